@@ -1,7 +1,7 @@
 import type { Client } from '../client.js';
 import type { WorkSettings } from './config/settings.js';
 import type { InboxPort } from '../inbox/port.js';
-import { createCertificateStore } from '../mirror/certificates/walk.js';
+import { createCertificateStore } from '../mirror/certificates/certificate-store.js';
 import { createMirror } from '../mirror/create-mirror.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port.js';

@@ -4,7 +4,7 @@ import { describeDisk } from '../store/contract/disk.js';
 import type { Engine } from '../store/engine.js';
 import { openEngine } from '../store/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
-import { DRIFTING } from '../mirror/sync.js';
+import { DRIFT_RESOURCES } from '../mirror/sync-session.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
 import { readFindings } from '../query/history/findings.js';
 import { readAges } from '../query/freshness/read.js';
@@ -138,7 +138,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
 /** Beside the work; answers what ends it. */
 function startSweep(certificates: CertificateStore, log: Tools['log']): () => Promise<void> {
   const stopped = new AbortController();
-  const swept = certificates.sweep(stopped.signal).then(
+  const swept = certificates.removeOrphanFiles(stopped.signal).then(
     files => files > 0 && log.info({ files }, 'removed certificate files that no row names'),
     (error: unknown) => log.warn({ error: describeFailure(error) }, 'the certificates folder was not swept'),
   );
@@ -149,7 +149,7 @@ function startSweep(certificates: CertificateStore, log: Tools['log']): () => Pr
 }
 
 function countReads(metrics: Metrics): (end: ReadSummary) => void {
-  for (const resource of DRIFTING) metrics.drift(resource, 0);
+  for (const resource of DRIFT_RESOURCES) metrics.drift(resource, 0);
   return ({ resource, state, ms, added, changed, removed, drift }) => {
     metrics.synced(resource, state, ms / 1000);
     metrics.rows(resource, 'added', added);

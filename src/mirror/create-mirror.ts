@@ -1,17 +1,26 @@
-import { setImmediate as pause } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
-import { ListRead } from './list/list-read.js';
+import { MirrorListReader } from './list/list-reader.js';
 import type { Mirror, MirrorOptions } from './mirror.js';
 import type { MirrorPort } from './port.js';
-import { purge } from './purge.js';
+import { purgeOrganization } from './purge.js';
 import { createProjectsWalk } from './projects.js';
 import { toInstallationRow } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
-import { Sync } from './sync.js';
+import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
 
+/**
+ * Creates the mirror: the copy of the registry's data in SQL, with the history of every row.
+ *
+ * It compares what a read of the registry returned with the stored rows and commits only the differences, through
+ * `MirrorPort`, which src/store implements for SQLite and PostgreSQL. Each read is recorded as one sync.
+ *
+ * It never calls the registry, never writes for a job that lost its claim, and closes a row only when the read proves
+ * that the registry no longer has it (see list/decide-removals.ts).
+ */
 export function createMirror(
   port: MirrorPort,
   now: () => number,
@@ -24,46 +33,47 @@ export function createMirror(
   return {
     ...port,
     checkOrigin: origin => port.checkOrigin(origin, now()),
-    raiseFence: task => port.raiseFence(task, now()),
-    beginRead: async ({ announced, ...request }) => {
+    raiseFence: claim => port.raiseFence(claim, now()),
+    beginRead: async ({ hasNewDelivery, ...request }) => {
       const { resource, organizationId } = request;
-      const sync = await Sync.begin({ port, part: 'data', now }, request, announced);
+      const sync = await SyncSession.begin({ port, part: 'data', now }, request, hasNewDelivery);
       const entry = LISTS[resource];
-      return new ListRead({ port, request, list: { organizationId, resource }, sync, entry, now });
+      return new MirrorListReader({ port, request, list: { organizationId, resource }, sync, entry, now });
     },
     beginProjects: async request => {
-      const sync = await Sync.begin({ port, part: 'data', now }, { ...request, resource: 'projects' });
+      const sync = await SyncSession.begin({ port, part: 'data', now }, { ...request, resource: 'projects' });
       return createProjectsWalk(port, sync, request.organizationId, now);
     },
-    writeInstallation: sync => {
-      const [id, row] =
-        'installation' in sync
-          ? [sync.installation.id, toInstallationRow(sync.installation)]
-          : [sync.installationId, null];
-      return port.writeInstallation(id, row, { ...sync, endedAt: now(), resources });
+    writeInstallation: write => {
+      const read = { ...write, endedAt: now(), resources };
+      if ('installationId' in write) return port.writeInstallation(write.installationId, null, read);
+      const { installation } = write;
+      return port.writeInstallation(installation.id, toInstallationRow(installation), read);
     },
     forget: email => port.forget(email, now()),
     removeMembers: async () => {
-      while ((await port.removeRows('members')) > 0) await pause();
+      while ((await port.removeRows('members')) > 0) await yieldToEventLoop();
     },
-    purge: asked => purge(port, asked),
-    pruneSyncs: createPruneSyncs(port),
+    purge: request => purgeOrganization(port, request),
+    pruneSyncs: createSyncPruner(port),
   };
 }
 
-function createPruneSyncs(port: MirrorPort): (before: number) => Promise<number> {
-  /** Everything that ended earlier was looked at already. */
-  let lookedAtUntil = '0001-01-01T00:00:00.000Z';
-  return async before => {
+/** Creates a function that removes old syncs in small batches and returns how many it removed. */
+function createSyncPruner(port: MirrorPort): (endedBefore: number) => Promise<number> {
+  /** Syncs that ended before this instant were checked by an earlier call. */
+  let checkedUntil = '0001-01-01T00:00:00.000Z';
+  return async endedBefore => {
     let removed = 0;
-    let next: { readonly after: string; readonly id: number } | null = { after: lookedAtUntil, id: 0 };
-    while (next !== null) {
-      const slice = await port.pruneSyncs(formatInstant(before), next);
-      removed += slice.removed;
-      next = slice.next;
-      await pause();
+    let position: { readonly after: string; readonly id: number } | null = { after: checkedUntil, id: 0 };
+    while (position !== null) {
+      const progress = await port.pruneSyncs(formatInstant(endedBefore), position);
+      removed += progress.removed;
+      position = progress.next;
+      await yieldToEventLoop();
     }
-    lookedAtUntil = formatInstant(before - DAY_MS);
+    // The last day is checked again next time: later syncs may replace these, or the clock may be set back.
+    checkedUntil = formatInstant(endedBefore - DAY_MS);
     return removed;
   };
 }

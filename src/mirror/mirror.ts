@@ -22,12 +22,13 @@ import type {
 
 export interface ReadRequest<Name extends ListResource> extends SyncRequest {
   readonly resource: Name;
-  /** Absent where nobody is to be asked: then nothing is drift. */
-  readonly announced?: HasNewDelivery;
+  /** Absent if deliveries are unknown; then no change is counted as drift. */
+  readonly hasNewDelivery?: HasNewDelivery;
 }
 
 type InstallationWrite = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
+/** Operations of the port that the mirror offers unchanged. */
 type PassedThrough =
   | 'readState'
   | 'report'
@@ -37,43 +38,50 @@ type PassedThrough =
   | 'listKnownResources'
   | 'markAccess';
 
-/** Answers which of the ids, at most 50, the registry does not know any more, and when it said so. */
+/** Looks up at most 50 ids at the registry. Returns those it no longer has, each with the instant it said so. */
 export type FindMissing = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
-export interface Purge {
+export interface PurgeRequest {
   readonly organizationId: string;
-  /** A claim that is newer than all that were given out. */
-  readonly takeClaim: () => Promise<number>;
+  /** Returns a claim that is newer than all others. */
+  readonly acquireClaim: () => Promise<number>;
   readonly pdfs: Pick<PdfStore, 'list' | 'flush'>;
 }
 
-/** Everything that writes the mirror, but for certificates: see `CertificateStore`. */
+/** Writes the mirror, except certificates: see `CertificateStore`. `createMirror` says how it works. */
 export interface Mirror extends Pick<MirrorPort, PassedThrough> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   checkOrigin(origin: MirrorOrigin): Promise<void>;
-  /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
-  raiseFence(task: WriteClaim): Promise<void>;
+  /** Refuses writes of older claims from now on, and ends the syncs they left open. Call it at the start of a claim. */
+  raiseFence(claim: WriteClaim): Promise<void>;
+  /** Begins a read of one list. */
   beginRead<Name extends ListResource>(request: ReadRequest<Name>): Promise<ListReader<ListItems[Name]>>;
+  /** Begins a walk over the projects that an organization's rows reference. */
   beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsWalk>;
-  /** By its id where the registry does not show it any more: unchanged where it was never seen. */
+  /** Stores an installation, or by its id that the registry no longer shows it. */
   writeInstallation(
-    sync: InstallationWrite & ({ readonly installation: Installation } | { readonly installationId: string }),
+    write: InstallationWrite &
+      ({ readonly installation: Installation } | { readonly installationId: string }),
   ): Promise<WriteResult>;
+  /** Removes a person from members and their history, and keeps them out of later reads. Returns the rows removed. */
   forget(email: string): Promise<number>;
-  /** Removes all members, past ones too, and what is said of them. */
+  /** Removes all members, their history and their state. */
   removeMembers(): Promise<void>;
-  /** Removes all that was mirrored for an organization, with its certificate files. */
-  purge(purge: Purge): Promise<PurgeResult>;
-  /** Syncs that wrote rows stay, and the last complete one of each resource and UTC day. */
-  pruneSyncs(before: number): Promise<number>;
+  /** Removes everything mirrored for an organization, with its certificate files. */
+  purge(request: PurgeRequest): Promise<PurgeResult>;
+  /**
+   * Removes syncs that ended before an instant and returns how many. Syncs that wrote rows stay, and the last complete
+   * one of each resource and UTC day.
+   */
+  pruneSyncs(endedBefore: number): Promise<number>;
 }
 
 export interface MirrorOptions {
-  /** False keeps members out, and what is said of them too. */
+  /** Whether members of organizations are mirrored. */
   readonly members: boolean;
 }
 
-/** Some rows of a page, by a digest of what they are, and their ids. */
+/** A few neighbouring rows of a page: the digest of their content, and their ids. */
 interface RowGroup {
   readonly digest: string;
   readonly ids: readonly string[];
@@ -82,96 +90,106 @@ interface RowGroup {
 /** A page of a paginated list. */
 export interface ReadPage<Item> {
   readonly digest: string;
-  /** It stands as it stood, and has neither groups nor items. */
+  /** Whether the page is unchanged since the previous read; then groups and items are empty. */
   readonly isKnown: boolean;
-  /** Groups that stand as they stood. */
+  /** Groups that are unchanged since the previous read. */
   readonly known: readonly RowGroup[];
   readonly unknown: readonly RowGroup[];
-  /** The rows of those. */
+  /** The rows of the `unknown` groups, which are new or changed. */
   readonly items: readonly Item[];
-  /** When the answer had arrived. */
+  /** When the answer arrived, in epoch milliseconds. */
   readonly arrivedAt: number;
 }
 
+/** What the end of a read knows about the list as a whole. */
 export interface ReadCompletion extends ReadTraffic {
-  /** How many rows the registry says the list has; null where it does not say. */
+  /** How many rows the registry says the list has; null if it does not say. */
   readonly total: number | null;
+  /** Looks up missing rows; absent if rows of this list cannot be read by id. */
   readonly ask?: FindMissing;
-  /** Why this is not the whole list, whatever else is known of it. */
+  /** Why the answers are certainly not the whole list. */
   readonly flaw?: ReadFault | null;
-  /** Names the rows that could not be read; null where there were none. */
+  /** Lists the rows that could not be read; null if all could. */
   readonly unreadable?: ReadFault | null;
 }
 
+/** How a read ended, and what it changed. */
 export interface ReadResult extends ChangeCounts {
   readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
   readonly fault: ReadFault | null;
   readonly drift: number;
-  /** The list moved while it was read: reading it once more, at once, can settle it. */
+  /** The list changed during the read; reading it again at once may complete it. */
   readonly readAgain: boolean;
 }
 
-/** A read of one list. Its calls follow one another. */
+/** A read of one list in progress. Wait for each call before the next one. */
 export interface ListReader<Item> {
-  /** How the resource was read before. */
-  readonly before: LastRead;
-  /** What stands as it stood, by digests: how many rows a page has, and whether a group is such a one. */
+  /** The resource's read before this one. */
+  readonly previousRead: LastRead;
+  /** Pages and groups of the previous read by their digests. Rows of an unchanged page or group can be skipped. */
   readonly known: {
-    readonly rowsOf: (page: string) => number | undefined;
-    readonly hasGroup: (group: string) => boolean;
+    readonly rowsOf: (pageDigest: string) => number | undefined;
+    readonly hasGroup: (groupDigest: string) => boolean;
   };
-  /** Its rows are compared with those of other pages. */
+  /** Takes a page. Its rows are compared and written together with those of other pages. */
   writePage(page: ReadPage<Item>): Promise<void>;
-  /** Compares what is left of them; answers how many rows this read has seen, unreadable ones included. */
-  settle(): Promise<number>;
+  /** Compares the pages' remaining rows. Returns how many rows this read has seen, unreadable ones included. */
+  compareRemaining(): Promise<number>;
   /**
-   * Takes the keys of unreadable rows after all others; null for a row whose key cannot be read either. A known row of
-   * such a key stays as it is.
+   * Records the keys of unreadable rows, null for a row without a readable key. Stored rows of these keys stay as they
+   * are. Call it after all pages and batches.
    */
-  leaveOut(keys: readonly (RowKey | null)[]): Promise<void>;
-  /** A part of one answer that holds the whole list, and when that part had arrived. */
+  recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void>;
+  /** Takes a part of a single answer that holds the whole list, and when that part arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<void>;
-  /** After everything was written: closes what is gone, if that is certain. */
-  finish(finish: ReadCompletion): Promise<ReadResult>;
+  /** Writes the remaining differences, closes rows that are certainly gone, and ends the sync. */
+  finish(completion: ReadCompletion): Promise<ReadResult>;
+  /** Ends the sync as partial or failed. What was written stays. Does nothing if the sync has ended. */
   abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
-/** One organization's walk over the projects that its rows name. Projects belong to nobody: all share the rows. */
+/** One organization's walk over the projects that its rows reference. All organizations share the project rows. */
 export interface ProjectsWalk {
-  readonly before: LastRead;
-  /** Projects that were never requested, or not since that instant. Where there are none, the walk needs no end. */
-  due(checkedBefore: number): Promise<string[]>;
+  readonly previousRead: LastRead;
+  /** Returns ids of projects never requested, or last requested before an instant. If none, the walk needs no end. */
+  listDue(checkedBefore: number): Promise<string[]>;
+  /** Stores the answers and returns what became of each. */
   write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWriteResult[]>;
+  /** Ends the sync as complete. */
   finish(traffic: ReadTraffic): Promise<void>;
+  /** Ends the sync as partial or failed. What was written stays. Does nothing if the sync has ended. */
   abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
-/** One organization's walk over the certificates that are due. A file is stored as it comes, its row soon after. */
+/** One organization's walk over its due certificates. Files are stored as they arrive; their rows are written in batches. */
 export interface CertificateWalk {
-  /** Up to `limit` of those that are due; an answered one is not due any more. */
-  due(limit: number): Promise<DueCertificate[]>;
-  /** Stores the file, then its row. Throws a MirrorError `certificate_*` where it is not a whole PDF. */
-  store(retirementId: string, body: AsyncIterable<Uint8Array>, askedAt: number): Promise<void>;
-  /** There is none: asked again after a day, then after two, up to thirty. */
-  unavailable(retirementId: string, askedAt: number): Promise<void>;
-  /** It could not be had: asked again after five minutes, doubling up to a day. What was stored stays. */
-  fail(retirementId: string, fault: ReadFault, askedAt: number): Promise<void>;
-  /** Complete where every due certificate was answered, else partial. */
+  /** Returns up to `limit` due certificates. A certificate is no longer due once its result was given to the walk. */
+  listDue(limit: number): Promise<DueCertificate[]>;
+  /** Stores the file, then its row. Throws a `certificate_*` MirrorError if it is not a whole PDF. */
+  store(retirementId: string, body: AsyncIterable<Uint8Array>, requestedAt: number): Promise<void>;
+  /** Records that the registry has no certificate. It is due again after a day, then after two, up to thirty. */
+  markUnavailable(retirementId: string, requestedAt: number): Promise<void>;
+  /** Records a failed download. It is due again after five minutes, doubling up to a day. A stored file stays. */
+  markFailed(retirementId: string, fault: ReadFault, requestedAt: number): Promise<void>;
+  /** Ends the sync: as complete if every due certificate was answered, else as partial. */
   finish(traffic: ReadTraffic): Promise<'complete' | 'partial'>;
+  /** Ends the sync as partial or failed. What was written stays. Does nothing if the sync has ended. */
   abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
+/** Keeps certificates: which are due, their files, and their rows. */
 export interface CertificateStore {
-  /** Enters certificates of new and changed retirements of all organizations; answers how many. */
-  enter(): Promise<number>;
-  /** For a sync in full: every certificate of the organization is due. */
+  /** Makes the certificates of new and changed retirements of all organizations due, and returns how many. */
+  makeNewDue(): Promise<number>;
+  /** Makes every certificate of an organization due, for a full sync. */
   makeAllDue(organizationId: string): Promise<void>;
-  /** For a sync that a person starts: certificates whose latest request was refused or failed are due. */
+  /** Makes certificates due whose latest request was refused or failed, for a sync that a person starts. */
   makeFailedDue(organizationId: string): Promise<void>;
   /**
-   * Removes files that a walk or a purge that was killed has left without a row; answers how many. What was written
-   * lately may be about to get its row, and what is older than the mirror was fetched for another one: both stay.
+   * Removes files without a row that a killed walk or purge has left, and returns how many. Recent files stay, because
+   * their rows may be written soon, and so do files older than the mirror, because they belong to another one.
    */
-  sweep(signal: AbortSignal): Promise<number>;
-  begin(request: Omit<SyncRequest, 'resource'>): Promise<CertificateWalk>;
+  removeOrphanFiles(signal: AbortSignal): Promise<number>;
+  /** Begins a walk over the due certificates of an organization. */
+  beginWalk(request: Omit<SyncRequest, 'resource'>): Promise<CertificateWalk>;
 }

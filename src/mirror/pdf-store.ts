@@ -1,28 +1,30 @@
+/** A stored PDF of a certificate. */
 export interface CertificateFile {
+  /** The file's name, which contains the retirement id and the hash. */
   readonly file: string;
   readonly sha256: string;
   readonly size: number;
 }
 
-/** What is older and belongs to nobody may be removed: whoever wrote it would have said so by then. */
-export const LEFTOVER_AFTER_MS = 24 * 60 * 60_000;
+/** A file without a row that is older than this is an orphan: its writer would have entered the row by then. */
+export const ORPHAN_AGE_MS = 24 * 60 * 60_000;
 
-/** Of time, in milliseconds; its end is not in it. */
+/** A range of time in epoch milliseconds, from `from` until just before `to`. */
 export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
 
-/** Where the PDFs of certificates are kept. One is either whole, safe and named by its hash, or not there. */
+/** Stores the PDFs of certificates. A stored PDF is always complete, flushed to disk and named by its hash. */
 export interface PdfStore {
-  /** Before the first is saved: removes what a crash left half-written. */
+  /** Removes files that a crash left half-written. Call it before the first `save`. */
   readonly prepare: () => Promise<void>;
-  /** Stores it if it is a whole PDF; the same content again is the same file. Nothing of another name is written over. */
+  /** Stores the body if it is a whole PDF. Equal content gives the same file; other files are never overwritten. */
   readonly save: (retirementId: string, body: AsyncIterable<Uint8Array>) => Promise<CertificateFile>;
-  /** Its bytes as they are now, whatever its name says; null where it is not there, and for what is no name of one. */
+  /** Returns the file's present bytes without checking its hash; null if there is no file with this name. */
   readonly open: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
-  /** Names of what is there, or of what was written in a stretch of time, a few at a time. */
-  readonly list: (written: TimeWindow | null) => AsyncIterable<readonly string[]>;
-  /** Makes removals survive a power cut. */
+  /** Yields the names of all files, or of those written in a time window, in small batches. */
+  readonly list: (writtenIn: TimeWindow | null) => AsyncIterable<readonly string[]>;
+  /** Makes earlier removals survive a power failure. */
   readonly flush: () => Promise<void>;
 }

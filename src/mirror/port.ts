@@ -4,34 +4,37 @@ import type { InstallationRow } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
 import type { CertificateFile } from './pdf-store.js';
 
-/** Who writes: a claim on one part of one organization. Every write carries it. */
+/** The claim under which a job writes one part of one organization. Every write carries it. */
 export interface WriteClaim {
   readonly organizationId: string;
   readonly part: string;
   readonly claim: number;
 }
 
-/** The job of the inbox that makes a sync, and the newest delivery that this job answers. */
+/** The job that runs a sync, and the newest delivery that the job answers. */
 export interface SyncCause {
   readonly jobId: number;
   readonly newestDeliveryId: number | null;
 }
 
-/** What is asked of one sync: which resource, for whom, by which claim. */
+/** What one sync reads: a resource of an organization, under a claim. */
 export interface SyncRequest {
   readonly organizationId: string;
   readonly resource: Resource;
   readonly claim: number;
-  /** When the read began, in milliseconds; taken before the first call to the registry. */
+  /** When the read began, in epoch milliseconds; taken before the first call to the registry. */
   readonly startedAt: number;
   readonly trigger: string;
-  /** Nothing that is remembered is believed: not that a page stands as it stood, no column and no counter. */
+  /** Trusts nothing remembered: compares every page, and checks the columns and counters of every row. */
   readonly full?: boolean;
-  /** Absent where no job makes it. */
+  /** Absent if no job runs the sync. */
   readonly cause?: SyncCause;
 }
 
-/** Whether a delivery came since the last complete read, which began at that instant; what a scheduled sync changes is drift otherwise. */
+/**
+ * Whether a delivery has arrived since the last complete read, given when that read started. If none has, the changes
+ * that a scheduled sync finds are drift.
+ */
 export type HasNewDelivery = (since: number) => Promise<boolean>;
 
 export interface ChangeCounts {
@@ -46,27 +49,27 @@ export interface ReadFault {
   readonly message: string;
 }
 
-/** What the registry answered last when it was asked for a resource. */
+/** The registry's latest answer to a request for a resource. */
 export interface LastAnswer {
   readonly status: number;
   readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
   readonly at: number;
-  /** The answer itself, where no rows can be made of it; null elsewhere. */
+  /** The answer's text if no rows can be read from it; else null. */
   readonly text: string | null;
 }
 
 export interface ReadTraffic {
   readonly requests: number;
   readonly bytes: number;
-  /** When the latest answer had come, in milliseconds; absent or null where none came. */
+  /** When the latest answer arrived, in epoch milliseconds; absent or null if none did. */
   readonly lastAnswerAt?: number | null;
-  /** Absent where none came. */
+  /** Absent if no answer arrived. */
   readonly answer?: LastAnswer | null;
-  /** Rows to ask for a page from now on; null where as many are served as we ask for, absent where that is not known. */
+  /** Rows per page to request from now on; null for the usual number, absent if unknown. */
   readonly pageSize?: number | null;
-  /** How often it is read from now on where nothing announces a change; null for each round, absent where that is not known. */
+  /** How often the resource is read from now on without a webhook; null for every scheduled round, absent if unknown. */
   readonly everySeconds?: number | null;
-  /** Whether its answers named their owner; absent where they did not and should have. */
+  /** Whether the answers named their owner; absent if they should have but did not. */
   readonly ownerNamed?: boolean;
 }
 
@@ -75,45 +78,48 @@ export interface SyncCompletion extends ReadTraffic {
   readonly fault: ReadFault | null;
   /** Whether the read stopped before it had seen everything. */
   readonly isInterrupted: boolean;
-  /** A sum of its keys and the digests of the groups on its pages; null where a row stood on two of them, absent where these stay as they were, or not all have come. */
+  /** The list's serialized page digests; null if they must not be used, absent to leave the stored ones. */
   readonly pageDigests?: string | null | undefined;
   readonly endedAt: number;
 }
 
-/** What stood there as a sync began. */
+/** The state of a resource before a sync. */
 export interface ListState extends LastRead {
   readonly rows: number;
-  /** A read before this one wrote and never came to its end. */
-  readonly isBroken: boolean;
+  /** An earlier read wrote rows and was never finished. */
+  readonly hasOpenSync: boolean;
+  /** When a complete read first lacked most rows, and the packed versions of the rows it lacked; null if none did. */
   readonly doubtedAt: string | null;
   readonly doubted: Uint8Array | null;
-  /** The latest instant that any of its rows has. */
+  /** The latest instant of any version of its rows. */
   readonly stampAt: string | null;
-  /** Its answers say whose they are. */
+  /** Earlier answers named their owner. */
   readonly isOwnerNamed: boolean;
-  /** How its latest read ended. */
+  /** The state in which the latest read ended. */
   readonly outcome: string | null;
-  /** The same as the latest whole read saw them; null where a row stood on two pages. */
+  /** The serialized page digests of the latest whole read; null if there are none to use. */
   readonly pageDigests: string | null;
 }
 
-/** A sync as it goes from one commit to the next. Its row is entered with the first. */
+/** The state of a sync between two commits. The first commit inserts its row and gives it an id. */
 export interface OpenSync {
   readonly request: SyncRequest;
   readonly part: string;
   readonly id: number | null;
-  readonly isOpen: boolean;
-  /** The latest instant of any row before the sync, and the latest since. */
-  readonly knownAt: string | null;
-  readonly latestAt: string | null;
+  /** Rows were written by this sync, or by an earlier one that was never finished. */
+  readonly hasPartialRows: boolean;
+  /** The latest instant of any row before the sync, and the latest by now. */
+  readonly previousLatestInstant: string | null;
+  readonly latestInstant: string | null;
   readonly counts: ChangeCounts;
-  /** Whether what changes is drift. */
-  readonly drifts: boolean;
+  /** Whether the changes of this sync are drift. */
+  readonly countsAsDrift: boolean;
 }
 
-/** The parts of a key, each of them an id or a hash. */
+/** The parts of a row's key. Each is an id or a hash. */
 export type RowKey = readonly string[];
 
+/** One list of one organization. */
 export interface ListRef {
   readonly organizationId: string;
   readonly resource: ListResource;
@@ -123,68 +129,69 @@ export interface StoredRow {
   readonly version: number;
   readonly document: string;
   readonly key: RowKey;
-  /** The values of its columns, in their order; none where they were not asked for. */
+  /** The values of its columns in their order; empty if they were not requested. */
   readonly cells: readonly SqlValue[];
 }
 
-/** The values of the columns of one version, in their order. */
+/** The column values of one version, in the order of the columns. */
 export interface VersionCells {
   readonly version: number;
   readonly cells: readonly SqlValue[];
 }
 
-/** One new version of a row. */
+/** A new version of a row. */
 export interface RowInsert {
   readonly key: RowKey;
-  /** The values of its columns, in their order. */
+  /** The values of its columns in their order. */
   readonly cells: readonly SqlValue[];
   readonly document: string;
-  /** When the answer had come that showed it. */
+  /** When the answer that showed it arrived. */
   readonly observedAt: string;
-  /** The version that it takes the place of. */
-  readonly replaces: number | null;
+  /** The version that it replaces; null for a row that is new. */
+  readonly replacedVersion: number | null;
 }
 
+/** The end of a row that the registry no longer has. */
 export interface RowClose {
   readonly version: number;
-  /** When the registry's answer had come that no longer knew it. */
+  /** When the answer arrived that no longer had the row. */
   readonly observedAt: string;
 }
 
-/** What one transaction writes to a list. */
+/** The changes to a list that one transaction writes. */
 export interface ListChanges {
   readonly inserts: readonly RowInsert[];
   readonly closes: readonly RowClose[];
-  /** Versions that stay, as their columns were before somebody changed them by hand. */
-  readonly mends: readonly VersionCells[];
-  /** Projects that rows of this sync name for the first time. */
+  /** Right column values for versions that somebody changed by hand. They do not become new versions. */
+  readonly repairs: readonly VersionCells[];
+  /** Ids of projects that rows of this sync reference for the first time. */
   readonly projects: readonly string[];
-  /** Rows that a second read must miss too; null forgets an earlier doubt, undefined leaves it. */
+  /** Packed versions of rows that a second read must lack too; null forgets an earlier doubt, undefined keeps it. */
   readonly doubt: Uint8Array | null | undefined;
 }
 
 export const NO_CHANGES: ListChanges = {
   inserts: [],
   closes: [],
-  mends: [],
+  repairs: [],
   projects: [],
   doubt: undefined,
 };
 
 export interface CommitResult extends ChangeCounts {
   readonly syncId: number;
-  readonly latestAt: string | null;
+  readonly latestInstant: string | null;
   readonly drift: number;
 }
 
 export interface ListCommitResult extends CommitResult {
-  /** One for each insert; 0 where it was left out, because the person has asked to be forgotten. */
+  /** The version of each insert; 0 if it was left out because the person asked to be forgotten. */
   readonly versions: readonly number[];
 }
 
 interface InstallationRef {
   readonly id: string;
-  /** Null where it is not known. */
+  /** Null if unknown. */
   readonly organizationId: string | null;
 }
 
@@ -194,70 +201,73 @@ export interface KnownInstallation extends InstallationRef {
   readonly permissions: string;
 }
 
-/** The latest time that a resource was asked for. Instants are epoch milliseconds. */
+/** The latest read of a resource. Instants are epoch milliseconds. */
 export interface LastRead {
-  /** It was refused although the installation permits it, or the registry says that there is no such thing. */
+  /** Refused although the installation permits it, or not offered by the registry; null if the read was accepted. */
   readonly declined: 'refused' | 'not_offered' | null;
-  /** How often in a row. */
+  /** How many reads in a row were refused. */
   readonly refusals: number;
   readonly attemptedAt: number | null;
   /** Start of the last complete read. */
   readonly dataAsOf: number | null;
   readonly durationMs: number;
-  /** How often it is read where nothing announces a change; null for each round. */
+  /** How often the resource is read without a webhook; null for every scheduled round. */
   readonly everyMs: number | null;
-  /** Its latest answer had another form than it has. */
+  /** The latest answer did not have the expected form. */
   readonly isStrange: boolean;
-  /** Rows to ask for a page, where the registry refuses as many as we ask for; null elsewhere. */
+  /** Rows per page to request if the registry refuses the usual number; else null. */
   readonly pageSize: number | null;
 }
 
+/** The result of reading one installation. */
 export interface InstallationRead {
   readonly state: InstallationState;
   readonly claim: number;
   readonly startedAt: number;
-  /** When the registry's answer had arrived. */
+  /** When the registry's answer arrived. */
   readonly arrivedAt: number;
   readonly endedAt: number;
   readonly trigger: string;
   readonly cause?: SyncCause;
-  /** Which resources it has, so that each has a state from then on. */
+  /** The resources of the organization; each gets a row in `resource_states`. */
   readonly resources: readonly Resource[];
 }
 
 export type WriteResult = 'added' | 'changed' | 'unchanged';
 
-/** A resource that was read completely at least once and may be read now. */
+/** A resource that was read completely at least once and may still be read. */
 export interface KnownResource {
   readonly organizationId: string;
   readonly resource: string;
   /** Start of its last complete read. */
   readonly dataAsOf: string;
-  /** The delivery that was found to wait for it; null where none was. */
+  /** When the oldest delivery arrived that its last complete read has not answered; null if there is none. */
   readonly oldestUnreadAt: string | null;
 }
 
+/** A resource with a delivery that no read has answered yet. */
 export interface FreshnessFact {
   readonly organizationId: string;
   readonly resource: string;
-  /** When the oldest delivery came that the resource's last complete read has not answered. */
+  /** When the oldest delivery arrived that the resource's last complete read has not answered. */
   readonly oldestUnreadAt: string;
 }
 
-/** What came of asking for one project. */
+/** The registry's answer for one project, or why there is none. */
 export type ProjectAnswer =
   | {
       readonly id: string;
-      readonly askedAt: number;
+      readonly requestedAt: number;
       readonly observedAt: string;
       readonly cells: readonly SqlValue[];
       readonly document: string;
     }
-  | { readonly id: string; readonly askedAt: number; readonly error: string };
+  | { readonly id: string; readonly requestedAt: number; readonly error: string };
 
-/** older: a newer answer has been written already. */
+/** `older`: nothing was written, because a newer answer is already stored. */
 export type ProjectWriteResult = WriteResult | 'older' | 'unavailable';
 
+/** A certificate that is due to be requested. */
 export interface DueCertificate {
   readonly retirementId: string;
   readonly state: CertificateState;
@@ -265,109 +275,113 @@ export interface DueCertificate {
   readonly retirementVersion: number;
 }
 
-/** What came of asking for one certificate. */
+/** The result of requesting one certificate. */
 export interface CertificateAnswer {
   readonly retirementId: string;
-  /** When the registry was asked, in milliseconds. */
-  readonly askedAt: number;
-  /** The retirement for which it was due. One that has changed since then is due again, whatever came. */
+  /** When the certificate was requested, in epoch milliseconds. */
+  readonly requestedAt: number;
+  /** The version of the retirement for which it was due. If the retirement has changed since, it stays due. */
   readonly retirementVersion: number;
-  readonly came:
+  readonly result:
     | { readonly kind: 'file'; readonly file: CertificateFile; readonly observedAt: string }
     | { readonly kind: 'none' }
     | { readonly kind: 'fault'; readonly error: string };
 }
 
-/** gone: the retirement was closed or purged meanwhile, so that there is no row to write to, or no file. */
+/** `noted`: only the attempt was recorded. `gone`: the retirement was closed or purged, or the file removed, meanwhile. */
 export type CertificateWriteResult = 'stored' | 'replaced' | 'unchanged' | 'noted' | 'gone';
 
 export interface PurgeResult {
-  readonly files: number;
-  /** Installations that came while it went on: what they brought went too, and they want to be read again. */
-  readonly installations: readonly string[];
+  readonly removedFiles: number;
+  /** Installations that were added during the purge. Their rows were removed too, so they must be read again. */
+  readonly newInstallationIds: readonly string[];
 }
 
-/** What was removed so far, and where to go on; `next` is null at the end. */
+/** How many syncs were removed, and where to continue; `next` is null at the end. */
 interface PruneProgress {
   readonly removed: number;
   readonly next: { readonly after: string; readonly id: number } | null;
 }
 
+/** How many rows a check of the mirror's data found wrong. */
 interface FindingCount {
   readonly finding: string;
   readonly rows: number;
 }
 
-/** The registry that a mirror is filled from, and by which app. */
+/** The registry that a mirror is filled from, and the app that reads it. */
 export interface MirrorOrigin {
   readonly baseUrl: string;
   readonly appId: string;
-  /** Between two scheduled reads: readers need it to say what is overdue. Absent where nobody reads by a schedule. */
+  /** Time between two scheduled reads, from which readers tell what is overdue. Absent if there is no schedule. */
   readonly scheduleSeconds?: number;
-  /** For this app it is the same registry at another address. */
+  /** Accepts another address of the registry for the same app, as a sandbox has after each start. */
   readonly mayMove?: boolean;
-  /** Of one that may move: until when all that was observed was played by a clock that was handed out. */
+  /** For a sandbox: until when its observations were made by a simulated clock, in epoch milliseconds. */
   readonly simulatedTo?: number;
 }
 
 interface MirrorState {
   /** When the mirror was first filled; null before. */
   readonly filledAt: number | null;
-  /** When the registry's list of installations last said of each known one what was known, and how long that holds. */
+  /** When the registry's list of installations last confirmed all known ones, and how long that is valid. */
   readonly listedAt: number | null;
-  readonly listGoodForMs: number;
+  readonly listValidForMs: number;
   readonly highestClaim: number;
-  /** SHA-256 of the addresses of people who are to stay forgotten. */
+  /** SHA-256 hashes of the email addresses of forgotten people. */
   readonly forgotten: ReadonlySet<string>;
 }
 
-/** What a worker tells those who see the mirror alone. What is absent stays as it is. */
+/** What a worker reports to programs that see only the mirror and not the inbox. Absent fields stay as stored. */
 interface WorkerReport {
   readonly at: string;
-  /** Announced or found: those that nobody has looked at yet are counted from now on, until somebody does. */
-  readonly named?: readonly InstallationRef[];
-  /** All that waits of what was announced, by somebody who watches. No installations wait but the named and later ones. */
-  readonly unread?: readonly FreshnessFact[];
-  /** All counts of findings. */
+  /** Installations that a webhook announced or a list showed, and that may not have been read yet. */
+  readonly awaitedInstallations?: readonly InstallationRef[];
+  /** All resources with an unread delivery. Drops earlier awaited installations that are not in this report. */
+  readonly unreadDeliveries?: readonly FreshnessFact[];
+  /** The counts of all findings. */
   readonly findings?: readonly FindingCount[];
-  /** When the registry's list of installations was read that said all. */
+  /** When the registry's complete list of installations was read. */
   readonly listedAt?: number;
 }
 
 /**
- * Certificates to make due: of new and changed retirements, of all organizations; or of one organization all, those whose
- * latest request failed, or those requested by a clock that was ahead.
+ * Which certificates to make due: those of new and changed retirements of all organizations; or, of one organization, all,
+ * those whose latest request failed, or those last requested in the future by a clock that has since been set back.
  */
 export type DueScope =
   | 'new'
-  | { readonly organizationId: string; readonly which: 'all' | 'failed' | 'ahead' };
+  | { readonly organizationId: string; readonly filter: 'all' | 'failed' | 'ahead' };
 
-/** Members, past ones too, and in the end what is said of them; or of one organization its certificates or all else. */
+/** Rows to remove: all members with their history and state, or the certificates or the lists of one organization. */
 type RemovalScope =
   | 'members'
   | {
       readonly organizationId: string;
+      /** The newest version to remove. */
       readonly last: number;
-      readonly which: 'certificates' | 'lists';
+      readonly kind: 'certificates' | 'lists';
     };
 
+/** Why a resource cannot be read. */
 export type AccessMark = 'no_permission' | 'refused' | 'not_offered';
 
 /**
- * What a mirror does for those who write it. Each operation is one atomic step, values in and values out;
- * nobody outside an engine knows what keeps the rows.
+ * The storage of the mirror, implemented for SQLite and PostgreSQL. Each operation is atomic; it takes and returns plain
+ * values, so that no caller depends on the database.
  */
 export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   readonly checkOrigin: (origin: MirrorOrigin, at: number) => Promise<void>;
   readonly readState: () => Promise<MirrorState>;
-  readonly report: (told: WorkerReport) => Promise<void>;
-  /** At the start of every claim: refuses older ones from now on, and ends the syncs that they left open. */
-  readonly raiseFence: (task: WriteClaim, at: number) => Promise<void>;
+  /** Stores a worker's report for programs that see only the mirror. */
+  readonly report: (report: WorkerReport) => Promise<void>;
+  /** Refuses writes of older claims from now on, and ends the syncs they left open. Call it at the start of a claim. */
+  readonly raiseFence: (claim: WriteClaim, at: number) => Promise<void>;
 
-  /** All of them, or the one of this id. */
+  /** Returns all installations, or the one with this id. */
   readonly listInstallations: (id?: string) => Promise<readonly KnownInstallation[]>;
-  /** For an installation that the registry does not show any more `row` is null; unchanged where it was never seen. */
+  /** Stores an installation; null as `row` marks one that the registry no longer shows. */
   readonly writeInstallation: (
     id: string,
     row: InstallationRow | null,
@@ -375,80 +389,83 @@ export interface MirrorPort {
   ) => Promise<WriteResult>;
 
   readonly readListStates: (organizationId: string) => Promise<ReadonlyMap<Resource, ListState>>;
-  /** What was mirrored stays; the next read that works takes the mark away. */
+  /** Marks resources as not readable. Their rows stay; the next read that succeeds removes the mark. */
   readonly markAccess: (
-    how: AccessMark,
-    task: WriteClaim,
+    mark: AccessMark,
+    claim: WriteClaim,
     resources: readonly Resource[],
     at: number,
   ) => Promise<void>;
 
-  /** The rows of these keys, with what stands in their columns, or without. */
+  /** Returns the stored rows of these keys, with their column values if `withCells` is true. */
   readonly findRows: (list: ListRef, keys: readonly RowKey[], withCells?: boolean) => Promise<StoredRow[]>;
-  /** Up to `limit` rows after a key, in the order of their keys. */
+  /** Returns up to `limit` rows after a key, ordered by key. Null starts at the beginning. */
   readonly listRowsAfter: (
     list: ListRef,
-    key: RowKey | null,
+    afterKey: RowKey | null,
     limit: number,
   ) => Promise<Pick<StoredRow, 'version' | 'key'>[]>;
-  /** Refused once a newer claim, a newer read or a suspension was seen. The resource is being read until the sync ends. */
+  /** Writes changes of a sync; a completion ends it. Throws if a newer claim or read wrote, or the app was suspended. */
   readonly commit: (
     sync: OpenSync,
     changes: ListChanges,
-    ending: SyncCompletion | null,
+    completion: SyncCompletion | null,
   ) => Promise<ListCommitResult>;
-  /** All that is written of a sync that was refused: how it ended. */
-  readonly endRefused: (sync: OpenSync, ending: SyncCompletion) => Promise<void>;
+  /** Records the end of a sync whose commits are refused. Nothing else of it is written. */
+  readonly endRefused: (sync: OpenSync, completion: SyncCompletion) => Promise<void>;
 
-  /** Projects that were never asked for, or not since that instant, or in the future of a clock that has been put right. */
+  /** Returns ids of projects never requested, last requested before an instant, or requested later than `at`. */
   readonly listDueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
+  /** Stores answers for projects, and returns what became of each. */
   readonly writeProjects: (
     sync: OpenSync,
     answers: readonly ProjectAnswer[],
     at: number,
   ) => Promise<CommitResult & { readonly written: readonly ProjectWriteResult[] }>;
 
-  /** Makes some certificates due; 0 where none is left. */
-  readonly makeCertificatesDue: (which: DueScope, at: number) => Promise<number>;
-  /** At null those that failed when they were asked for, and of which no copy is there, whenever they are due. */
+  /** Makes a batch of certificates due and returns how many; 0 when none is left. */
+  readonly makeCertificatesDue: (scope: DueScope, at: number) => Promise<number>;
+  /** Returns certificates due at an instant. With null: those whose request failed and that have no file, due or not. */
   readonly listDueCertificates: (
     organizationId: string,
     at: number | null,
     limit: number,
   ) => Promise<DueCertificate[]>;
+  /** Stores the results of requests for certificates, and returns what became of each. */
   readonly writeCertificates: (
     sync: OpenSync,
     answers: readonly CertificateAnswer[],
   ) => Promise<CommitResult & { readonly written: readonly CertificateWriteResult[] }>;
 
-  /** Removes those of a few files that no row names, under the lock of all who write rows; answers how many. */
-  readonly removeUnnamedFiles: (files: readonly string[]) => Promise<number>;
+  /** Removes the files among these that no row references, and returns how many. Blocks other writers meanwhile. */
+  readonly removeUnreferencedFiles: (files: readonly string[]) => Promise<number>;
+  /** Returns what readers need to judge how fresh the mirror is. */
   readonly readFreshnessFacts: () => Promise<{
     /** The latest heartbeat of any worker; null before the first. */
     readonly workerSeenAt: string | null;
-    /** The start of the oldest of all last complete reads; null before the first. */
-    readonly oldestRead: string | null;
-    /** The resources that were found to wait. */
-    readonly announced: readonly KnownResource[];
+    /** When the oldest of all last complete reads started; null before the first. */
+    readonly oldestCompleteReadAt: string | null;
+    /** Resources with a delivery that no read has answered. */
+    readonly waitingResources: readonly KnownResource[];
   }>;
-  /** The resources of the organizations of active installations; none of any other. */
+  /** Returns the readable resources by installation id; installations that are not active have none. */
   readonly listKnownResources: (
     installationIds: readonly string[],
   ) => Promise<ReadonlyMap<string, KnownResource[]>>;
-  /** Removes a person from members and their history; answers how many rows went. */
+  /** Removes a person from members and their history, and returns how many rows were removed. */
   readonly forget: (email: string, at: number) => Promise<number>;
-  /** Refuses older claims, and answers the last version that is to go and the retirements that no other organization has. */
+  /** Refuses older claims. Returns the newest version to remove, and the retirements that no other organization has. */
   readonly beginPurge: (
     organizationId: string,
     claim: number,
-  ) => Promise<{ readonly last: number; readonly retirementIds: string[] }>;
-  /** Removes some rows; 0 where none is left. */
-  readonly removeRows: (which: RemovalScope) => Promise<number>;
-  /** Removes what is left and what came meanwhile. Throws `fenced` where a newer claim than this one writes. */
-  readonly endPurge: (organizationId: string, last: number, claim: number) => Promise<PurgeResult>;
-  /** Looks at some syncs that ended before an instant. */
+  ) => Promise<{ readonly lastVersion: number; readonly retirementIds: string[] }>;
+  /** Removes a batch of rows and returns how many; 0 when none is left. */
+  readonly removeRows: (scope: RemovalScope) => Promise<number>;
+  /** Removes the remaining rows, also those written during the purge. Throws `fenced` if a newer claim has written. */
+  readonly endPurge: (organizationId: string, lastVersion: number, claim: number) => Promise<PurgeResult>;
+  /** Removes a batch of syncs that ended before an instant, except those that must stay as evidence. */
   readonly pruneSyncs: (
-    before: string,
-    from: { readonly after: string; readonly id: number },
+    endedBefore: string,
+    position: { readonly after: string; readonly id: number },
   ) => Promise<PruneProgress>;
 }

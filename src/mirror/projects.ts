@@ -3,38 +3,39 @@ import type { ProjectsWalk } from './mirror.js';
 import { formatInstant } from '../resources/columns.js';
 import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
-import type { Sync } from './sync.js';
+import type { SyncSession } from './sync-session.js';
 
-/** What the registry answered for one project. */
-export function projectAnswer(
+/** Converts a project that the registry returned to the values that the mirror stores. */
+export function toProjectAnswer(
   project: Project,
-  asked: { readonly askedAt: number; readonly arrivedAt: number },
+  { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },
 ): ProjectAnswer {
   return {
     id: project.id,
-    askedAt: asked.askedAt,
-    observedAt: formatInstant(asked.arrivedAt),
-    cells: PROJECTS.columns.map(cell => cell.of(project)),
+    requestedAt,
+    observedAt: formatInstant(arrivedAt),
+    cells: PROJECTS.columns.map(column => column.of(project)),
     document: project.document,
   };
 }
 
+/** Creates one organization's walk over the projects that its rows reference. All writes belong to one sync. */
 export function createProjectsWalk(
   port: MirrorPort,
-  sync: Sync,
+  sync: SyncSession,
   organizationId: string,
   now: () => number,
 ): ProjectsWalk {
   return {
-    before: sync.before,
-    due: checkedBefore => port.listDueProjects(organizationId, checkedBefore, now()),
+    previousRead: sync.previousState,
+    listDue: checkedBefore => port.listDueProjects(organizationId, checkedBefore, now()),
     write: async answers => {
       if (answers.length === 0) return [];
-      const done = await port.writeProjects(sync.open(), answers, now());
-      sync.note(done);
-      return done.written;
+      const result = await port.writeProjects(sync.toOpenSync(), answers, now());
+      sync.recordCommit(result);
+      return result.written;
     },
-    finish: traffic => sync.end({ state: 'complete', fault: null, isInterrupted: false, ...traffic }),
+    finish: traffic => sync.finish({ state: 'complete', fault: null, isInterrupted: false, ...traffic }),
     abandon: (fault, traffic) => sync.abandon(fault, traffic),
   };
 }

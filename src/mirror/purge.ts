@@ -1,53 +1,61 @@
 import { MirrorError } from './errors.js';
-import type { Purge } from './mirror.js';
-import { retirementOf } from './certificates/file-name.js';
+import type { PurgeRequest } from './mirror.js';
+import { parseRetirementId } from './certificates/file-name.js';
 import type { PdfStore } from './pdf-store.js';
 import type { MirrorPort, PurgeResult } from './port.js';
 
-const FILES_AT_ONCE = 64;
+const FILES_PER_BATCH = 64;
 
-/** Who is killed and asked again finds the files by the retirements, which go after them. */
-export async function purge(
+/**
+ * Removes everything mirrored for one organization, and its certificate files. Most rows are removed in small batches, so
+ * that the last transaction, which blocks all other writers, is short. Retirements are removed after the files: a purge
+ * that was killed and is run again needs them to find the files.
+ */
+export async function purgeOrganization(
   port: MirrorPort,
-  { organizationId, takeClaim, pdfs }: Purge,
+  { organizationId, acquireClaim, pdfs }: PurgeRequest,
 ): Promise<PurgeResult> {
-  const { last, retirementIds } = await port.beginPurge(organizationId, await takeClaim());
-  const files = await filesOf(pdfs, new Set(retirementIds));
-  await all(() => port.removeRows({ organizationId, last, which: 'certificates' }));
-  let removed = 0;
-  for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
-    removed += await port.removeUnnamedFiles(files.slice(from, from + FILES_AT_ONCE));
+  const { lastVersion, retirementIds } = await port.beginPurge(organizationId, await acquireClaim());
+  const files = await listFilesOf(pdfs, new Set(retirementIds));
+  await repeatUntilZero(() => port.removeRows({ organizationId, last: lastVersion, kind: 'certificates' }));
+  let removedFiles = 0;
+  for (let start = 0; start < files.length; start += FILES_PER_BATCH) {
+    removedFiles += await port.removeUnreferencedFiles(files.slice(start, start + FILES_PER_BATCH));
   }
   await pdfs.flush();
-  await all(() => port.removeRows({ organizationId, last, which: 'lists' }));
+  await repeatUntilZero(() => port.removeRows({ organizationId, last: lastVersion, kind: 'lists' }));
   for (;;) {
-    const end = await endBefore(port, organizationId, last, await takeClaim());
-    if (end !== null) return { files: removed + end.files, installations: end.installations };
+    const result = await tryEndPurge(port, organizationId, lastVersion, await acquireClaim());
+    if (result !== null) return { ...result, removedFiles: removedFiles + result.removedFiles };
   }
 }
 
-/** Damaged ones too. */
-async function filesOf(pdfs: Pick<PdfStore, 'list'>, retirementIds: ReadonlySet<string>): Promise<string[]> {
-  const found: string[] = [];
+/** Returns the names of all certificate files of these retirements, damaged files included. */
+async function listFilesOf(
+  pdfs: Pick<PdfStore, 'list'>,
+  retirementIds: ReadonlySet<string>,
+): Promise<string[]> {
+  const matching: string[] = [];
   for await (const files of pdfs.list(null)) {
-    found.push(...files.filter(file => retirementIds.has(retirementOf(file) ?? '')));
+    matching.push(...files.filter(file => retirementIds.has(parseRetirementId(file) ?? '')));
   }
-  return found;
+  return matching;
 }
 
-async function all(some: () => Promise<number>): Promise<void> {
-  while ((await some()) > 0);
+/** Calls `removeBatch` until it has removed nothing. */
+async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void> {
+  while ((await removeBatch()) > 0);
 }
 
-/** Null where a claim that was given out since was the first to write. */
-async function endBefore(
+/** Ends the purge. Returns null if a newer claim wrote first; the caller then needs a newer claim to try again. */
+async function tryEndPurge(
   port: MirrorPort,
   organizationId: string,
-  last: number,
+  lastVersion: number,
   claim: number,
 ): Promise<PurgeResult | null> {
   try {
-    return await port.endPurge(organizationId, last, claim);
+    return await port.endPurge(organizationId, lastVersion, claim);
   } catch (error) {
     if (error instanceof MirrorError && error.code === 'fenced') return null;
     throw error;

@@ -26,8 +26,14 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
   const { organizationId } = known;
   const { claim, trigger } = running.job;
   await mirror.raiseFence({ organizationId, part: 'certificates', claim });
-  await context.certificates.enter();
-  const walk = await context.certificates.begin({ organizationId, claim, trigger, cause, startedAt: now() });
+  await context.certificates.makeNewDue();
+  const walk = await context.certificates.beginWalk({
+    organizationId,
+    claim,
+    trigger,
+    cause,
+    startedAt: now(),
+  });
   const calls = createCallCounter(running.signal, now);
   const fetchCertificate = createFetcher({
     walk,
@@ -36,7 +42,7 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
     now,
   });
   try {
-    for (let due = await walk.due(BATCH_SIZE); due.length > 0; due = await walk.due(BATCH_SIZE)) {
+    for (let due = await walk.listDue(BATCH_SIZE); due.length > 0; due = await walk.listDue(BATCH_SIZE)) {
       await running.yieldTurn();
       const retirementIds = due.map(({ retirementId }) => retirementId);
       await forEachConcurrently(CONCURRENCY, retirementIds, fetchCertificate);
@@ -68,13 +74,13 @@ function createFetcher({ walk, organization, requestOptions, now }: FetcherOptio
   /** Records why a certificate could not be stored. Throws the error if the remaining downloads would fail too. */
   async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
-      await walk.unavailable(retirementId, requestedAt);
+      await walk.markUnavailable(retirementId, requestedAt);
       consecutiveFailures = 0;
       return;
     }
     const failure = describeFailure(error);
     if (requestOptions.signal?.aborted === true || endsBatch(error)) throw error;
-    await walk.fail(retirementId, failure, requestedAt);
+    await walk.markFailed(retirementId, failure, requestedAt);
     consecutiveFailures += 1;
     if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) throw error;
   }

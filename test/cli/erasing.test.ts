@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { boxOf, acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { installation, retirement } from '../support/mirror/rows.js';
 import { MINUTE, openMirror, TRAFFIC } from '../support/mirror/open.js';
@@ -90,10 +90,10 @@ describe('T75 purge', () => {
       scene.clock.at += MINUTE;
       await scene.read('retirements', list(comment), { limit: 100, total: ids.length });
     }
-    await store.enter();
+    await store.makeNewDue();
     const begin = { organizationId: 'organization-1', claim: 1, startedAt: scene.clock.at };
-    const walk = await store.begin({ ...begin, trigger: 'schedule' });
-    await walk.due(500);
+    const walk = await store.beginWalk({ ...begin, trigger: 'schedule' });
+    await walk.listDue(500);
     for (const id of ids.slice(0, 20)) {
       await walk.store(id, bodyOf(PDF), scene.clock.at);
     }
@@ -117,10 +117,10 @@ describe('T75 purge', () => {
 
   test('that was killed after its files were gone, or before, is finished by asking again', async () => {
     const { folder, files, port, db, ids } = await filled();
-    const dying = createMirror({ ...port, removeUnnamedFiles: async () => fail('killed') }, Date.now);
+    const dying = createMirror({ ...port, removeUnreferencedFiles: async () => fail('killed') }, Date.now);
     const killed = dying.purge({
       organizationId: 'organization-1',
-      takeClaim: async () => 9,
+      acquireClaim: async () => 9,
       pdfs: createCertificateFolder(files, { now: Date.now }),
     });
     await expect(killed).rejects.toThrow('killed');
@@ -146,9 +146,9 @@ describe('T75 purge', () => {
       });
       const items = ids.map(id => retirement(id, { comment: 'fourth' }));
       await read('retirements', items, { claim: 10, limit: 100, total: ids.length });
-      await store.enter();
-      const walk = await store.begin({ organizationId: 'organization-1', claim: 10, ...at });
-      await walk.due(500);
+      await store.makeNewDue();
+      const walk = await store.beginWalk({ organizationId: 'organization-1', claim: 10, ...at });
+      await walk.listDue(500);
       for (const [index, id] of ids.slice(0, 30).entries())
         await walk.store(id, bodyOf(index < 10 ? PDF : `${PDF}%%EOF`), clock.at);
       await walk.finish(TRAFFIC);
@@ -157,7 +157,7 @@ describe('T75 purge', () => {
     const claims = [9];
     const killed = mirror.purge({
       organizationId: 'organization-1',
-      takeClaim: async () => claims.shift() ?? fail('killed'),
+      acquireClaim: async () => claims.shift() ?? fail('killed'),
       pdfs: { ...pdfs, list: walkNewer },
     });
     await expect(killed).rejects.toThrow('killed');
@@ -182,10 +182,10 @@ describe('T75 purge', () => {
     }
     const purging = mirror.purge({
       organizationId: 'organization-1',
-      takeClaim,
+      acquireClaim: takeClaim,
       pdfs: { ...pdfs, list: readNewer },
     });
-    expect(await purging).toEqual({ files: 20, installations: ['installation-1'] });
+    expect(await purging).toEqual({ removedFiles: 20, newInstallationIds: ['installation-1'] });
     const left = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];
     for (const table of left) expect(await db.rows(`SELECT * FROM ${table}`), table).toEqual([]);
     expect(readdirSync(files)).toEqual([]);

@@ -1,7 +1,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { beginRead, MINUTE, type SqliteMirror, TRAFFIC, openMirror } from '../support/mirror/open.js';
@@ -118,9 +118,9 @@ test('the certificate is shown by its hash, and whether its file is still that o
   const files = scene.pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(scene.port, files, () => scene.clock.at);
-  await store.enter();
+  await store.makeNewDue();
   const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule' };
-  const walk = await store.begin({ ...request, startedAt: scene.clock.at });
+  const walk = await store.beginWalk({ ...request, startedAt: scene.clock.at });
   await walk.store('r-1', pdf(), scene.clock.at);
   await walk.finish(TRAFFIC);
   const certificate = async () => (await scene.json('r-1')).certificate;

@@ -5,8 +5,8 @@ import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { createReaders } from '../../src/console/readers.js';
 import { openEngine } from '../../src/store/open.js';
 import type { Row } from '../../src/store/contract/tables.js';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { projectAnswer } from '../../src/mirror/projects.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
+import { toProjectAnswer } from '../../src/mirror/projects.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import * as parse from '../../src/registry/json/parse.js';
 import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
@@ -58,7 +58,7 @@ async function tellLists(stage: TestMirror, turn: number): Promise<void> {
   for (const resource of LIST_RESOURCES) await tell(stage, resource, turn);
   const walk = await stage.mirror.beginProjects({ ...by, organizationId: OWNER });
   const project = parse.parseProject(source({ id: 'project-1', fullName: `Peat bog ${turn}` }));
-  await walk.write([projectAnswer(project, { askedAt: stage.clock.at, arrivedAt: stage.clock.at })]);
+  await walk.write([toProjectAnswer(project, { requestedAt: stage.clock.at, arrivedAt: stage.clock.at })]);
   await walk.finish(TRAFFIC);
 }
 
@@ -76,10 +76,11 @@ async function certify({ pdfs, port, clock }: TestMirror, turn: number): Promise
   const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, () => clock.at);
-  await store.enter();
+  await store.makeNewDue();
   const request = { organizationId: OWNER, claim: 1, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.begin(request);
-  for (const { retirementId: id } of await walk.due(10)) await walk.store(id, pdf(`${id} ${turn}`), clock.at);
+  const walk = await store.beginWalk(request);
+  for (const { retirementId: id } of await walk.listDue(10))
+    await walk.store(id, pdf(`${id} ${turn}`), clock.at);
   await walk.finish(TRAFFIC);
 }
 

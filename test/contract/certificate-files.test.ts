@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { verifyFiles } from '../../src/cli/certificate-files.js';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { ENGINES, TRAFFIC } from '../support/mirror/open.js';
 import { retirements } from '../support/mirror/rows.js';
 
@@ -9,17 +9,17 @@ async function* pdf(words: string): AsyncGenerator<Uint8Array> {
 }
 
 describe.each(ENGINES)('$name', ({ library }) => {
-  test('every stored certificate is held against its row', async () => {
+  test('every certificate file is compared with its row', async () => {
     const { stage, reader } = await library();
     const { clock, db, hands } = stage;
     const pdfs = stage.pdfs(10_000);
     await pdfs.prepare();
     const store = createCertificateStore(stage.port, pdfs, () => clock.at);
     await stage.read('retirements', retirements(4), { limit: 100, total: 4 });
-    await store.enter();
+    await store.makeNewDue();
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
-    const walk = await store.begin(request);
-    await walk.due(10);
+    const walk = await store.beginWalk(request);
+    await walk.listDue(10);
     for (const { id } of retirements(4)) await walk.store(id, pdf(id), clock.at);
     await walk.finish(TRAFFIC);
     const verify = () => verifyFiles(reader, pdfs, new AbortController().signal);

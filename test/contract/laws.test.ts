@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { changing } from '../support/changing.js';
 import { ENGINES, type Engine, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
@@ -26,9 +26,9 @@ async function playOn(scene: TestMirror, claim: number): Promise<void> {
 async function checkCertificates({ port, pdfs, clock, db }: TestMirror, claim: number): Promise<void> {
   const store = createCertificateStore(port, pdfs(1000), () => clock.at);
   const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.begin(request);
+  const walk = await store.beginWalk(request);
   for (const id of await db.column<string>("SELECT retirement_id FROM certificates WHERE state = 'stored'"))
-    await walk.unavailable(id, clock.at);
+    await walk.markUnavailable(id, clock.at);
   await walk.finish(TRAFFIC);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import type { Credit, InventoryRequest, Reservation } from '../../src/registry/model.js';
 import { ENGINES, type Engine, type TestMirror, MINUTE } from '../support/mirror/open.js';
@@ -100,7 +100,7 @@ const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, cha
 ];
 
 describe.each(ENGINES)('$name', ({ stage, library }) => {
-  test('P06 reservations, moves and retirements are balanced in each of the four balances', async () => {
+  test('P06 all four balances balance reservations, moves and retirements', async () => {
     const scene = await balanced(stage);
     expect(await looseIn(scene)).toEqual([]);
     expect(
@@ -110,7 +110,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(moves).toHaveLength(4);
   });
 
-  test.each(WRONG)('%s alone names %s', async (view, _what, change) => {
+  test.each(WRONG)('only %s reports %s', async (view, _what, change) => {
     const scene = await balanced(stage);
     await enterCertificates(scene);
     expect(await looseIn(scene)).toEqual([]);
@@ -124,7 +124,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     ['balance_retirements', 'retirements', 7],
     /** Listed are the registry's own digits: there are fewer of them. */
     ['balance_credits', 'warehouse_credits', -7],
-  ] as const)('the difference of %s has its sign where %s hold more', async (view, table, difference) => {
+  ] as const)('%s shows a difference of the right sign if %s hold more', async (view, table, difference) => {
     const scene = await balanced(stage);
     const differences = () =>
       scene.db.column(`SELECT DISTINCT difference_micro FROM ${view} WHERE difference_micro <> 0`);
@@ -133,7 +133,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await differences()).toEqual([difference]);
   });
 
-  test('retirements are reckoned by what became of their certificates, and one that is nowhere is named', async () => {
+  test('balance_retirements counts retirements by the state of their certificates and reports one without any', async () => {
     const scene = await stage();
     const made = [retirement('r-1'), retirement('r-2'), retirement('r-3', { beneficiary: null })];
     await scene.read('retirements', made, { limit: 10, total: 3 });
@@ -156,7 +156,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     ]);
   });
 
-  test('what neither fell nor was reserved or requested here is named to the millionth, and nothing had to fall for it', async () => {
+  test('an amount retired beyond the fall, without a reservation or request here, is unexplained but no finding', async () => {
     const scene = await balanced(stage);
     const at = new Date(scene.clock.at - MINUTE).toISOString();
     const all = [
@@ -175,7 +175,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
   });
 
   test.each(['reservation', 'request'])(
-    'what a %s of its own retired and did not fall is named, to the millionth',
+    'an amount retired by an own %s without a fall is reported to the millionth of a tonne',
     async kind => {
       const scene = await stage();
       const stood = { warehouse: '100', inventory: '20.5' };
@@ -209,7 +209,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     },
   );
 
-  test('what came from elsewhere and was retired by a reservation since is neither a finding nor loose', async () => {
+  test('credits that came from elsewhere and were then retired by a reservation are neither a finding nor unexplained', async () => {
     const scene = await stage();
     const stood = { warehouse: '100', inventory: '20.5' };
     await show(scene, stood);
@@ -223,7 +223,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     ).toEqual([{ fall_micro: 0, risen_micro: 5_000_000, unexplained_micro: 0 }]);
   });
 
-  test('nothing rises by being first seen: the first complete read is the opening balance, with its date', async () => {
+  test('the first complete read is the opening balance, with its date, and not a rise', async () => {
     const scene = await stage();
     await scene.read('reservations', [reservation('h-1')], { limit: 10, total: 2 });
     await scene.read('warehouse', [of('100'), of('7', 'c-2', { type: 'exAnte' })]);
@@ -253,7 +253,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     ]);
   });
 
-  test('what was retired before the first reads did not fall from what they showed', async () => {
+  test('retirements before the first reads do not reduce the opening balance', async () => {
     const scene = await stage();
     const stood = { warehouse: '100', inventory: '20.5' };
     const retired = [{ id: 'r-0', tonnes: '500', at: '2020-01-01T00:00:00.000Z' }];
@@ -263,7 +263,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     ]);
   });
 
-  test('what came after the first reads and fell since has fallen too', async () => {
+  test('credits that arrived after the first reads and then left count as fallen', async () => {
     const scene = await balanced(stage);
     for (const tonnes of ['30', '20']) {
       scene.clock.at += MINUTE;
@@ -272,7 +272,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await scene.db.column<number>('SELECT fall_micro FROM balance_projects')).toEqual([14_250_000]);
   });
 
-  test('of a project what it opened with, and what it rose and fell by, is what is there: reserved or not', async () => {
+  test("a project's opening balance plus rises minus falls is its present amount, reserved credits included", async () => {
     const { stage: scene, reader } = await library();
     for (const shown of [{ warehouse: '100' }, { warehouse: '95', reserved: '5' }, { warehouse: '103' }])
       await show(scene, { inventory: '20.5', ...shown });
@@ -284,7 +284,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     });
   });
 
-  test('what rose after a list was read last is not judged before that is read again', async () => {
+  test('a rise after the latest read of another list is judged only after that list is read again', async () => {
     const scene = await stage();
     const stood = { warehouse: '100', inventory: '20.5' };
     await show(scene, stood);
@@ -299,7 +299,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await looseIn(scene)).toEqual([]);
   });
 
-  test('what was retired or moved after the oldest read of the three lists is not judged yet', async () => {
+  test('retirements and moves after the oldest read of the three lists are not judged yet', async () => {
     const scene = await stage();
     const found = () => scene.db.column('SELECT id FROM credit_findings ORDER BY id');
     const [more, serialization] = [{ amount: amount('5') }, 'ICR-c-1-2021'];
@@ -346,7 +346,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
   test.each([
     ['sends a state', true],
     ['answers as documented, without a state', false],
-  ])('a reservation counts until its time is over, at a registry that %s', async (_registry, hasState) => {
+  ])('a reservation counts until it expires, at a registry that %s', async (_registry, hasState) => {
     const { stage: scene, reader } = await library();
     const { clock, db } = scene;
     clock.at = Date.now() - 60 * MINUTE;
@@ -428,7 +428,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(await looseIn(scene)).toEqual([]);
   });
 
-  test('reservations add up when the clock was set back after they were read', async () => {
+  test('reservations balance after the clock was set back', async () => {
     const scene = await stage();
     const { clock } = scene;
     clock.at = Date.now();
@@ -451,7 +451,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     ]);
   });
 
-  test('a serialization that stands for two credits is named, in whatever case it is written', async () => {
+  test('a serialization used by two credits is reported, in any letter case', async () => {
     const scene = await balanced(stage);
     await scene.read('inventory', [of('21.25'), of('7', 'c-3', { serialization: 'icr-C-2-2021' })]);
     expect(await loose(scene, 'balance_serials')).toMatchObject([
@@ -464,7 +464,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     ['sends the states of reservations', true],
     ['answers as documented', false],
   ])(
-    'credits that are traded, reserved and retired at random are balanced, whenever somebody looks, at a registry that %s',
+    'random trades, reservations and retirements are balanced at every moment, at a registry that %s',
     async (_registry, hasState) => {
       const scene = await stage();
       scene.clock.at = Date.now() - TRADE_AGO_MS;
@@ -528,5 +528,5 @@ async function carryOut(scene: TestMirror, { at, tonnes }: { at: string; tonnes:
 
 async function enterCertificates({ pdfs, port, clock }: TestMirror): Promise<void> {
   const store = createCertificateStore(port, pdfs(1000), () => clock.at);
-  await store.enter();
+  await store.makeNewDue();
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { type Engine, ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import type { CertificateWalk } from '../../src/mirror/mirror.js';
 import { namesIn, textOf } from '../support/pdfs.js';
 
@@ -20,8 +20,8 @@ async function certificateScene(stage: Engine['stage'], maxBytes = 10_000) {
   const store = createCertificateStore(scene.port, pdfs, () => scene.clock.at);
   const begin = async (claim = 1) => {
     const request = { organizationId: 'organization-1', claim, startedAt: scene.clock.at };
-    const walk = await store.begin({ ...request, trigger: 'schedule' });
-    await walk.due(2_000);
+    const walk = await store.beginWalk({ ...request, trigger: 'schedule' });
+    await walk.listDue(2_000);
     return walk;
   };
   const names = () => namesIn(pdfs);
@@ -35,7 +35,7 @@ async function storeOne(scene: Awaited<ReturnType<typeof certificateScene>>, wor
 }
 
 async function storeAgain(scene: Awaited<ReturnType<typeof certificateScene>>): Promise<void> {
-  await scene.store.enter();
+  await scene.store.makeNewDue();
   await storeOne(scene, 'hello');
 }
 
@@ -43,52 +43,52 @@ const rowOf = ({ db }: Pick<TestMirror, 'db'>, id = 'r-1') =>
   db.row('SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?', id);
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('every retirement is entered once, is due at once, and again when it has changed', async () => {
+  test('the certificate of a retirement is due at once, and again after the retirement changed', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', retirements(1_200), { limit: 100, total: 1_200 });
     expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
-    expect(await scene.store.enter()).toBe(1_200);
-    expect(await scene.store.enter()).toBe(0);
+    expect(await scene.store.makeNewDue()).toBe(1_200);
+    expect(await scene.store.makeNewDue()).toBe(0);
     expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
     const walk = await scene.begin();
-    expect(await walk.due(5_000)).toHaveLength(1_200);
+    expect(await walk.listDue(5_000)).toHaveLength(1_200);
     await walk.store('r-00000', pdf('one'), scene.clock.at);
-    expect(await walk.due(5_000)).toHaveLength(1_199);
+    expect(await walk.listDue(5_000)).toHaveLength(1_199);
     scene.clock.at += MINUTE;
     const changed = [retirement('r-00000', { comment: 'claimed' }), ...retirements(1_200).slice(1)];
     await scene.read('retirements', changed, { limit: 100, total: 1_200 });
-    expect(await scene.store.enter()).toBe(1);
-    expect(await walk.due(5_000)).toHaveLength(1_200);
+    expect(await scene.store.makeNewDue()).toBe(1);
+    expect(await walk.listDue(5_000)).toHaveLength(1_200);
     expect(await scene.db.rows('SELECT state, certificates FROM certificate_sums ORDER BY 1')).toEqual([
       { state: 'pending', certificates: 1_199 },
       { state: 'stored', certificates: 1 },
     ]);
   });
 
-  test('what a clock that was ahead has asked for is due again once it is put right', async () => {
+  test('certificates requested by a clock that was ahead are due again once it is set back', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     scene.clock.at += DAY;
     await storeAgain(scene);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     scene.clock.at -= DAY;
     const walk = await scene.begin();
-    expect((await walk.due(10)).map(({ retirementId }) => retirementId)).toEqual(['r-1', 'r-2']);
+    expect((await walk.listDue(10)).map(({ retirementId }) => retirementId)).toEqual(['r-1', 'r-2']);
   });
 
-  test('a certificate is dated by the end of its download, also where its retirement is closed before that', async () => {
+  test('a certificate is dated by the end of its download, even if its retirement was closed earlier', async () => {
     const scene = await certificateScene(stage);
     const { clock, db } = scene;
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const walk = await scene.begin();
-    const askedAt = clock.at;
+    const requestedAt = clock.at;
     async function* slowly() {
       yield* pdf('hello');
       clock.at += 10 * MINUTE;
     }
-    await walk.store('r-1', slowly(), askedAt);
+    await walk.store('r-1', slowly(), requestedAt);
     await walk.finish(TRAFFIC);
     clock.at -= 5 * MINUTE;
     await scene.read('retirements', [retirement('r-2')], { ask: async ids => ids });
@@ -105,13 +105,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a stored certificate is a file named by its retirement and its hash', async () => {
+  test('a certificate file is named by its retirement and its hash', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const walk = await scene.begin();
     await walk.store('r-1', pdf('hello'), scene.clock.at);
-    expect(await walk.due(10)).toEqual([]);
+    expect(await walk.listDue(10)).toEqual([]);
     const [file = ''] = await scene.names();
     expect(file).toMatch(/^r-1-[0-9a-f]{64}\.pdf$/);
     expect(await textOf(scene.pdfs, file)).toBe('%PDF-1.7 hello\n%%EOF\n');
@@ -127,7 +127,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ).toEqual([{ state: 'complete', rows_added: 1, error: null }]);
   });
 
-  describe('T50 what is not a whole PDF is not stored', () => {
+  describe('T50 a download that is not a whole PDF is not stored', () => {
     test.each([
       ['a web page', body('<html>login</html>'), 'certificate_not_pdf'],
       ['nothing', body(), 'certificate_empty'],
@@ -138,7 +138,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ])('%s', async (_, sent, code) => {
       const scene = await certificateScene(stage);
       await scene.read('retirements', [retirement('r-1')]);
-      await scene.store.enter();
+      await scene.store.makeNewDue();
       const walk = await scene.begin();
       await expect(walk.store('r-1', sent, scene.clock.at)).rejects.toMatchObject({ code });
       expect(await scene.names()).toEqual([]);
@@ -146,17 +146,17 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
   });
 
-  test('T50 a bad answer later leaves the good copy, says so and is tried again', async () => {
+  test('T50 a later bad answer keeps the stored copy, records the fault and is retried', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     await storeOne(scene, 'good');
     scene.clock.at += 30 * DAY;
     const walk = await scene.begin();
     await expect(walk.store('r-1', body('<html>'), scene.clock.at)).rejects.toMatchObject({
       code: 'certificate_not_pdf',
     });
-    await walk.fail('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
+    await walk.markFailed('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
     expect(await walk.finish(TRAFFIC)).toBe('partial');
     expect(await scene.db.value('SELECT error FROM syncs ORDER BY id DESC')).toMatch(/^1 certificates /);
     expect(await rowOf(scene)).toMatchObject({
@@ -167,7 +167,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toHaveLength(1);
   });
 
-  test('an answer that breaks off leaves no file', async () => {
+  test('an interrupted download leaves no file', async () => {
     const scene = await certificateScene(stage);
     async function* broken() {
       yield Buffer.from('%PDF-1.7 ');
@@ -177,16 +177,19 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toEqual([]);
   });
 
-  test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])('T51 a file is never named by %j', async id => {
-    const scene = await certificateScene(stage);
-    await expect(scene.pdfs.save(id, pdf('x'))).rejects.toThrow(TypeError);
-    expect(await scene.names()).toEqual([]);
-  });
+  test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])(
+    'T51 a file is never named by the id %j',
+    async id => {
+      const scene = await certificateScene(stage);
+      await expect(scene.pdfs.save(id, pdf('x'))).rejects.toThrow(TypeError);
+      expect(await scene.names()).toEqual([]);
+    },
+  );
 
-  test('T52 a certificate that changes is a second file and a second version', async () => {
+  test('T52 a changed certificate gets a second file and a second version', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     await storeOne(scene, 'unclaimed');
     scene.clock.at += MINUTE;
     await storeOne(scene, 'unclaimed');
@@ -202,16 +205,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toEqual(history.map(({ file }) => file).toSorted());
   });
 
-  test('T53 one that does not exist yet is asked for after a day, then ever more rarely, up to thirty', async () => {
+  test('T53 a certificate that does not exist yet is requested again after one day, then at growing intervals up to thirty days', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const waits: number[] = [];
     for (let attempt = 0; attempt < 7; attempt += 1) {
       const walk = await scene.begin();
-      expect(await walk.due(10)).toHaveLength(1);
-      await walk.unavailable('r-1', scene.clock.at);
-      expect(await walk.due(10)).toEqual([]);
+      expect(await walk.listDue(10)).toHaveLength(1);
+      await walk.markUnavailable('r-1', scene.clock.at);
+      expect(await walk.listDue(10)).toEqual([]);
       expect(await walk.finish(TRAFFIC)).toBe('complete');
       const dueAt = Date.parse(String((await rowOf(scene))?.['due_at']));
       waits.push((dueAt - scene.clock.at) / DAY);
@@ -222,10 +225,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.db.column('SELECT state FROM certificates_missing')).toEqual(['unavailable']);
   });
 
-  test('the certificate of a retirement that is gone stays in the history, and its file on disk', async () => {
+  test('the certificate of a closed retirement stays in the history, and its file on disk', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     await storeOne(scene, 'x');
     scene.clock.at += MINUTE;
     await scene.read('retirements', [retirement('r-2')]);
@@ -241,10 +244,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.names()).toHaveLength(1);
   });
 
-  test('rows share commits, and none is left behind when the walk ends or breaks off', async () => {
+  test('certificate rows share commits, and all are written when the walk ends or is abandoned', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', retirements(40), { limit: 100, total: 40 });
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const walk = await scene.begin();
     const stored = () => scene.db.value("SELECT count(*) FROM certificates WHERE state = 'stored'");
     for (const { id } of retirements(20)) await walk.store(id, pdf(id), scene.clock.at);
@@ -253,10 +256,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stored()).toBe(20);
   });
 
-  test('files that are stored at once all get their rows, though rows are written meanwhile', async () => {
+  test('files stored in parallel all get rows, even if a commit is in progress', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const walk = await scene.begin();
     await Promise.all(retirements(100).map(({ id }) => walk.store(id, pdf(id), scene.clock.at)));
     expect(await walk.finish(TRAFFIC)).toBe('complete');
@@ -264,41 +267,42 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test.each([
-    ['no certificate', async (walk: CertificateWalk, at: number) => await walk.unavailable('r-1', at)],
+    ['no certificate', async (walk: CertificateWalk, at: number) => await walk.markUnavailable('r-1', at)],
     [
       'a fault',
-      async (walk: CertificateWalk, at: number) => await walk.fail('r-1', { code: 'x', message: 'y' }, at),
+      async (walk: CertificateWalk, at: number) =>
+        await walk.markFailed('r-1', { code: 'x', message: 'y' }, at),
     ],
     ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', pdf('old'), at)],
   ])(
-    'T52 %s is not the last word where the retirement changed while it was asked for',
+    'T52 after %s the certificate is still due if the retirement changed during the request',
     async (_name, answer) => {
       const scene = await certificateScene(stage);
       await scene.read('retirements', [retirement('r-1', { beneficiary: null })]);
-      await scene.store.enter();
+      await scene.store.makeNewDue();
       const walk = await scene.begin();
       await scene.read('retirements', [retirement('r-1', { beneficiary: 'Grace' })]);
-      await scene.store.enter();
+      await scene.store.makeNewDue();
       await answer(walk, scene.clock.at);
-      expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1' }]);
+      expect(await walk.listDue(10)).toMatchObject([{ retirementId: 'r-1' }]);
       await walk.store('r-1', pdf('new'), scene.clock.at);
-      expect(await walk.due(10)).toEqual([]);
+      expect(await walk.listDue(10)).toEqual([]);
     },
   );
 
-  test('certificates whose latest request failed are made due at once, and no others', async () => {
+  test('only certificates whose latest request failed are made due at once', async () => {
     const scene = await certificateScene(stage);
     const ids = ['stored', 'unavailable', 'refused', 'refused-later'];
     await scene.read(
       'retirements',
       ids.map(id => retirement(id)),
     );
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const refuse = (walk: CertificateWalk, id: string) =>
-      walk.fail(id, { code: 'forbidden', message: '403' }, scene.clock.at);
+      walk.markFailed(id, { code: 'forbidden', message: '403' }, scene.clock.at);
     const walk = await scene.begin();
     await walk.store('stored', pdf('one'), scene.clock.at);
-    await walk.unavailable('unavailable', scene.clock.at);
+    await walk.markUnavailable('unavailable', scene.clock.at);
     await refuse(walk, 'refused');
     await walk.store('refused-later', pdf('other'), scene.clock.at);
     await walk.finish(TRAFFIC);
@@ -306,26 +310,26 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await refuse(later, 'refused-later');
     await later.finish(TRAFFIC);
     const next = await scene.begin();
-    expect(await next.due(10)).toEqual([]);
+    expect(await next.listDue(10)).toEqual([]);
     await scene.store.makeFailedDue('organization-1');
-    const made = (await next.due(10)).map(({ retirementId }) => retirementId);
+    const made = (await next.listDue(10)).map(({ retirementId }) => retirementId);
     expect(made.toSorted()).toEqual(['refused', 'refused-later']);
   });
 
-  test('a sync in full makes every certificate due again', async () => {
+  test('a full sync makes every certificate due again', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const walk = await scene.begin();
     await walk.store('r-1', pdf('x'), scene.clock.at);
-    await walk.unavailable('r-2', scene.clock.at);
-    expect(await walk.due(10)).toEqual([]);
+    await walk.markUnavailable('r-2', scene.clock.at);
+    expect(await walk.listDue(10)).toEqual([]);
     await scene.store.makeAllDue('organization-1');
-    const due = (await walk.due(10)).map(({ retirementId }) => retirementId);
+    const due = (await walk.listDue(10)).map(({ retirementId }) => retirementId);
     expect(due.toSorted()).toEqual(['r-1', 'r-2']);
   });
 
-  test('T75 files without a row are swept, but for young ones, those of an earlier mirror and those of a past row', async () => {
+  test('T75 files without a row are removed, except recent ones, those of an earlier mirror and those of past rows', async () => {
     const scene = await certificateScene(stage);
     const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
     const put = (name: string, writtenAt: number) => scene.hands.put(name, '%PDF', writtenAt);
@@ -352,25 +356,25 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       `${nameOf('r-1')}.3f0c1a52-0000-4000-8000-000000000000.damaged`,
     ];
     scene.clock.at = born + 2 * DAY + MINUTE;
-    expect(await scene.store.sweep(AbortSignal.abort())).toBe(0);
-    expect(await scene.store.sweep(new AbortController().signal)).toBe(151);
+    expect(await scene.store.removeOrphanFiles(AbortSignal.abort())).toBe(0);
+    expect(await scene.store.removeOrphanFiles(new AbortController().signal)).toBe(151);
     expect(await scene.names()).toEqual(kept.toSorted());
   });
 
-  test('T75 no row is made to name a file that is gone by then: it is due as before', async () => {
+  test('T75 no row is written for a file that was removed meanwhile, and the certificate stays due', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const walk = await scene.begin();
     await walk.store('r-1', pdf('hello'), scene.clock.at);
     for (const file of await scene.names()) await scene.hands.remove(file);
-    expect(await walk.due(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
+    expect(await walk.listDue(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
     await walk.store('r-1', pdf('hello'), scene.clock.at);
     expect(await walk.finish(TRAFFIC)).toBe('complete');
     expect(await rowOf(scene)).toMatchObject({ state: 'stored', file: (await scene.names())[0] });
   });
 
-  test('T75 files whose rows are refused, as after a purge, do not stay; one that a row names does', async () => {
+  test('T75 files whose rows are refused are removed, unless another row references them', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await storeAgain(scene);
@@ -379,11 +383,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await walk.store('r-1', pdf('hello'), scene.clock.at);
     await walk.store('r-2', pdf('x'), scene.clock.at);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 5 });
-    await expect(walk.due(10)).rejects.toThrow('claim 1 was taken over by claim 5');
+    await expect(walk.listDue(10)).rejects.toThrow('claim 1 was taken over by claim 5');
     expect(await scene.names()).toEqual(named);
   });
 
-  test('T52 a file that was damaged is moved aside for the genuine one', async () => {
+  test('T52 a damaged file is moved aside for the new download', async () => {
     const scene = await certificateScene(stage);
     const { pdfs, names } = scene;
     const { file } = await pdfs.save('r-1', pdf('x'));
@@ -396,16 +400,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await names()).toHaveLength(2);
   });
 
-  test('what is not there cannot be opened, whatever its name', async () => {
+  test('opening a file that does not exist returns null, whatever its name', async () => {
     const { pdfs } = await certificateScene(stage);
     for (const file of ['r-1.pdf', '', '..', '../mirror.db', 'a\0b', `r-1-${'0'.repeat(64)}.pdf`])
       expect(await pdfs.open(file)).toBeNull();
   });
 
-  test('T44 a walk that was taken over, or whose organization has left, writes no row', async () => {
+  test('T44 a certificate walk writes nothing after losing its claim or after an uninstall', async () => {
     const scene = await certificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
-    await scene.store.enter();
+    await scene.store.makeNewDue();
     const walk = await scene.begin(1);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 2 });
     await walk.store('r-1', pdf('x'), scene.clock.at);
@@ -416,7 +420,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const leave = { installationId: 'installation-1', claim: 3, trigger: 'delivery', ...when };
     await mirror.writeInstallation({ ...leave, state: 'suspended' });
     await newer.store('r-1', pdf('x'), clock.at);
-    await expect(newer.due(1)).rejects.toThrow(expect.objectContaining({ code: 'not_active' }));
+    await expect(newer.listDue(1)).rejects.toThrow(expect.objectContaining({ code: 'not_active' }));
     expect(await rowOf(scene)).toMatchObject({ state: 'pending' });
   });
 });

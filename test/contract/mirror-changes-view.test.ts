@@ -27,7 +27,7 @@ const RESOURCE = {
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test.each(seeds(2, 0))(
-    'the view shows every change once, with what stood there before (seed %i)',
+    'the view changes shows every change once, with the previous values (seed %i)',
     async seed => {
       const scene = await stage();
       const { change } = changing(scene, seed);
@@ -53,7 +53,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('no change of a sync has a later number than the sync says', async () => {
+  test("no change of a sync has a number above the sync's changes_up_to", async () => {
     const scene = await stage();
     const { change } = changing(scene, 4);
     for (let step = 0; step < STEPS; step += 1) await change();

@@ -18,7 +18,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   const seen = new Set<string>();
 
   test.each(seeds(2, 0))(
-    'P05 a reader that keeps the last number gets every change once and in order, removed rows included (seed %i)',
+    'P05 a reader that stores the last number gets every change once and in order, removals included (seed %i)',
     async seed => {
       const scene = await stage();
       const { change } = changing(scene, seed);
@@ -37,7 +37,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('those changes were of every kind', () => {
+  test('the generated changes include every kind', () => {
     expect(KINDS.filter(kind => !seen.has(kind))).toEqual([]);
   });
 });

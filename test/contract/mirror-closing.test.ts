@@ -23,7 +23,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     [4, 1],
     [3, 0],
     [1, 0],
-  ])('T35 a list of %i that suddenly holds %i is not believed', async (from, to) => {
+  ])('T35 a list of %i rows that suddenly has %i needs a second read', async (from, to) => {
     const scene = await stage();
     expect(await shorten(scene, from, to)).toBe(from);
     expect(await state(scene, 'warehouse')).toBe('removals_unconfirmed');
@@ -37,13 +37,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each([
     [4, 2],
     [3, 1],
-  ])('T35 a list of %i that holds %i is believed', async (from, to) => {
+  ])('T35 a list of %i rows that has %i is accepted at once', async (from, to) => {
     const scene = await stage();
     expect(await shorten(scene, from, to)).toBe(to);
   });
 
   test.each(['members', 'addresses'] as const)(
-    'T35 one wrong answer, of other rows, replaces no %s: they wait for a second read',
+    'T35 one wrong answer with other rows closes no %s before a second read',
     async resource => {
       const scene = await stage();
       const rows = (ids: readonly string[]) =>
@@ -64,7 +64,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('T35 reservations end by nature: none left is believed at once', async () => {
+  test('T35 an empty list of reservations is accepted at once, because reservations expire', async () => {
     const scene = await stage();
     const held = Array.from({ length: 5 }, (_, index) => ({
       ...credit('c-1'),
@@ -83,7 +83,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count(scene, 'reservations')).toBe(0);
   });
 
-  test('T35 a second read a minute later closes what both lacked, and one before that does not', async () => {
+  test('T35 a second read closes the rows that both lacked if it comes at least a minute later', async () => {
     const scene = await stage();
     await shorten(scene, 25, 0);
     scene.clock.at += MINUTE - 1;
@@ -97,7 +97,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count(scene, "past WHERE resource = 'warehouse'")).toBe(25);
   });
 
-  test('T35 a doubt of the future, before the clock was put right, begins anew and ends', async () => {
+  test('T35 a doubt dated in the future by a wrong clock starts anew and is resolved', async () => {
     const scene = await stage();
     scene.clock.at += 24 * 60 * MINUTE;
     await shorten(scene, 25, 0);
@@ -112,7 +112,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     }
   });
 
-  test('T35 the wait survives a restart', async () => {
+  test('T35 the wait for a second read survives a restart', async () => {
     const scene = await stage();
     await shorten(scene, 25, 0);
     scene.clock.at += MINUTE;
@@ -124,7 +124,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await read.finish({ ...TRAFFIC, total: null })).toMatchObject({ state: 'complete', removed: 25 });
   });
 
-  test('T35 rows that come back are not closed, and the doubt is over', async () => {
+  test('T35 rows that come back are not closed, and the doubt ends', async () => {
     const scene = await stage();
     await shorten(scene, 25, 0);
     scene.clock.at += MINUTE;
@@ -148,7 +148,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count(scene, 'warehouse_credits')).toBe(40);
   });
 
-  test('T35 one of fifty missing retirements that the registry still knows keeps all of them', async () => {
+  test('T35 if the registry still has one of fifty missing retirements, none is closed', async () => {
     const scene = await stage();
     await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
     for (let read = 0; read < 3; read += 1) {
@@ -165,7 +165,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count(scene, 'retirements')).toBe(100);
   });
 
-  test('T37 a pass whose total does not fit closes nothing and is partial', async () => {
+  test('T37 a read whose row count differs from the total is partial and closes nothing', async () => {
     const scene = await stage();
     await scene.read('retirements', retirements(30), { limit: 10, total: 30 });
     scene.clock.at += MINUTE;
@@ -175,7 +175,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await state(scene, 'retirements')).toBe('partial');
   });
 
-  test('T37 a row that slipped between two pages is never closed, though the total fits', async () => {
+  test('T37 a row that moved between two pages is never closed, even if the total is right', async () => {
     const scene = await stage();
     const rows = retirements(31);
     await scene.read('retirements', rows.slice(0, 30), { limit: 10, total: 30 });
@@ -200,7 +200,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count(scene, 'retirements')).toBe(30);
   });
 
-  test('T37 a long list closes without questions only when it stands as the read before found it', async () => {
+  test('T37 a long list closes rows without looking them up only if its pages are unchanged since the previous read', async () => {
     const scene = await stage();
     await scene.read('reservations', [], { limit: 10, total: 0 });
     await scene.read('retirements', retirements(300), { limit: 10, total: 300 });
@@ -219,7 +219,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
   });
 
-  test('a row that shifted onto the next page is seen twice and counted once', async () => {
+  test('a row that moved to the next page is seen twice and counted once', async () => {
     const scene = await stage();
     const rows = retirements(20);
     const shifted = [...rows.slice(0, 10), ...rows.slice(9, 20)];
@@ -227,7 +227,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(outcome).toMatchObject({ state: 'complete', added: 20 });
   });
 
-  test('two rows with one key in one answer fail the read, and nothing of it is kept', async () => {
+  test('two rows with the same key in one answer fail the read, and none of its rows is stored', async () => {
     const scene = await stage();
     await expect(scene.read('warehouse', [credit('c-1'), credit('c-1')])).rejects.toMatchObject({
       code: 'duplicate_key',

@@ -11,10 +11,13 @@ const named = (id: string, organizationId: string | null = null) => ({ id, organ
 const ACTIVE = { id: 'installation-1', owner: 'organization-1', state: 'active' };
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('an installation that was announced or found is known as never read until somebody looks at it', async () => {
+  test('an announced or discovered installation is never_read until its first read', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;
-    await mirror.report({ at: instant(clock.at), named: [named('i-2'), named('i-3', 'organization-3')] });
+    await mirror.report({
+      at: instant(clock.at),
+      awaitedInstallations: [named('i-2'), named('i-3', 'organization-3')],
+    });
     expect(await known(scene)).toEqual([waits('i-2'), waits('i-3', 'organization-3'), ACTIVE]);
     clock.at += MINUTE;
     const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
@@ -22,7 +25,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await known(scene)).toEqual([waits('i-3', 'organization-3'), ACTIVE]);
   });
 
-  test('freshness has one row of what waits to be looked at, and none where an installation is alive', async () => {
+  test('freshness has one row for an organization that awaits its first read, and none if the organization is already known', async () => {
     const scene = await stage();
     const { mirror, clock, db } = scene;
     const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
@@ -30,7 +33,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await mirror.writeInstallation({ ...by, installation: other, state: 'suspended' });
     const owned = ['organization-1', 'organization-2', 'organization-3', 'organization-3', null];
     const waiting = owned.map((owner, n) => named(`i-${n + 2}`, owner));
-    await mirror.report({ at: instant(clock.at), named: waiting });
+    await mirror.report({ at: instant(clock.at), awaitedInstallations: waiting });
     await db.change(
       "INSERT INTO awaited_installations VALUES ('installation-1', 'organization-9', ?)",
       instant(clock.at),
@@ -42,12 +45,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect((await known(scene)).filter(({ state }) => state === 'never_read')).toHaveLength(rows.length);
   });
 
-  test('an installation that the whole list does not name is known no longer', async () => {
+  test('an awaited installation is dropped by a later complete report without it', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;
-    await mirror.report({ at: instant(clock.at), named: [named('i-2')] });
+    await mirror.report({ at: instant(clock.at), awaitedInstallations: [named('i-2')] });
     clock.at += MINUTE;
-    await mirror.report({ at: instant(clock.at), named: [named('i-3')], unread: [] });
+    await mirror.report({
+      at: instant(clock.at),
+      awaitedInstallations: [named('i-3')],
+      unreadDeliveries: [],
+    });
     expect(await known(scene)).toEqual([waits('i-3'), ACTIVE]);
   });
 });

@@ -11,7 +11,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     '2026-03-29T02:30:00.123Z',
     '9999-12-31T23:59:59.999Z',
     null,
-  ])('the format of times: %s is kept as it was read', async kept => {
+  ])('the time %s is stored as it was read', async kept => {
     const { db, read } = await stage();
     await read('retirements', [retirement('r-1', { createdAt: kept })]);
     expect(await db.column('SELECT created_at FROM retirements')).toEqual([kept]);
@@ -23,7 +23,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(Object.keys((await stage()).port).length).toBeLessThanOrEqual(25);
   });
 
-  test('null against an empty list: what is asked for nothing answers nothing', async () => {
+  test('queries without keys or ids return empty results, not null', async () => {
     const { port } = await stage();
     const list = { organizationId: 'organization-1', resource: 'retirements' } as const;
     expect(await port.findRows(list, [])).toEqual([]);
@@ -33,7 +33,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect((await port.listKnownResources(['nobody'])).get('nobody') ?? []).toEqual([]);
   });
 
-  test('the order of texts is that of their code points, in questions and in the walk over a list', async () => {
+  test('texts are ordered by code point, in queries and in scans of a list', async () => {
     const { db, port, read } = await stage();
     const ids = ['Zebra', 'a', 'aa', 'a-b', 'ab', 'B', 'å', 'ä', '10', '9', '\u{1f33f}', '\uffee'];
     await read(
@@ -48,7 +48,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect([...first, ...rest].map(({ key }) => key)).toEqual(sorted.map(id => [id]));
   });
 
-  test('booleans are 1 and 0, and null where nothing was sent', async () => {
+  test('booleans are stored as 1 and 0, and as null if none was sent', async () => {
     const { db, read } = await stage();
     await read(
       'retirements',
@@ -58,7 +58,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await db.value('SELECT count(*) FROM retirements WHERE is_claimed = 1')).toBe(1);
   });
 
-  test('64-bit integers keep every digit, digits stay as sent, and there is no zero below zero', async () => {
+  test('64-bit integers keep every digit, exact amounts stay as sent, and there is no negative zero', async () => {
     const { db, read } = await stage();
     const huge = { exact: '9223372036854', value: 9223372036854, micro: 9223372036854000000n, fault: null };
     const minus = { exact: '-0', value: -0, micro: 0n, fault: null };
@@ -78,7 +78,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('unique with null: what belongs to nobody stands beside the same, and one key stands once', async () => {
+  test('installations without an organization are unique by their ids', async () => {
     const { db, mirror, clock, port } = await stage();
     const look = {
       claim: 1,
@@ -96,7 +96,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await port.listInstallations('installation-9')).toMatchObject([{ organizationId: null }]);
   });
 
-  test('NUL, half a letter, quotes and backslashes: text stays readable, and a document as it was sent', async () => {
+  test('text with NUL, lone surrogates, quotes or backslashes stays readable, and documents stay as sent', async () => {
     const { db, read } = await stage();
     const document = String.raw`{"a":"\u0000 \ud83d","b":"{\"c\\d\"}", "b": 1.50}`;
     const beneficiary = `a\0b \ud83d c\\d "e" {f,NULL} 'g'`;

@@ -11,15 +11,15 @@ import {
 const finish = { ...TRAFFIC, total: null };
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('T44 a read that was taken over cannot write any more', async () => {
+  test('T44 a read that lost its claim cannot write', async () => {
     expect(await writeAfterBeingTakenOver(await stage())).toEqual(['new']);
   });
 
-  test('T44 a read writes nothing after its organization has uninstalled or was suspended', async () => {
+  test('T44 a read writes nothing after its organization uninstalled or was suspended', async () => {
     expect(await writeAfterUninstalling(await stage())).toEqual([]);
   });
 
-  test('T44 the refusal names its reason, and the sync that was cut off stays as it was ended', async () => {
+  test('T44 a refused write names its reason, and the sync stays as the newer claim ended it', async () => {
     const scene = await stage();
     const read = await beginWarehouse(scene, 1);
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
@@ -36,7 +36,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await expect(read.writeBatch([], scene.clock.at)).rejects.toMatchObject({ code: 'ended' });
   });
 
-  test('the two parts of an organization do not fence each other, nor do organizations', async () => {
+  test('parts of an organization do not fence each other, and neither do organizations', async () => {
     const { mirror } = await stage();
     await mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 7 });
     await mirror.raiseFence({ organizationId: 'organization-2', part: 'data', claim: 9 });

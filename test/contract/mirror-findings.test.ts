@@ -12,7 +12,7 @@ const findings = ({ db }: TestMirror) =>
   );
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('a mirror in which nothing is wrong has no findings', async () => {
+  test('a correct mirror has no findings', async () => {
     const scene = await stage();
     await scene.read('warehouse', [credit('c-1'), credit('c-2', { serialization: OTHER })]);
     await scene.read('inventory', [credit('c-1')]);
@@ -21,7 +21,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await findings(scene)).toEqual([]);
   });
 
-  test('an amount below zero is one, in whatever list; nothing below zero is none', async () => {
+  test('a negative amount is a finding in every list, and other amounts are not', async () => {
     const scene = await stage();
     await scene.read('warehouse', [
       credit('c-1', { amount: amount('-5') }),
@@ -38,7 +38,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a serialization that stands for two issued credits names both, in whatever case it is written', async () => {
+  test('a serialization used by two issued credits is a finding that names both, in any letter case', async () => {
     const scene = await stage();
     const twin = { serialization: OTHER.toLowerCase() };
     await scene.read('warehouse', [credit('c-1', { serialization: OTHER }), credit('c-3')]);
@@ -59,7 +59,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a hold outlives its end where a read an hour later still says that it is outstanding; one of which no state is said has ended', async () => {
+  test('an expired reservation is a finding if a read an hour later still shows it as outstanding, but not if it has no state', async () => {
     const scene = await stage();
     const ended = [reservation('h-2', { state: 'expired' }), reservation('h-3', { isComplete: true })];
     const later = reservation('h-4', { reservedToDate: new Date(NOON + 60 * MINUTE).toISOString() });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import { projectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects.js';
 import { readSource } from '../../src/registry/json/fields.js';
 import { parseInstallation, parseProject } from '../../src/registry/json/parse.js';
 import type { Retirement } from '../../src/registry/model.js';
@@ -43,7 +43,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
 
   describe.each(HOW)('%s', (_, limit) => {
     test.each(Object.entries(COLUMNS_ALONE))(
-      'T89 a read in full restores %s that was changed by hand, and dates nothing anew',
+      'T89 a full read restores %s changed by hand, without a new version',
       async (_name, change) => {
         const scene = await stage();
         await scene.read('retirements', LIST, { limit });
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       },
     );
 
-    test('T89 a read in full replaces a row whose columns and document were changed alike', async () => {
+    test('T89 a full read replaces a row whose columns and document were changed consistently', async () => {
       const scene = await stage();
       await scene.read('retirements', LIST, { limit });
       const before = await scene.db.rows(VALUES);
@@ -77,7 +77,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       expect(await brokenLaws(scene)).toEqual([]);
     });
 
-    test('T89 a read in full brings back what was removed by hand, and closes what was written in', async () => {
+    test('T89 a full read restores rows removed by hand, and closes rows added by hand', async () => {
       const scene = await stage();
       await scene.read('retirements', LIST, { limit });
       const before = await scene.db.rows(VALUES);
@@ -94,7 +94,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     });
   });
 
-  test('T89 what was written in beside a whole list is closed by a read in full', async () => {
+  test('T89 a full read closes a row that was added by hand to a complete list', async () => {
     const scene = await stage();
     await scene.read('warehouse', [credit('c-1'), credit('c-2')]);
     const columns = await scene.db.columns('warehouse_credits');
@@ -113,13 +113,13 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'warehouse'")).toBe(2);
   });
 
-  test('T89 a project and an installation that were changed by hand are restored by the next answer', async () => {
+  test('T89 the next answer restores a project or an installation changed by hand', async () => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
     const parsed = parseProject(readSource('{"id":"project-1","fullName":"Peat bog"}', 'project'));
-    const when = { askedAt: clock.at, arrivedAt: clock.at };
+    const when = { requestedAt: clock.at, arrivedAt: clock.at };
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'person' };
-    const write = async () => (await mirror.beginProjects(request)).write([projectAnswer(parsed, when)]);
+    const write = async () => (await mirror.beginProjects(request)).write([toProjectAnswer(parsed, when)]);
     await write();
     const tables = ['projects', 'installations'] as const;
     const before = await Promise.all(tables.map(table => db.rows(`SELECT * FROM ${table}`)));
@@ -132,7 +132,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await Promise.all(tables.map(table => db.rows(`SELECT * FROM ${table}`)))).toEqual(before);
   });
 
-  test('T89 what was changed by hand in every row is restored in portions, and told in one sentence', async () => {
+  test('T89 many rows changed by hand are restored in several writes and reported in one sentence', async () => {
     const scene = await stage();
     const many = retirements(1000);
     await scene.read('retirements', many, { limit: 100 });
@@ -141,12 +141,12 @@ describe.each(ENGINES)('$name', ({ library }) => {
     scene.clock.at += MINUTE;
     const read = await scene.read('retirements', many, { limit: 100, full: true });
     expect(read.fault?.message).toBe(
-      'changed by hand, and as the registry has it again: r-00000 (beneficiary); r-00001 (beneficiary); r-00002 (beneficiary) and 997 more',
+      'changed by hand, now restored: r-00000 (beneficiary); r-00001 (beneficiary); r-00002 (beneficiary) and 997 more',
     );
     expect(await scene.db.rows(WHOLE)).toEqual(before);
   });
 
-  test('a scheduled read looks at no column of a row whose document stands as it stood', async () => {
+  test('a scheduled read does not compare the columns of a row whose document is unchanged', async () => {
     const scene = await stage();
     await scene.read('retirements', LIST, { limit: 2 });
     const asked: string[] = [];

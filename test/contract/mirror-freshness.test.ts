@@ -23,7 +23,7 @@ async function fail(scene: TestMirror): Promise<void> {
 }
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('T42 a clock that is put forward while a list is read makes its read no long one', async () => {
+  test('T42 setting the clock forward during a read does not make the read count as long', async () => {
     const scene = await stage();
     const read = await beginWarehouse(scene);
     scene.clock.at += 8 * 60 * MINUTE;
@@ -32,7 +32,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(took).toBe(2 * MINUTE);
   });
 
-  test('a resource that was never read says so, and so does one whose first read failed', async () => {
+  test('a resource is never_read before its first read and after a failed first read', async () => {
     const scene = await sceneOfToday(stage);
     expect(await stateOf(scene, 'warehouse')).toBe('waiting');
     await fail(scene);
@@ -40,7 +40,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(scene, 'inventory')).toBe('waiting');
   });
 
-  test('a complete read is fresh, then overdue, and as fresh after a failed one', async () => {
+  test('a resource is fresh after a complete read, later overdue, and no less fresh after a failed read', async () => {
     const scene = await sceneOfToday(stage);
     await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
     await scene.read('warehouse', [credit('c-1')]);
@@ -54,7 +54,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(scene, 'warehouse')).toBe('fresh');
   });
 
-  test('what is read more seldom than the schedule is overdue by its own interval', async () => {
+  test('a resource read less often than the schedule is overdue by its own interval', async () => {
     const scene = await sceneOfToday(stage);
     await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
     const read = await beginWarehouse(scene);
@@ -69,7 +69,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await readBefore(130)).toBe('overdue');
   });
 
-  test('T39 a resource whose permission is missing has no access, keeps its rows, and is fresh after the next read', async () => {
+  test('T39 a resource without permission has no_access, keeps its rows, and is fresh after the next read', async () => {
     const scene = await sceneOfToday(stage);
     await scene.read('warehouse', [credit('c-1')]);
     const task = { organizationId: 'organization-1', part: 'data', claim: 1 } as const;
@@ -82,7 +82,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(scene, 'warehouse')).toBe('fresh');
   });
 
-  test('what is available is only what stands in active, permitted, fresh warehouses', async () => {
+  test('only credits in fresh, permitted warehouses of active installations are available', async () => {
     const scene = await sceneOfToday(stage);
     const { db, mirror } = scene;
     await scene.read('warehouse', [credit('c-1'), credit('c-2'), credit('c-3', { vintage: '2020' })]);
@@ -118,7 +118,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test.each(['available_credits', 'last_known_credits'])(
-    'T85 %s has ex-post and ex-ante amounts in separate columns, and no sum of both',
+    'T85 %s shows ex-post and ex-ante amounts in separate columns and never adds them',
     async view => {
       const scene = await sceneOfToday(stage);
       const { db } = scene;
@@ -146,11 +146,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('drift is what a scheduled sync changed that no delivery had announced', async () => {
+  test('drift counts changes of a scheduled sync that no delivery announced', async () => {
     const scene = await sceneOfToday(stage);
     const by = (trigger: string, isAnnounced: boolean) => ({
       trigger,
-      announced: async () => isAnnounced,
+      hasNewDelivery: async () => isAnnounced,
       limit: 10,
     });
     const drift = () => scene.db.rows('SELECT resource, drift FROM drift ORDER BY sync_id');
@@ -176,7 +176,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.db.value("SELECT drift_total FROM freshness WHERE resource = 'retirements'")).toBe(3);
   });
 
-  test('a read is told how its resource was read before, and asks from when on a delivery announces it', async () => {
+  test("a read gets the previous read of its resource, and asks for deliveries since that read's start", async () => {
     const scene = await sceneOfToday(stage);
     const dataAsOf = scene.clock.at;
     const request = {
@@ -190,20 +190,20 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       scene.mirror.beginRead({
         ...request,
         startedAt: scene.clock.at,
-        announced: async since => asked.push(since) > 0,
+        hasNewDelivery: async since => asked.push(since) > 0,
       });
     const first = await begin();
-    expect(first.before).toMatchObject({ attemptedAt: null, dataAsOf: null, pageSize: null });
+    expect(first.previousRead).toMatchObject({ attemptedAt: null, dataAsOf: null, pageSize: null });
     await first.finish({ ...TRAFFIC, total: null, pageSize: 50 });
     scene.clock.at += MINUTE;
     await (await begin()).abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
-    const { before } = await begin();
+    const { previousRead: before } = await begin();
     expect(before).toMatchObject({ attemptedAt: scene.clock.at, dataAsOf, pageSize: 50, isStrange: false });
     expect((await scene.mirror.readListStates('organization-1')).get('warehouse')).toEqual(before);
     expect(asked).toEqual([dataAsOf, dataAsOf]);
   });
 
-  test('a reservation ends by the clock, without any read', async () => {
+  test('a reservation ends at its expiry, without any read', async () => {
     const scene = await sceneOfToday(stage);
     const reservation = (id: string, end: number, over: object = {}) => ({
       id,

@@ -14,7 +14,7 @@ const tally = { removed: 0, broken: 0, back: 0, moved: 0, remembered: 0 };
 
 describe.each(ENGINES)('$name', ({ stage, seeds }) => {
   test.each(seeds)(
-    'P03 after each whole read the mirror equals the registry, and its history what it was then unless the clock went back beyond it (seed %i)',
+    'P03 after each complete read the mirror equals the registry, and its history equals the registry of that time unless the clock was set back past it (seed %i)',
     async seed => {
       const random = createRandom(seed);
       const scene = await stage();
@@ -40,7 +40,7 @@ describe.each(ENGINES)('$name', ({ stage, seeds }) => {
     },
   );
 
-  test('those histories had rows that went, reads that broke off and lists that moved', async () => {
+  test('the generated histories include removed rows, interrupted reads and lists that change during a read', async () => {
     expect(Object.entries(tally).filter(([, times]) => times === 0)).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ function renamed({ id }: Member): Member {
 const members = (count: number) => Array.from({ length: count }, (_, index) => member(`m-${index}`));
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('a mirror that shall not hold members lets go of all that it held, and says nothing of them', async () => {
+  test('a mirror configured without members removes all of them and shows no freshness for them', async () => {
     const { db, port, mirror, read, clock } = await stage();
     await read('members', members(1200));
     clock.at += 60_000;
@@ -42,7 +42,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count("resource_states WHERE resource = 'warehouse'")).toBe(1);
   });
 
-  test('members that are wanted again are read again', async () => {
+  test('members are read again after they are enabled again', async () => {
     const { db, mirror, read } = await stage();
     await read('members', members(2));
     await mirror.removeMembers();
@@ -50,7 +50,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await db.value("SELECT rows FROM freshness WHERE resource = 'members'")).toBe(2);
   });
 
-  test('an answer of another form that names a forgotten person goes with the person, and stays away', async () => {
+  test('an unusable answer that mentions a forgotten person is removed with the person and not stored again', async () => {
     const { db, mirror, clock } = await stage();
     const text = '{"owner":"Ada@People.example"}';
     const answer = { status: 200, form: 'object' as const, at: clock.at, text };

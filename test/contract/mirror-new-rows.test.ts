@@ -6,7 +6,7 @@ import { retirement } from '../support/mirror/rows.js';
 import { NOON } from '../support/inbox.js';
 
 const observedAt = new Date(NOON).toISOString();
-const REST = { observedAt, replaces: null, follows: false, isRepeated: false };
+const REST = { observedAt, replacedVersion: null, follows: false, isRepeated: false };
 
 function insertOf(id: string, overrides: Partial<RowInsert> = {}): RowInsert {
   const item = retirement(id);
@@ -19,7 +19,7 @@ function memberOf(email: string): RowInsert {
   return { ...REST, key: ['m-1'], cells: LISTS.members.columns.map(cell => cell.of(item)), document: '{}' };
 }
 
-/** A slice in which every row is of a key that no row has at this moment. */
+/** Commits whose rows all have keys that no current row has. */
 describe.each(ENGINES)('$name', ({ stage }) => {
   async function staged() {
     const { db, port, mirror } = await stage();
@@ -31,7 +31,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     return { db, port, mirror, write };
   }
 
-  test('new rows have their numbers in their order, and the instants at which they were observed', async () => {
+  test('new rows get consecutive versions in their order, dated by when they were observed', async () => {
     const { db, write } = await staged();
     const [first = 0, ...later] = await write(
       'retirements',
@@ -43,11 +43,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     );
   });
 
-  test('one that was seen by the read before begins after its end, though the clock stands still', async () => {
+  test('a row that was closed and comes back begins after its end, even if the clock stands still', async () => {
     const { db, port, write } = await staged();
     const [version = 0] = await write('retirements', [insertOf('r-1')]);
     const closes = [{ version, observedAt }];
-    const { latestAt } = await port.commit(
+    const { latestInstant: latestAt } = await port.commit(
       openSync('retirements', observedAt),
       { ...NO_CHANGES, closes },
       null,
@@ -59,7 +59,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('one of a person who was forgotten meanwhile is left out', async () => {
+  test('a row of a person forgotten meanwhile is left out', async () => {
     const { db, mirror, write } = await staged();
     await mirror.forget('ada@people.example');
     expect(await write('members', [memberOf('Ada@people.example')])).toEqual([0]);

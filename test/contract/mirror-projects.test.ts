@@ -41,7 +41,7 @@ async function requestProjects(
 ) {
   clock.at = at;
   const walk = await mirror.beginProjects({ ...FIRST, ...how, startedAt: at });
-  await walk.write(ids.map((id): ProjectAnswer => ({ id, askedAt: at, error: 'not_found' })));
+  await walk.write(ids.map((id): ProjectAnswer => ({ id, requestedAt: at, error: 'not_found' })));
   if (fails) await walk.abandon(FAULT, TRAFFIC);
   else await walk.finish(TRAFFIC);
 }
@@ -70,7 +70,7 @@ const fresh = (at: number, error: string | null = null) => ({
 });
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('projects are as fresh as the project that was requested longest ago, whichever organization had it requested', async () => {
+  test('projects are as fresh as the project requested longest ago, by any organization', async () => {
     const scene = await stage();
     const [a, b, c] = [ago(20 * HOUR), ago(10 * HOUR), ago(5 * HOUR)];
     await installSecond(scene, a);
@@ -86,7 +86,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await freshnessOf(scene)).toEqual(fresh(b));
   });
 
-  test('projects are never read while one of them was never requested', async () => {
+  test('projects are never_read while one of them was never requested', async () => {
     const scene = await stage();
     const at = ago(HOUR);
     await readCredits(scene, at, ['project-1']);
@@ -101,7 +101,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
   });
 
-  test('where no row names a project, projects are as fresh as the lists whose rows could', async () => {
+  test('if no row references a project, projects are as fresh as the lists that could', async () => {
     const scene = await stage();
     const [a, b] = [ago(3 * HOUR), ago(HOUR)];
     expect(await freshnessOf(scene)).toMatchObject({ state: 'never_read', reason: 'waiting' });
@@ -111,7 +111,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await freshnessOf(scene)).toEqual(fresh(a));
   });
 
-  test('projects are overdue after two days, and stale for no webhook and no worker', async () => {
+  test('projects are overdue after two days, and never stale because of a webhook or a missing worker', async () => {
     const scene = await stage();
     const { mirror } = scene;
     await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1', scheduleSeconds: 600 });
@@ -122,18 +122,18 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await requestProjects(scene, b, ['project-1']);
     expect(await freshnessOf(scene)).toEqual(fresh(b));
     const seen = instant(ago(HOUR));
-    await mirror.report({ at: seen, named: [], unread: [] });
+    await mirror.report({ at: seen, awaitedInstallations: [], unreadDeliveries: [] });
     expect(await scene.db.value("SELECT reason FROM freshness WHERE resource = 'warehouse'")).toBe(
       'worker_gone',
     );
     expect(await freshnessOf(scene)).toEqual(fresh(b));
-    const { announced } = await mirror.readFreshnessFacts();
+    const { waitingResources: announced } = await mirror.readFreshnessFacts();
     const known = await mirror.listKnownResources(['installation-1']);
     expect(announced).toEqual([]);
     expect(known.get('installation-1')?.map(({ resource }) => resource)).toEqual(['warehouse']);
   });
 
-  test('a failed or interrupted walk makes projects stale once one of them is older than a day, until anybody has it requested', async () => {
+  test('a failed or interrupted walk makes projects stale once one is older than a day, until any organization requests it', async () => {
     const scene = await stage();
     const [a, b] = [ago(26 * HOUR), ago(25 * HOUR)];
     await installSecond(scene, a);
@@ -159,13 +159,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await freshnessOf(scene)).toEqual(fresh(c, FAULT.message));
   });
 
-  test('a project that was requested by a clock that was ahead is due, and so is one that was never requested', async () => {
+  test('a project is due if it was never requested, or only by a clock that was ahead', async () => {
     const scene = await stage();
     const now = ago(0);
     await readCredits(scene, now, ['project-1', 'project-2', 'project-3']);
     await requestProjects(scene, now + HOUR, ['project-1']);
     await requestProjects(scene, now, ['project-2'], { claim: 2 });
     const walk = await scene.mirror.beginProjects({ ...FIRST, claim: 2, startedAt: now });
-    expect(await walk.due(now - HOUR)).toEqual(['project-1', 'project-3']);
+    expect(await walk.listDue(now - HOUR)).toEqual(['project-1', 'project-3']);
   });
 });

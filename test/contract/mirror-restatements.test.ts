@@ -19,7 +19,7 @@ async function show({ read }: TestMirror, some: readonly ReturnType<typeof dated
 }
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('P12 a change or removal after the end of its year is a restatement of that year, and nothing else is', async () => {
+  test("P12 only a change or removal after the end of a retirement's year is a restatement of that year", async () => {
     const scene = await stage();
     const old = dated('r-1', '5', '2025-12-31T23:59:59.999Z');
     const same = dated('r-2', '6', '2026-01-01T00:00:00.000Z');

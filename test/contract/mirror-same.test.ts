@@ -26,7 +26,7 @@ const CHANGES = 40;
 const tally = new Set<string>();
 
 test.each(seeds(2))(
-  'P07 after the same changes both engines hold the same rows, history and books (seed %i)',
+  'P07 after the same changes both engines have the same rows, history and bookkeeping (seed %i)',
   async seed => {
     const mirrors: unknown[] = [];
     for (const { stage } of BOTH) {
@@ -41,7 +41,7 @@ test.each(seeds(2))(
 );
 
 test.each(BOTH)(
-  'a snapshot of $name is one private file with every row of the mirror, its laws kept',
+  'a snapshot of $name is one private file with every row of the mirror and its constraints',
   async engine => {
     const scene = await engine.stage();
     const { change } = changing(scene, 5);
@@ -61,7 +61,7 @@ test.each(BOTH)(
   },
 );
 
-test('those changes were of every kind', () => {
+test('the generated changes include every kind', () => {
   expect([...tally].toSorted()).toEqual([
     'certificates',
     'project',

@@ -16,8 +16,8 @@ async function readWarehouse(scene: TestMirror, ids: readonly string[], keys: re
     ids.map(id => credit(id)),
     scene.clock.at,
   );
-  await read.leaveOut(keys);
-  await read.settle();
+  await read.recordUnreadable(keys);
+  await read.compareRemaining();
   return await read.finish({ ...TRAFFIC, total: null, unreadable: keys.length === 0 ? null : UNREADABLE });
 }
 
@@ -35,7 +35,7 @@ async function warehouseOfFive(stage: () => Promise<TestMirror>): Promise<TestMi
 }
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('an unreadable row whose key is known keeps that row as it is, and every other missing row is closed', async () => {
+  test('an unreadable row with a known key keeps its stored row, and every other missing row is closed', async () => {
     const scene = await warehouseOfFive(stage);
     const before = await scene.db.value("SELECT version FROM warehouse_credits WHERE credit_id = 'b'");
     const ended = await readWarehouse(scene, ['a', 'c', 'e'], [['b', '']]);
@@ -51,7 +51,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(scene)).toEqual({ outcome: 'complete', error_code: null, error: null });
   });
 
-  test('an unreadable row of a new key is left out, and keeps no missing row', async () => {
+  test('an unreadable row with a new key is left out, and missing rows are closed', async () => {
     const scene = await warehouseOfFive(stage);
     expect(await readWarehouse(scene, ['a', 'b', 'c', 'd'], [['f', '']])).toMatchObject({
       state: 'complete',
@@ -59,13 +59,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await idsOf(scene)).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('an unreadable row without a key leaves a read complete where no known row is missing', async () => {
+  test('a read with an unreadable row without a key is complete if no known row is missing', async () => {
     const scene = await warehouseOfFive(stage);
     const ended = await readWarehouse(scene, ['a', 'b', 'c', 'd', 'e', 'f'], [null]);
     expect(ended).toMatchObject({ state: 'complete', added: 1, removed: 0, fault: UNREADABLE });
   });
 
-  test('an unreadable row without a key closes nothing where a known row is missing, however often it is read', async () => {
+  test('a read with an unreadable row without a key closes no missing row, however often it is repeated', async () => {
     const scene = await warehouseOfFive(stage);
     for (let times = 0; times < 3; times += 1) {
       scene.clock.at += 2 * MINUTE;
@@ -86,20 +86,20 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     [0, 'partial', 'total_differs'],
     [2, 'partial', 'total_differs'],
   ])(
-    'unreadable rows count in the total of a list (%i more than were read: %s)',
+    'unreadable rows count towards the total of a list (a total %i above the readable rows: %s)',
     async (more, state, code) => {
       const scene = await stage();
       const read = await beginRead(scene, 'retirements');
       await read.writePage(pageOf(retirements(3), scene.clock.at));
-      await read.leaveOut([['r-new']]);
-      expect(await read.settle()).toBe(4);
+      await read.recordUnreadable([['r-new']]);
+      expect(await read.compareRemaining()).toBe(4);
       const fault = { ...UNREADABLE, code: 'rows_unreadable' };
       const ended = await read.finish({ ...TRAFFIC, total: 3 + more, unreadable: fault });
       expect(ended).toMatchObject({ state, fault: { code: code ?? fault.code }, readAgain: code !== null });
     },
   );
 
-  test('pages of a read that left rows out are not remembered, so that the next read reports them again', async () => {
+  test('pages of a read with unreadable rows are not remembered, so the next read reports those rows again', async () => {
     const scene = await stage();
     const digests = () =>
       scene.db.value("SELECT page_digests FROM resource_states WHERE resource = 'retirements'");
@@ -107,8 +107,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await digests()).not.toBeNull();
     const read = await beginRead(scene, 'retirements');
     await read.writePage(pageOf(retirements(3), scene.clock.at));
-    await read.leaveOut([null]);
-    await read.settle();
+    await read.recordUnreadable([null]);
+    await read.compareRemaining();
     await read.finish({ ...TRAFFIC, total: null, unreadable: UNREADABLE });
     expect(await digests()).toBeNull();
   });

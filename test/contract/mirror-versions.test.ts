@@ -33,7 +33,7 @@ const BESIDE = [
 const PASSED = (['page', 'group'] as const).flatMap(how => BESIDE.map(each => ({ ...each, how })));
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('a first read fills the table and says that it is complete', async () => {
+  test('a first read fills the table and is complete', async () => {
     const { db, read } = await stage();
     const outcome = await read('retirements', retirements(250), { limit: 100, total: 250 });
     expect(outcome).toMatchObject({ state: 'complete', added: 250, changed: 0, removed: 0, fault: null });
@@ -41,7 +41,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await db.value("SELECT rows FROM freshness WHERE resource = 'retirements'")).toBe(250);
   });
 
-  test('one new row at the front shifts every page and is the only row written', async () => {
+  test('a new first row shifts every page and is the only row written', async () => {
     const { db, clock, read } = await stage();
     await read('retirements', retirements(250), { limit: 10, total: 250 });
     clock.at += MINUTE;
@@ -55,7 +55,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ).toBe(1);
   });
 
-  test('a changed row opens a version where the old one ends', async () => {
+  test('a changed row gets a new version that starts where the old one ends', async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('c-1'), credit('c-2')]);
     clock.at += MINUTE;
@@ -67,7 +67,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a row that disappears and comes back opens a new version, with a gap between', async () => {
+  test('a row that disappears and comes back gets a new version, with a gap between', async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('c-1'), credit('c-2')]);
     clock.at += MINUTE;
@@ -80,7 +80,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('versions rise strictly though the clock stands still or steps back', async () => {
+  test('versions of a row have rising instants even if the clock stands still or is set back', async () => {
     const { db, clock, read } = await stage();
     for (const [step, type] of [
       [0, 'one'],
@@ -101,7 +101,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('as of an instant there is one version of a row, also at the very instant of a change', async () => {
+  test('at every instant exactly one version of a row is valid, even at the instant of a change', async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('c-2')]);
     clock.at += MINUTE;
@@ -111,7 +111,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await asOf(db, '2026-05-04T11:59:59.999Z')).toEqual([]);
   });
 
-  test('what an interrupted read wrote stays, says that it is partial, and misleads no later read', async () => {
+  test('rows of an interrupted read stay, are marked as partial, and do not mislead later reads', async () => {
     const { db, port, clock, read } = await stage();
     const old = retirements(3_000);
     await read('retirements', old, { limit: 100, total: 3_000 });
@@ -133,7 +133,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(documents).toEqual(old.map(item => item.document));
   });
 
-  test('a page that stands as it stood is looked at again after a read that wrote and broke off', async () => {
+  test('an unchanged page is compared again after an interrupted read that wrote rows', async () => {
     const { db, port, clock, read } = await stage();
     const old = retirements(2_000);
     await read('retirements', old, { limit: 100, total: 2_000 });
@@ -157,7 +157,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(documents).toEqual(old.map(item => item.document));
   });
 
-  test('a page that stands as it stood is passed without its rows, and no other', async () => {
+  test('only an unchanged page is skipped', async () => {
     const { mirror, clock, read } = await stage();
     const old = retirements(20);
     await read('retirements', old, { limit: 10, total: 20 });
@@ -169,12 +169,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(parts.map(part => rowsOf(pageOf(part, 0).digest))).toEqual([10, 10, undefined]);
     await same.writePage(knownPageOf(old.slice(0, 10), clock.at));
     await same.writePage({ ...pageOf([], clock.at), known: [groupOf(old.slice(10))] });
-    expect(await same.settle()).toBe(20);
+    expect(await same.compareRemaining()).toBe(20);
     expect(await same.finish({ ...TRAFFIC, total: 20 })).toMatchObject({ state: 'complete', unchanged: 20 });
   });
 
   test.each(PASSED)(
-    'where a page was passed and another $what, all rows are read before any is closed: a $how',
+    'if a $how was skipped and another page $what, all rows are read before any is closed',
     async given => {
       const { db, mirror, clock, read } = await stage();
       const old = retirements(20);
@@ -198,7 +198,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   );
 
   test.each(['partial', 'broken', 'full', 'repeated'] as const)(
-    'no page is passed where the read before did not leave the mirror as the list is: %s',
+    'no page is skipped after a previous read that did not leave the mirror equal to the list: %s',
     async how => {
       const { mirror, clock, read } = await stage();
       const old = retirements(20);
@@ -217,7 +217,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('what a read sees later is what it keeps, also on a page that stands as it stood', async () => {
+  test('a read stores the content it saw last, even if it came on an unchanged page', async () => {
     const { db, mirror, clock, read } = await stage();
     const old = retirements(20);
     await read('retirements', old, { limit: 10, total: 20 });
@@ -226,7 +226,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const changed = retirement('r-00015', { comment: 'for a moment' });
     await moved.writePage(pageOf([changed, ...old.slice(0, 9)], clock.at));
     await moved.writePage(pageOf(old.slice(10), clock.at));
-    expect(await moved.settle()).toBe(19);
+    expect(await moved.compareRemaining()).toBe(19);
     await moved.finish({ ...TRAFFIC, total: null, ask: answering(async () => [], clock) });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
@@ -235,31 +235,28 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each([
     { rows: 20, written: 0, what: 'before it was written' },
     { rows: 900, written: 900, what: 'after it was written' },
-  ])(
-    'a row that one read saw twice with two contents has two versions ($what)',
-    async ({ rows, written }) => {
-      const { db, mirror, clock } = await stage();
-      const twice = await beginRead({ mirror, clock }, 'retirements');
-      await twice.writePage(pageOf(retirements(rows), clock.at));
-      await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
-      const changed = retirement('r-00000', { comment: 'changed meanwhile' });
-      await twice.writePage(pageOf([changed], clock.at + 20));
-      await twice.writePage(pageOf([changed], clock.at + 30));
-      await twice.writePage(pageOf([retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10));
-      expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
-      const versions = await db.rows(
-        "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
-      );
-      expect(versions.map(Object.values)).toEqual([
-        [null, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.020Z'],
-        ['changed meanwhile', '2026-05-04T12:00:00.020Z', '2026-05-04T12:00:00.021Z'],
-        ['asked for ahead', '2026-05-04T12:00:00.021Z', null],
-      ]);
-      expect(await db.value('SELECT sum(rows) FROM retirements_by_month')).toBe(rows);
-    },
-  );
+  ])('a row that one read saw with two contents gets two versions ($what)', async ({ rows, written }) => {
+    const { db, mirror, clock } = await stage();
+    const twice = await beginRead({ mirror, clock }, 'retirements');
+    await twice.writePage(pageOf(retirements(rows), clock.at));
+    await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
+    const changed = retirement('r-00000', { comment: 'changed meanwhile' });
+    await twice.writePage(pageOf([changed], clock.at + 20));
+    await twice.writePage(pageOf([changed], clock.at + 30));
+    await twice.writePage(pageOf([retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10));
+    expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
+    const versions = await db.rows(
+      "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
+    );
+    expect(versions.map(Object.values)).toEqual([
+      [null, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.020Z'],
+      ['changed meanwhile', '2026-05-04T12:00:00.020Z', '2026-05-04T12:00:00.021Z'],
+      ['asked for ahead', '2026-05-04T12:00:00.021Z', null],
+    ]);
+    expect(await db.value('SELECT sum(rows) FROM retirements_by_month')).toBe(rows);
+  });
 
-  test('a row that comes again while it is being written is compared with what was written', async () => {
+  test('a row that comes again during its commit is compared with the written version', async () => {
     const { db, port, clock } = await stage();
     const waiting: (() => void)[] = [];
     const slow: MirrorPort = {
@@ -276,7 +273,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const again = read.writePage(pageOf([changed, retirement('new')], clock.at + 20));
     waiting.shift()?.();
     await again;
-    expect(await read.settle()).toBe(801);
+    expect(await read.compareRemaining()).toBe(801);
     const finish = read.finish({ ...TRAFFIC, total: 801 });
     await expect.poll(() => waiting).toHaveLength(1);
     waiting.shift()?.();
@@ -286,7 +283,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ).toEqual([null, 'changed meanwhile']);
   });
 
-  test('where nothing was there a read looks for those rows alone that it saw before', async () => {
+  test('the first read of a list looks up only rows that it has seen before', async () => {
     const { db, port, clock } = await stage();
     const asked: string[] = [];
     const watched: MirrorPort = {
@@ -301,17 +298,17 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await first.writePage(pageOf(retirements(800), clock.at));
     const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
     await first.writePage(pageOf(again, clock.at));
-    expect(await first.settle()).toBe(801);
+    expect(await first.compareRemaining()).toBe(801);
     await first.finish({ ...TRAFFIC, total: 801 });
     expect(asked).toEqual(['r-00007', 'r-00008']);
     expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(802);
     const second = await beginRead({ mirror, clock }, 'retirements');
     await second.writePage(pageOf([retirement('r-00009')], clock.at));
-    await second.settle();
+    await second.compareRemaining();
     expect(asked.at(-1)).toBe('r-00009');
   });
 
-  test('what went wrong with a slice under way is told by the next call, and the read is given up', async () => {
+  test('the next call reports a failed commit, and the read is abandoned', async () => {
     const { db, port, clock } = await stage();
     const failing: MirrorPort = {
       ...port,
@@ -330,7 +327,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     );
   });
 
-  test('a row is dated by the answer that showed it, and its end by the answer that told of it', async () => {
+  test('a row starts at the answer that showed it, and ends at the answer that no longer had it', async () => {
     const { db, mirror, clock, read } = await stage();
     const old = retirements(30);
     await read('retirements', old, { limit: 10, total: 30 });
@@ -355,7 +352,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await stateOf(db)).toMatchObject({ stamp_at: '2026-05-04T12:01:05.000Z' });
   });
 
-  test('what a list held is known from the end of its first complete read; freshness and fences count from its start', async () => {
+  test("a list's content is known from the end of its first complete read, but freshness and fences count from its start", async () => {
     const { db, mirror, clock } = await stage();
     const first = await beginRead({ mirror, clock }, 'retirements');
     await first.writePage(pageOf(retirements(10), clock.at + 1_000));
@@ -370,7 +367,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     });
   });
 
-  test('after a clock that was a day ahead only the rows of that day are dated after it, each strictly rising', async () => {
+  test("after a clock was a day ahead, only rows of that day are dated ahead, and each row's instants rise", async () => {
     const { db, clock, read } = await stage();
     await read('warehouse', [credit('before'), credit('changed'), credit('gone'), credit('goes')]);
     clock.at += 24 * 60 * MINUTE;
@@ -397,7 +394,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('few changes of an answer become visible together, with its end', async () => {
+  test('few changes of a single answer become visible together when the read ends', async () => {
     const { db, mirror, clock } = await stage();
     const read = await beginRead({ mirror, clock }, 'warehouse');
     const items = Array.from({ length: 400 }, (_, index) => credit(`c-${index}`));
@@ -408,7 +405,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await db.value('SELECT count(*) FROM warehouse_credits')).toBe(400);
   });
 
-  test('T47 long rows become visible before the end of a read, so that they are not all held', async () => {
+  test('T47 long rows are written before the end of a read, to limit memory', async () => {
     const { db, mirror, clock } = await stage();
     const read = await beginRead({ mirror, clock }, 'warehouse');
     const count = () => db.value('SELECT count(*) FROM warehouse_credits');
@@ -429,7 +426,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count()).toBe(20);
   });
 
-  test('many changes of an answer are written in slices, which are no whole read yet', async () => {
+  test('many changes of a single answer are written in several transactions before the read is complete', async () => {
     const { db, mirror, clock } = await stage();
     clock.at = Date.now();
     const read = await beginRead({ mirror, clock }, 'warehouse');
@@ -445,7 +442,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     );
   });
 
-  test('sums follow their rows through every change', async () => {
+  test('sums match their rows after every change', async () => {
     const { db, clock, read } = await stage();
     const three = [
       retirement('a', { beneficiary: 'Ferries', createdAt: '2026-02-01T01:30:00.000Z' }),

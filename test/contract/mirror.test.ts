@@ -3,7 +3,7 @@ import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/ope
 import { credit, installation, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsWalk } from '../../src/mirror/mirror.js';
-import { projectAnswer } from '../../src/mirror/projects.js';
+import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
 
@@ -30,31 +30,31 @@ const member = (id: string, email: string): Member => ({
 });
 
 /** Answered at once. */
-const asked = (at: number) => ({ askedAt: at, arrivedAt: at });
+const asked = (at: number) => ({ requestedAt: at, arrivedAt: at });
 
 async function ask(
   walk: Promise<ProjectsWalk>,
-  ...given: Parameters<typeof projectAnswer>
+  ...given: Parameters<typeof toProjectAnswer>
 ): Promise<string | undefined> {
-  return (await (await walk).write([projectAnswer(...given)]))[0];
+  return (await (await walk).write([toProjectAnswer(...given)]))[0];
 }
 
 const walk = ({ mirror, clock }: TestMirror, organizationId = 'organization-1', claim = 1) =>
   mirror.beginProjects({ organizationId, claim, startedAt: clock.at, trigger: 'schedule' });
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test('the projects that rows name are due until they were asked for', async () => {
+  test('projects that rows reference are due until they are requested', async () => {
     const scene = await stage();
     await scene.read('warehouse', [
       credit('c-1'),
       credit('c-2', { project: { id: 'project-2', fullName: null } }),
     ]);
     const projects = await walk(scene);
-    expect(await projects.due(scene.clock.at)).toEqual(['project-1', 'project-2']);
-    const answered = projectAnswer(project('project-1'), asked(scene.clock.at));
-    const refused = { id: 'project-2', error: 'not_found', askedAt: scene.clock.at };
+    expect(await projects.listDue(scene.clock.at)).toEqual(['project-1', 'project-2']);
+    const answered = toProjectAnswer(project('project-1'), asked(scene.clock.at));
+    const refused = { id: 'project-2', error: 'not_found', requestedAt: scene.clock.at };
     expect(await projects.write([answered, refused])).toEqual(['added', 'unavailable']);
-    expect(await projects.due(scene.clock.at)).toEqual([]);
+    expect(await projects.listDue(scene.clock.at)).toEqual([]);
     await projects.finish(TRAFFIC);
     expect(
       await scene.db.rows('SELECT project_id, state, error FROM project_states ORDER BY project_id'),
@@ -63,11 +63,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       { project_id: 'project-2', state: 'unavailable', error: 'not_found' },
     ]);
     scene.clock.at += MINUTE;
-    expect(await (await walk(scene)).due(scene.clock.at)).toEqual(['project-1', 'project-2']);
+    expect(await (await walk(scene)).listDue(scene.clock.at)).toEqual(['project-1', 'project-2']);
     expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'projects'")).toBe(1);
   });
 
-  test('an older answer about a project never overwrites a newer one of another organization', async () => {
+  test('an older answer about a project never overwrites a newer one requested by another organization', async () => {
     const scene = await stage();
     const older = scene.clock.at;
     scene.clock.at += 3 * MINUTE;
@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('an installation keeps a version of each state it was in', async () => {
+  test('an installation has a version for each state it was in', async () => {
     const { db, mirror, clock } = await stage();
     const when = { startedAt: clock.at, arrivedAt: clock.at };
     const read = { installationId: 'installation-1', claim: 2, trigger: 'delivery', ...when };
@@ -116,10 +116,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(reversed).toBe(0);
   });
 
-  test('projects and installations are dated by the arrival of their answers', async () => {
+  test('projects and installations are dated by when their answers arrived', async () => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
-    const when = { askedAt: clock.at, arrivedAt: clock.at + 3_000 };
+    const when = { requestedAt: clock.at, arrivedAt: clock.at + 3_000 };
     await ask(walk(scene), project('project-1'), when);
     const state = {
       installationId: 'installation-1',
@@ -127,7 +127,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       claim: 2,
       trigger: 'delivery',
     } as const;
-    await mirror.writeInstallation({ ...state, startedAt: when.askedAt, arrivedAt: when.arrivedAt });
+    await mirror.writeInstallation({ ...state, startedAt: when.requestedAt, arrivedAt: when.arrivedAt });
     const answered = '2026-05-04T12:00:03.000Z';
     const of = (table: string) => db.column<string>(`SELECT valid_from FROM ${table}`);
     expect([await of('projects'), await of('installations')]).toEqual([[answered], [answered]]);
@@ -147,7 +147,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     }
   });
 
-  test('a registry that has moved is the same one for its own app, and for no other', async () => {
+  test('a registry at a new address is accepted only for the same app', async () => {
     const { mirror, db } = await stage();
     await mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:8090', appId: 'app-1' });
     const moved = { baseUrl: 'http://127.0.0.1:9999', appId: 'app-2', mayMove: true };
@@ -159,7 +159,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
   });
 
-  test('a person who is forgotten goes from the rows and their history, and later reads do not bring them back', async () => {
+  test("forgetting a person removes the person's rows and history, and later reads do not restore them", async () => {
     const { db, mirror, clock, read } = await stage();
     const people = [member('m-1', 'Ada@Example.org'), member('m-2', 'bo@example.org')];
     await read('members', people);
@@ -181,7 +181,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(JSON.stringify(await db.rows('SELECT * FROM forgotten_people'))).not.toMatch(/ada/i);
   });
 
-  test('a purge removes one organization and nothing of another', async () => {
+  test('a purge removes one organization and no rows of another', async () => {
     const { db, mirror, clock, read } = await stage();
     await mirror.writeInstallation({
       installation: installation('installation-2', { organizationId: 'organization-2' }),
@@ -198,7 +198,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const announced = { resource: 'warehouse', oldestUnreadAt: new Date(clock.at).toISOString() };
     const owners = ['organization-1', 'organization-2'];
     const unread = owners.map(organizationId => ({ ...announced, organizationId }));
-    await mirror.report({ at: announced.oldestUnreadAt, unread });
+    await mirror.report({ at: announced.oldestUnreadAt, unreadDeliveries: unread });
     const rowsOf = async (organizationId: string) => {
       const found: string[] = [];
       for (const table of await db.tables()) {
@@ -212,8 +212,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const pdfs = createCertificateFolder(temporaryFolder(), { now: Date.now });
     const claims = [5, 6];
     const takeClaim = async () => claims.shift() ?? 0;
-    const purged = await mirror.purge({ organizationId: 'organization-1', takeClaim, pdfs });
-    expect(purged).toEqual({ files: 0, installations: [] });
+    const purged = await mirror.purge({ organizationId: 'organization-1', acquireClaim: takeClaim, pdfs });
+    expect(purged).toEqual({ removedFiles: 0, newInstallationIds: [] });
     expect(await rowsOf('organization-1')).toEqual(['fences']);
     expect(await rowsOf('organization-2')).toEqual(before);
     expect(await db.value('SELECT count(*) FROM retirements')).toBe(700);
@@ -224,7 +224,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   describe('old syncs', () => {
     const HOUR = 60 * MINUTE;
 
-    test('go, but those that wrote rows, that run, or were the last complete ones of a day stay', async () => {
+    test('are removed, except those that wrote rows, are running, or are the last complete one of a day', async () => {
       const { db, mirror, clock, read } = await stage();
       await read('warehouse', [credit('c-1')]);
       for (let time = 0; time < 12; time += 1) {
@@ -255,7 +255,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       expect(await kept()).toEqual(whatStays);
     });
 
-    test('are looked at in slices, and again only where they came to be old since', async () => {
+    test('are checked in batches, and checked again only if they have become old since', async () => {
       const { db, mirror, clock } = await stage();
       const add = (count: number) =>
         db.change(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
 import { installationJob } from '../../src/inbox/job.js';
-import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
+import { CONFIRM_AFTER_MS } from '../../src/mirror/list/removal-verdict.js';
 import { startInstalled, type Program } from '../support/program.js';
 import type { Permissions } from '../../src/registry/model.js';
 import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
@@ -58,7 +58,7 @@ test.each([
     );
     expect(state).toMatchObject({ state: reason });
     expect(Object(state)['error']).not.toBeNull();
-    program.time.move(AGREE_AFTER_MS + 1000);
+    program.time.move(CONFIRM_AFTER_MS + 1000);
     await program.rest();
     expect(await differences(program)).toEqual([]);
     expect(calls('/warehouse/inventory')).toBe(before.warehouse + 1);

@@ -64,7 +64,7 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
     {
       resource: 'retirements',
       changed: 0,
-      error: `changed by hand, and as the registry has it again: ${String(before[0]?.['id'])} (beneficiary, created_at)`,
+      error: `changed by hand, now restored: ${String(before[0]?.['id'])} (beneficiary, created_at)`,
     },
   ]);
   expect(await program.rows(VALUES)).toEqual(before);

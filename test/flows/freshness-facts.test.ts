@@ -45,7 +45,7 @@ describe('the flood test detects broken freshness facts', () => {
       },
       mirror: {
         ...mirror,
-        readFreshnessFacts: async () => ({ ...(await mirror.readFreshnessFacts()), announced: [] }),
+        readFreshnessFacts: async () => ({ ...(await mirror.readFreshnessFacts()), waitingResources: [] }),
       },
     };
   };

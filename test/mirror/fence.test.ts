@@ -3,12 +3,12 @@ import { writeAfterBeingTakenOver, writeAfterUninstalling } from '../support/fen
 import { openMirror } from '../support/mirror/open.js';
 import { brokenMirror } from '../support/mutant.js';
 
-test('T44 it would, were the fence broken', async () => {
+test('T44 without the fence a job that lost its claim writes', async () => {
   const create = await brokenMirror('store/mirror/fence.js', 'seen.claim > claim', 'false');
   expect(await writeAfterBeingTakenOver(await openMirror({ create }))).toContain('old');
 });
 
-test('T44 it would, were the read of the installation broken', async () => {
+test('T44 without the check of the installation an uninstalled organization is written', async () => {
   const create = await brokenMirror(
     'store/mirror/syncs.js',
     "installations.every(({ state }) => state !== 'active')",

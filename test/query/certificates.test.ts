@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { isNamed, readCoverage, readExport, readStoredFiles } from '../../src/query/certificates.js';
 import { openFilledMirror, TRAFFIC } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
@@ -12,8 +12,8 @@ async function store(
   const files = pdfs(1_000);
   await files.prepare();
   const certificates = createCertificateStore(port, files, () => clock.at);
-  await certificates.enter();
-  const walk = await certificates.begin({
+  await certificates.makeNewDue();
+  const walk = await certificates.beginWalk({
     organizationId: 'organization-1',
     claim: 1,
     startedAt: clock.at,

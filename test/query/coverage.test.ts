@@ -20,7 +20,7 @@ test('an organization is known by its installation, or by a webhook alone', asyn
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
   await mirror.report({
     at: new Date(clock.at).toISOString(),
-    named: [{ id: 'installation-9', organizationId: null }],
+    awaitedInstallations: [{ id: 'installation-9', organizationId: null }],
   });
   expect(await readKnown(reader, null)).toEqual([
     { organization_id: null, installation_id: 'installation-9', name: null, state: 'never_read' },

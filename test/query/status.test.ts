@@ -8,7 +8,7 @@ import {
   sumCertificates,
   worstOf,
 } from '../../src/query/status.js';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 
@@ -62,7 +62,7 @@ test('certificates are counted by state, those of retirements without a benefici
     retirement('r-1-0'),
     retirement('r-2', { beneficiary: null, isClaimed: false }),
   ]);
-  await createCertificateStore(port, pdfs(1_000), () => clock.at).enter();
+  await createCertificateStore(port, pdfs(1_000), () => clock.at).makeNewDue();
   expect(await sumCertificates(reader)).toEqual({ pending: 2 });
   await db.change("UPDATE certificates SET state = 'unavailable' WHERE retirement_id = 'r-2'");
   await db.change("UPDATE certificate_sums SET certificates = 1 WHERE state = 'pending'");

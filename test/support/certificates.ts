@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { type SqliteMirror, TRAFFIC } from './mirror/open.js';
 
 const PDF_OF = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
@@ -14,8 +14,8 @@ export async function storeCertificate(
   const files = scene.pdfs(100_000);
   await files.prepare();
   const store = createCertificateStore(scene.port, files, () => scene.clock.at);
-  await store.enter();
-  const walk = await store.begin({
+  await store.makeNewDue();
+  const walk = await store.beginWalk({
     organizationId: 'organization-1',
     claim: 1,
     startedAt: scene.clock.at,

@@ -1,5 +1,5 @@
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { projectAnswer } from '../../src/mirror/projects.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
+import { toProjectAnswer } from '../../src/mirror/projects.js';
 import { credit, installation, pageOf, retirement } from './mirror/rows.js';
 import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
 import { createRandom, pick } from './random.js';
@@ -82,9 +82,9 @@ async function certificates({ pdfs, port, clock, random, truth, claim }: Player)
   const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, now);
-  await store.enter();
+  await store.makeNewDue();
   const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.begin(request);
+  const walk = await store.beginWalk(request);
   for (const id of truth.retirements.keys()) {
     if (random() < 0.5) await walk.store(id, pdf(random()), clock.at);
   }
@@ -109,7 +109,7 @@ async function project({ mirror, clock, random, claim }: Player): Promise<void> 
   const named = { id: 'project-1', num: null, fullName, status: null, type: null, startDate: null };
   const document = JSON.stringify({ fullName });
   await walk.write([
-    projectAnswer({ ...empty, ...named, document }, { askedAt: clock.at, arrivedAt: clock.at }),
+    toProjectAnswer({ ...empty, ...named, document }, { requestedAt: clock.at, arrivedAt: clock.at }),
   ]);
   await walk.finish(TRAFFIC);
 }

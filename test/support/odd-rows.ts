@@ -1,5 +1,5 @@
-import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
-import { projectAnswer } from '../../src/mirror/projects.js';
+import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
+import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { amountOf } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/model.js';
@@ -92,7 +92,11 @@ export async function fillOddly(stage: TestMirror): Promise<void> {
     WHERE resource = 'inventory' AND organization_id = 'organization-1'`);
 }
 
-const BY = { organizationId: 'organization-1', trigger: 'schedule', announced: async () => false } as const;
+const BY = {
+  organizationId: 'organization-1',
+  trigger: 'schedule',
+  hasNewDelivery: async () => false,
+} as const;
 const taskOf = (organizationId: string) => ({ organizationId, part: 'data', claim: 1 });
 
 /** Of three of them the name stands in no list. */
@@ -260,11 +264,11 @@ async function certify({ pdfs, port, clock }: TestMirror, organizationId: string
   const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, now);
-  await store.enter();
-  const walk = await store.begin({ organizationId, claim: 1, startedAt: clock.at, trigger: 'schedule' });
+  await store.makeNewDue();
+  const walk = await store.beginWalk({ organizationId, claim: 1, startedAt: clock.at, trigger: 'schedule' });
   for (const [index, id] of ids.entries()) {
-    if (index % 4 === 0) await walk.unavailable(id, clock.at);
-    if (index % 4 === 1) await walk.fail(id, { code: 'timeout', message: said(index) }, clock.at);
+    if (index % 4 === 0) await walk.markUnavailable(id, clock.at);
+    if (index % 4 === 1) await walk.markFailed(id, { code: 'timeout', message: said(index) }, clock.at);
     if (index % 4 === 2) await walk.store(id, pdf(id), clock.at);
   }
   await walk.finish(TRAFFIC);
@@ -277,7 +281,7 @@ async function* pdf(word: string): AsyncGenerator<Uint8Array> {
 async function project({ mirror, clock }: TestMirror, organizationId: string, turn: number): Promise<void> {
   const asked = { organizationId, claim: 1, trigger: 'schedule', startedAt: clock.at };
   const walk = await mirror.beginProjects(asked);
-  const told = { askedAt: clock.at, arrivedAt: clock.at };
+  const told = { requestedAt: clock.at, arrivedAt: clock.at };
   const empty = {
     shortDescription: null,
     registry: null,
@@ -292,9 +296,9 @@ async function project({ mirror, clock }: TestMirror, organizationId: string, tu
       status: null,
     };
     const whole = { ...empty, ...shown, id: `project-${index}`, type: null, startDate: 'soon' };
-    return projectAnswer({ ...whole, document: odd({ index, turn }) }, told);
+    return toProjectAnswer({ ...whole, document: odd({ index, turn }) }, told);
   });
-  await walk.write([...answers, { id: 'project-4', askedAt: clock.at, error: said(turn) }]);
+  await walk.write([...answers, { id: 'project-4', requestedAt: clock.at, error: said(turn) }]);
   await walk.finish(TRAFFIC);
 }
 

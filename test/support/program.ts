@@ -10,7 +10,7 @@ import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { createLog } from '../../src/app/log.js';
-import { AGREE_AFTER_MS } from '../../src/mirror/list/closing.js';
+import { CONFIRM_AFTER_MS } from '../../src/mirror/list/removal-verdict.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 import type { HttpOptions } from '../../src/registry/http/calls.js';
 import { createMask } from '../../src/registry/http/mask.js';
@@ -209,7 +209,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
       await rest();
       const doubted = await tables.rows('SELECT 1 FROM resource_states WHERE doubted_at IS NOT NULL');
       if (doubted.length === 0) return;
-      time.move(AGREE_AFTER_MS + 1000);
+      time.move(CONFIRM_AFTER_MS + 1000);
       await rest();
     },
     ...tables,

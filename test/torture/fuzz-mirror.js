@@ -57,7 +57,7 @@ export async function fillMirror(folder, from) {
       ...request,
       organizationId,
       resource,
-      announced: async () => true,
+      hasNewDelivery: async () => true,
     });
     await read.writeBatch([item], Date.now());
     await read.finish({ requests: 1, bytes: 1, total: null });

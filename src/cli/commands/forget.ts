@@ -1,4 +1,4 @@
-import { isOf, namesAddress, normalAddress } from '../../mirror/person.js';
+import { isMemberRowOf, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import { readMemberNumbers, readMentions } from '../../query/people.js';
 import { command } from '../command.js';
 import { usageFault } from '../exit.js';
@@ -12,7 +12,7 @@ export const FORGET = command({
   prints: { json: 'print what was removed as JSON' },
   examples: ['carbon-mirror forget --person someone@example.org'],
   run: async (context, { person, vacuum }) => {
-    const address = normalAddress(person);
+    const address = normalizeEmail(person);
     if (!/^[^\s@]+@[^\s@]+$/.test(address))
       throw usageFault(`--person: expected an e-mail address, got "${person}".`);
     const { forgetTexts } = await import('../../inbox/forget.js');
@@ -22,13 +22,13 @@ export const FORGET = command({
       'forget',
       async () => ({
         kind: 'change',
-        numbers: await readMemberNumbers(reader, member => isOf(member, address)),
+        numbers: await readMemberNumbers(reader, member => isMemberRowOf(member, address)),
       }),
       () => mirror.forget(address),
     );
-    const { texts, deliveries } = await forgetTexts(inbox, content => namesAddress(content, address));
+    const { texts, deliveries } = await forgetTexts(inbox, content => containsEmail(content, address));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
-    const mentions = await readMentions(reader, document => namesAddress(document, address));
+    const mentions = await readMentions(reader, document => containsEmail(document, address));
     const olderCopies = await context.location().engine.findOlderCopies();
     await context.tell(
       {

@@ -27,11 +27,11 @@ export const PURGE = command({
     const { forgetTexts } = await import('../../inbox/forget.js');
     const { inbox, mirror, pdfs, erase } = await context.writers();
     const takeClaim = async () => inbox.allocateClaim((await mirror.readState()).highestClaim);
-    const { files, installations } = await eraseSealed(
+    const { removedFiles: files, newInstallationIds: installations } = await eraseSealed(
       context,
       'purge',
       async () => ({ organizationId }),
-      () => mirror.purge({ organizationId, takeClaim, pdfs }),
+      () => mirror.purge({ organizationId, acquireClaim: takeClaim, pdfs }),
     );
     await inbox.enqueue(installations.map(id => installationJob(id, organizationId, 'person')));
     const { texts } = await forgetTexts(inbox, content => content.includes(organizationId));

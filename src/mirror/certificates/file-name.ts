@@ -1,32 +1,34 @@
 import { isId } from '../../registry/model.js';
 
-/** Enough for chance, not for somebody who tries: names now hold the whole hash. */
-const OLDER_HASH_DIGITS = 12;
-const FILE = /^(.+)-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf(?:\.[0-9a-f-]{36}\.damaged)?$/;
-const WHOLE = /-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf$/;
+/** Hash digits in the file names of earlier versions: too few to prevent collisions made on purpose. */
+const LEGACY_HASH_DIGITS = 12;
+/** The name of a certificate file, intact or damaged. */
+const CERTIFICATE_FILE = /^(.+)-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf(?:\.[0-9a-f-]{36}\.damaged)?$/;
+const INTACT_FILE = /-(?:[0-9a-f]{64}|[0-9a-f]{12})\.pdf$/;
 
-/** The name of a PDF, after which nothing else is ever written under it. */
-export function fileNameOf(retirementId: string, sha256: string): string {
-  return `${demandId(retirementId)}-${sha256}.pdf`;
+/** Returns the file name of a certificate. It contains the whole hash, so no other content ever gets this name. */
+export function formatCertificateFileName(retirementId: string, sha256: string): string {
+  return `${assertRetirementId(retirementId)}-${sha256}.pdf`;
 }
 
-/** As older programs named it. */
-export function olderNameOf(retirementId: string, sha256: string): string {
-  return fileNameOf(retirementId, sha256.slice(0, OLDER_HASH_DIGITS));
+/** Returns the name that earlier versions gave to the file of a certificate. */
+export function formatLegacyFileName(retirementId: string, sha256: string): string {
+  return formatCertificateFileName(retirementId, sha256.slice(0, LEGACY_HASH_DIGITS));
 }
 
-export function demandId(retirementId: string): string {
+/** Returns the id, or throws if it is not a valid id and so must not be part of a file name. */
+export function assertRetirementId(retirementId: string): string {
   if (!isId(retirementId)) throw new TypeError('expected the id of a retirement');
   return retirementId;
 }
 
-/** Of a damaged one too; null for what is no file of a retirement. */
-export function retirementOf(file: string): string | null {
-  const id = FILE.exec(file)?.[1];
+/** Returns the retirement id in the name of a certificate file, damaged or not; null for any other name. */
+export function parseRetirementId(file: string): string | null {
+  const id = CERTIFICATE_FILE.exec(file)?.[1];
   return isId(id) ? id : null;
 }
 
-/** Damaged ones and parts are not. */
-export function isWhole(file: string): boolean {
-  return WHOLE.test(file);
+/** Whether this is the name of a complete certificate file: neither damaged nor half-written. */
+export function isIntactFileName(file: string): boolean {
+  return INTACT_FILE.test(file);
 }

@@ -1,46 +1,50 @@
 import { createHash } from 'node:crypto';
 import { MirrorError } from '../errors.js';
 
-const HEAD = '%PDF';
-const TAIL = '%%EOF';
-/** A PDF may carry a few line ends or a note after its last marker. */
-const TAIL_WITHIN_BYTES = 1_024;
+const START_MARKER = '%PDF';
+const END_MARKER = '%%EOF';
+/** The end marker must be within this many last bytes: line ends or a note may follow it. */
+const MAX_BYTES_FROM_END_MARKER = 1_024;
 export const MAX_PDF_BYTES = 20 * 1024 * 1024;
 
-export interface PdfCheck {
-  /** Throws `certificate_too_large` where it is one chunk too many. */
-  readonly take: (chunk: Uint8Array) => void;
-  /** After the last chunk: throws a MirrorError `certificate_*` where it was not a whole PDF. */
-  readonly end: () => { readonly sha256: string; readonly size: number };
+export interface PdfValidator {
+  /** Throws `certificate_too_large` once the chunks together exceed the limit. */
+  readonly addChunk: (chunk: Uint8Array) => void;
+  /** Returns hash and size after the last chunk; throws a `certificate_*` MirrorError if it was not a whole PDF. */
+  readonly finish: () => { readonly sha256: string; readonly size: number };
 }
 
-/** Holds a PDF to what one is as it passes by; nothing of it is kept. */
-export function createPdfCheck(maxBytes: number): PdfCheck {
+/** Creates a validator that checks and hashes a PDF while it is streamed, without holding it in memory. */
+export function createPdfValidator(maxBytes: number): PdfValidator {
   const hash = createHash('sha256');
   let size = 0;
-  let head = Buffer.alloc(0);
-  let tail = Buffer.alloc(0);
+  let firstBytes = Buffer.alloc(0);
+  let lastBytes = Buffer.alloc(0);
   return {
-    take: chunk => {
+    addChunk: chunk => {
       size += chunk.length;
       if (size > maxBytes) throw new MirrorError('certificate_too_large', `more than ${maxBytes} bytes`);
-      if (head.length < HEAD.length) head = Buffer.concat([head, chunk]).subarray(0, HEAD.length);
-      tail = Buffer.concat([tail, chunk.subarray(-TAIL_WITHIN_BYTES)]).subarray(-TAIL_WITHIN_BYTES);
+      if (firstBytes.length < START_MARKER.length) {
+        firstBytes = Buffer.concat([firstBytes, chunk]).subarray(0, START_MARKER.length);
+      }
+      lastBytes = Buffer.concat([lastBytes, chunk.subarray(-MAX_BYTES_FROM_END_MARKER)]);
+      lastBytes = lastBytes.subarray(-MAX_BYTES_FROM_END_MARKER);
       hash.update(chunk);
     },
-    end: () => {
-      demandPdf(size, head, tail);
+    finish: () => {
+      assertWholePdf(size, firstBytes, lastBytes);
       return { sha256: hash.digest('hex'), size };
     },
   };
 }
 
-function demandPdf(size: number, head: Buffer, tail: Buffer): void {
+/** Throws a `certificate_*` MirrorError unless the file starts and ends as a PDF does. */
+function assertWholePdf(size: number, firstBytes: Buffer, lastBytes: Buffer): void {
   if (size === 0) throw new MirrorError('certificate_empty', 'an empty file');
-  if (head.toString('latin1') !== HEAD) {
-    throw new MirrorError('certificate_not_pdf', `expected a file that starts with ${HEAD}`);
+  if (firstBytes.toString('latin1') !== START_MARKER) {
+    throw new MirrorError('certificate_not_pdf', `expected a file that starts with ${START_MARKER}`);
   }
-  if (!tail.includes(TAIL)) {
-    throw new MirrorError('certificate_cut_short', `expected ${TAIL} near the end of the file`);
+  if (!lastBytes.includes(END_MARKER)) {
+    throw new MirrorError('certificate_cut_short', `expected ${END_MARKER} near the end of the file`);
   }
 }

@@ -2,101 +2,129 @@ import { fingerprint } from '../../registry/pages/seen.js';
 import type { ReadPage } from '../mirror.js';
 import type { ListState } from '../port.js';
 
-/** Of a digest in hex; enough to tell any two pages of a list apart. */
-const KEPT = 16;
+/** Hexadecimal digits of a digest that are stored: enough to tell any two pages of a list apart. */
+const DIGEST_DIGITS = 16;
 
-/** Sums of the fingerprints of keys. */
-interface Prints {
-  readonly there: number;
-  readonly added: number;
-}
-
-/** A page as it is remembered. */
-interface Remembered {
+/** A page as the previous read saw it, and in its serialized form. */
+interface RememberedPage {
   readonly text: string;
-  readonly rows: number;
-  readonly print: number;
+  readonly rowCount: number;
+  readonly fingerprintSum: number;
 }
 
-/** What the pages of a list and the groups of rows on them were when it was read last, and what they are in this pass. */
+/**
+ * Remembers the digests of a list's pages, and of the row groups on them, from one read to the next, so that unchanged
+ * pages need not be compared. Keys are remembered only as a sum of fingerprints, to notice when rows were exchanged.
+ *
+ * Serialized form: the sum of all key fingerprints, then the pages in sorted order, separated by spaces; each page as
+ * `digest:rowCount:fingerprintSum:groupDigest,groupDigest`.
+ */
 export class PageDigests {
-  readonly #before: string;
-  readonly #pages = new Map<string, Remembered>();
-  readonly #groups = new Set<string>();
-  readonly #seen: string[] = [];
-  #print = 0;
-  /** Pages whose rows were looked at. */
-  visited = 0;
-  /** Pages and groups whose rows were not. */
-  passed = 0;
-  /** A row stood on two pages: which of them is as the mirror has it cannot be told. */
-  repeated = false;
+  /** The serialized form of the previous read; empty if nothing of it may be used. */
+  readonly #previous: string;
+  readonly #rememberedPages = new Map<string, RememberedPage>();
+  readonly #rememberedGroups = new Set<string>();
+  readonly #recordedPages: string[] = [];
+  /** Sum of the key fingerprints of skipped rows. */
+  #skippedSum = 0;
+  /** Pages of this read whose rows were compared. */
+  comparedPages = 0;
+  /** Pages and groups of this read whose rows were skipped as unchanged. */
+  skippedCount = 0;
+  /** Set when a row was on two pages: it is then unknown which of the two the mirror has stored. */
+  hasRepeatedRow = false;
 
-  /** Rows are passed only after a read that left the mirror as the list was. The first word sums up its keys. */
+  /** Loads the previous read's digests. Rows are skipped only if that read was complete and this one is not full. */
   constructor(
-    { pageDigests, outcome, isBroken }: Pick<ListState, 'pageDigests' | 'outcome' | 'isBroken'>,
-    full: boolean,
+    { pageDigests, outcome, hasOpenSync }: Pick<ListState, 'pageDigests' | 'outcome' | 'hasOpenSync'>,
+    isFullRead: boolean,
   ) {
-    this.#before = isBroken || full ? '' : (pageDigests ?? '');
-    if (outcome === 'complete') for (const text of this.#before.split(' ').slice(1)) this.#remember(text);
+    this.#previous = hasOpenSync || isFullRead ? '' : (pageDigests ?? '');
+    if (outcome !== 'complete') return;
+    for (const text of this.#previous.split(' ').slice(1)) this.#rememberPage(text);
   }
 
-  readonly rowsOf = (page: string) => this.#pages.get(kept(page))?.rows;
+  /** Returns how many rows the previous read saw on the page with this digest; undefined if it saw no such page. */
+  readonly rowsOf = (pageDigest: string) => this.#rememberedPages.get(shortenDigest(pageDigest))?.rowCount;
 
-  readonly hasGroup = (group: string) => this.#groups.has(kept(group));
+  /** Whether the previous read saw a group of rows with this digest. */
+  readonly hasGroup = (groupDigest: string) => this.#rememberedGroups.has(shortenDigest(groupDigest));
 
-  get isQuiet(): boolean {
-    const [sum = ''] = this.#before.split(' ', 1);
-    return !this.repeated && this.#seen.length > 0 && `${sum} ${this.#sorted}` === this.#before;
+  /** Whether this read has seen exactly the same pages as the previous one. */
+  get isUnchanged(): boolean {
+    if (this.hasRepeatedRow || this.#recordedPages.length === 0) return false;
+    return `${this.#previousSum} ${this.#sortedPages}` === this.#previous;
   }
 
-  get #sorted(): string {
-    return this.#seen.toSorted().join(' ');
+  /** The first word of the previous digests: the sum of all key fingerprints. */
+  get #previousSum(): string {
+    const [sum = ''] = this.#previous.split(' ', 1);
+    return sum;
   }
 
-  /** Answers how many of its rows stand as they stood. */
-  take({ digest, isKnown, known, unknown }: Omit<ReadPage<unknown>, 'items' | 'arrivedAt'>): number {
-    const page = isKnown ? this.#pages.get(kept(digest)) : undefined;
-    if (page !== undefined) {
-      this.passed += 1;
-      this.#print += page.print;
-      this.#seen.push(page.text);
-      return page.rows;
+  /** The serialized pages of this read, in an order that does not depend on when they came. */
+  get #sortedPages(): string {
+    return this.#recordedPages.toSorted().join(' ');
+  }
+
+  /** Records a page of this read and returns how many of its rows were skipped as unchanged. */
+  recordPage({ digest, isKnown, known, unknown }: Omit<ReadPage<unknown>, 'items' | 'arrivedAt'>): number {
+    const remembered = isKnown ? this.#rememberedPages.get(shortenDigest(digest)) : undefined;
+    if (remembered !== undefined) {
+      this.skippedCount += 1;
+      this.#skippedSum += remembered.fingerprintSum;
+      this.#recordedPages.push(remembered.text);
+      return remembered.rowCount;
     }
-    const [passed, rest] = [known, unknown].map(groups => groups.flatMap(({ ids }) => ids));
-    const print = printOf(passed ?? []);
-    this.passed += known.length;
-    this.#print += print;
-    if (known.length === 0 || unknown.length > 0) this.visited += 1;
-    const groups = [...known, ...unknown].map(group => kept(group.digest)).toSorted();
-    const rows = (passed ?? []).length + (rest ?? []).length;
-    this.#seen.push([kept(digest), rows, print + printOf(rest ?? []), groups.join()].join(':'));
-    return (passed ?? []).length;
+    const skippedIds = known.flatMap(({ ids }) => ids);
+    const comparedIds = unknown.flatMap(({ ids }) => ids);
+    const skippedSum = sumFingerprints(skippedIds);
+    this.skippedCount += known.length;
+    this.#skippedSum += skippedSum;
+    if (known.length === 0 || unknown.length > 0) this.comparedPages += 1;
+    const rowCount = skippedIds.length + comparedIds.length;
+    const pageSum = skippedSum + sumFingerprints(comparedIds);
+    const groups = [...known, ...unknown].map(group => shortenDigest(group.digest)).toSorted();
+    this.#recordedPages.push([shortenDigest(digest), rowCount, pageSum, groups.join()].join(':'));
+    return skippedIds.length;
   }
 
-  /** Whether a row was seen twice for one that was not seen: as many as there were, but others. */
-  areMixed({ there }: Prints): boolean {
-    return this.repeated || this.#print + there !== Number(this.#before.split(' ', 1)[0]);
+  /**
+   * Whether this read saw other known rows than the previous one, although as many: one row twice and another not at
+   * all. `knownSum` is the fingerprint sum of the compared rows that the mirror already had.
+   */
+  hasOtherRows(knownSum: number): boolean {
+    return this.hasRepeatedRow || this.#skippedSum + knownSum !== Number(this.#previousSum);
   }
 
-  /** Null where they are not to be remembered, absent where they are what is remembered. */
-  seen({ there, added }: Prints): string | null | undefined {
-    if (this.repeated || this.#seen.length === 0) return null;
-    const seen = `${this.#print + there + added} ${this.#sorted}`;
-    return seen === this.#before ? undefined : seen;
+  /**
+   * Returns the digests of this read for the next one: null if they must not be used, undefined if they are the same as
+   * those of the previous read. The parameter holds the fingerprint sums of the compared rows.
+   */
+  serialize({ known, added }: { readonly known: number; readonly added: number }): string | null | undefined {
+    if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
+    const serialized = `${this.#skippedSum + known + added} ${this.#sortedPages}`;
+    return serialized === this.#previous ? undefined : serialized;
   }
 
-  #remember(text: string): void {
-    const [digest = '', rows, print, groups = ''] = text.split(':');
-    this.#pages.set(digest, { text, rows: Number(rows), print: Number(print) });
-    for (const group of groups.split(',')) this.#groups.add(group);
+  /** Parses one serialized page of the previous read. */
+  #rememberPage(text: string): void {
+    const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
+    this.#rememberedPages.set(digest, {
+      text,
+      rowCount: Number(rowCount),
+      fingerprintSum: Number(fingerprintSum),
+    });
+    for (const group of groups.split(',')) this.#rememberedGroups.add(group);
   }
 }
 
-function kept(digest: string): string {
-  return digest.slice(0, KEPT);
+/** Returns the part of a digest that is stored and compared. */
+function shortenDigest(digest: string): string {
+  return digest.slice(0, DIGEST_DIGITS);
 }
 
-function printOf(ids: readonly string[]): number {
+/** Returns the sum of the fingerprints of these ids. */
+function sumFingerprints(ids: readonly string[]): number {
   return ids.reduce((sum, id) => sum + fingerprint(id), 0);
 }

@@ -1,9 +1,11 @@
-const BITS = 4096;
-const WORDS = BITS / 32;
+const BITS_PER_CHUNK = 4096;
+const WORDS_PER_CHUNK = BITS_PER_CHUNK / 32;
+/** A packed chunk: its number as a double, then its words. */
+const PACKED_CHUNK_BYTES = 8 + WORDS_PER_CHUNK * 4;
 
 /**
- * A set of version numbers in a bit each. A million rows take about 125 kB,
- * so that a pass over a list of any length remembers exactly what it has seen.
+ * A set of row versions that uses one bit for each. A million rows take about 125 kB, so a read can remember exactly
+ * which rows of a list it has seen, however long the list is.
  */
 export class VersionSet {
   readonly #chunks = new Map<number, Uint32Array>();
@@ -14,14 +16,15 @@ export class VersionSet {
   }
 
   has(version: number): boolean {
-    const word = this.#chunks.get(Math.floor(version / BITS))?.[(version % BITS) >>> 5] ?? 0;
+    const chunk = this.#chunks.get(Math.floor(version / BITS_PER_CHUNK));
+    const word = chunk?.[(version % BITS_PER_CHUNK) >>> 5] ?? 0;
     return (word & (1 << (version & 31))) !== 0;
   }
 
-  /** False where it was there already. */
+  /** Adds a version. Returns false if it was already in the set. */
   add(version: number): boolean {
-    const chunk = this.#chunk(Math.floor(version / BITS));
-    const index = (version % BITS) >>> 5;
+    const chunk = this.#getOrCreateChunk(Math.floor(version / BITS_PER_CHUNK));
+    const index = (version % BITS_PER_CHUNK) >>> 5;
     const word = chunk[index] ?? 0;
     const bit = 1 << (version & 31);
     if ((word & bit) !== 0) return false;
@@ -30,17 +33,19 @@ export class VersionSet {
     return true;
   }
 
-  /** Rising within a chunk; chunks in the order of their first version. */
+  /** Yields all versions, ascending within a chunk of 4,096 numbers; chunks come in the order they were created. */
   *values(): Generator<number> {
     for (const [number, chunk] of this.#chunks) {
-      for (let bit = 0; bit < BITS; bit += 1) {
-        if (((chunk[bit >>> 5] ?? 0) & (1 << (bit & 31))) !== 0) yield number * BITS + bit;
+      for (let bit = 0; bit < BITS_PER_CHUNK; bit += 1) {
+        const word = chunk[bit >>> 5] ?? 0;
+        if ((word & (1 << (bit & 31))) !== 0) yield number * BITS_PER_CHUNK + bit;
       }
     }
   }
 
+  /** Serializes the set to bytes, which `unpack` reads. */
   pack(): Uint8Array {
-    const bytes = Buffer.alloc(this.#chunks.size * (8 + WORDS * 4));
+    const bytes = Buffer.alloc(this.#chunks.size * PACKED_CHUNK_BYTES);
     let offset = 0;
     for (const [number, chunk] of this.#chunks) {
       offset = bytes.writeDoubleLE(number, offset);
@@ -49,24 +54,26 @@ export class VersionSet {
     return bytes;
   }
 
+  /** Restores a set from the bytes of `pack`. */
   static unpack(packed: Uint8Array): VersionSet {
     const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
     const set = new VersionSet();
-    for (let offset = 0; offset < bytes.length; offset += 8 + WORDS * 4) {
-      const first = bytes.readDoubleLE(offset) * BITS;
-      for (let bit = 0; bit < BITS; bit += 1) {
+    for (let offset = 0; offset < bytes.length; offset += PACKED_CHUNK_BYTES) {
+      const firstVersion = bytes.readDoubleLE(offset) * BITS_PER_CHUNK;
+      for (let bit = 0; bit < BITS_PER_CHUNK; bit += 1) {
         const word = bytes.readUInt32LE(offset + 8 + (bit >>> 5) * 4);
-        if ((word & (1 << (bit & 31))) !== 0) set.add(first + bit);
+        if ((word & (1 << (bit & 31))) !== 0) set.add(firstVersion + bit);
       }
     }
     return set;
   }
 
-  #chunk(number: number): Uint32Array {
-    const known = this.#chunks.get(number);
-    if (known !== undefined) return known;
-    const fresh = new Uint32Array(WORDS);
-    this.#chunks.set(number, fresh);
-    return fresh;
+  /** Returns the bits of the 4,096 versions that a chunk covers. */
+  #getOrCreateChunk(number: number): Uint32Array {
+    const existing = this.#chunks.get(number);
+    if (existing !== undefined) return existing;
+    const chunk = new Uint32Array(WORDS_PER_CHUNK);
+    this.#chunks.set(number, chunk);
+    return chunk;
   }
 }

@@ -131,7 +131,7 @@ export function createCertificates(
       transact(async batch => {
         const at = formatInstant(now);
         if (due === 'new') return await enterSome(batch, at);
-        const { organizationId, which } = due;
+        const { organizationId, filter: which } = due;
         return (await batch(MAKE_DUE[which]({ organizationId, at })))[0].length;
       }),
     listDueCertificates: async (organizationId, at, limit) =>
@@ -153,7 +153,7 @@ export function createCertificates(
         );
         const entered = enter(sync, answers.length, { seen, installations, states, ids: syncIds, last });
         const { id: syncId, first, dates } = entered;
-        const came = answers.flatMap(({ came: each }) => (each.kind === 'file' ? [each.file.file] : []));
+        const came = answers.flatMap(({ result: each }) => (each.kind === 'file' ? [each.file.file] : []));
         const there = await files.among(batch, came);
         const knownOf = new Map(known.map(row => [row.retirement_id, row]));
         const endedAt = new Map(ended.map(row => [row['retirement_id'], row['ended']]));
@@ -162,11 +162,11 @@ export function createCertificates(
 
         function writeOne(answer: CertificateAnswer, n: number): CertificateWriteResult {
           const row = knownOf.get(answer.retirementId);
-          if (answer.came.kind !== 'file') {
+          if (answer.result.kind !== 'file') {
             if (row !== undefined) statements.push(POSTPONE(postponed(answer, row)));
             return 'noted';
           }
-          const { file, observedAt } = answer.came;
+          const { file, observedAt } = answer.result;
           if (row === undefined || !there.has(file.file)) return 'gone';
           const next = nextOf(answer, row, CHECK_AGAIN_MS);
           if (row.sha256 === file.sha256) {
@@ -175,7 +175,7 @@ export function createCertificates(
           }
           const isStored = row.state === 'stored';
           const before = isStored ? row.valid_from : endedAt.get(answer.retirementId);
-          const validFrom = dates.give(observedAt, before ?? null);
+          const validFrom = dates.assignInstant(observedAt, before ?? null);
           const version = first + n;
           if (isStored)
             closings.push({ version: row.version, at: validFrom, number: version, isRemoved: false });
@@ -196,9 +196,9 @@ export function createCertificates(
 
 /** Without a certificate: after a day, then two, up to thirty. After a fault: five minutes, doubling up to a day. */
 function postponed(answer: CertificateAnswer, known: Known) {
-  if (answer.came.kind === 'fault') {
+  if (answer.result.kind === 'fault') {
     const wait = Math.min(DAY_MS, FAILED_FIRST_MS * 2 ** known.attempts);
-    return { ...nextOf(answer, known, wait), state: known.state, error: answer.came.error };
+    return { ...nextOf(answer, known, wait), state: known.state, error: answer.result.error };
   }
   const wait = Math.min(CHECK_AGAIN_MS, DAY_MS * 2 ** known.attempts);
   const isStored = known.state === 'stored';
@@ -207,10 +207,14 @@ function postponed(answer: CertificateAnswer, known: Known) {
 }
 
 /** When it was asked for, and when it is due next unless its retirement has changed meanwhile. */
-function nextOf({ askedAt, retirementVersion }: CertificateAnswer, { version }: Known, waitMs: number): Next {
+function nextOf(
+  { requestedAt, retirementVersion }: CertificateAnswer,
+  { version }: Known,
+  waitMs: number,
+): Next {
   return {
-    at: formatInstant(askedAt),
-    dueAt: formatInstant(askedAt + waitMs),
+    at: formatInstant(requestedAt),
+    dueAt: formatInstant(requestedAt + waitMs),
     retirementVersion,
     known: version,
   };

@@ -90,14 +90,14 @@ export function createFacts({
       const [rows] = await look(SEEN);
       const { workerSeenAt = null, oldestRead = null } = rows[0] ?? {};
       const announced = rows.flatMap(row => (row.organizationId === null ? [] : [row]));
-      return { workerSeenAt, oldestRead, announced };
+      return { workerSeenAt, oldestCompleteReadAt: oldestRead, waitingResources: announced };
     },
     listKnownResources: async ids => {
       const found = await look(...ids.map(id => RESOURCES_OF({ id })));
       return new Map(ids.map((id, index) => [id, found[index] ?? []]));
     },
     /** What waits is told under the lock of all who remove it. */
-    report: async ({ at, named, unread, findings, listedAt }) => {
+    report: async ({ at, awaitedInstallations: named, unreadDeliveries: unread, findings, listedAt }) => {
       const names = named && JSON.stringify(named.map(({ id, organizationId }) => [id, organizationId]));
       const counts = findings && JSON.stringify(findings.map(({ finding, rows }) => [finding, rows]));
       const facts = unread && factsOf(unread);

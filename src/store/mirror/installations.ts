@@ -1,4 +1,4 @@
-import { following } from '../../mirror/dates.js';
+import { nextVersionInstant } from '../../mirror/version-clock.js';
 import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import { tableColumns } from '../../resources/entry.js';
@@ -85,7 +85,10 @@ export function createInstallations({
         );
         const number = last?.last ?? 0;
         const syncId = sync?.id ?? 0;
-        const at = following(formatInstant(read.arrivedAt), stored?.valid_from ?? past?.['ended'] ?? null);
+        const at = nextVersionInstant(
+          formatInstant(read.arrivedAt),
+          stored?.valid_from ?? past?.['ended'] ?? null,
+        );
         const closing = stored && { version: stored.version, at, number, isRemoved: false };
         await batch(
           closing === undefined ? null : versions.archive([closing], syncId),

@@ -1,5 +1,5 @@
-import { following } from '../../mirror/dates.js';
-import { isForgotten } from '../../mirror/people.js';
+import { nextVersionInstant } from '../../mirror/version-clock.js';
+import { isForgotten } from '../../mirror/forgotten-people.js';
 import type { ListChanges, ChangeCounts, RowInsert, MirrorPort, OpenSync } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/columns.js';
@@ -119,10 +119,10 @@ function createList(resource: ListResource) {
     const rows: Value[][] = [];
     const numbers = inserts.map((each, n) => {
       if (!keeps(each)) return 0;
-      const { key, cells, observedAt, replaces, document } = each;
+      const { key, cells, observedAt, replacedVersion: replaces, document } = each;
       const before = since.get(replaces ?? 0) ?? ended.get([organizationId, ...key].join('\0')) ?? null;
       const number = first + n;
-      const at = dates.give(observedAt, before);
+      const at = dates.assignInstant(observedAt, before);
       if (replaces !== null && since.has(replaces)) {
         closings.push({ version: replaces, at, number, isRemoved: false });
       }
@@ -140,13 +140,13 @@ function createList(resource: ListResource) {
     for (const [n, { version, observedAt }] of closes.entries()) {
       const before = since.get(version);
       if (before === undefined) continue;
-      const at = dates.give(observedAt, before);
+      const at = dates.assignInstant(observedAt, before);
       const number = first + inserts.length + n;
       closings.push({ version, at, number, isRemoved: true });
       const certificate = certificateOf.get(version);
       if (certificate?.state !== 'stored') continue;
       // It may have come after the answer that no longer showed its retirement.
-      const end = following(at, certificate.valid_from);
+      const end = nextVersionInstant(at, certificate.valid_from);
       stored.push({ version: certificate.version, at: end, number: number + closes.length, isRemoved: true });
     }
     return { closings, stored };
@@ -156,13 +156,14 @@ function createList(resource: ListResource) {
     namesPeople: email >= 0,
     /** A retirement's certificate goes with it, and has a number of its own. */
     wanted: ({ inserts, closes }: ListChanges) => inserts.length + closes.length * (hasCertificates ? 2 : 1),
-    looks: ({ request, knownAt }: OpenSync, { inserts, closes }: ListChanges) => {
-      const replaced = inserts.flatMap(({ replaces }) => replaces ?? []);
+    looks: ({ request, previousLatestInstant: knownAt }: OpenSync, { inserts, closes }: ListChanges) => {
+      const replaced = inserts.flatMap(({ replacedVersion: replaces }) => replaces ?? []);
       const closed = closes.map(({ version }) => version);
       const standing = [...replaced, ...closed];
       // An answer with a later instant than any row has needs no look at the row's own.
       const again = inserts.filter(
-        ({ replaces, observedAt }) => replaces === null && knownAt !== null && observedAt <= knownAt,
+        ({ replacedVersion: replaces, observedAt }) =>
+          replaces === null && knownAt !== null && observedAt <= knownAt,
       );
       const keys = again.map(({ key }) => [request.organizationId, ...key]);
       return [
@@ -174,7 +175,7 @@ function createList(resource: ListResource) {
     write: (entered: Entered, changes: ListChanges, found: Found): Work => {
       const { sync, id } = entered;
       const { organizationId, startedAt } = sync.request;
-      const { mends, projects, doubt } = changes;
+      const { repairs: mends, projects, doubt } = changes;
       const { closings: replaced, rows, numbers } = insert(entered, changes.inserts, found);
       const { closings: closed, stored } = close(entered, changes, found);
       const closings = [...replaced, ...closed];

@@ -58,7 +58,7 @@ export function createOrigin({ look, transact }: Database): Pick<MirrorPort, 'ch
       return {
         filledAt: milliseconds(created),
         listedAt: milliseconds(listed),
-        listGoodForMs: seconds * 1000,
+        listValidForMs: seconds * 1000,
         highestClaim: highest?.claim ?? 0,
         forgotten: new Set(forgotten.map(({ hash }) => hash)),
       };

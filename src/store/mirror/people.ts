@@ -1,5 +1,5 @@
-import { hashOfAddress } from '../../mirror/people.js';
-import { isOf, namesAddress, normalAddress } from '../../mirror/person.js';
+import { hashEmail } from '../../mirror/forgotten-people.js';
+import { isMemberRowOf, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
@@ -54,14 +54,14 @@ const BLANK = statement<{ organizationId: string; resource: string }>(
 export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'> {
   return {
     forget: (email, at) => {
-      const address = normalAddress(email);
+      const address = normalizeEmail(email);
       return transact(async batch => {
-        const remember = REMEMBER({ hash: hashOfAddress(address), at: formatInstant(at) });
+        const remember = REMEMBER({ hash: hashEmail(address), at: formatInstant(at) });
         const [, , , members, texts] = await batch(ERASING, HOLD_COUNTER, remember, MEMBERS, TEXTS);
-        const found = members.filter(member => isOf(member, address));
+        const found = members.filter(member => isMemberRowOf(member, address));
         const versions = listOf(found.map(({ version }) => version));
         const present = found.filter(({ valid_to: end }) => end === null);
-        const naming = texts.filter(({ text }) => namesAddress(text, address));
+        const naming = texts.filter(({ text }) => containsEmail(text, address));
         await batch(
           ...REMOVALS.map(removal => removal({ versions })),
           ...present.map(({ organization_id: organizationId }) => SHRINK({ organizationId })),

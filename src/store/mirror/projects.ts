@@ -65,7 +65,7 @@ export function createProjects({
         const mends: { version: number; cells: readonly Value[] }[] = [];
 
         function writeOne(answer: ProjectAnswer, n: number): ProjectWriteResult {
-          if (isOlder(checkedAt.get(answer.id) ?? '', answer.askedAt, at)) return 'older';
+          if (isOlder(checkedAt.get(answer.id) ?? '', answer.requestedAt, at)) return 'older';
           if ('error' in answer) return 'unavailable';
           const { id, cells, document, observedAt } = answer;
           const stored = stands.get(id);
@@ -74,7 +74,7 @@ export function createProjects({
             return 'unchanged';
           }
           const number = first + n;
-          const validFrom = dates.give(observedAt, stored?.valid_from ?? endedAt.get(id) ?? null);
+          const validFrom = dates.assignInstant(observedAt, stored?.valid_from ?? endedAt.get(id) ?? null);
           if (stored !== undefined) {
             closings.push({ version: stored.version, at: validFrom, number, isRemoved: false });
           }
@@ -98,14 +98,14 @@ export function createProjects({
 }
 
 /** What was looked at after now was looked at by a clock that has been put right. */
-function isOlder(checkedAt: string, askedAt: number, at: number): boolean {
-  return checkedAt > formatInstant(askedAt) && checkedAt <= formatInstant(at);
+function isOlder(checkedAt: string, requestedAt: number, at: number): boolean {
+  return checkedAt > formatInstant(requestedAt) && checkedAt <= formatInstant(at);
 }
 
 function checkOf(answer: ProjectAnswer): Value[] {
   const error = 'error' in answer ? answer.error : null;
   const state = error === null ? 'readable' : 'unavailable';
-  return [answer.id, state, formatInstant(answer.askedAt), error];
+  return [answer.id, state, formatInstant(answer.requestedAt), error];
 }
 
 function countOf(written: readonly ProjectWriteResult[]): Omit<ChangeCounts, 'removed'> {

@@ -112,7 +112,7 @@ function bothOf(organizationId: string, claim: number) {
 export function createRemoval(
   { look, transact }: Database,
   files: CertificateFiles,
-): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnnamedFiles'> {
+): Pick<MirrorPort, 'beginPurge' | 'removeRows' | 'endPurge' | 'removeUnreferencedFiles'> {
   /** Under the lock of all who make a row name a file: so no row ever names one that is gone. */
   async function removeUnnamed(batch: Batch, names: readonly string[]): Promise<number> {
     const [found] = await batch(NAMED({ files: { columns: NAMES, rows: names.map(file => [file]) } }));
@@ -137,18 +137,18 @@ export function createRemoval(
         return counter[0]?.last ?? 0;
       });
       const [own] = await look(OWN_RETIREMENTS({ organizationId }));
-      return { last, retirementIds: own.map(({ id }) => id) };
+      return { lastVersion: last, retirementIds: own.map(({ id }) => id) };
     },
     removeRows: these =>
       transact(async batch => {
         await batch(ERASING);
         const ofMembers = these === 'members';
-        for (const remove of ofMembers ? REMOVE_MEMBERS : OLDER[these.which].map(older => older(these))) {
+        for (const remove of ofMembers ? REMOVE_MEMBERS : OLDER[these.kind].map(older => older(these))) {
           const [removed] = await batch(remove);
           if (removed.length > 0) return removed.length;
         }
         if (ofMembers) await batch(HOLD_COUNTER, ...OF_MEMBERS);
-        if (ofMembers || these.which === 'certificates') return 0;
+        if (ofMembers || these.kind === 'certificates') return 0;
         return (await batch(REMOVE_SYNCS(these)))[0].length;
       }),
     endPurge: (organizationId, last, claim) =>
@@ -168,9 +168,9 @@ export function createRemoval(
           batch,
           named.map(({ file }) => file),
         );
-        return { files: removed, installations: came.map(({ id }) => id) };
+        return { removedFiles: removed, newInstallationIds: came.map(({ id }) => id) };
       }),
-    removeUnnamedFiles: names =>
+    removeUnreferencedFiles: names =>
       transact(async batch => {
         await batch(HOLD_COUNTER);
         return await removeUnnamed(batch, names);

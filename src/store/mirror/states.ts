@@ -4,7 +4,7 @@ import type { Resource } from '../../resources/lists.js';
 import { statement, type Database } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 
-type Flags = 'isBroken' | 'isOwnerNamed' | 'isStrange';
+type Flags = 'hasOpenSync' | 'isOwnerNamed' | 'isStrange';
 type Instants = 'attemptedAt' | 'dataAsOf';
 /** As engines answer it: one of them has no booleans. */
 type Row = Omit<ListState, Flags | Instants> &
@@ -12,7 +12,7 @@ type Row = Omit<ListState, Flags | Instants> &
   Readonly<Record<Instants, string | null>> & { readonly resource: Resource };
 
 const STATES = statement<{ organizationId: string }, Row>(
-  `SELECT resource, rows, open_sync IS NOT NULL AS "isBroken", doubted_at AS "doubtedAt", doubted, stamp_at AS "stampAt",
+  `SELECT resource, rows, open_sync IS NOT NULL AS "hasOpenSync", doubted_at AS "doubtedAt", doubted, stamp_at AS "stampAt",
      owner_named = 1 AS "isOwnerNamed", outcome, page_digests AS "pageDigests",
      CASE WHEN not_offered_at IS NOT NULL THEN 'not_offered'
        WHEN no_permission_at IS NOT NULL AND refusals > 0 THEN 'refused' END AS declined,
@@ -23,7 +23,7 @@ const STATES = statement<{ organizationId: string }, Row>(
 
 function openingOf({
   resource: _,
-  isBroken,
+  hasOpenSync,
   isOwnerNamed,
   isStrange,
   attemptedAt,
@@ -32,7 +32,7 @@ function openingOf({
 }: Row): ListState {
   return {
     ...rest,
-    isBroken: Boolean(isBroken),
+    hasOpenSync: Boolean(hasOpenSync),
     isOwnerNamed: Boolean(isOwnerNamed),
     isStrange: Boolean(isStrange),
     attemptedAt: milliseconds(attemptedAt),

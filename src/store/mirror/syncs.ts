@@ -1,7 +1,7 @@
-import { Dates } from '../../mirror/dates.js';
+import { VersionClock } from '../../mirror/version-clock.js';
 import { MirrorError } from '../../mirror/errors.js';
 import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } from '../../mirror/port.js';
-import { mayKeep } from '../../mirror/people.js';
+import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
 import { formatInstant, readableText } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
 import { type Asked, statement } from '../statement.js';
@@ -134,7 +134,7 @@ export interface Entered {
   readonly id: number;
   /** The first of the numbers that are its own. */
   readonly first: number;
-  readonly dates: Dates;
+  readonly dates: VersionClock;
 }
 
 /** Throws once a newer claim, read or suspension was seen. */
@@ -156,7 +156,7 @@ export function enter(
     sync,
     id: sync.id ?? ids[0]?.id ?? 0,
     first: (last[0]?.last ?? wanted) - wanted + 1,
-    dates: new Dates(sync.latestAt),
+    dates: new VersionClock(sync.latestInstant),
   };
 }
 
@@ -173,7 +173,7 @@ export function leave({ sync, id, dates }: Entered, counts: Partial<ChangeCounts
       COUNT_SYNC({ id, ...countColumns(sync.counts, done) }),
       LEAVE_OPEN({ ...written(sync, done, dates), open_sync: id }),
     ],
-    done: { syncId: id, latestAt: dates.latest, drift: 0, ...done },
+    done: { syncId: id, latestInstant: dates.latest, drift: 0, ...done },
   };
 }
 
@@ -185,18 +185,18 @@ export function leaveEnded(
   forgotten: readonly { readonly hash: string }[],
 ): Left {
   const done = { ...NOTHING, ...counts };
-  const { request, isOpen } = sync;
+  const { request, hasPartialRows: isOpen } = sync;
   const { endedAt, state, isInterrupted } = ending;
   const { answer_text: told, ...columns } = endingColumns(sync, ending);
   const startedAt = formatInstant(request.startedAt);
   const isWhole = state === 'complete';
-  const drift = sync.drifts ? changesOf(sync.counts) + changesOf(done) : 0;
-  const isKept = told !== null && mayKeep(new Set(forgotten.map(({ hash }) => hash)), told);
+  const drift = sync.countsAsDrift ? changesOf(sync.counts) + changesOf(done) : 0;
+  const isKept = told !== null && isFreeOfForgottenPeople(new Set(forgotten.map(({ hash }) => hash)), told);
   const ended = LEAVE_ENDED({
     ...written(sync, done, dates),
     ...columns,
     as_of: isWhole ? startedAt : null,
-    whole_at: isWhole ? dates.notBefore(formatInstant(endedAt)) : null,
+    whole_at: isWhole ? dates.clampToLatest(formatInstant(endedAt)) : null,
     outcome: state,
     is_whole: Number(isWhole),
     is_failed: Number(state === 'failed'),
@@ -207,7 +207,7 @@ export function leaveEnded(
   });
   return {
     books: [END_SYNC({ ...endOf(id, ending), state, drift, ...countColumns(sync.counts, done) }), ended],
-    done: { syncId: id, latestAt: dates.latest, drift, ...done },
+    done: { syncId: id, latestInstant: dates.latest, drift, ...done },
   };
 }
 
@@ -222,7 +222,7 @@ export function leaveFailed({ id, counts }: OpenSync, ending: SyncCompletion) {
   return END_SYNC({ ...endOf(id, ending), state: 'failed', drift: 0, ...countColumns(counts, NOTHING) });
 }
 
-function written({ request }: OpenSync, done: ChangeCounts, dates: Dates) {
+function written({ request }: OpenSync, done: ChangeCounts, dates: VersionClock) {
   const { organizationId, resource, claim, startedAt } = request;
   return {
     organizationId,

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../folder.js';
-import { retirementOf } from '../../mirror/certificates/file-name.js';
+import { parseRetirementId } from '../../mirror/certificates/file-name.js';
 import type { Stage } from '../engine.js';
 import { StoreError } from '../errors.js';
 import { writeCopy } from './copy.js';
@@ -42,7 +42,7 @@ export function copyAll(from: string, to: string): void {
     throw new StoreError('damaged', `${folder} is no folder.`, { file: folder });
   makePrivateFolder(join(to, CERTIFICATES));
   for (const name of existsSync(folder) ? readdirSync(folder) : [])
-    if (retirementOf(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
+    if (parseRetirementId(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
 }
 
 /** Throws where any process has one of the databases open. A log that goes with its file is moved into it. */

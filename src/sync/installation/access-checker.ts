@@ -20,8 +20,8 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
    */
   async function isListCurrent(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
-    const { listedAt: at, listGoodForMs } = await mirror.readState();
-    return at !== null && at <= now() && now() - at < listGoodForMs;
+    const { listedAt, listValidForMs } = await mirror.readState();
+    return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
   /**

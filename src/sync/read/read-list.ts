@@ -50,7 +50,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
   const source: ListSource<ListItems[Name]> = SOURCES[resource];
   const calls = createCallCounter(signal, now);
   const startedAt = now();
-  const announced = async (since: number) =>
+  const hasNewDelivery = async (since: number) =>
     (await inbox.haveDeliveriesArrived(installationId, [{ since }]))[0] ?? false;
   const { trigger } = job;
   const reader = await mirror.beginRead({
@@ -60,11 +60,11 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
     cause,
     startedAt,
     full,
-    announced,
+    hasNewDelivery,
   });
-  context.observations.previousReads.set(resource, reader.before);
+  context.observations.previousReads.set(resource, reader.previousRead);
   const summary = createListSummary(context, source, LISTS[resource]);
-  const limit = (full ? null : reader.before.pageSize) ?? PAGE_ROWS;
+  const limit = (full ? null : reader.previousRead.pageSize) ?? PAGE_ROWS;
   // Rows of a list with open items are parsed even if they are unchanged, because their ends must be known.
   const known = source.isOpen === undefined ? reader.known : undefined;
 
@@ -87,8 +87,10 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
 
     /** Ends the pass after its last chunk: closes the rows that are gone, and returns how the read ended. */
     async finish(): Promise<ReadResult> {
-      await reader.leaveOut(summary.listUnreadableKeys());
-      const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(await reader.settle());
+      await reader.recordUnreadable(summary.listUnreadableKeys());
+      const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
+        await reader.compareRemaining(),
+      );
       const ownerNamed = calls.isOwnerNamed();
       const formWithoutTotal = source.kind === 'one' ? 'object' : 'list';
       const result = await reader.finish({

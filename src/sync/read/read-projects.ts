@@ -1,5 +1,5 @@
 import type { ProjectAnswer } from '../../mirror/port.js';
-import { projectAnswer } from '../../mirror/projects.js';
+import { toProjectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { ReadContext } from '../installation/read-context.js';
 import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from '../outcome.js';
@@ -19,20 +19,20 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const startedAt = now();
   const calls = createCallCounter(signal, now);
   const walk = await mirror.beginProjects({ ...writeClaim, trigger: job.trigger, cause, startedAt });
-  context.observations.previousReads.set('projects', walk.before);
+  context.observations.previousReads.set('projects', walk.previousRead);
   // The walk takes a request dated after its own `now` for one of a wrong clock, so no time may pass before it is called.
-  const dueIds = await walk.due(computeRequestCutoff(context));
+  const dueIds = await walk.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
   /** Requests one project and returns the answer. A refusal is an answer too; other errors are thrown. */
   async function requestProject(id: string): Promise<ProjectAnswer> {
-    const askedAt = now();
+    const requestedAt = now();
     try {
       const project = await context.client.token.readProject(id, calls.requestOptions);
-      return projectAnswer(project, { askedAt, arrivedAt: now() });
+      return toProjectAnswer(project, { requestedAt, arrivedAt: now() });
     } catch (error) {
       if (!isRefused(error)) throw error;
-      return { id, askedAt, error: error.message };
+      return { id, requestedAt, error: error.message };
     }
   }
 

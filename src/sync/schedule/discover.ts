@@ -34,7 +34,7 @@ export async function discoverInstallations(
     allShowPermissions &&= page.items.every(({ permissions }) => permissions !== null);
     for (const { id } of page.items) known.delete(id);
     await inbox.enqueue([...createJobs(found, 'schedule'), ...createJobs(changed, 'worker')]);
-    await mirror.report({ at: formatInstant(now()), named: found });
+    await mirror.report({ at: formatInstant(now()), awaitedInstallations: found });
     foundCount += found.length;
     await running.yieldTurn();
   }

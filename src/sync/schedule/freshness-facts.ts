@@ -25,21 +25,21 @@ export async function writeFreshnessFacts(
 ): Promise<void> {
   const pendingInstallations = await inbox.listPendingInstallations();
   const until = formatInstant(at - MIN_DELIVERY_AGE_MS);
-  const { workerSeenAt, oldestRead, announced } = await mirror.readFreshnessFacts();
+  const { workerSeenAt, oldestCompleteReadAt, waitingResources } = await mirror.readFreshnessFacts();
   const searchedUntil = findSearchedUntil(workerSeenAt, at);
   const isMirrored = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
-  const announcedResources = announced.filter(isMirrored);
-  const facts = announcedResources.flatMap(toKnownFact);
+  const mirroredWaiting = waitingResources.filter(isMirrored);
+  const facts = mirroredWaiting.flatMap(toKnownFact);
   const finder = createUnreadFinder(resources =>
     resources
       .filter(isMirrored)
       .flatMap(resource => toUnansweredRead(resource, searchedUntil))
       .filter(({ since }) => since <= until),
   );
-  const searchStarts = announcedResources
+  const searchStarts = mirroredWaiting
     .flatMap(resource => toUnansweredRead(resource, searchedUntil))
     .map(({ since }) => since);
-  const [from = until] = [searchedUntil ?? oldestRead ?? until, ...searchStarts].toSorted();
+  const [from = until] = [searchedUntil ?? oldestCompleteReadAt ?? until, ...searchStarts].toSorted();
   for await (const deliveries of readDeliveryBatches(inbox, { from, until, above: 0 })) {
     const unknownIds = deliveries.map(({ installationId }) => installationId).filter(finder.isUnknown);
     if (unknownIds.length > 0) finder.addResources(await mirror.listKnownResources([...new Set(unknownIds)]));
@@ -47,7 +47,11 @@ export async function writeFreshnessFacts(
       facts.push(...finder.takeAnnounced(installationId, receivedAt));
     await waitForEventLoop();
   }
-  await mirror.report({ at: formatInstant(at), named: pendingInstallations, unread: facts });
+  await mirror.report({
+    at: formatInstant(at),
+    awaitedInstallations: pendingInstallations,
+    unreadDeliveries: facts,
+  });
 }
 
 /** Reads the accepted deliveries of a range, oldest first, in batches. */

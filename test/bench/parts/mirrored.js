@@ -57,7 +57,7 @@ export async function read({ mirror, clock }, organizationId, resource, rows, ma
     ...run(clock),
     organizationId,
     resource,
-    announced: async () => true,
+    hasNewDelivery: async () => true,
   });
   const size = resource === 'warehouse' ? rows : PAGE;
   for (let page = 0; page * size < rows; page++) {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createClient } from '../../../dist/src/client.js';
-import { createCertificateStore } from '../../../dist/src/mirror/certificates/walk.js';
+import { createCertificateStore } from '../../../dist/src/mirror/certificates/certificate-store.js';
 import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
 import { createJobHandler } from '../../../dist/src/sync/sync.js';
 import { createWorker } from '../../../dist/src/sync/worker/worker.js';
@@ -63,8 +63,8 @@ const store = createCertificateStore(port, pdfs, now);
 /** @type {import('../../../dist/src/mirror/mirror.js').CertificateStore} */
 const noCertificates = {
   ...store,
-  enter: async () => 0,
-  begin: async request => ({ ...(await store.begin(request)), due: async () => [] }),
+  makeNewDue: async () => 0,
+  beginWalk: async request => ({ ...(await store.beginWalk(request)), listDue: async () => [] }),
 };
 const context = {
   inbox,

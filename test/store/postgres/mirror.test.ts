@@ -28,7 +28,7 @@ function insertOf(id: string): RowInsert {
     cells: LISTS.retirements.columns.map(cell => cell.of(item)),
     document: item.document,
     observedAt: OBSERVED_AT,
-    replaces: null,
+    replacedVersion: null,
   };
 }
 
@@ -65,7 +65,7 @@ test('each operation of a read takes so many round trips, whatever it writes', a
   const { syncId, versions } = await port.commit(sync, first, null);
   const rest: ListChanges = {
     ...first,
-    inserts: [{ ...insertOf('r-0'), replaces: versions[0] ?? 0 }],
+    inserts: [{ ...insertOf('r-0'), replacedVersion: versions[0] ?? 0 }],
     closes: versions.slice(1, 300).map(version => ({ version, observedAt: OBSERVED_AT })),
     doubt: new Uint8Array([1, 2]),
   };
@@ -75,7 +75,7 @@ test('each operation of a read takes so many round trips, whatever it writes', a
     states: [1, () => port.readListStates('organization-1')],
     find: [1, () => port.findRows(LIST, [['r-1'], ['r-2']])],
     after: [1, () => port.listRowsAfter(LIST, ['r-1'], 10)],
-    commit: [3, () => port.commit({ ...sync, id: syncId, isOpen: true }, rest, ENDING)],
+    commit: [3, () => port.commit({ ...sync, id: syncId, hasPartialRows: true }, rest, ENDING)],
     raiseFence: [2, () => port.raiseFence(TASK, clock.at)],
     mark: [2, () => port.markAccess('refused', TASK, ['members', 'inventory'], clock.at)],
     writeInstallation: [

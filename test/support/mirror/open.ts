@@ -370,10 +370,10 @@ export function openSync(resource: Resource, knownAt: string | null = null): Ope
     },
     part: 'data',
     id: null,
-    isOpen: false,
-    knownAt,
-    latestAt: knownAt,
+    hasPartialRows: false,
+    previousLatestInstant: knownAt,
+    latestInstant: knownAt,
     counts: { added: 0, changed: 0, removed: 0, unchanged: 0 },
-    drifts: false,
+    countsAsDrift: false,
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../store/contract/reader.js';
-import { isForgotten } from '../../../mirror/people.js';
+import { isForgotten } from '../../../mirror/forgotten-people.js';
 import {
   readDocuments,
   readInstallations,

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { demandId, fileNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
-import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
+import {
+  assertRetirementId,
+  formatCertificateFileName,
+  parseRetirementId,
+} from '../../../mirror/certificates/file-name.js';
+import { createPdfValidator, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
 import type { PdfStore, TimeWindow } from '../../../mirror/pdf-store.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Table } from '../../dialect.js';
@@ -47,20 +51,20 @@ export function createCertificateTable(
   return {
     prepare: async () => undefined,
     save: async (retirementId, body) => {
-      demandId(retirementId);
-      const check = createPdfCheck(maxBytes);
+      assertRetirementId(retirementId);
+      const check = createPdfValidator(maxBytes);
       const chunks: Uint8Array[] = [];
       for await (const chunk of body) {
-        check.take(chunk);
+        check.addChunk(chunk);
         chunks.push(chunk);
       }
-      const written = check.end();
-      const file = fileNameOf(retirementId, written.sha256);
+      const written = check.finish();
+      const file = formatCertificateFileName(retirementId, written.sha256);
       await write(file, written.sha256, chunks);
       return { file, ...written };
     },
     open: async file => {
-      if (retirementOf(file) === null) return null;
+      if (parseRetirementId(file) === null) return null;
       const first = await partFrom(query, file, 0);
       return first === null ? null : readParts(query, file, first);
     },

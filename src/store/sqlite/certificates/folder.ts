@@ -4,9 +4,14 @@ import { chmod, open, opendir, readdir, rename, rm, stat } from 'node:fs/promise
 import { join } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
 import { coalesce } from '../../../text/coalesce.js';
-import { demandId, fileNameOf, olderNameOf, retirementOf } from '../../../mirror/certificates/file-name.js';
-import { createPdfCheck, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
-import { LEFTOVER_AFTER_MS, type PdfStore, type TimeWindow } from '../../../mirror/pdf-store.js';
+import {
+  assertRetirementId,
+  formatCertificateFileName,
+  formatLegacyFileName,
+  parseRetirementId,
+} from '../../../mirror/certificates/file-name.js';
+import { createPdfValidator, MAX_PDF_BYTES } from '../../../mirror/certificates/pdf.js';
+import { ORPHAN_AGE_MS, type PdfStore, type TimeWindow } from '../../../mirror/pdf-store.js';
 import type { CertificateFiles } from '../../mirror/certificates.js';
 
 const PRIVATE_FILE = 0o600;
@@ -41,7 +46,7 @@ export function createCertificateFolder(
       }
     },
     save: async (retirementId, body) => {
-      demandId(retirementId);
+      assertRetirementId(retirementId);
       const part = join(folder, `.${process.pid}-${randomUUID()}.part`);
       try {
         const written = await writePart(part, body, maxBytes);
@@ -79,14 +84,14 @@ async function writePart(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
 ): Promise<{ sha256: string; size: number }> {
-  const check = createPdfCheck(maxBytes);
+  const check = createPdfValidator(maxBytes);
   const file = await open(part, 'wx', PRIVATE_FILE);
   try {
     for await (const chunk of body) {
-      check.take(chunk);
+      check.addChunk(chunk);
       await file.writeFile(chunk);
     }
-    const written = check.end();
+    const written = check.finish();
     await file.sync();
     return written;
   } finally {
@@ -99,8 +104,8 @@ async function writePart(
  * Nothing is ever written over: what is not what its name says was damaged on disk, and is moved aside.
  */
 async function place(folder: string, part: string, { retirementId, sha256 }: Identity): Promise<string> {
-  const name = fileNameOf(retirementId, sha256);
-  for (const there of [name, olderNameOf(retirementId, sha256)]) {
+  const name = formatCertificateFileName(retirementId, sha256);
+  for (const there of [name, formatLegacyFileName(retirementId, sha256)]) {
     if ((await hashOf(join(folder, there))) !== sha256) continue;
     await rm(part);
     return there;
@@ -113,7 +118,7 @@ async function place(folder: string, part: string, { retirementId, sha256 }: Ide
 }
 
 async function openFile(folder: string, file: string): Promise<AsyncIterable<Uint8Array> | null> {
-  return retirementOf(file) === null ? null : await openOwn(join(folder, file));
+  return parseRetirementId(file) === null ? null : await openOwn(join(folder, file));
 }
 
 const NOT_THERE = ['ENOENT', 'ELOOP', 'ENXIO'];
@@ -171,7 +176,7 @@ async function isLeftover(folder: string, name: string, now: number): Promise<bo
   if (Number.isNaN(owner)) return false;
   if (owner !== process.pid && !isRunning(owner)) return true;
   const file = await stat(join(folder, name)).catch(() => null);
-  return file !== null && now - file.mtimeMs > LEFTOVER_AFTER_MS;
+  return file !== null && now - file.mtimeMs > ORPHAN_AGE_MS;
 }
 
 function isRunning(pid: number): boolean {

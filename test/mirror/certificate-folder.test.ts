@@ -21,9 +21,9 @@ async function* body(...chunks: string[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-const pdf = (words: string) => body('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
+const pdf = (text: string) => body('%P', 'DF-1.7 ', text, '\n%%E', 'OF\n');
 
-test('T62 a file is stored only once its name is flushed, and files that come together share flushes', async () => {
+test('T62 saving a file waits until its name is flushed, and files saved together share flushes', async () => {
   const files = join(temporaryFolder(), 'certificates');
   const flushed = new Set<string>();
   let flushes = 0;
@@ -46,7 +46,7 @@ test('T62 a file is stored only once its name is flushed, and files that come to
   expect(flushes).toBeLessThan(ids.length / 2);
 });
 
-test('a flush of names that failed is told to those who shared it, and the next is tried again', async () => {
+test('a failed flush fails every save that shared it, and the next save flushes again', async () => {
   const files = join(temporaryFolder(), 'certificates');
   let isBroken = true;
   const flushNames = async (): Promise<void> => {
@@ -59,7 +59,7 @@ test('a flush of names that failed is told to those who shared it, and the next 
   await expect(folder.save('r-1', pdf('x'))).resolves.toMatchObject({ size: 17 });
 });
 
-test('T70 a file and its folder belong to their owner alone', async () => {
+test('T70 certificate files and their folder are accessible only to their owner', async () => {
   const files = join(temporaryFolder(), 'certificates');
   const folder = createCertificateFolder(files, { now: Date.now });
   await folder.prepare();
@@ -68,19 +68,19 @@ test('T70 a file and its folder belong to their owner alone', async () => {
   expect(statSync(files).mode & 0o777).toBe(0o700);
 });
 
-test('T61 what a dead process left half-written goes at once when the folder is prepared, and nothing else', async () => {
+test('T61 preparing the folder removes half-written files of dead processes and nothing else', async () => {
   const files = join(temporaryFolder(), 'certificates');
   const folder = createCertificateFolder(files, { now: Date.now });
   await folder.prepare();
-  const dead = '.2147483646-3f0c1a52-0000-4000-8000-000000000000.part';
-  const live = `.${process.pid}-3f0c1a52-0000-4000-8000-000000000000.part`;
-  for (const name of [dead, live, 'notes.txt']) writeFileSync(join(files, name), '%PDF');
+  const deadPart = '.2147483646-3f0c1a52-0000-4000-8000-000000000000.part';
+  const livePart = `.${process.pid}-3f0c1a52-0000-4000-8000-000000000000.part`;
+  for (const name of [deadPart, livePart, 'notes.txt']) writeFileSync(join(files, name), '%PDF');
   mkdirSync(join(files, 'kept'));
   await folder.prepare();
-  expect(readdirSync(files).toSorted()).toEqual([live, 'kept', 'notes.txt'].toSorted());
+  expect(readdirSync(files).toSorted()).toEqual([livePart, 'kept', 'notes.txt'].toSorted());
 });
 
-test('T52 a file keeps the shorter name that it has, and stays where it is damaged', async () => {
+test('T52 an intact file keeps its shorter legacy name, and a damaged one is left in place', async () => {
   const files = join(temporaryFolder(), 'certificates');
   const folder = createCertificateFolder(files, { now: Date.now });
   await folder.prepare();
@@ -95,19 +95,22 @@ test('T52 a file keeps the shorter name that it has, and stays where it is damag
   expect(readFileSync(join(files, short), 'utf8')).toBe('damaged');
 });
 
-describe('T52 what somebody put in the place of a certificate', () => {
-  const elsewhere = (folder: string) => {
+describe('T52 an object that replaced a certificate file', () => {
+  const createOutsideFile = (folder: string) => {
     const file = join(folder, 'secret');
-    writeFileSync(file, 'of somebody else');
+    writeFileSync(file, 'secret text');
     return file;
   };
 
   test.each([
-    ['a link to another file', (place: string, outside: string) => symlinkSync(elsewhere(outside), place)],
+    [
+      'a link to another file',
+      (place: string, outside: string) => symlinkSync(createOutsideFile(outside), place),
+    ],
     ['a link to nothing', (place: string) => symlinkSync('/nowhere/at/all', place)],
     ['a link without end', (place: string) => symlinkSync('/dev/zero', place)],
     ['a folder', (place: string) => mkdirSync(place)],
-  ])('is not there: %s', async (_, put) => {
+  ])('is not opened, and saving replaces it: %s', async (_, put) => {
     const outside = temporaryFolder();
     const files = join(outside, 'certificates');
     const folder = createCertificateFolder(files, { now: Date.now });
@@ -119,33 +122,33 @@ describe('T52 what somebody put in the place of a certificate', () => {
     expect(await folder.save('r-1', pdf('x'))).toMatchObject({ file, sha256 });
     const stored = lstatSync(join(files, file));
     expect([stored.isFile(), stored.size]).toEqual([true, 17]);
-    expect(readFileSync(elsewhere(outside), 'utf8')).toBe('of somebody else');
+    expect(readFileSync(createOutsideFile(outside), 'utf8')).toBe('secret text');
   });
 });
 
-describe('T52 two PDFs whose hashes begin alike', () => {
+describe('T52 two PDFs whose hashes start with the same digits', () => {
   const hash = createHash('sha256').update('%PDF-1.7 second\n%%EOF\n').digest('hex');
-  const taken = `r-1-${hash.slice(0, 12)}.pdf`;
+  const legacyName = `r-1-${hash.slice(0, 12)}.pdf`;
 
   async function saveBeside(create: typeof createCertificateFolder): Promise<string> {
     const files = join(temporaryFolder(), 'certificates');
     const folder = create(files, { now: () => 0 });
     await folder.prepare();
-    writeFileSync(join(files, taken), '%PDF-1.7 first\n%%EOF\n');
+    writeFileSync(join(files, legacyName), '%PDF-1.7 first\n%%EOF\n');
     const { file } = await folder.save('r-1', pdf('second'));
     expect(readFileSync(join(files, file), 'utf8')).toContain('second');
-    return readFileSync(join(files, taken), 'utf8');
+    return readFileSync(join(files, legacyName), 'utf8');
   }
 
-  test('are two files: the first is not written over', async () => {
+  test('are stored as two files, and the first is not overwritten', async () => {
     expect(await saveBeside(createCertificateFolder)).toContain('first');
   });
 
-  test('with a part of the hash in the name the first would be gone', async () => {
+  test('would overwrite each other if file names contained only part of the hash', async () => {
     const address = brokenModule(
       'mirror/certificates/file-name.js',
-      '`${demandId(retirementId)}-${sha256}.pdf`',
-      '`${demandId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
+      '`${assertRetirementId(retirementId)}-${sha256}.pdf`',
+      '`${assertRetirementId(retirementId)}-${sha256.slice(0, 12)}.pdf`',
       'store/sqlite/certificates/folder.js',
     );
     const broken: { createCertificateFolder: typeof createCertificateFolder } = await import(address);

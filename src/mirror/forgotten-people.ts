@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto';
+import { findEmails, normalizeEmail } from './email-matching.js';
+
+/**
+ * Returns the SHA-256 of an email address in hexadecimal. The mirror stores only this hash of a person who asked to be
+ * forgotten, and uses it to keep the person out of later reads.
+ */
+export function hashEmail(email: string): string {
+  return createHash('sha256').update(email).digest('hex');
+}
+
+/** Whether the person with this email address asked to be forgotten. */
+export function isForgotten(forgottenHashes: ReadonlySet<string>, email: string): boolean {
+  return possibleHashes(email).some(hash => forgottenHashes.has(hash));
+}
+
+/** Returns the hashes under which an address may be stored: earlier versions normalized non-ASCII letters differently. */
+function possibleHashes(email: string): string[] {
+  return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];
+}
+
+/** Whether a text contains no email address of a person who asked to be forgotten. */
+export function isFreeOfForgottenPeople(forgottenHashes: ReadonlySet<string>, text: string): boolean {
+  if (forgottenHashes.size === 0) return true;
+  return findEmails(text).every(email => !isForgotten(forgottenHashes, email));
+}

@@ -1,0 +1,165 @@
+import { MirrorError } from './errors.js';
+import {
+  type HasNewDelivery,
+  type CommitResult,
+  type ChangeCounts,
+  type SyncCompletion,
+  type ReadFault,
+  type MirrorPort,
+  NO_CHANGES,
+  type ListState,
+  type OpenSync,
+  type SyncRequest,
+  type ReadTraffic,
+} from './port.js';
+import type { Resource } from '../resources/lists.js';
+
+/** Resources whose every change a webhook announces. A change found without a webhook is counted as drift. */
+export const DRIFT_RESOURCES: readonly Resource[] = ['warehouse', 'inventory', 'retirements'];
+
+const NEVER_READ: ListState = {
+  rows: 0,
+  hasOpenSync: false,
+  doubtedAt: null,
+  doubted: null,
+  stampAt: null,
+  isOwnerNamed: false,
+  outcome: null,
+  pageDigests: null,
+  declined: null,
+  refusals: 0,
+  attemptedAt: null,
+  dataAsOf: null,
+  durationMs: 0,
+  everyMs: null,
+  isStrange: false,
+  pageSize: null,
+};
+
+export interface SyncSessionOptions {
+  readonly port: MirrorPort;
+  readonly part: string;
+  readonly now: () => number;
+}
+
+/**
+ * Carries one sync from its first commit to its end: its id, counts and drift. The row in `syncs` is inserted by the
+ * first commit, so that a read that finds nothing new needs only one commit.
+ */
+export class SyncSession {
+  /** The state of the resource before this sync. */
+  readonly previousState: ListState;
+  readonly #options: SyncSessionOptions;
+  readonly #request: SyncRequest;
+  readonly #countsAsDrift: boolean;
+  #counts: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
+  #id: number | null = null;
+  #latestInstant: string | null;
+  #hasPartialRows: boolean;
+  #drift = 0;
+  #hasEnded = false;
+
+  private constructor(
+    options: SyncSessionOptions,
+    request: SyncRequest,
+    previousState: ListState,
+    countsAsDrift: boolean,
+  ) {
+    this.#options = options;
+    this.#request = request;
+    this.#countsAsDrift = countsAsDrift;
+    this.previousState = previousState;
+    this.#latestInstant = previousState.stampAt;
+    this.#hasPartialRows = previousState.hasOpenSync;
+  }
+
+  /** Loads the state of the resource and creates the session. Writes nothing yet. */
+  static async begin(
+    options: SyncSessionOptions,
+    request: SyncRequest,
+    hasNewDelivery?: HasNewDelivery,
+  ): Promise<SyncSession> {
+    const states = await options.port.readListStates(request.organizationId);
+    const previousState = states.get(request.resource) ?? NEVER_READ;
+    const { dataAsOf } = previousState;
+    const canDrift = request.trigger === 'schedule' && DRIFT_RESOURCES.includes(request.resource);
+    const countsAsDrift = canDrift && dataAsOf !== null && (await hasNewDelivery?.(dataAsOf)) === false;
+    return new SyncSession(options, request, previousState, countsAsDrift);
+  }
+
+  /** Rows added, changed, removed and found unchanged so far. */
+  get counts(): ChangeCounts {
+    return this.#counts;
+  }
+
+  /** How many changes this sync found that no webhook announced. */
+  get drift(): number {
+    return this.#drift;
+  }
+
+  /** Adds rows that were compared and found unchanged to the counts. */
+  addUnchanged(rowCount: number): void {
+    this.#counts = { ...this.#counts, unchanged: this.#counts.unchanged + rowCount };
+  }
+
+  /** Throws `ended` if the sync was finished or abandoned. */
+  assertNotEnded(): void {
+    if (this.#hasEnded) throw new MirrorError('ended', 'this read is over');
+  }
+
+  /** Takes over the result of a commit. With `completion` that commit also ended the sync. */
+  recordCommit(result: CommitResult, completion: SyncCompletion | null = null): void {
+    this.#hasEnded ||= completion !== null;
+    this.#id = result.syncId;
+    this.#drift = result.drift;
+    this.#latestInstant = result.latestInstant;
+    this.#hasPartialRows = true;
+    const { added, changed, removed, unchanged } = this.#counts;
+    this.#counts = {
+      added: added + result.added,
+      changed: changed + result.changed,
+      removed: removed + result.removed,
+      unchanged: unchanged + result.unchanged,
+    };
+  }
+
+  /** Ends the sync with a commit that changes no rows. */
+  async finish(completion: Omit<SyncCompletion, 'endedAt'>): Promise<void> {
+    const { port, now } = this.#options;
+    const ended = { ...completion, endedAt: now() };
+    this.recordCommit(await port.commit(this.toOpenSync(), NO_CHANGES, ended), ended);
+  }
+
+  /**
+   * Ends the sync as `partial` if rows were written, else as `failed`. Does nothing if it has already ended. If the
+   * mirror refuses the commit, only the sync itself is marked as failed.
+   */
+  async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
+    if (this.#hasEnded) return;
+    const state = this.#hasPartialRows ? 'partial' : 'failed';
+    const completion = { state, fault, isInterrupted: true, ...traffic } as const;
+    try {
+      await this.finish(completion);
+    } catch (error) {
+      if (!(error instanceof MirrorError)) throw error;
+      const { port, now } = this.#options;
+      await port.endRefused(this.toOpenSync(), { ...completion, endedAt: now() });
+      this.#hasEnded = true;
+    }
+  }
+
+  /** Returns the state that the next commit of this sync starts from. Throws `ended` if the sync has ended. */
+  toOpenSync(): OpenSync {
+    this.assertNotEnded();
+    return {
+      request: this.#request,
+      part: this.#options.part,
+      id: this.#id,
+      hasPartialRows: this.#hasPartialRows,
+      previousLatestInstant: this.previousState.stampAt,
+      latestInstant: this.#latestInstant,
+      counts: this.#counts,
+      countsAsDrift: this.#countsAsDrift,
+    };
+  }
+}
