@@ -99,7 +99,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
       concurrency: settings.workerConcurrency,
       self: thisProcess('work', now()),
       log,
-      whyPaused: () => {
+      findPauseReason: () => {
         const disk = engine.lookAtDisk();
         return disk?.paused ? describeDisk(disk) : null;
       },

@@ -3,27 +3,28 @@ import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/reading.js';
-import { withCause } from './installation/step.js';
+import { resolveInstallationRun } from './installation/read-context.js';
 import type { SyncContext } from './context.js';
-import { describeFailure, endsWalk, TROUBLES } from './outcome.js';
-import { countCalls, inLanes } from './read/calls.js';
-import type { RunningJob } from './worker/worker.js';
+import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from './outcome.js';
+import { createCallCounter } from './read/call-counter.js';
+import { forEachConcurrently } from './read/concurrency.js';
+import type { RunningJob } from './worker/execute-job.js';
 
-/** Downloads at once; all of them share the budget of calls with everybody else. */
-const AT_ONCE = 8;
-const BATCH = 64;
+/** Concurrent downloads of one job. They share the rate limit with all other requests. */
+const CONCURRENCY = 8;
+const BATCH_SIZE = 64;
 
 /**
- * Walk one organization's certificates that are due, in a part of their own.
- * Each is written as it comes, so that a walk that was cut short goes on where it stopped.
+ * Downloads the due certificates of one organization; returns the outcome of the job.
+ * Each certificate is stored when it arrives, so an interrupted job continues where it stopped.
  */
-export async function fetchCertificates(context: SyncContext, run: RunningJob): Promise<string> {
+export async function fetchCertificates(context: SyncContext, running: RunningJob): Promise<string> {
   const { mirror, client, now } = context;
-  const { installationId, cause } = await withCause(context, run);
+  const { installationId, cause } = await resolveInstallationRun(context, running);
   const [known] = await mirror.listInstallations(installationId);
   if (known?.state !== 'active' || known.organizationId === null) return known?.state ?? 'unknown';
   const { organizationId } = known;
-  const { claim, trigger } = run.job;
+  const { claim, trigger } = running.job;
   await mirror.raiseFence({ organizationId, part: 'certificates', claim });
   await context.certificates.makeNewDue();
   const walk = await context.certificates.beginWalk({
@@ -33,23 +34,24 @@ export async function fetchCertificates(context: SyncContext, run: RunningJob): 
     cause,
     startedAt: now(),
   });
-  const { options, traffic } = countCalls(run.signal, now);
-  const fetcher = createFetcher({
+  const calls = createCallCounter(running.signal, now);
+  const fetchCertificate = createFetcher({
     walk,
     organization: client.organization(installationId, organizationId),
-    options,
+    requestOptions: calls.requestOptions,
     now,
   });
   try {
-    for (let due = await walk.listDue(BATCH); due.length > 0; due = await walk.listDue(BATCH)) {
-      await run.turn();
-      await fetcher.fetchAll(due.map(certificate => certificate.retirementId));
+    for (let due = await walk.listDue(BATCH_SIZE); due.length > 0; due = await walk.listDue(BATCH_SIZE)) {
+      await running.yieldTurn();
+      const retirementIds = due.map(({ retirementId }) => retirementId);
+      await forEachConcurrently(CONCURRENCY, retirementIds, fetchCertificate);
     }
-    const state = await walk.finish(traffic());
-    return state === 'complete' ? 'fetched' : `${PARTIAL_READ}: not every certificate came`;
+    const state = await walk.finish(calls.getTraffic());
+    return state === 'complete' ? 'fetched' : `${PARTIAL_READ}: some certificates could not be fetched`;
   } catch (error) {
-    const { code, message } = describeFailure(run.signal.aborted ? run.signal.reason : error);
-    await walk.abandon({ code, message }, traffic());
+    const { code, message } = describeFailure(running.signal.aborted ? running.signal.reason : error);
+    await walk.abandon({ code, message }, calls.getTraffic());
     if (code === 'forbidden') return 'refused';
     throw error;
   }
@@ -58,38 +60,39 @@ export async function fetchCertificates(context: SyncContext, run: RunningJob): 
 interface FetcherOptions {
   readonly walk: CertificateWalk;
   readonly organization: OrganizationClient;
-  readonly options: ReadOptions;
+  readonly requestOptions: ReadOptions;
   readonly now: () => number;
 }
 
-function createFetcher({ walk, organization, options, now }: FetcherOptions) {
-  let troubles = 0;
+/**
+ * Returns a function that downloads one certificate and stores it, or records that it is unavailable or could not be fetched.
+ * The function throws when the remaining downloads would fail too, and after several failures in a row.
+ */
+function createFetcher({ walk, organization, requestOptions, now }: FetcherOptions) {
+  let consecutiveFailures = 0;
 
-  async function fetchOne(retirementId: string): Promise<void> {
-    const requestedAt = now();
-    try {
-      const download = await organization.downloadCertificate(retirementId, options);
-      await walk.store(retirementId, download.body, requestedAt);
-      troubles = 0;
-    } catch (error) {
-      await note(retirementId, error, requestedAt);
-    }
-  }
-
-  async function note(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
+  /** Records why a certificate could not be stored. Throws the error if the remaining downloads would fail too. */
+  async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
       await walk.markUnavailable(retirementId, requestedAt);
-      troubles = 0;
+      consecutiveFailures = 0;
       return;
     }
     const failure = describeFailure(error);
-    if (options.signal?.aborted === true || endsWalk(error)) throw error;
+    if (requestOptions.signal?.aborted === true || endsBatch(error)) throw error;
     await walk.markFailed(retirementId, failure, requestedAt);
-    troubles += 1;
-    if (troubles >= TROUBLES) throw error;
+    consecutiveFailures += 1;
+    if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) throw error;
   }
 
-  return {
-    fetchAll: (ids: readonly string[]) => inLanes(AT_ONCE, ids, fetchOne),
+  return async (retirementId: string): Promise<void> => {
+    const requestedAt = now();
+    try {
+      const download = await organization.downloadCertificate(retirementId, requestOptions);
+      await walk.store(retirementId, download.body, requestedAt);
+      consecutiveFailures = 0;
+    } catch (error) {
+      await recordError(retirementId, error, requestedAt);
+    }
   };
 }

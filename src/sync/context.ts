@@ -3,19 +3,19 @@ import type { InboxPort } from '../inbox/port.js';
 import type { CertificateStore, Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
 
-/** What all work needs: where jobs come from, where rows go, and whom to ask. */
+/** The dependencies of all sync code: the inbox with its jobs, the mirror to write to, the registry client, and settings. */
 export interface SyncContext {
   readonly inbox: InboxPort;
   readonly mirror: Mirror;
   readonly certificates: CertificateStore;
   readonly client: RegistryClient & { readonly tokens: AccessTokens };
   readonly appId: string;
-  /** False keeps names and e-mails of members out of the mirror. */
+  /** False keeps names and e-mail addresses of members out of the mirror. */
   readonly mirrorMembers: boolean;
   readonly retentionDays: number;
   readonly now: () => number;
   readonly random: () => number;
-  readonly onRead?: (end: ReadSummary) => void;
+  readonly onRead?: (summary: ReadSummary) => void;
 }
 
 /** How one read of one resource ended; for counters. */

@@ -1,70 +1,82 @@
+/**
+ * Checks mirrored rows against the JSON documents stored beside them: parses the document again with the code that wrote
+ * the row, and compares the columns. It reads no database; callers pass the rows.
+ */
 import { readSource, type Source } from '../registry/json/fields.js';
 import { parseInstallation, parseProject } from '../registry/json/parse.js';
-import { toComparableText, type SqlValue } from '../resources/columns.js';
+import { toComparableText, type MirrorColumn, type SqlValue } from '../resources/columns.js';
 import type { ItemEntry } from '../resources/entry.js';
 import { toInstallationColumns } from '../resources/installations.js';
 import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js';
 import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './sources.js';
 
-type Cells = Readonly<Record<string, SqlValue>>;
-type Derive = (source: Source) => Cells;
+type ColumnValues = Readonly<Record<string, SqlValue>>;
+type DeriveColumns = (source: Source) => ColumnValues;
+type DerivedTable = readonly [table: string, deriveColumns: DeriveColumns];
 
-/** What each table's columns are, taken from the document again by the code that wrote them. */
-const DERIVED: ReadonlyMap<string, Derive> = new Map([
-  ...LIST_RESOURCES.map(derivedFromList),
-  derivedBy(PROJECTS, parseProject),
-  ['installations', deriveInstallation],
+/** For each table, how its columns follow from the document of a row. */
+const DERIVE_BY_TABLE: ReadonlyMap<string, DeriveColumns> = new Map<string, DeriveColumns>([
+  ...LIST_RESOURCES.map(toDerivedListTable),
+  toDerivedTable(PROJECTS, parseProject),
+  ['installations', deriveInstallationColumns],
 ]);
 
-export const DERIVED_TABLES: readonly string[] = [...DERIVED.keys()];
+/** The tables whose rows can be checked against their documents. */
+export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
 
-/** The columns of a row that its document contradicts; the document itself where no such row could have been made of it. */
+/**
+ * Returns the names of the columns that disagree with the row's own document. Returns `document` if the document
+ * cannot be parsed, and nothing for a table whose rows have no documents.
+ */
 export function contradictedColumns(
   table: string,
   row: Readonly<Record<string, SqlValue | Uint8Array>>,
 ): string[] {
-  const derive = DERIVED.get(table);
-  if (derive === undefined) return [];
-  const derived = read(String(row['document']), derive);
+  const deriveColumns = DERIVE_BY_TABLE.get(table);
+  if (deriveColumns === undefined) return [];
+  const derived = deriveOrNull(String(row['document']), deriveColumns);
   if (derived === null) return ['document'];
   return Object.keys(derived).filter(name => toComparableText(derived[name]) !== toComparableText(row[name]));
 }
 
-/** Null where no such row could have been made of it. */
-function read(document: string, derive: Derive): Cells | null {
+/** Returns null if the document cannot be parsed as a row of its table. */
+function deriveOrNull(document: string, deriveColumns: DeriveColumns): ColumnValues | null {
   try {
-    return derive(readSource(document, 'document'));
+    return deriveColumns(readSource(document, 'document'));
   } catch (error) {
     if (error instanceof Error && error.name === 'RegistryError') return null;
     throw error;
   }
 }
 
-function derivedFromList<Name extends ListResource>(resource: Name): [table: string, derive: Derive] {
-  return derivedBy(LISTS[resource], SOURCES[resource].parse);
+/** Pairs the table of a list with the function that derives its columns from a document. */
+function toDerivedListTable<Name extends ListResource>(resource: Name): DerivedTable {
+  return toDerivedTable(LISTS[resource], SOURCES[resource].parse);
 }
 
-function derivedBy<Item>(
+/** Pairs a table with the function that parses a document and returns the values of the table's columns. */
+function toDerivedTable<Item>(
   { table, key, columns }: ItemEntry<Item>,
   parse: (source: Source) => Item,
-): [table: string, derive: Derive] {
-  return [table, source => cellsOf([...key, ...columns], parse(source))];
+): DerivedTable {
+  return [table, source => toColumnValues([...key, ...columns], parse(source))];
 }
 
-function cellsOf<Item>(
-  columns: readonly { readonly name: string; readonly getValue: (item: Item) => SqlValue }[],
-  item: Item,
-): Cells {
+/** Returns the values of the columns of an item, by column name. */
+function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item): ColumnValues {
   return Object.fromEntries(columns.map(({ name, getValue }) => [name, getValue(item)]));
 }
 
-/** The state is worked out, and what the document leaves open may come from elsewhere. */
-function deriveInstallation(source: Source): Cells {
+/**
+ * Returns the columns of an installation that its document determines. The state is not in the document, and an organization or
+ * permissions that the document lacks came from a token.
+ */
+function deriveInstallationColumns(source: Source): ColumnValues {
   const installation = parseInstallation(source);
-  const { organization_id: organizationId, permissions, ...cells } = toInstallationColumns(installation);
+  const { organization_id: organizationId, permissions, ...columns } = toInstallationColumns(installation);
   return {
-    ...cells,
+    ...columns,
     ...(organizationId === null ? {} : { organization_id: organizationId }),
     ...(installation.permissions === null ? {} : { permissions }),
   };

@@ -5,27 +5,34 @@ import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskSecretLookalikes } from '../registry/http/mask.js';
 import { toReadableText } from '../resources/columns.js';
 
-/** Why a job was stopped from our own side. */
+/**
+ * Every way in which a job can fail, and what happens to the job then: `FAILURE_RULES` is the table, `describeFailure` finds
+ * the code of an error, `decideOutcome` applies the rule of that code, and `toJobEnd` turns the outcome into what the
+ * inbox stores.
+ * An error must never reach the inbox by another way, so that texts with secrets are masked in one place.
+ */
+
+/** Why the program itself stopped a job. */
 export type StopCode =
-  /** The process is going down: the job resumes at once in the next one. */
+  /** The process shuts down; the next process resumes the job at once. */
   | 'shutdown'
-  /** What is left of it is kept for deliveries. */
+  /** The remaining disk space is reserved for deliveries. */
   | 'disk_nearly_full'
-  /** The lease ran out and somebody else may hold the job. */
+  /** The lease expired, so another worker may have claimed the job. */
   | 'claim_lost'
-  /** Another job reads the same organization. */
+  /** Another job is reading the same organization. */
   | 'organization_busy'
-  /** Uninstalled or suspended while it was being read. */
+  /** The installation was uninstalled or suspended during the read. */
   | 'access_gone';
 
-/** A list was read to its end and still is not to be believed. */
-type UnbelievedCode = 'partial' | 'removals_unconfirmed';
+/** A list was read to its end, but its content is incomplete or implausible. */
+type DoubtfulListCode = 'partial' | 'removals_unconfirmed';
 type StorageCode = 'disk_full' | 'database_busy' | 'file_refused';
 
-/** Why work ends that neither the registry nor the mirror has ended: the reason, too, that an AbortSignal of a job carries. */
+/** A failure that neither the registry nor the mirror caused. It is also the reason of an aborted job signal. */
 export class SyncError extends Error {
   override readonly name = 'SyncError';
-  readonly code: StopCode | UnbelievedCode;
+  readonly code: StopCode | DoubtfulListCode;
 
   constructor(code: SyncError['code'], message = code.replaceAll('_', ' ')) {
     super(message);
@@ -40,22 +47,23 @@ export type FailureCode =
   | StorageCode
   | 'unexpected';
 
-/** `reach` says whether the other resources of the same job are still worth asking for. */
-export interface Rule {
+/** What happens to a job after a failure. */
+export interface FailureRule {
   readonly act: 'retry' | 'pause' | 'fail' | 'give_up' | 'release';
+  /** Whether the failure ends the whole job, or only the read of one resource. */
   readonly reach: 'resource' | 'job';
-  /** At least this long before the next try, whatever the back-off says. */
-  readonly waitMs?: number;
+  /** The shortest delay before the next attempt, even if the backoff is shorter. */
+  readonly minDelayMs?: number;
 }
 
-/** What is paused tries again by itself after half a minute to a minute, then ever later, like a back-off that has failed so often before. */
-const PAUSED_LATER = 6;
-const BUSY_WAIT_MS = 1000;
-const DISK_WAIT_MS = 30_000;
-const DOUBT_WAIT_MS = 61_000;
+/** A paused job backs off as if it had failed this often before, so the first delay is half a minute to a minute. */
+const PAUSE_EXTRA_ATTEMPTS = 6;
+const BUSY_DELAY_MS = 1000;
+const STORAGE_DELAY_MS = 30_000;
+/** A second read confirms removals at the earliest a minute later. */
+const CONFIRMATION_DELAY_MS = 61_000;
 
-/** Every way in which work can fail, and what becomes of its job. */
-export const RULES: Readonly<Record<FailureCode, Rule>> = {
+export const FAILURE_RULES: Readonly<Record<FailureCode, FailureRule>> = {
   rate_limited: { act: 'retry', reach: 'resource' },
   unavailable: { act: 'retry', reach: 'resource' },
   timeout: { act: 'retry', reach: 'resource' },
@@ -74,27 +82,26 @@ export const RULES: Readonly<Record<FailureCode, Rule>> = {
   certificate_cut_short: { act: 'retry', reach: 'resource' },
   certificate_too_large: { act: 'retry', reach: 'resource' },
   partial: { act: 'retry', reach: 'resource' },
-  /** A second read agrees or does not, a minute later at the earliest. */
-  removals_unconfirmed: { act: 'retry', reach: 'resource', waitMs: DOUBT_WAIT_MS },
+  removals_unconfirmed: { act: 'retry', reach: 'resource', minDelayMs: CONFIRMATION_DELAY_MS },
   unexpected: { act: 'retry', reach: 'resource' },
-  /** A second try was made with a new token already; a third at once would be a loop. */
+  /** The client has already retried with a new token; retrying at once would loop. */
   unauthorized: { act: 'pause', reach: 'job' },
-  /** The next sync of the installation finds out what has become of it. */
+  /** The next sync of the installation finds out whether it was uninstalled. */
   installation_gone: { act: 'retry', reach: 'job' },
-  /** Not one of these calls can be right the next time. */
+  /** The same request would fail again. */
   bad_request: { act: 'fail', reach: 'resource' },
   outcome_unknown: { act: 'fail', reach: 'resource' },
-  disk_full: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
-  file_refused: { act: 'retry', reach: 'job', waitMs: DISK_WAIT_MS },
-  database_busy: { act: 'retry', reach: 'job', waitMs: BUSY_WAIT_MS },
-  organization_busy: { act: 'release', reach: 'job', waitMs: BUSY_WAIT_MS },
+  disk_full: { act: 'retry', reach: 'job', minDelayMs: STORAGE_DELAY_MS },
+  file_refused: { act: 'retry', reach: 'job', minDelayMs: STORAGE_DELAY_MS },
+  database_busy: { act: 'retry', reach: 'job', minDelayMs: BUSY_DELAY_MS },
+  organization_busy: { act: 'release', reach: 'job', minDelayMs: BUSY_DELAY_MS },
   shutdown: { act: 'release', reach: 'job' },
   disk_nearly_full: { act: 'release', reach: 'job' },
   cancelled: { act: 'release', reach: 'job' },
   access_gone: { act: 'give_up', reach: 'job' },
-  /** Nobody may have it: where somebody has, this changes nothing. */
+  /** If no other worker has claimed the job, it is free again; otherwise the inbox ignores the release. */
   claim_lost: { act: 'release', reach: 'job' },
-  /** Somebody with a newer claim has written: nothing of ours is wanted any more. */
+  /** A newer claim has written: the results of this job are obsolete. */
   fenced: { act: 'give_up', reach: 'job' },
   not_active: { act: 'give_up', reach: 'job' },
   foreign_registry: { act: 'pause', reach: 'job' },
@@ -113,29 +120,35 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
   SQLITE_READONLY: 'file_refused',
   SQLITE_BUSY: 'database_busy',
   SQLITE_LOCKED: 'database_busy',
-  /** PostgreSQL cannot be used now. */
+  /** PostgreSQL is unavailable. */
   away: 'database_busy',
 };
 
-export function codeOf(error: unknown): FailureCode {
+/** Returns the code of an error: its own, the one of its system or SQLite error code, or `unexpected`. */
+export function toFailureCode(error: unknown): FailureCode {
   if (error instanceof RegistryError) return error.code;
   if (error instanceof MirrorError || error instanceof SyncError) return error.code;
   if (!(error instanceof Error)) return 'unexpected';
-  const code = 'code' in error ? String(error.code) : '';
-  return SYSTEM_CODES[code] ?? SYSTEM_CODES[code.split('_').slice(0, 2).join('_')] ?? 'unexpected';
+  const systemCode = 'code' in error ? String(error.code) : '';
+  // SQLite extends its codes by a suffix, as in SQLITE_IOERR_WRITE.
+  const primaryCode = systemCode.split('_').slice(0, 2).join('_');
+  return SYSTEM_CODES[systemCode] ?? SYSTEM_CODES[primaryCode] ?? 'unexpected';
 }
 
-/** Whether it ends the whole job, and not the read of one resource only. */
+/** Whether the error ends the whole job, and not only the read of one resource. */
 export function endsJob(error: unknown): boolean {
-  return RULES[codeOf(error)].reach === 'job';
+  return FAILURE_RULES[toFailureCode(error)].reach === 'job';
 }
 
-/** After so many failures in a row the registry itself is in trouble, and the rest is left for later. */
-export const TROUBLES = 10;
+/** After this many failures in a row we assume an outage of the registry and leave the remaining items for later. */
+export const MAX_CONSECUTIVE_FAILURES = 10;
 
-/** Whether the next one of many would end the same way: no place in the budget, no claim. */
-export function endsWalk(error: unknown): boolean {
-  const code = codeOf(error);
+/**
+ * Whether a batch of requests should stop after this error because the next request would fail the same way:
+ * the rate limit is reached, or the error ends the job. A file that was refused may concern one item only.
+ */
+export function endsBatch(error: unknown): boolean {
+  const code = toFailureCode(error);
   return code === 'rate_limited' || (code !== 'file_refused' && endsJob(error));
 }
 
@@ -145,44 +158,48 @@ export interface Failure {
   readonly retryAfterMs: number | null;
 }
 
-/** In words that every database can hold, whatever stood in the error. */
+/** Returns the code and message of an error. Secrets are masked, and every database can store the message. */
 export function describeFailure(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
   return {
-    code: codeOf(error),
-    message:
-      toReadableText(maskSecretLookalikes(error instanceof Error ? error.message : String(error))) ?? '',
+    code: toFailureCode(error),
+    message: toReadableText(maskSecretLookalikes(message)) ?? '',
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }
 
-export type Outcome =
+/** What happens to a failed job. `at` is when it may run again. */
+export type FailureOutcome =
   | { readonly act: 'retry' | 'pause' | 'release'; readonly at: number }
-  | { readonly act: 'fail' | 'give_up' };
+  | { readonly act: 'fail' }
+  | { readonly act: 'give_up' };
 
-export interface Moment {
+export interface FailedAttempt {
   readonly now: number;
-  /** The failed one included. */
+  /** How often the job was attempted, the failed attempt included. */
   readonly attempts: number;
   readonly random: () => number;
 }
 
-/** What becomes of a job that failed in this way. */
-export function decide(failure: Failure, { now, attempts, random }: Moment): Outcome {
-  const { act, waitMs = 0 } = RULES[failure.code];
-  if (act === 'release') return { act, at: now + waitMs };
-  if (act === 'pause') return { act, at: now + computeBackoffMs(attempts + PAUSED_LATER, random()) };
+/** Decides what happens to a job after a failure, and when it may run again. */
+export function decideOutcome(failure: Failure, { now, attempts, random }: FailedAttempt): FailureOutcome {
+  const { act, minDelayMs = 0 } = FAILURE_RULES[failure.code];
+  if (act === 'release') return { act, at: now + minDelayMs };
+  if (act === 'pause') return { act, at: now + computeBackoffMs(attempts + PAUSE_EXTRA_ATTEMPTS, random()) };
   if (act !== 'retry') return { act };
-  return { act, at: now + Math.max(computeBackoffMs(attempts, random()), waitMs, failure.retryAfterMs ?? 0) };
+  const delayMs = Math.max(computeBackoffMs(attempts, random()), minDelayMs, failure.retryAfterMs ?? 0);
+  return { act, at: now + delayMs };
 }
 
-/** What is written into the row of a job that failed. */
-export function endOf(outcome: Outcome, { code, message }: Failure, now: number): JobEnd {
+/**
+ * Returns what to write to the inbox for a job that failed. A job that was given up counts as done: a newer one has
+ * replaced it.
+ */
+export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, now: number): JobEnd {
   const error = { code, message };
-  if (!('at' in outcome)) {
-    return outcome.act === 'fail' ? { act: 'fail', error } : { act: 'done', outcome: 'overtaken' };
-  }
-  const inMs = outcome.at - now;
-  return outcome.act === 'release'
-    ? { act: 'release', delayMs: inMs }
-    : { act: outcome.act, delayMs: inMs, error };
+  if (outcome.act === 'fail') return { act: 'fail', error };
+  if (outcome.act === 'give_up') return { act: 'done', outcome: 'overtaken' };
+  const delayMs = outcome.at - now;
+  if (outcome.act === 'release') return { act: 'release', delayMs };
+  return { act: outcome.act, delayMs, error };
 }

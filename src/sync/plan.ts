@@ -1,146 +1,170 @@
+/**
+ * Decides which resources a sync of an installation reads. Everything that the decision depends on is in `PlanInput`;
+ * this module makes no calls and reads no clock.
+ * A resource is read if the job asks for it, the installation permits it and it is due. A person's job never waits;
+ * a scheduled job spares resources that take long to read or that rarely change; a resource that the registry declined
+ * is requested again at growing intervals.
+ */
 import { createHash } from 'node:crypto';
-import type { LastRead as KnownRead } from '../mirror/port.js';
+import type { LastRead } from '../mirror/port.js';
 import { JOB_KINDS, type JobKind } from '../inbox/job.js';
-import { LIST_RESOURCES, type Resource as Mirrored } from '../resources/lists.js';
+import { LIST_RESOURCES, type Resource } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../resources/resources.js';
 import { type Permissions, permits } from '../registry/model.js';
 
+/** Whether this version knows jobs of a kind. */
 export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);
 }
 
-/** What a sync of an installation reads, in the order in which it is read. Certificates have jobs of their own. */
-export type Resource = Exclude<Mirrored, 'certificates'>;
-export const RESOURCES: readonly Resource[] = [...LIST_RESOURCES, 'projects'];
+/** A resource that a sync of an installation reads. Certificates have jobs of their own. */
+export type SyncedResource = Exclude<Resource, 'certificates'>;
+/** The resources that a sync reads, in the order in which it reads them. */
+export const RESOURCES: readonly SyncedResource[] = [...LIST_RESOURCES, 'projects'];
 
-/** What a job asks for. `{}` asks for everything, as every delivery does: the event decides nothing else. */
+/**
+ * Which resources a job reads. The payload `{}`, which every delivery has, means all of them: the event decides nothing
+ * else.
+ */
 export interface ReadScope {
-  /** Null asks for all of them. */
-  readonly resources: readonly Resource[] | null;
-  /** Read even what was read a moment ago, and look at every certificate again. */
+  /** Null means all resources. */
+  readonly resources: readonly SyncedResource[] | null;
+  /** Read resources that were read a moment ago too, and check every certificate again. */
   readonly full: boolean;
 }
 
-/** Written as an object, so that the wishes of two jobs that are merged add up. */
-export function serializeScope(wish: ReadScope): Record<string, unknown> {
-  return {
-    ...(wish.resources === null
-      ? {}
-      : { resources: Object.fromEntries(wish.resources.map(name => [name, true])) }),
-    ...(wish.full ? { full: true } : {}),
-  };
+/**
+ * Returns a scope as the payload of a job. Resources are keys of an object, so that merging two payloads joins their
+ * scopes.
+ */
+export function serializeScope(scope: ReadScope): Record<string, unknown> {
+  const payload: Record<string, unknown> = {};
+  if (scope.resources !== null)
+    payload['resources'] = Object.fromEntries(scope.resources.map(name => [name, true]));
+  if (scope.full) payload['full'] = true;
+  return payload;
 }
 
+/** Reads the scope from the payload of a job. Unknown resources are ignored: another version may have written them. */
 export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScope {
-  const named = payload['resources'];
-  const asked = typeof named === 'object' && named !== null ? Object.keys(named) : null;
+  const { resources: listed, full } = payload;
+  const names = typeof listed === 'object' && listed !== null ? Object.keys(listed) : null;
   return {
-    resources: asked === null ? null : RESOURCES.filter(name => asked.includes(name)),
-    full: payload['full'] === true,
+    resources: names === null ? null : RESOURCES.filter(resource => names.includes(resource)),
+    full: full === true,
   };
 }
 
+/** How a resource was last read, as far as a plan depends on it. */
+export type PreviousRead = Omit<LastRead, 'isStrange' | 'pageSize'>;
+
+/** Everything that `planReads` depends on. */
 export interface PlanInput {
   readonly organizationId: string;
   readonly scope: ReadScope;
-  /** A scheduled sync spares what takes long, and only a person is never made to wait. */
+  /** Why the job runs: `delivery`, `schedule`, `worker` or `person`. */
   readonly trigger: string;
-  /** Null where the registry does not say them: then everything is asked for, and a refusal believed. */
+  /** Null if the registry does not show them: then every resource is requested, and a refusal is believed. */
   readonly permissions: Permissions | null;
   readonly permissionsChanged: boolean;
   readonly mirrorMembers: boolean;
   readonly now: number;
-  readonly last: ReadonlyMap<string, LastRead>;
-  /** Of what was declined: for which the organization has accepted new permissions since it was asked for. */
+  readonly previousReads: ReadonlyMap<string, PreviousRead>;
+  /** Declined resources for which the organization has accepted new permissions since their last request. */
   readonly reaccepted: ReadonlySet<string>;
-  /** Of what is read seldom: for which a delivery has come that no read has answered. */
+  /** Rarely read resources for which a delivery has arrived since their last complete read. */
   readonly announced: ReadonlySet<string>;
 }
 
-/** What a plan goes by. */
-export type LastRead = Omit<KnownRead, 'isStrange' | 'pageSize'>;
-
-export interface Plan {
-  readonly read: readonly Resource[];
-  /** Nothing is asked for these: the permission is missing. */
-  readonly unpermitted: readonly Resource[];
+export interface ReadPlan {
+  readonly read: readonly SyncedResource[];
+  /** Resources in scope that are not requested because the installation lacks the permission. */
+  readonly unpermitted: readonly SyncedResource[];
 }
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A resource that takes a minute to read is read on the schedule every ten minutes at most. */
+/** A scheduled read waits ten times as long as the last read took: a read of one minute happens at most every ten minutes. */
 const REST_FACTOR = 10;
 
-export function plan(situation: PlanInput): Plan {
-  const wanted = RESOURCES.filter(
+/** Returns which resources to read now, and which are not permitted. */
+export function planReads(input: PlanInput): ReadPlan {
+  const inScope = RESOURCES.filter(
     resource =>
-      (situation.scope.resources?.includes(resource) ?? true) &&
-      (resource !== 'members' || situation.mirrorMembers),
+      (input.scope.resources?.includes(resource) ?? true) && (resource !== 'members' || input.mirrorMembers),
   );
-  const unpermitted = wanted.filter(resource => !isPermitted(situation.permissions, resource));
-  return {
-    read: wanted.filter(resource => !unpermitted.includes(resource) && isDue(situation, resource)),
-    unpermitted,
-  };
+  const unpermitted = inScope.filter(resource => !isPermitted(input.permissions, resource));
+  const permitted = inScope.filter(resource => !unpermitted.includes(resource));
+  return { read: permitted.filter(resource => isDue(input, resource)), unpermitted };
 }
 
-export function isPermitted(permissions: Permissions | null, resource: Resource): boolean {
+/** Whether the permissions allow reading a resource. Unknown permissions allow every resource. */
+export function isPermitted(permissions: Permissions | null, resource: SyncedResource): boolean {
   const needed = ENTRY_BY_RESOURCE[resource].permission;
   return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
 }
 
-function isDue(situation: PlanInput, resource: Resource): boolean {
-  const { scope: wish, trigger, permissionsChanged, now, last, reaccepted } = situation;
-  const before = last.get(resource);
-  if (before === undefined || permissionsChanged || trigger === 'person') return true;
-  if (before.declined !== null) return reaccepted.has(resource) || mayRetryDeclined(situation, before);
-  if (wish.full || wish.resources !== null) return true;
-  if (trigger !== 'schedule') return true;
-  const restMs = since(before.dataAsOf, now) - before.durationMs;
-  if (restMs < before.durationMs * REST_FACTOR) return false;
-  return situation.announced.has(resource) || isItsTurn(before, situation);
+/** Whether to read a permitted resource now. */
+function isDue(input: PlanInput, resource: SyncedResource): boolean {
+  const { scope, trigger, permissionsChanged, now, previousReads, reaccepted, announced } = input;
+  const previous = previousReads.get(resource);
+  if (previous === undefined || permissionsChanged || trigger === 'person') return true;
+  if (previous.declined !== null) return reaccepted.has(resource) || mayRetryDeclined(previous, input);
+  if (scope.full || scope.resources !== null || trigger !== 'schedule') return true;
+  const restedMs = elapsedSince(previous.dataAsOf, now) - previous.durationMs;
+  if (restedMs < previous.durationMs * REST_FACTOR) return false;
+  return announced.has(resource) || isDueBySchedule(previous, input);
 }
 
 /**
- * What is read seldom has its place in that time, other for each organization: those that were read together the first
- * time are not always. A read that failed since is made up for.
+ * Whether a scheduled sync reads a resource that has a read interval. Each organization has its own place in the interval,
+ * so that organizations that were first read together do not stay together. A failed read is made up for at once.
  */
-function isItsTurn(
-  { dataAsOf, attemptedAt, everyMs }: LastRead,
+function isDueBySchedule(
+  { dataAsOf, attemptedAt, everyMs }: PreviousRead,
   { now, organizationId }: PlanInput,
 ): boolean {
   if (everyMs === null || dataAsOf === null || (attemptedAt ?? 0) > dataAsOf) return true;
-  const ageMs = since(dataAsOf, now);
-  if (ageMs < everyMs / 2 || ageMs >= everyMs) return ageMs >= everyMs;
-  const turnOf = (at: number) => Math.floor((at - offsetInInterval(organizationId, everyMs)) / everyMs);
-  return turnOf(now) > turnOf(dataAsOf);
+  const ageMs = elapsedSince(dataAsOf, now);
+  if (ageMs >= everyMs) return true;
+  if (ageMs < everyMs / 2) return false;
+  const offsetMs = computeIntervalOffset(organizationId, everyMs);
+  const intervalNumber = (instant: number) => Math.floor((instant - offsetMs) / everyMs);
+  return intervalNumber(now) > intervalNumber(dataAsOf);
 }
 
-/** Reads end before the next time comes: they are spread over this part of the interval. */
-const PART = 0.8;
+/** Reads are spread over this share of the interval, so that they end before the next one begins. */
+const USED_SHARE = 0.8;
 
-/** Where in the interval an organization has its place: always the same, and evenly over all of them. */
-export function offsetInInterval(organizationId: string, intervalMs: number): number {
+/**
+ * Returns an organization's fixed offset in an interval, in milliseconds. It follows from a hash of the id, so
+ * organizations are spread evenly.
+ */
+export function computeIntervalOffset(organizationId: string, intervalMs: number): number {
   const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);
-  return Math.floor((hash / 2 ** 32) * intervalMs * PART);
+  return Math.floor((hash / 2 ** 32) * intervalMs * USED_SHARE);
 }
 
-/** Whether to ask once more for what was declined. */
-function mayRetryDeclined(situation: PlanInput, before: LastRead): boolean {
-  return since(before.attemptedAt, situation.now) >= declinedRetryMs(before, situation);
+/** Whether to request a resource again that the registry declined. */
+function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
+  return elapsedSince(previous.attemptedAt, input.now) >= declinedRetryDelayMs(previous, input);
 }
 
-/** What was never offered is looked at daily, and again where that broke. A refusal is believed ever longer, by a delivery for a minute only. */
-function declinedRetryMs(
-  { declined, refusals, dataAsOf }: LastRead,
-  { trigger, scope: wish }: PlanInput,
+/**
+ * Returns how long a declined resource is not requested again. The delay doubles with each refusal up to a day; a delivery
+ * waits a minute at most. A resource that was never offered waits a day, unless a job asks for it by name: that job
+ * retries a read that failed.
+ */
+function declinedRetryDelayMs(
+  { declined, refusals, dataAsOf }: PreviousRead,
+  { trigger, scope }: PlanInput,
 ): number {
-  if (declined === 'not_offered' && dataAsOf === null) return wish.resources === null ? DAY_MS : 0;
+  if (declined === 'not_offered' && dataAsOf === null) return scope.resources === null ? DAY_MS : 0;
   if (trigger === 'delivery') return MINUTE_MS;
   return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);
 }
 
-/** An instant in the future was told by a clock that has been put right since: nobody knows how long ago that was. */
-function since(instant: number | null, now: number): number {
+/** Returns the time since an instant. An instant in the future came from a wrong clock and counts as infinitely long ago. */
+function elapsedSince(instant: number | null, now: number): number {
   return instant === null || instant > now ? Infinity : now - instant;
 }

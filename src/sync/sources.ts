@@ -1,6 +1,10 @@
+/**
+ * How each list of an organization is read from the registry: `SOURCES` has one entry per list, with the call that reads
+ * it in chunks and the parser of its rows. Reading a list and storing it is the work of `read/read-list.ts`.
+ */
 import type { RowKey } from '../mirror/port.js';
 import type { OrganizationClient } from '../registry/clients.js';
-import type { Source as Document } from '../registry/json/fields.js';
+import type { Source } from '../registry/json/fields.js';
 import {
   keyReader,
   parseAddress,
@@ -16,110 +20,132 @@ import { isOver } from '../registry/reservation-state.js';
 import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
 import { splitWords } from '../resources/entry.js';
 import type { ListItems, ListResource } from '../resources/lists.js';
-import { nextReservationEnd } from './installation/reservation-end.js';
+import { findNextReservationEnd } from './installation/reservation-end.js';
 
-/** Some rows as they come; `page` is null where they are a part of one answer. */
-export interface Part<Item> {
+/** Rows of a list as they arrive. `page` is null for lists without pages. */
+export interface ListChunk<Item> {
   readonly items: readonly Item[];
   readonly page: Page<Item> | null;
 }
 
-/** How one list is asked for. */
-export interface Source<Item> {
-  /** One object, one short answer, one long one that is written as it comes, or pages. */
+/** How one list is read from the registry. */
+export interface ListSource<Item> {
+  /** The form of its answer: one object, one short answer, one long answer that is parsed as it arrives, or pages. */
   readonly kind: 'one' | 'whole' | 'streamed' | 'paged';
-  readonly parse: (document: Document) => Item;
-  /** The key of an unreadable row; null where that cannot be read either. */
-  readonly keyOfUnreadable: (document: Document) => RowKey | null;
-  readonly parts: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Part<Item>>;
-  /** When one of these ends by itself next, by the registry's clock, without an event that tells of it. */
-  readonly nextEnd?: (items: readonly Item[], registryNow: number) => number | null;
-  /** While one of these is there the list is read each round, however seldom it is read else. */
+  readonly parse: (document: Source) => Item;
+  /** Returns the key of a row that cannot be parsed; null if its key cannot be read either. */
+  readonly readUnreadableKey: (document: Source) => RowKey | null;
+  readonly readChunks: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListChunk<Item>>;
+  /** Returns when the next of these items ends without an event, by the registry's clock; null if none will. */
+  readonly findNextEnd?: (items: readonly Item[], registryNow: number) => number | null;
+  /** Whether an item may still change by itself. A list with open items is read in every scheduled round. */
   readonly isOpen?: (item: Item) => boolean;
-  /** Asks for one that is missing from the list. Absent where the registry answers no single one. */
+  /** Reads one item by its id. Absent if the registry has no such call. */
   readonly readOne?: (owner: OrganizationClient, id: string, options: ReadOptions) => Promise<Item>;
 }
 
 const ID = ['id'] as const;
-const keyOfCredit = keyReader(CREDIT, ['creditId', 'inventoryId']);
+const readCreditKey = keyReader(CREDIT, ['creditId', 'inventoryId']);
 
-export const SOURCES: { readonly [Name in ListResource]: Source<ListItems[Name]> } = {
-  warehouse: streamed(parseCredit, keyOfCredit, (owner, options) => owner.readWarehouse(options)),
+export const SOURCES: { readonly [Name in ListResource]: ListSource<ListItems[Name]> } = {
+  warehouse: createStreamedSource(parseCredit, readCreditKey, (owner, options) =>
+    owner.readWarehouse(options),
+  ),
   reservations: {
-    ...paged(parseReservation, keyReader(RESERVATION, ID), (owner, options) =>
+    ...createPagedSource(parseReservation, keyReader(RESERVATION, ID), (owner, options) =>
       owner.listReservations(options),
     ),
-    nextEnd: nextReservationEnd,
+    findNextEnd: findNextReservationEnd,
     isOpen: reservation => !isOver(reservation),
   },
-  inventory: streamed(parseCredit, keyOfCredit, (owner, options) => owner.readInventory(options)),
+  inventory: createStreamedSource(parseCredit, readCreditKey, (owner, options) =>
+    owner.readInventory(options),
+  ),
   inventory_requests: {
-    ...paged(parseInventoryRequest, keyReader(INVENTORY_REQUEST, ID), (owner, options) =>
+    ...createPagedSource(parseInventoryRequest, keyReader(INVENTORY_REQUEST, ID), (owner, options) =>
       owner.listInventoryRequests(options),
     ),
-    isOpen: ({ state }) => !DECIDED.includes(state?.toLowerCase() ?? ''),
+    isOpen: ({ state }) => !DECIDED_STATES.includes(state?.toLowerCase() ?? ''),
   },
-  organization: alone(parseOrganization, (owner, options) => owner.readOrganization(options)),
-  addresses: whole(parseAddress, keyReader(ADDRESS, ID), (owner, options) => owner.readAddresses(options)),
-  members: whole(parseMember, keyReader(MEMBER, ID), (owner, options) => owner.readMembers(options)),
+  organization: createSingleSource(parseOrganization, (owner, options) => owner.readOrganization(options)),
+  addresses: createWholeSource(parseAddress, keyReader(ADDRESS, ID), (owner, options) =>
+    owner.readAddresses(options),
+  ),
+  members: createWholeSource(parseMember, keyReader(MEMBER, ID), (owner, options) =>
+    owner.readMembers(options),
+  ),
   retirements: {
-    ...paged(parseRetirement, keyReader(RETIREMENT, ID), (owner, options) => owner.listRetirements(options)),
+    ...createPagedSource(parseRetirement, keyReader(RETIREMENT, ID), (owner, options) =>
+      owner.listRetirements(options),
+    ),
     readOne: (owner, id, options) => owner.readRetirement(id, options),
   },
 };
 
-/** Words that the sandbox and the registry's pages have for a request that nobody waits for any more. */
-const DECIDED = splitWords(
+/** States of a decided inventory request, as the sandbox and the registry's documentation name them. */
+const DECIDED_STATES = splitWords(
   'accepted approved rejected declined cancelled canceled expired failed finished completed',
 );
 
-type Parse<Item> = Source<Item>['parse'];
-type KeyOf = Source<never>['keyOfUnreadable'];
+type Parse<Item> = ListSource<Item>['parse'];
+type ReadUnreadableKey = ListSource<never>['readUnreadableKey'];
 
-/** An object that cannot be read is no list with a row less. */
-function alone<Item>(
+/**
+ * Creates the source of a resource that is one object. An object that cannot be parsed fails the read: there are no other
+ * rows.
+ */
+function createSingleSource<Item>(
   parse: Parse<Item>,
-  ask: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
-): Source<Item> {
-  return {
-    ...whole(
-      parse,
-      () => null,
-      async (owner, options) => [await ask(owner, options)],
-    ),
-    kind: 'one',
-  };
+  readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
+): ListSource<Item> {
+  /** Reads the object and returns it as a list of one item. */
+  async function readAsList(owner: OrganizationClient, options: ReadOptions): Promise<readonly Item[]> {
+    return [await readObject(owner, options)];
+  }
+  return { ...createWholeSource(parse, () => null, readAsList), kind: 'one' };
 }
 
-function whole<Item>(
+/** Creates the source of a list that arrives as one short answer. */
+function createWholeSource<Item>(
   parse: Parse<Item>,
-  keyOfUnreadable: KeyOf,
-  ask: (owner: OrganizationClient, options: ReadOptions) => Promise<readonly Item[]>,
-): Source<Item> {
-  async function* parts(owner: OrganizationClient, options: ReadOptions): AsyncIterable<Part<Item>> {
-    yield { items: await ask(owner, options), page: null };
+  readUnreadableKey: ReadUnreadableKey,
+  readAll: (owner: OrganizationClient, options: ReadOptions) => Promise<readonly Item[]>,
+): ListSource<Item> {
+  async function* readChunks(
+    owner: OrganizationClient,
+    options: ReadOptions,
+  ): AsyncIterable<ListChunk<Item>> {
+    yield { items: await readAll(owner, options), page: null };
   }
-  return { kind: 'whole', parse, keyOfUnreadable, parts };
+  return { kind: 'whole', parse, readUnreadableKey, readChunks };
 }
 
-function streamed<Item>(
+/** Creates the source of a list that arrives as one long answer and is parsed in batches. */
+function createStreamedSource<Item>(
   parse: Parse<Item>,
-  keyOfUnreadable: KeyOf,
-  ask: (owner: OrganizationClient, options: ReadOptions) => AsyncIterable<readonly Item[]>,
-): Source<Item> {
-  async function* parts(owner: OrganizationClient, options: ReadOptions): AsyncIterable<Part<Item>> {
-    for await (const items of ask(owner, options)) yield { items, page: null };
+  readUnreadableKey: ReadUnreadableKey,
+  readBatches: (owner: OrganizationClient, options: ReadOptions) => AsyncIterable<readonly Item[]>,
+): ListSource<Item> {
+  async function* readChunks(
+    owner: OrganizationClient,
+    options: ReadOptions,
+  ): AsyncIterable<ListChunk<Item>> {
+    for await (const items of readBatches(owner, options)) yield { items, page: null };
   }
-  return { kind: 'streamed', parse, keyOfUnreadable, parts };
+  return { kind: 'streamed', parse, readUnreadableKey, readChunks };
 }
 
-function paged<Item>(
+/** Creates the source of a paginated list. */
+function createPagedSource<Item>(
   parse: Parse<Item>,
-  keyOfUnreadable: KeyOf,
-  ask: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Page<Item>>,
-): Source<Item> {
-  async function* parts(owner: OrganizationClient, options: ListOptions): AsyncIterable<Part<Item>> {
-    for await (const page of ask(owner, options)) yield { items: page.items, page };
+  readUnreadableKey: ReadUnreadableKey,
+  readPages: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Page<Item>>,
+): ListSource<Item> {
+  async function* readChunks(
+    owner: OrganizationClient,
+    options: ListOptions,
+  ): AsyncIterable<ListChunk<Item>> {
+    for await (const page of readPages(owner, options)) yield { items: page.items, page };
   }
-  return { kind: 'paged', parse, keyOfUnreadable, parts };
+  return { kind: 'paged', parse, readUnreadableKey, readChunks };
 }

@@ -1,3 +1,11 @@
+/**
+ * Synchronization: the jobs that read the registry and write what changed to the mirror.
+ * A schedule enqueues a tick, a tick enqueues one job per installation, and the receiver enqueues a job per delivery;
+ * the worker claims jobs and hands each to the handler of its kind (`JOB_HANDLERS`).
+ * - plan.ts decides which resources a job reads; installation/ reads one installation; read/ reads one list.
+ * - outcome.ts maps every failure to what happens to the job; certificates.ts downloads PDF files.
+ * Sync code must only write through the mirror with the claim of its job, and never await a request inside a transaction.
+ */
 import type { LivingProcess } from '../inbox/process.js';
 import { adviceOnAccess, RegistryError } from '../registry/errors.js';
 import { fetchCertificates } from './certificates.js';
@@ -6,93 +14,102 @@ import { readInstallation } from './installation/read-installation.js';
 import { describeFailure } from './outcome.js';
 import type { JobKind } from '../inbox/job.js';
 import { isJobKind } from './plan.js';
-import { discover, discoverJob } from './schedule/discover.js';
+import { discoverInstallations, discoverJob } from './schedule/discover.js';
 import { createFreshnessFacts } from './schedule/freshness-facts.js';
-import { createSchedule, intervalOf, tick } from './schedule/schedule.js';
-import {
-  createWorker,
-  type RunningJob,
-  type JobHandler,
-  type Worker,
-  type WorkerOptions,
-} from './worker/worker.js';
+import { computeTickInterval, createSchedule } from './schedule/schedule.js';
+import { runTick } from './schedule/tick.js';
+import type { JobHandler, RunningJob } from './worker/execute-job.js';
+import { createWorker, type Worker, type WorkerOptions } from './worker/worker.js';
 
-const WORK: Readonly<Record<JobKind, (context: SyncContext, atWork: RunningJob) => Promise<string>>> = {
+type SyncJobHandler = (context: SyncContext, running: RunningJob) => Promise<string>;
+
+const JOB_HANDLERS: Readonly<Record<JobKind, SyncJobHandler>> = {
   installation: readInstallation,
   retry: readInstallation,
   reservations: readInstallation,
   certificates: fetchCertificates,
-  discover,
-  tick,
+  discover: discoverInstallations,
+  tick: runTick,
 };
 
+/** Returns the handler that does jobs of every kind. It throws `bad_request` for a kind that this version does not know. */
 export function createJobHandler(context: SyncContext): JobHandler {
-  return atWork => {
-    const { kind } = atWork.job;
-    if (isJobKind(kind)) return WORK[kind](context, atWork);
-    throw new RegistryError('bad_request', `a job of the kind ${kind} is unknown to this version`);
+  return running => {
+    const { kind } = running.job;
+    if (isJobKind(kind)) return JOB_HANDLERS[kind](context, running);
+    throw new RegistryError('bad_request', `this version does not know jobs of the kind "${kind}"`);
   };
 }
 
-const ANSWER_WITHIN_MS = 10_000;
+const FIRST_CALL_TIMEOUT_MS = 10_000;
 
-export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'perform' | 'now' | 'random'> {
-  /** A cron expression, read in UTC. Null where only what waits already is to be done. */
+export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'handleJob' | 'now' | 'random'> {
+  /** A cron expression, read in UTC. Null runs only the jobs that are already waiting. */
   readonly schedule: string | null;
-  /** Who writes heartbeats. Only a worker with a schedule does: one without is no watcher, it passes by. */
+  /** The process that writes heartbeats. A worker without a schedule writes none: it is not there to keep the mirror fresh. */
   readonly self: LivingProcess;
 }
 
 export interface Sync extends Omit<Worker, 'start'> {
-  /** Rejects with `foreign_registry` where the mirror was filled from another registry or by another app. */
+  /** Rejects with `foreign_registry` if the mirror was filled from another registry or by another app. */
   start(): Promise<void>;
 }
 
-/** The worker, its schedule and what both do: all of `carbon-mirror work` but its databases. */
+/** Creates the worker, its schedule and its freshness facts: all of `carbon-mirror work` except its databases. */
 export function createSync(context: SyncContext, options: SyncOptions): Sync {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
-  const worker = createWorker({ ...options, inbox, now, random, perform: createJobHandler(context) });
-  const stopped = new AbortController();
+  const worker = createWorker({ ...options, inbox, now, random, handleJob: createJobHandler(context) });
+  const stopController = new AbortController();
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
-  const facts = pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
+  const freshnessFacts =
+    pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
 
   /**
-   * One call at the start: a wrong key or address is told at once and not at the next time of the schedule.
-   * The process goes on, for both can be mended elsewhere. What could not be asked waits in the queue, where people
-   * see it, and is tried again by itself.
+   * Calls the registry once, so that a wrong key or address is logged at the start and not at the next tick.
+   * The process continues after a failure, because both can be corrected at the registry; a job in the inbox,
+   * where people see it, retries.
    */
-  async function callFirst(): Promise<void> {
-    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+  async function checkRegistryAccess(): Promise<void> {
+    const signal = AbortSignal.any([stopController.signal, AbortSignal.timeout(FIRST_CALL_TIMEOUT_MS)]);
     try {
       await client.app.createAppToken({ signal });
     } catch (error) {
-      if (stopped.signal.aborted) return;
+      if (stopController.signal.aborted) return;
       const failure = describeFailure(error);
-      const advice = `no access to the registry: ${adviceOnAccess(failure.code)}`;
-      log.error({ registry: client.http.baseUrl, error: failure }, advice);
-      await inbox.enqueue([discoverJob('worker')]).catch((unstored: unknown) => {
-        log.warn({ error: describeFailure(unstored) }, 'the first read of the registry was not stored');
+      const message = `no access to the registry: ${adviceOnAccess(failure.code)}`;
+      log.error({ registry: client.http.baseUrl, error: failure }, message);
+      await inbox.enqueue([discoverJob('worker')]).catch((enqueueError: unknown) => {
+        log.warn(
+          { error: describeFailure(enqueueError) },
+          'the job that retries the call could not be stored',
+        );
       });
     }
   }
 
   return {
     ...worker,
+    /**
+     * Checks that the mirror belongs to this registry and app, then starts the worker, the schedule and the freshness
+     * facts.
+     */
     async start() {
-      const every =
-        pattern === null ? {} : { scheduleSeconds: Math.round(intervalOf(pattern, now()) / 1000) };
-      await mirror.checkOrigin({ baseUrl: client.http.baseUrl, appId, ...every });
+      const scheduleSeconds =
+        pattern === null ? {} : { scheduleSeconds: Math.round(computeTickInterval(pattern, now()) / 1000) };
+      await mirror.checkOrigin({ baseUrl: client.http.baseUrl, appId, ...scheduleSeconds });
+      // An inbox restored from a backup must not hand out claims that the mirror has already seen.
       await inbox.raiseClaims((await mirror.readState()).highestClaim);
       worker.start();
       schedule?.start();
-      if (schedule !== null) void callFirst();
-      facts?.start();
+      if (schedule !== null) void checkRegistryAccess();
+      freshnessFacts?.start();
     },
+    /** Stops the schedule first, so that nothing is enqueued while the worker stops. */
     async stop() {
-      stopped.abort();
+      stopController.abort();
       await schedule?.stop();
-      await facts?.stop();
+      await freshnessFacts?.stop();
       await worker.stop();
     },
   };

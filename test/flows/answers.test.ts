@@ -38,7 +38,7 @@ test.each([
     'removals_unconfirmed',
   ],
 ])(
-  'T34 %s touches no row, and only that resource is read again',
+  'T34 %s changes no row, and only that resource is read again',
   async (_name, fault, reason = 'read_failed') => {
     const { program, organizationId, retire, calls } = await startInstalled();
     retire(5);
@@ -72,7 +72,7 @@ test.each([
   },
 );
 
-test('T33 an organization whose answers never come keeps nobody else waiting', async () => {
+test('T33 an organization whose requests never get an answer does not delay the others', async () => {
   const { program, organizationId } = await startInstalled({
     http: { deadlineMs: 400, streamDeadlineMs: 400 },
   });
@@ -91,7 +91,7 @@ test('T33 an organization whose answers never come keeps nobody else waiting', a
   expect(await differences(program)).toEqual([]);
 });
 
-test('T35 a warehouse that is suddenly all but empty is believed only when a second read a minute later agrees', async () => {
+test('T35 a warehouse that is suddenly almost empty is believed only if a second read a minute later agrees', async () => {
   const { program, organizationId } = await startInstalled();
   for (let credit = 0; credit < 24; credit++) issueCredit(program.sandbox, organizationId, { amount: 1 });
   await program.reconcile();
@@ -131,7 +131,7 @@ test('T35 a warehouse that is suddenly all but empty is believed only when a sec
   expect([await count(), await state()]).toEqual([0, 'fresh']);
 });
 
-test('T35 the same list full again at the second read closes nothing', async () => {
+test('T35 a list that is complete again at the second read closes no row', async () => {
   const { program, organizationId } = await startInstalled();
   for (let credit = 0; credit < 24; credit++) issueCredit(program.sandbox, organizationId, { amount: 1 });
   await program.reconcile();
@@ -152,7 +152,7 @@ test('T35 the same list full again at the second read closes nothing', async () 
   expect(await differences(program)).toEqual([]);
 });
 
-test('T35 retirements that are missing from the list are asked for by id before they are closed', async () => {
+test('T35 retirements that are missing from the list are requested by id before they are closed', async () => {
   const { program, organizationId, retire, calls } = await startInstalled();
   for (let amount = 1; amount <= 6; amount++) retire(amount);
   await program.rest();
@@ -169,7 +169,7 @@ test('T35 retirements that are missing from the list are asked for by id before 
   expect(calls(`/retirements/${Object(one)['id']}`)).toBeGreaterThan(0);
 });
 
-test('T36 pages without end end after two more pages than there can be, and close nothing', async () => {
+test('T36 endless pages are abandoned two pages after the possible end, and close no row', async () => {
   const { program, organizationId, retire, calls } = await startInstalled();
   for (let amount = 1; amount <= 6; amount++) retire(amount);
   await program.rest();
@@ -183,7 +183,7 @@ test('T36 pages without end end after two more pages than there can be, and clos
 });
 
 test.each(['rowsAppear', 'rowsDisappear'])(
-  'T37 %s between pages: no live row is closed, and the next quiet sync is complete',
+  'T37 with %s between pages no live row is closed, and the next undisturbed sync is complete',
   async kind => {
     const { program, organizationId, retire } = await startInstalled();
     for (let amount = 0; amount < 30; amount++) retire(0.5);
@@ -202,7 +202,7 @@ test.each(['rowsAppear', 'rowsDisappear'])(
   },
 );
 
-test('T38 an app that is no longer known is paused where people see it, and is no loop', async () => {
+test('T38 the job of an app that is no longer known pauses visibly and does not loop', async () => {
   const { program, organizationId, calls } = await startInstalled();
   const { faults } = program.registry;
   const body = { statusCode: 401, message: 'Unauthorized' };
@@ -218,7 +218,7 @@ test('T38 an app that is no longer known is paused where people see it, and is n
   expect(await program.inbox.countJobs()).toMatchObject({ paused: 0, failed: 0 });
 });
 
-test('T38 a paused job finds out by itself that the app is known again, and shows its error until then', async () => {
+test('T38 a paused job resumes when the app is known again, and shows its error until then', async () => {
   const { program, organizationId } = await startInstalled();
   const { faults } = program.registry;
   faults.add({ path: '/app/**', kind: 'status', options: { status: 401 } });
@@ -236,7 +236,7 @@ test('T38 a paused job finds out by itself that the app is known again, and show
 
 const REFUSAL = { status: 403, body: { statusCode: 403, message: 'Forbidden' } };
 
-test('T39 a refusal that a new token does not meet again is no missing permission', async () => {
+test('T39 a refusal that a new token does not repeat is not a missing permission', async () => {
   const { program, organizationId } = await startInstalled();
   program.registry.faults.add({
     path: '/organizations/*/members',
@@ -250,7 +250,7 @@ test('T39 a refusal that a new token does not meet again is no missing permissio
   expect(await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission'")).toEqual([]);
 });
 
-test('T39 a permission that goes and comes back in the middle of reads opens its resource at the next sync', async () => {
+test('T39 a permission that is removed and restored during reads opens its resource at the next sync', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   const { apps, installations, faults, deliveries } = program.registry;
   const { organization_members: _, ...fewer } = ALL_PERMISSIONS;
@@ -274,7 +274,7 @@ test('T39 a permission that goes and comes back in the middle of reads opens its
   expect(await differences(program)).toEqual([]);
 });
 
-test('T44 a suspension that arrives while a long list is read stops its writes', async () => {
+test('T44 a suspension that arrives during the read of a long list stops its writes', async () => {
   const { program, installationId, retire } = await startInstalled();
   for (let amount = 0; amount < 120; amount++) retire(0.1);
   await program.rest();

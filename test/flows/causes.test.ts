@@ -21,7 +21,7 @@ async function syncsAfter(program: Program, id: unknown): Promise<Sync[]> {
 const newestSync = async (program: Program) =>
   Object((await program.rows('SELECT coalesce(max(id), 0) AS id FROM syncs'))[0])['id'];
 
-test('each sync names the job that made it, and the newest delivery that this job answers', async () => {
+test('each sync names its job and the newest delivery that the job answers', async () => {
   const { program, retire } = await startInstalled();
   const before = await newestSync(program);
   retire(1);
@@ -36,7 +36,7 @@ test('each sync names the job that made it, and the newest delivery that this jo
   }
 });
 
-test('a sync that no delivery had asked for names its job alone, the row of an installation too', async () => {
+test('a sync that no delivery caused names only its job, and so does the row of an installation', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   const first = (await syncsAfter(program, 0)).filter(({ resource }) => resource === 'installation');
   expect(first).toEqual([{ ...first[0], job_id: expect.any(Number) }]);
@@ -64,7 +64,7 @@ const LISTS = [
   'retirements',
 ];
 
-test('a sync tells when the registry had answered, which is between its beginning and its end, or that it never did', async () => {
+test('a sync records when the registry last answered, or that it never did', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();

@@ -180,7 +180,7 @@ filesEnough.test(
     program.registry.deliveries.changeSettings({ hold: true });
     program.registry.installations.uninstall(installationId);
     await expect.poll(() => calls('/accessTokens'), { interval: 5 }).toBeGreaterThan(1);
-    await expect.poll(() => program.worker().running()).toBe(0);
+    await expect.poll(() => program.worker().countRuns()).toBe(0);
     program.registry.deliveries.release();
     program.registry.installations.install(program.app.id, organizationId);
     await program.rest();

@@ -25,7 +25,7 @@ async function states({ program }: Installed): Promise<unknown[]> {
   ).map(row => Object(row)['state']);
 }
 
-test('after the clock was put back what is dated in the future is stale, never fresh, and the schedule reads it at once', async () => {
+test('after the clock was put back, resources dated in the future are stale, and the schedule reads them at once', async () => {
   const installed = await startPutRight();
   const { program, organizationId } = installed;
   expect(await program.rows('SELECT age_seconds FROM freshness WHERE age_seconds >= 0')).toEqual([]);
@@ -39,7 +39,7 @@ test('after the clock was put back what is dated in the future is stale, never f
   expect(await differences(program)).toEqual([]);
 });
 
-test('after the clock was put back a full sync and the schedule ask for every project and certificate again', async () => {
+test('after the clock was put back, a full sync and the schedule request every project and certificate again', async () => {
   const installed = await startPutRight();
   const { program, organizationId, installationId, calls } = installed;
   const [project] = program.registry.projects.listAll();

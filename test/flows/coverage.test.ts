@@ -36,13 +36,13 @@ async function startFleet(): Promise<Fleet> {
   const perform = createJobHandler(context);
   const listed = new Set<string>();
   const signal = new AbortController().signal;
-  const turn = () => Promise.resolve();
+  const yieldTurn = () => Promise.resolve();
 
   async function work(count: number): Promise<void> {
     const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: count }], leaseMs: LEASE_MS });
     for (const job of jobs) {
       try {
-        const outcome = await perform({ job, signal, turn });
+        const outcome = await perform({ job, signal, yieldTurn });
         await inbox.settle([{ claim: job, end: { act: 'done', outcome } }]);
       } catch (error) {
         const { code, message } = describeFailure(error);

@@ -42,7 +42,7 @@ async function startAnswering(...faults: readonly object[]) {
   return { program, organizationId, installationId, hits };
 }
 
-test('T39 a refusal that stays is believed a minute, then longer each time; it stops nothing else', async () => {
+test('T39 a lasting refusal is believed for a minute, then longer each time, and stops no other resource', async () => {
   const installed = await startInstalled();
   const { program, calls } = installed;
   program.registry.faults.add({ path: MEMBERS, ...REFUSED });
@@ -63,7 +63,7 @@ test('T39 a refusal that stays is believed a minute, then longer each time; it s
   ]);
 });
 
-test('T39 a person asks at once, a delivery a minute later, and accepted permissions at once', async () => {
+test('T39 a refused resource is requested at once by a person or after accepted permissions, by a delivery after a minute', async () => {
   const installed = await startInstalled();
   const { program, installationId, retire, calls } = installed;
   const { installations } = program.registry;
@@ -87,7 +87,7 @@ test('T39 a person asks at once, a delivery a minute later, and accepted permiss
   expect(await unusual(installed)).toEqual([]);
 });
 
-test('what is never offered is kept as it came, looked at daily, and fails no job', async () => {
+test('a resource that is never offered keeps its last answer, is requested daily, and fails no job', async () => {
   const started = await startAnswering({ path: ADDRESSES, ...ONE_OBJECT }, { path: MEMBERS, ...ABSENT });
   const { program, hits } = started;
   const notOffered = [
@@ -118,7 +118,7 @@ test('what is never offered is kept as it came, looked at daily, and fails no jo
   expect(await unusual(started)).toEqual([]);
 });
 
-test('a 404 from every list is no sign that one is not offered', async () => {
+test('a 404 from every list does not mark one as not offered', async () => {
   const started = await startAnswering({ path: '/organizations/**', ...ABSENT });
   const states = (await unusual(started)).map(row => Object(row)['state']);
   expect(states).toContain('read_failed');
@@ -128,7 +128,7 @@ test('a 404 from every list is no sign that one is not offered', async () => {
   ]);
 });
 
-test('a warehouse that comes in another form fails at first, then counts as not offered and is not available', async () => {
+test('a warehouse in another form fails at first, then counts as not offered and not available', async () => {
   const installed = await startInstalled();
   const { program } = installed;
   const path = '/organizations/*/warehouse/inventory';

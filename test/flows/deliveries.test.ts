@@ -77,12 +77,12 @@ async function playOrders(): Promise<void> {
 }
 
 test(
-  'T08 in whatever order the seven events arrive, the registry decides what is true',
+  'T08 the mirror matches the registry in whatever order the seven events arrive',
   playOrders,
   ORDERS_TIMEOUT_MS,
 );
 
-test('T07 an old uninstalled, replayed 200 times after a new installation, changes nothing', async () => {
+test('T07 an old "uninstalled" event, replayed 200 times after a new installation, changes nothing', async () => {
   const { program, organizationId, installationId, calls } = await startInstalled();
   program.registry.installations.uninstall(installationId);
   const uninstalled = lastMessage(program);
@@ -104,7 +104,7 @@ test('T07 an old uninstalled, replayed 200 times after a new installation, chang
   expect(calls(`/installations/${installationId}`)).toBeGreaterThan(before.old);
 });
 
-test('T09 50 identical posts at once end in one read and at most one after it', async () => {
+test('T09 50 identical posts at once cause one read and at most one more', async () => {
   const { program, retire } = await startInstalled();
   program.registry.deliveries.changeSettings({ hold: true });
   retire(3);
@@ -123,7 +123,7 @@ test('T09 50 identical posts at once end in one read and at most one after it', 
   expect(await differences(program)).toEqual([]);
 });
 
-test('lost, repeated and reordered deliveries end in the same rows', async () => {
+test('lost, repeated and reordered deliveries lead to the same rows', async () => {
   const { program, retire } = await startInstalled();
   program.registry.deliveries.changeSettings({ duplicate: 2, reorder: 3, drop: 2 });
   for (let amount = 1; amount <= 5; amount++) retire(amount);
@@ -134,7 +134,7 @@ test('lost, repeated and reordered deliveries end in the same rows', async () =>
   expect(await differences(program)).toEqual([]);
 });
 
-test('P02 a delivery that arrives during a read of its installation leads to another read', async () => {
+test('P02 a delivery that arrives during a read of its installation causes another read', async () => {
   const { program, retire } = await startInstalled();
   program.registry.faults.add({
     path: '/organizations/*/retirements',
@@ -153,7 +153,7 @@ test('P02 a delivery that arrives during a read of its installation leads to ano
   expect(await differences(program)).toEqual([]);
 });
 
-test('T99 a delivery whose read failed in part says what failed and when it is tried again, in list, page, JSON and job', async () => {
+test('T99 a delivery whose read failed in part shows what failed and when it is retried, in list, page, JSON and job', async () => {
   const { program, retire } = await startInstalled();
   const { registry, env, time, engine } = program;
   const fault = { kind: 'status', options: { status: 503 } };
@@ -198,7 +198,7 @@ test('T99 a delivery whose read failed in part says what failed and when it is t
   expect((await said()).delivery.end).toMatch(/^read in \d+\.\d s: /);
 });
 
-test('of an installation that never was a delivery says so; of one that is gone, that it was uninstalled', async () => {
+test('a delivery shows whether its installation is unknown or uninstalled', async () => {
   const { program, installationId } = await startInstalled();
   const { env, registry, time } = program;
   registry.installations.uninstall(installationId);
@@ -217,7 +217,7 @@ test('of an installation that never was a delivery says so; of one that is gone,
   expect((await say(installationId)).end).toMatch(/^uninstalled in /);
 });
 
-test('what a webhook said of a transaction stands in its delivery: its command and its page show it decoded', async () => {
+test('the command and the page of a delivery show its transaction decoded', async () => {
   const { program, retire, creditId } = await startInstalled();
   retire(1.5);
   await program.rest();

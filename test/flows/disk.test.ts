@@ -9,7 +9,7 @@ const RETIREMENTS = 30;
 test('T21 a walk over certificates stops where the disk is nearly full, and goes on where it stopped', async () => {
   const disk: { reason: string | null } = { reason: null };
   const { program, retire } = await startInstalled({
-    worker: { whyPaused: () => disk.reason, lookEveryMs: 2 },
+    worker: { findPauseReason: () => disk.reason, pauseCheckIntervalMs: 2 },
   });
   const { registry, inbox, rows } = program;
   registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 100 } });

@@ -68,7 +68,7 @@ interface Counted {
 const NONE: Counted = { rows: 0, posts: 0 };
 const COUNTED = 'SELECT count(*) AS rows, sum(duplicates + 1) AS posts FROM deliveries';
 
-test('T20 three captured deliveries in rotation are read less than 12 times a minute, and nothing falls behind', async () => {
+test('T20 three replayed deliveries in rotation cause fewer than 12 reads a minute, and nothing falls behind', async () => {
   const { program, captured, retire, calls, installationId } = await startCaptured();
   const [{ rows: rowsBefore } = NONE] = await program.rows<Counted>(COUNTED);
   const callsBefore = calls(`/installations/${installationId}`);
@@ -102,7 +102,7 @@ test('T20 three captured deliveries in rotation are read less than 12 times a mi
   expect(await differences(program)).toEqual([]);
 });
 
-test('T20 a change that only a duplicate leads to is found within 15 s, and reads are quick again after it', async () => {
+test('T20 a change that only a duplicate announces is found within 15 s, and then reads are quick again', async () => {
   const { program, captured, retire } = await startCaptured();
   await replay(program, captured, MINUTE_MS);
   program.registry.deliveries.changeSettings({ drop: 1 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SyncContext } from '../../src/sync/context.js';
 import { flood, startWatched } from '../support/watched.js';
 
-test('what was announced to those who see the mirror alone is gone when it has been read', async () => {
+test('a freshness fact in the mirror is removed when its resource has been read', async () => {
   const scene = await startWatched();
   const announced = () => scene.program.rows('SELECT * FROM freshness_facts');
   await scene.watch(true);
@@ -15,7 +15,7 @@ test('what was announced to those who see the mirror alone is gone when it has b
   expect(await announced()).toEqual([]);
 });
 
-test('members that are not read are not announced to wait', async () => {
+test('members that are not mirrored have no freshness fact', async () => {
   const off = await startWatched({ context: { mirrorMembers: false } });
   await off.program.change(
     `INSERT INTO resource_states (organization_id, resource, as_of) VALUES (?, 'members', ?)
@@ -31,7 +31,7 @@ test('members that are not read are not announced to wait', async () => {
   expect(await off.resources('unread_webhook')).toEqual([]);
 });
 
-describe('the flood tells a broken worker from a whole one', () => {
+describe('the flood test detects broken freshness facts', () => {
   const newest = (context: SyncContext): SyncContext => {
     const { inbox, mirror } = context;
     return {
@@ -50,13 +50,13 @@ describe('the flood tells a broken worker from a whole one', () => {
     };
   };
 
-  test('one that announces the newest delivery instead of the oldest never shows what is not read', async () => {
+  test('facts with the newest instead of the oldest delivery never show an unread resource', async () => {
     const scene = await startWatched({}, newest);
     await scene.watch(true);
     expect(await flood(scene, false)).toEqual(new Set(['fresh']));
   });
 
-  test('a view that shows any delivery that is not read calls what is read every 25 seconds stale', async () => {
+  test('a view that counts every unread delivery calls a resource stale that is read every 25 seconds', async () => {
     const scene = await startWatched();
     const { program } = scene;
     const whole =

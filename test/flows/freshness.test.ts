@@ -20,8 +20,8 @@ async function announced(scene: Watched): Promise<string[]> {
   return (await all(scene)).filter(resource => resource !== 'projects');
 }
 
-describe('what was announced and not read', () => {
-  test('a worker that is just slow shows when a minute has passed, and no longer once it has read', async () => {
+describe('a delivery that no read has answered', () => {
+  test('a slow worker makes resources stale after a minute, until it has read them', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.work(false);
@@ -35,7 +35,7 @@ describe('what was announced and not read', () => {
     expect(await scene.resources('fresh')).toEqual(await all(scene));
   });
 
-  test('one resource that is read and another that is not are told apart', async () => {
+  test('freshness differs between a resource that was read and one that was not', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.work(false);
@@ -50,7 +50,7 @@ describe('what was announced and not read', () => {
     expect(await scene.resources('fresh')).toEqual(['projects', 'warehouse']);
   });
 
-  test('what came while a long read went on waits on when that read has answered what came before it', async () => {
+  test('a delivery during a long read still waits after that read, which answers earlier deliveries only', async () => {
     const scene = await startWatched();
     const { program } = scene;
     await scene.watch(true);
@@ -69,7 +69,7 @@ describe('what was announced and not read', () => {
     expect(warehouse).toMatchObject({ state: 'unread_webhook', oldest_unread_at: arrived });
   });
 
-  test('a flood for one installation that is read leaves it fresh, and one that is not is stale', async () => {
+  test('a flood of deliveries leaves an installation fresh if it is read, and stale if it is not', async () => {
     const read = await startWatched();
     await read.watch(true);
     expect(await flood(read, true)).toEqual(new Set(['fresh']));
@@ -78,7 +78,7 @@ describe('what was announced and not read', () => {
     expect(await flood(unread, false)).toEqual(new Set(['fresh', 'unread_webhook']));
   });
 
-  test('duplicates and replays that are read leave it fresh', async () => {
+  test('duplicates and replays leave an installation fresh if they are read', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     const { inbox, time, value } = scene.program;
@@ -94,7 +94,7 @@ describe('what was announced and not read', () => {
     }
   });
 
-  test('a delivery after which no retirement changed leaves the certificates fresh, although they are not walked', async () => {
+  test('certificates stay fresh without a job if no retirement changed after a delivery', async () => {
     const scene = await startWatched();
     await scene.announce();
     await scene.read();
@@ -113,7 +113,7 @@ describe('what was announced and not read', () => {
     expect(await walked()).toBe(before);
   });
 
-  test('a webhook that was lost cannot show', async () => {
+  test('a lost webhook does not make anything stale', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     scene.program.registry.deliveries.changeSettings({ drop: 10 });
@@ -122,7 +122,7 @@ describe('what was announced and not read', () => {
     expect(await scene.resources('fresh')).toEqual(await all(scene));
   });
 
-  test('what was ignored, what names an unknown installation and what names an old one announce nothing', async () => {
+  test('ignored deliveries and deliveries for unknown or old installations make nothing stale', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.work(false);
@@ -152,7 +152,7 @@ describe('what was announced and not read', () => {
     expect(await scene.resources('fresh')).toEqual(await all(scene));
   });
 
-  test('a paused job shows until a later complete read', async () => {
+  test('a paused job makes its resources stale until a later complete read', async () => {
     const scene = await startWatched();
     const { registry, inbox } = scene.program;
     await scene.watch(true);
@@ -169,8 +169,8 @@ describe('what was announced and not read', () => {
   });
 });
 
-describe('whether anybody watches', () => {
-  test('a dead worker shows after at most 75 seconds, also where nothing waits', async () => {
+describe('whether a worker is running', () => {
+  test('a dead worker makes everything stale after at most 75 seconds, even if no delivery waits', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.pass(60);
@@ -182,7 +182,7 @@ describe('whether anybody watches', () => {
     expect(await scene.resources('worker_gone')).toEqual(await announced(scene));
   });
 
-  test('one that died in the middle of its reads, later than its last heartbeat, shows too', async () => {
+  test('a worker that died during its reads, after its last heartbeat, is detected too', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.pass(12);
@@ -194,7 +194,7 @@ describe('whether anybody watches', () => {
     expect(await scene.resources('worker_gone')).toEqual(await announced(scene));
   });
 
-  test('one that starts again is not fresh before it has read what was announced meanwhile', async () => {
+  test('a restarted worker is not fresh before it has answered the deliveries of the meantime', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.pass(30);
@@ -209,7 +209,7 @@ describe('whether anybody watches', () => {
     expect(await scene.resources('fresh')).toEqual(await all(scene));
   });
 
-  test('sync by cron, where no worker ever watched, never shows, whatever waits', async () => {
+  test('a mirror synced by cron, without a worker, is never stale because of waiting deliveries', async () => {
     const scene = await startWatched();
     await scene.work(false);
     for (let turn = 0; turn < 3; turn++) {
@@ -220,7 +220,7 @@ describe('whether anybody watches', () => {
     }
   });
 
-  test('a read by cron after a worker was given up ends it', async () => {
+  test('a read by cron after the last worker ended makes the mirror fresh again', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.watch(false);
@@ -233,7 +233,7 @@ describe('whether anybody watches', () => {
     expect(await scene.resources('unread_webhook')).toEqual([]);
   });
 
-  test('a clock that is set back hides no delivery, and what it left shows no longer than to the next read', async () => {
+  test('a clock that is set back hides no delivery, and its traces end with the next read', async () => {
     const scene = await startWatched();
     const { time } = scene.program;
     time.move(3_600_000);
@@ -256,7 +256,7 @@ describe('whether anybody watches', () => {
   });
 });
 
-test('a last look by a clock that was ahead is none once it is put right, and hides nothing that came after', async () => {
+test('freshness facts written by a clock that was ahead are ignored once it is corrected, and hide no later delivery', async () => {
   const scene = await startWatched();
   const { time } = scene.program;
   time.move(3_600_000);
@@ -358,8 +358,8 @@ async function whatWaits({ program }: Watched) {
   };
 }
 
-describe('T98 what waits for too long', () => {
-  test('T98 a delivery that nobody reads for a minute fails doctor, and all who are asked lead to it', async () => {
+describe('T98 overdue deliveries and jobs', () => {
+  test('T98 a delivery that is unread for a minute fails doctor, and every page and command leads to it', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.work(false);
@@ -384,7 +384,7 @@ describe('T98 what waits for too long', () => {
     expect((await whatWaits(scene)).of('backlog')).toEqual([]);
   });
 
-  test('T98 where its read fails the error is said, of one resource or of all of them', async () => {
+  test('T98 the error of a failed read is shown, for one resource or for all', async () => {
     for (const path of ['/organizations/*/retirements', '/app/installations/*']) {
       const scene = await startWatched();
       await scene.watch(true);
@@ -402,7 +402,7 @@ describe('T98 what waits for too long', () => {
     }
   });
 
-  test('T98 what is suspended waits for nobody', async () => {
+  test('T98 a suspended installation is never overdue', async () => {
     const scene = await startWatched();
     await scene.watch(true);
     await scene.work(false);
@@ -415,7 +415,7 @@ describe('T98 what waits for too long', () => {
     expect((await whatWaits(scene)).of('backlog')).toEqual([]);
   });
 
-  test('T98 scheduled work that is older than its interval fails doctor, and one that is not does not', async () => {
+  test('T98 scheduled work fails doctor only once it is older than its interval', async () => {
     const scene = await startWatched();
     const { inbox, time } = scene.program;
     await enqueueTick(inbox, time.now(), time.now());
@@ -438,7 +438,7 @@ describe('T98 what waits for too long', () => {
     expect(status).toContain(`carbon-mirror jobs show ${id}`);
   });
 
-  test('T98 a line that moves faster than time does not grow older', async () => {
+  test('T98 a queue whose jobs still finish is not reported as stalled', async () => {
     const scene = await startWatched();
     const { inbox, change } = scene.program;
     const ask = (key: string) => inbox.enqueue([{ kind: 'discover', dedupeKey: key, trigger: 'worker' }]);
@@ -459,7 +459,7 @@ describe('T98 what waits for too long', () => {
 });
 
 describe('after an outage', () => {
-  test('from the first good answer on all that failed is read at once, before its time, also what had failed for good', async () => {
+  test('the first success after an outage retries all failed jobs at once, including those that failed for good', async () => {
     const { program, installationId } = await startInstalled();
     const { registry, app, inbox, time, rows, change } = program;
     const ids = [installationId];
@@ -487,7 +487,7 @@ describe('after an outage', () => {
       .toEqual([]);
   });
 
-  test('how many are left to be tried again is said, and no job has failed for good whose data was read since', async () => {
+  test('the number of jobs left to retry is shown, and a job whose data was read since is not failed', async () => {
     const { program, installationId } = await startInstalled();
     const { inbox, env, time, engine, change } = program;
     await program.worker().stop();

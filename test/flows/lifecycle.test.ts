@@ -22,7 +22,7 @@ test('an installation fills the mirror', async () => {
   expect(await differences(program)).toEqual([]);
 });
 
-test('a finished reservation changes warehouse, reservations and retirements and brings a certificate', async () => {
+test('a finished reservation changes warehouse, reservations and retirements and adds a certificate', async () => {
   const { program, retire } = await startInstalled();
   retire(30);
   await program.rest();
@@ -39,7 +39,7 @@ test('a finished reservation changes warehouse, reservations and retirements and
   expect(await differences(program)).toEqual([]);
 });
 
-test('a hold that ends by the clock is seen without any event', async () => {
+test('a reservation that ends by the clock is observed without an event', async () => {
   const { program, organizationId, creditId } = await startInstalled();
   program.registry.reservations.reserve(organizationId, program.app.id, { creditId, amount: 40 });
   await program.reconcile();
@@ -55,7 +55,7 @@ test('a hold that ends by the clock is seen without any event', async () => {
   expect(program.ended.at(-1)).toMatchObject({ kind: 'reservations', outcome: 'read' });
 });
 
-test('suspension stops reading and keeps the rows, its end resumes it', async () => {
+test('a suspension stops reads and keeps the rows, and its end resumes reads', async () => {
   const { program, organizationId, installationId, calls } = await startInstalled();
   program.registry.installations.suspend(installationId);
   await program.rest();
@@ -88,7 +88,7 @@ filesEnough.test('an end of a suspension that no webhook told is found by the sc
   expect(await program.rows('SELECT state FROM installations')).toEqual([{ state: 'active' }]);
 });
 
-test('T40 an uninstalled organization is frozen, and no token is asked for again', async () => {
+test('T40 an uninstalled organization is frozen, and no token is requested again', async () => {
   const { program, installationId, calls } = await startInstalled();
   const mints = calls('/accessTokens');
   program.registry.installations.uninstall(installationId);
@@ -103,7 +103,7 @@ test('T40 an uninstalled organization is frozen, and no token is asked for again
 });
 
 filesEnough.test(
-  'a suspended installation whose end no webhook announced is found gone by the schedule',
+  'the schedule finds out that a suspended installation was uninstalled without a webhook',
   async () => {
     const { program, installationId } = await startInstalled();
     program.registry.installations.suspend(installationId);
@@ -116,7 +116,7 @@ filesEnough.test(
   },
 );
 
-test('a new installation of the same organization goes on where the old one ended', async () => {
+test('a new installation of the same organization continues where the old one ended', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   program.registry.installations.uninstall(installationId);
   await program.rest();
@@ -134,7 +134,7 @@ test('a new installation of the same organization goes on where the old one ende
 });
 
 filesEnough.test(
-  'T39 a missing permission marks its resources forbidden without a call, and a new one opens them',
+  'T39 a missing permission marks its resources without a call, and a new permission opens them',
   async () => {
     const { organization_warehouse: _, ...fewer } = ALL_PERMISSIONS;
     const { program, installationId, calls } = await startInstalled({ permissions: fewer });
@@ -152,7 +152,7 @@ filesEnough.test(
   },
 );
 
-test('P13 a deposit that no webhook announced is found by the schedule and counted as drift', async () => {
+test('P13 a deposit without a webhook is found by the schedule and counted as drift', async () => {
   const { program, organizationId } = await startInstalled();
   issueCredit(program.sandbox, organizationId, { amount: 12 });
   await program.reconcile();
@@ -192,7 +192,7 @@ filesEnough.test('MIRROR_MEMBERS=off keeps members out and asks for none', async
   expect(await program.rows("SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
 });
 
-test('members that were mirrored are gone once MIRROR_MEMBERS is off, and so is what was said of them', async () => {
+test('turning MIRROR_MEMBERS off removes mirrored members and their freshness', async () => {
   const { program } = await startInstalled();
   const said = () => program.rows("SELECT * FROM freshness WHERE resource = 'members'");
   expect([await program.rows('SELECT * FROM members'), await said()]).not.toContainEqual([]);
@@ -200,43 +200,37 @@ test('members that were mirrored are gone once MIRROR_MEMBERS is off, and so is 
   expect([await program.rows('SELECT * FROM members_history'), await said()]).toEqual([[], []]);
 });
 
-filesEnough.test(
-  'what suspension leaves to be seen of an installation is looked at on schedule',
-  async () => {
-    const { program, installationId } = await startInstalled();
-    const { apps, installations } = program.registry;
-    installations.suspend(installationId);
-    await program.rest();
-    program.registry.deliveries.changeSettings({ drop: 1 });
-    apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
-    installations.acceptPermissions(installationId);
-    await program.reconcile();
-    expect(await program.rows('SELECT state, permissions FROM installations')).toEqual([
-      { state: 'suspended', permissions: '{"organization_info":"VIEW"}' },
-    ]);
-  },
-);
+filesEnough.test('the schedule checks what is still visible of a suspended installation', async () => {
+  const { program, installationId } = await startInstalled();
+  const { apps, installations } = program.registry;
+  installations.suspend(installationId);
+  await program.rest();
+  program.registry.deliveries.changeSettings({ drop: 1 });
+  apps.change(program.app.id, { permissions: { organization_info: 'VIEW' } });
+  installations.acceptPermissions(installationId);
+  await program.reconcile();
+  expect(await program.rows('SELECT state, permissions FROM installations')).toEqual([
+    { state: 'suspended', permissions: '{"organization_info":"VIEW"}' },
+  ]);
+});
 
-filesEnough.test(
-  'a project whose answer is of no use keeps no other from being written, and is asked for again',
-  async () => {
-    const { program, organizationId } = await startInstalled();
-    const { projects, credits, faults } = program.registry;
-    const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
-    faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
-    for (const { id: projectId } of [one, other]) {
-      credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
-    }
-    await program.reconcile();
-    expect(
-      await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN syncs AS r ON r.id = p.sync_id
+filesEnough.test('a project with a bad answer does not stop the others, and is requested again', async () => {
+  const { program, organizationId } = await startInstalled();
+  const { projects, credits, faults } = program.registry;
+  const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
+  faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
+  for (const { id: projectId } of [one, other]) {
+    credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
+  }
+  await program.reconcile();
+  expect(
+    await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN syncs AS r ON r.id = p.sync_id
       WHERE p.full_name IN ('One', 'Other') ORDER BY p.full_name`),
-    ).toEqual([
-      { full_name: 'One', state: 'complete' },
-      { full_name: 'Other', state: 'partial' },
-    ]);
-  },
-);
+  ).toEqual([
+    { full_name: 'One', state: 'complete' },
+    { full_name: 'Other', state: 'partial' },
+  ]);
+});
 
 filesEnough.test('a project that is not public is marked so and fails nobody', async () => {
   const { program, organizationId } = await startInstalled();

@@ -71,7 +71,7 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
       .toEqual([]);
     await program.rest();
     released.resolve();
-    await expect.poll(() => late.running(), { interval: 5 }).toBe(0);
+    await expect.poll(() => late.countRuns(), { interval: 5 }).toBe(0);
     return program;
   }
 

@@ -45,16 +45,16 @@ async function startSaying(permissions: unknown) {
 }
 
 test.each([
-  ['in the words of the endpoints', WORDS],
-  ['not at all, but with its token', undefined],
-  ['as an empty object, but with its token', {}],
-])('an installation that tells its permissions %s is read as a whole', async (_how, permissions) => {
+  ['by the names of the endpoints', WORDS],
+  ['only in its token', undefined],
+  ['as an empty object, and in its token', {}],
+])('an installation that shows its permissions %s is read completely', async (_how, permissions) => {
   const { states, granted } = await startSaying(permissions);
   expect(await states()).toEqual([]);
   expect(await granted()).toEqual(ALL_PERMISSIONS);
 });
 
-test('permissions that only a token tells are told anew at each look', async () => {
+test('permissions that only a token shows are read anew at each check', async () => {
   const { program, installationId, look, states, granted } = await startSaying(undefined);
   const { apps, installations } = program.registry;
   apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });
@@ -69,7 +69,7 @@ test('permissions that only a token tells are told anew at each look', async () 
   expect(await states()).toEqual([]);
 });
 
-test('T39 where neither tells them, all is asked for and a 403 is believed', async () => {
+test('T39 if permissions are unknown, every resource is requested and a 403 is believed', async () => {
   const { program, installationId, look, states, granted } = await startSaying(undefined);
   const { apps, installations, tokens } = program.registry;
   apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });

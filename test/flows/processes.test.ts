@@ -24,7 +24,7 @@ async function isQuiet(inbox: InboxPort): Promise<boolean> {
   return running === 0 && (oldestRunAt === null || oldestRunAt > soon);
 }
 
-test('T61 a worker process that is killed again and again in the middle of its work loses nothing and halves nothing', async () => {
+test('T61 a worker process that is killed repeatedly loses no data and leaves nothing half written', async () => {
   const program = await startProgram({ receiveOnly: true });
   const { id: organizationId } = createOrganization(program.sandbox);
   const creditId = issueCredit(program.sandbox, organizationId);
@@ -79,7 +79,7 @@ test('T63 two and four worker processes on one pair of databases run no job twic
   expect(await program.rows("SELECT * FROM syncs WHERE state <> 'complete'")).toEqual([]);
 });
 
-test('T68 the mirror is the same, instant by instant, in Berlin, on Newfoundland and on Samoa', async () => {
+test('T68 the mirror is identical in the time zones of Berlin, Newfoundland and Samoa', async () => {
   const program = await startProgram();
   const { id: organizationId } = createOrganization(program.sandbox);
   const creditId = issueCredit(program.sandbox, organizationId);
@@ -151,7 +151,7 @@ async function instantsOf({ column, columns, tables }: Tables): Promise<unknown[
 }
 
 long.test(
-  'T71 a flood of deliveries leads to a read at once, then to one a second, and to one after the last',
+  'T71 a flood of deliveries causes one read at once, then one a second, and one after the last delivery',
   async () => {
     const { program, installationId, retire } = await startInstalled();
     const began = program.ended.length;

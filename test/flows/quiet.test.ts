@@ -25,7 +25,7 @@ const EACH_ROUND = [
   'GET /organizations/ID/warehouse/inventory',
 ];
 
-test('a round costs an organization in which nothing happens four calls at most, and three where its token is good', async () => {
+test('a scheduled round costs at most four calls for an unchanged organization, and three with a valid token', async () => {
   const scene = await startInstalled();
   const { program } = scene;
   const { registry, sandbox, app } = program;
@@ -44,7 +44,7 @@ test('a round costs an organization in which nothing happens four calls at most,
   expect(renewed.length).toBeLessThanOrEqual(OF_LIST + 10 * 4);
 });
 
-test('what is read once a day is read a day later, and at once where a webhook or a person asks', async () => {
+test('a daily resource is read again after a day, or at once for a webhook or a person', async () => {
   const scene = await startInstalled();
   const { program, installationId, organizationId } = scene;
   await program.reconcile();
@@ -73,7 +73,7 @@ test('what is read once a day is read a day later, and at once where a webhook o
   expect(asked).toContain('GET /projects/ID');
 });
 
-test('what the schedule finds changed has all of it read, and reservations each round while one is open', async () => {
+test('a change found by the schedule has all resources read, and reservations are read in each round while one is open', async () => {
   const scene = await startInstalled();
   const { program, organizationId, creditId } = scene;
   const { registry, app } = program;
@@ -90,7 +90,7 @@ test('what the schedule finds changed has all of it read, and reservations each 
 });
 
 test.each(['worker', 'delivery'] as const)(
-  'a project that nobody has asked for within a day is asked for, also where a %s takes the place of the schedule',
+  'a project is requested once a day, also if a %s takes the place of the schedule',
   async trigger => {
     const scene = await startInstalled();
     const { program, installationId, organizationId } = scene;
@@ -106,7 +106,7 @@ test.each(['worker', 'delivery'] as const)(
   },
 );
 
-test('what is read once a day is not overdue before two days have gone', async () => {
+test('a daily resource is not overdue before two days have passed', async () => {
   const { program } = await startInstalled();
   const state = async (resource: string, hours: number) => {
     const at = new Date(Date.now() - hours * 3_600_000).toISOString();
@@ -122,7 +122,7 @@ test('what is read once a day is not overdue before two days have gone', async (
   expect(await state('members', 49)).toBe('overdue');
 });
 
-test('an installation whose permissions the list says to be others is looked at, and one that it lacks', async () => {
+test('an installation is checked if the list shows other permissions or lacks it', async () => {
   const scene = await startInstalled();
   const { program, installationId } = scene;
   const { registry, app, webhookUrl } = program;

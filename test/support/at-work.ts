@@ -60,12 +60,12 @@ export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = 
     const stopped = new AbortController();
     const { signal } = stopped;
     const { onTurn, ...rest } = how;
-    const turn = async () => {
+    const yieldTurn = async () => {
       await onTurn?.(() => stopped.abort(new SyncError('shutdown')));
       signal.throwIfAborted();
     };
     try {
-      return await perform({ job: { ...held, ...rest }, signal, turn });
+      return await perform({ job: { ...held, ...rest }, signal, yieldTurn });
     } finally {
       await port.settle([{ claim: held, end: { act: 'done', outcome: 'done' } }]);
     }

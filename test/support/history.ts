@@ -184,9 +184,9 @@ async function killInTheMiddle({ program, holdAnswers, count }: Play): Promise<v
   program.time.move(STEP_BACK_MS);
   await enqueueTick(program.inbox, program.time.now(), program.time.now());
   void program.worker().idle();
-  for (let looks = 0; looks < 50 && program.worker().running() === 0; looks++)
+  for (let looks = 0; looks < 50 && program.worker().countRuns() === 0; looks++)
     await new Promise(resolve => setTimeout(resolve, 20));
-  if (program.worker().running() > 0) count.kills += 1;
+  if (program.worker().countRuns() > 0) count.kills += 1;
   const killed = program.kill();
   letGo();
   await killed;

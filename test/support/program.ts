@@ -18,7 +18,7 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
 import type { SyncContext } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import type { Sync, SyncOptions } from '../../src/sync/sync.js';
-import type { EndedJob } from '../../src/sync/worker/worker.js';
+import type { EndedJob } from '../../src/sync/worker/settle-job.js';
 import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
 import {

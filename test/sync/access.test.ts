@@ -4,62 +4,62 @@ import { readAccess } from '../../src/sync/installation/access.js';
 import { clientOf } from '../support/program.js';
 import { callsTo, installApp, temporarySandbox } from '../support/sandbox.js';
 
-async function installed() {
+async function installSandboxApp() {
   const sandbox = await temporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const clients = clientOf(sandbox, app, Date.now);
-  const ask = { appId: app.id, prove: false, known: null };
+  const options = { appId: app.id, renewToken: false, known: null };
   const known = { state: 'active', organizationId: organization.id };
-  return { sandbox, app, organization, installationId, clients, ask, known, registry: sandbox.registry };
+  return { sandbox, app, organization, installationId, clients, options, known, registry: sandbox.registry };
 }
 
 test('an installation that answers and gives tokens is active', async () => {
-  const { clients, installationId, organization, ask } = await installed();
-  const access = await readAccess(clients, installationId, ask);
+  const { clients, installationId, organization, options } = await installSandboxApp();
+  const access = await readAccess(clients, installationId, options);
   expect(access).toMatchObject({ state: 'active', organizationId: organization.id });
 });
 
-test('one that answers and refuses a new token while the app is served is suspended', async () => {
-  const { clients, installationId, registry, known, ask } = await installed();
-  await readAccess(clients, installationId, ask);
+test('an installation that answers but refuses a new token is suspended', async () => {
+  const { clients, installationId, registry, known, options } = await installSandboxApp();
+  await readAccess(clients, installationId, options);
   registry.installations.suspend(installationId);
-  expect(await readAccess(clients, installationId, { ...ask, known, prove: true })).toMatchObject({
+  expect(await readAccess(clients, installationId, { ...options, known, renewToken: true })).toMatchObject({
     state: 'suspended',
   });
   registry.installations.unsuspend(installationId);
   const suspended = { ...known, state: 'suspended' };
-  expect(await readAccess(clients, installationId, { ...ask, known: suspended })).toMatchObject({
+  expect(await readAccess(clients, installationId, { ...options, known: suspended })).toMatchObject({
     state: 'active',
   });
 });
 
-test('a token that is good is not asked for again where permissions are said and nobody wants a proof', async () => {
-  const { clients, installationId, known, sandbox, ask } = await installed();
-  await readAccess(clients, installationId, ask);
+test('a valid token is reused unless a new one is requested as proof', async () => {
+  const { clients, installationId, known, sandbox, options } = await installSandboxApp();
+  await readAccess(clients, installationId, options);
   const before = callsTo(sandbox, '/accessTokens');
-  await readAccess(clients, installationId, { ...ask, known });
+  await readAccess(clients, installationId, { ...options, known });
   expect(callsTo(sandbox, '/accessTokens')).toBe(before);
-  await readAccess(clients, installationId, { ...ask, known, prove: true });
+  await readAccess(clients, installationId, { ...options, known, renewToken: true });
   expect(callsTo(sandbox, '/accessTokens')).not.toBe(before);
 });
 
-test('of one that is suspended and never says its permissions they are not known', async () => {
-  const { clients, installationId, registry, known, ask } = await installed();
+test('permissions are unknown for a suspended installation that does not show them', async () => {
+  const { clients, installationId, registry, known, options } = await installSandboxApp();
   registry.installations.suspend(installationId);
-  const readInstallation: typeof clients.app.readInstallation = async (...asked) => ({
-    ...(await clients.app.readInstallation(...asked)),
+  const readInstallation: typeof clients.app.readInstallation = async (...args) => ({
+    ...(await clients.app.readInstallation(...args)),
     permissions: null,
   });
   const silent = { ...clients, app: { ...clients.app, readInstallation } };
-  const access = await readAccess(silent, installationId, { ...ask, known });
+  const access = await readAccess(silent, installationId, { ...options, known });
   expect(access).toMatchObject({ state: 'suspended', installation: { permissions: null } });
 });
 
-test("T40 one that is gone in the registry's own words is uninstalled, and no token is asked for", async () => {
-  const { clients, installationId, registry, known, sandbox, ask } = await installed();
+test('T40 an installation is uninstalled when the registry answers 404 in its own format, and no token is requested', async () => {
+  const { clients, installationId, registry, known, sandbox, options } = await installSandboxApp();
   registry.installations.uninstall(installationId);
   const before = callsTo(sandbox, '/accessTokens');
-  expect(await readAccess(clients, installationId, { ...ask, known, prove: true })).toEqual({
+  expect(await readAccess(clients, installationId, { ...options, known, renewToken: true })).toEqual({
     state: 'uninstalled',
   });
   expect(callsTo(sandbox, '/accessTokens')).toBe(before);
@@ -69,8 +69,8 @@ test.each([
   ['a page of HTML with 200', 200, 'text/html', '<h1>Welcome</h1>'],
   ['a page of HTML with 404', 404, 'text/html', '<h1>Not here</h1>'],
   ['a 404 in a foreign shape', 404, 'application/json', '{"message":"no route"}'],
-])('T34 %s uninstalls nobody', async (_name, status, type, body) => {
-  const { sandbox, app, installationId, ask } = await installed();
+])('T34 %s does not uninstall an installation', async (_name, status, type, body) => {
+  const { sandbox, app, installationId, options } = await installSandboxApp();
   const proxy = createServer((_request, response) =>
     response.writeHead(status, { 'content-type': type }).end(body),
   );
@@ -79,13 +79,13 @@ test.each([
   const address = proxy.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const clients = clientOf(sandbox, app, Date.now, { baseUrl: `http://127.0.0.1:${port}` });
-  await expect(readAccess(clients, installationId, ask)).rejects.toMatchObject({ code: 'bad_answer' });
+  await expect(readAccess(clients, installationId, options)).rejects.toMatchObject({ code: 'bad_answer' });
 });
 
-test('an installation that suddenly names another organization is believed in nothing', async () => {
-  const { clients, installationId, ask } = await installed();
+test('an answer that names another organization is rejected as a bad answer', async () => {
+  const { clients, installationId, options } = await installSandboxApp();
   const known = { state: 'active', organizationId: 'another-organization' };
-  await expect(readAccess(clients, installationId, { ...ask, known })).rejects.toMatchObject({
+  await expect(readAccess(clients, installationId, { ...options, known })).rejects.toMatchObject({
     code: 'bad_answer',
   });
 });

@@ -1,13 +1,10 @@
 import { expect, test } from 'vitest';
-import { readSource } from '../../src/registry/json/fields.js';
-import { parseInventoryRequest } from '../../src/registry/json/parse.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
-import { SOURCES } from '../../src/sync/sources.js';
 
 const INSTALLATION = { id: 'i1', appId: 'a1', createdAt: null, updatedAt: null };
-const documentOf = (words: object) => JSON.stringify({ ...INSTALLATION, ...words });
+const documentOf = (fields: object) => JSON.stringify({ ...INSTALLATION, ...fields });
 
-test('a row is held against its document, in what the document says', () => {
+test('contradictedColumns names the columns that disagree with the document of their row', () => {
   const row = {
     document: documentOf({ organizationId: 'o1' }),
     id: 'i1',
@@ -21,15 +18,4 @@ test('a row is held against its document, in what the document says', () => {
   expect(contradictedColumns('installations', { ...row, document: documentOf({}) })).toEqual([]);
   expect(contradictedColumns('installations', { ...row, document: '[]' })).toEqual(['document']);
   expect(contradictedColumns('syncs', row)).toEqual([]);
-});
-
-test.each([
-  [null, true],
-  ['pending', true],
-  ['Accepted', false],
-])('a request whose state is %s is open: %s', (state, isOpen) => {
-  const request = parseInventoryRequest(
-    readSource(JSON.stringify({ id: 'r1', creditId: 'c1', amount: 1, state }), 'request'),
-  );
-  expect(SOURCES.inventory_requests.isOpen?.(request)).toBe(isOpen);
 });

@@ -8,52 +8,52 @@ import { contextOf, startProgram } from '../support/program.js';
 
 const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
 
-test('it looks again and again, goes on after a look that failed, and stops where it is told to', async () => {
+test('freshness facts are written repeatedly, also after a failure, until the task is stopped', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = await contextOf(program, {});
   await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
-  const warned: string[] = [];
+  const warnings: string[] = [];
   const log = {
     info: () => {},
     error: () => {},
-    warn: (_fields: object, message: string) => void warned.push(message),
+    warn: (_fields: object, message: string) => void warnings.push(message),
   };
-  let looks = 0;
+  let reports = 0;
   const mirror = {
     ...context.mirror,
-    report: async (...given: Parameters<typeof context.mirror.report>) => {
-      looks += 1;
-      if (looks === 1) throw new Error('the disk is full');
-      await context.mirror.report(...given);
+    report: async (...args: Parameters<typeof context.mirror.report>) => {
+      reports += 1;
+      if (reports === 1) throw new Error('the disk is full');
+      await context.mirror.report(...args);
     },
   };
-  const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, everyMs: 1 });
+  const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, intervalMs: 1 });
   facts.start();
-  await expect.poll(() => looks).toBeGreaterThan(3);
+  await expect.poll(() => reports).toBeGreaterThan(3);
   await facts.stop();
-  const before = looks;
+  const before = reports;
   await new Promise(resolve => setTimeout(resolve, 20));
-  expect(looks).toBe(before);
-  expect(warned).toEqual(['no heartbeat could be written this time']);
+  expect(reports).toBe(before);
+  expect(warnings).toEqual(['heartbeat failed']);
   expect(await program.rows("SELECT pid FROM processes WHERE role = 'work'")).toEqual([{ pid: 1 }]);
   expect(await program.rows('SELECT worker_seen_at FROM origin')).toEqual([
     { worker_seen_at: expect.any(String) },
   ]);
 });
 
-test('each resource waits for the oldest delivery that no read has answered, until it is read', async () => {
+test('each resource reports its oldest unread delivery until it is read', async () => {
   const stage = await stageOfJobs({ context: { mirrorMembers: false } });
   const { context, organization, installationId, mirror, now, move } = stage;
-  const look = installationJob(installationId, null, 'person');
-  await stage.run(look);
-  const store = async (id: string): Promise<string> => {
+  const readJob = installationJob(installationId, null, 'person');
+  await stage.run(readJob);
+  const storeDelivery = async (id: string): Promise<string> => {
     move(1_000);
     const receivedAt = now();
     const delivery = acceptedDelivery({ receivedAt, installationId: id, organizationId: organization.id });
     await context.inbox.store([receivedBy(receivedAt, delivery)]);
     return (await stage.inbox.value<string>('SELECT max(received_at) FROM deliveries')) ?? '';
   };
-  const waiting = async (): Promise<Map<unknown, unknown>> => {
+  const readUnread = async (): Promise<Map<unknown, unknown>> => {
     move(20_000);
     await writeFreshnessFacts({ ...context, mirrorMembers: false }, now());
     const rows = await mirror.rows(
@@ -61,14 +61,14 @@ test('each resource waits for the oldest delivery that no read has answered, unt
     );
     return new Map(rows.map(row => [row['resource'], row['oldest_unread_at']]));
   };
-  const first = await store(installationId);
-  await store(installationId);
-  const found = await waiting();
+  const first = await storeDelivery(installationId);
+  await storeDelivery(installationId);
+  const found = await readUnread();
   expect(found.get('warehouse')).toBe(first);
   expect(new Set(found.values())).toEqual(new Set([first]));
   expect(found.has('members')).toBe(false);
-  await stage.run(look);
-  expect(await waiting()).toEqual(new Map());
-  const later = await store(installationId);
-  expect(new Set((await waiting()).values())).toEqual(new Set([later]));
+  await stage.run(readJob);
+  expect(await readUnread()).toEqual(new Map());
+  const later = await storeDelivery(installationId);
+  expect(new Set((await readUnread()).values())).toEqual(new Set([later]));
 });

@@ -1,81 +1,86 @@
 import { describe, expect, test } from 'vitest';
 import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
 import {
-  codeOf,
-  decide,
-  describeFailure as describeError,
-  endsWalk,
+  toFailureCode,
+  decideOutcome,
+  describeFailure,
+  endsBatch,
   type FailureCode,
-  RULES,
+  FAILURE_RULES,
   SyncError,
 } from '../../src/sync/outcome.js';
 
-const moment = { now: 1_000_000, attempts: 1, random: () => 0.5 };
-const failure = (code: FailureCode, retryAfterMs: number | null = null) => ({
+const ATTEMPT = { now: 1_000_000, attempts: 1, random: () => 0.5 };
+const createFailure = (code: FailureCode, retryAfterMs: number | null = null) => ({
   code,
   message: code,
   retryAfterMs,
 });
 
-describe('the table of outcomes', () => {
-  test('has a line for every code of the registry client', () => {
-    for (const code of REGISTRY_ERROR_CODES) expect(RULES[code], code).toBeDefined();
+describe('FAILURE_RULES and decideOutcome', () => {
+  test('the table has a rule for every error code of the registry client', () => {
+    for (const code of REGISTRY_ERROR_CODES) expect(FAILURE_RULES[code], code).toBeDefined();
   });
 
-  test('says of each whether the other resources of its job are still worth asking for', () => {
-    const endsJob = Object.entries(RULES).flatMap(([code, { reach }]) => (reach === 'job' ? [code] : []));
+  test('the table says which failures end the whole job', () => {
+    const endsJob = Object.entries(FAILURE_RULES).flatMap(([code, { reach }]) =>
+      reach === 'job' ? [code] : [],
+    );
     expect(endsJob).toEqual(
       'unauthorized installation_gone disk_full file_refused database_busy organization_busy shutdown disk_nearly_full cancelled access_gone claim_lost fenced not_active foreign_registry'.split(
         ' ',
       ),
     );
-    for (const { reach } of Object.values(RULES)) expect(['resource', 'job']).toContain(reach);
+    for (const { reach } of Object.values(FAILURE_RULES)) expect(['resource', 'job']).toContain(reach);
   });
 
-  test('a second read that is to agree comes a minute later at the earliest', () => {
-    const outcome = decide(failure('removals_unconfirmed'), { ...moment, random: () => 0 });
-    expect('at' in outcome ? outcome.at - moment.now : 0).toBeGreaterThan(60_000);
+  test('removals are confirmed by a second read at the earliest a minute later', () => {
+    const outcome = decideOutcome(createFailure('removals_unconfirmed'), { ...ATTEMPT, random: () => 0 });
+    expect('at' in outcome ? outcome.at - ATTEMPT.now : 0).toBeGreaterThan(60_000);
   });
 
-  test('waits longer each time, up to 15 minutes, and the jitter spreads it', () => {
+  test('the retry delay grows with each attempt up to 15 minutes, with jitter', () => {
     const waits = [1, 2, 3, 10, 50].map(attempts => {
-      const outcome = decide(failure('unavailable'), { ...moment, attempts });
-      return 'at' in outcome ? outcome.at - moment.now : -1;
+      const outcome = decideOutcome(createFailure('unavailable'), { ...ATTEMPT, attempts });
+      return 'at' in outcome ? outcome.at - ATTEMPT.now : -1;
     });
     expect(waits).toEqual(waits.toSorted((a, b) => a - b));
     expect(waits.at(-1)).toBeLessThanOrEqual(15 * 60_000);
-    const early = decide(failure('unavailable'), { ...moment, random: () => 0 });
-    const late = decide(failure('unavailable'), { ...moment, random: () => 1 });
+    const early = decideOutcome(createFailure('unavailable'), { ...ATTEMPT, random: () => 0 });
+    const late = decideOutcome(createFailure('unavailable'), { ...ATTEMPT, random: () => 1 });
     expect(early).not.toEqual(late);
   });
 
-  test('T41 waits at least as long as the registry asks for', () => {
-    expect(decide(failure('rate_limited', 120_000), moment)).toEqual({ act: 'retry', at: 1_120_000 });
+  test('T41 a retry waits at least as long as the registry demands', () => {
+    expect(decideOutcome(createFailure('rate_limited', 120_000), ATTEMPT)).toEqual({
+      act: 'retry',
+      at: 1_120_000,
+    });
   });
 
-  test('T38 a credential that stays refused is paused, and tried again ever later, 15 minutes at most', () => {
+  test('T38 a refused credential pauses the job, and is retried at growing intervals of at most 15 minutes', () => {
     const waits = [1, 2, 3, 4, 5, 50].map(attempts => {
-      const outcome = decide(failure('unauthorized'), { ...moment, attempts, random: () => 1 });
-      return outcome.act === 'pause' ? (outcome.at - moment.now) / 1000 : null;
+      const outcome = decideOutcome(createFailure('unauthorized'), { ...ATTEMPT, attempts, random: () => 1 });
+      return outcome.act === 'pause' ? (outcome.at - ATTEMPT.now) / 1000 : null;
     });
     expect(waits).toEqual([64, 128, 256, 512, 900, 900]);
   });
 
-  test('T44 a job that was overtaken writes and retries nothing more', () => {
-    expect(decide(failure('fenced'), moment)).toEqual({ act: 'give_up' });
-    expect(decide(failure('claim_lost'), moment)).toEqual({ act: 'release', at: moment.now });
+  test('T44 a job whose claim was overtaken writes and retries nothing more', () => {
+    expect(decideOutcome(createFailure('fenced'), ATTEMPT)).toEqual({ act: 'give_up' });
+    expect(decideOutcome(createFailure('claim_lost'), ATTEMPT)).toEqual({ act: 'release', at: ATTEMPT.now });
   });
 
-  test('a shutdown gives the job back, to resume at once', () => {
-    expect(decide(failure('shutdown'), moment)).toEqual({ act: 'release', at: moment.now });
+  test('a shutdown releases the job, to resume at once', () => {
+    expect(decideOutcome(createFailure('shutdown'), ATTEMPT)).toEqual({ act: 'release', at: ATTEMPT.now });
   });
 
-  test('what can never be right has failed at once', () => {
-    expect(decide(failure('bad_request'), moment)).toEqual({ act: 'fail' });
+  test('a request that can never succeed fails at once', () => {
+    expect(decideOutcome(createFailure('bad_request'), ATTEMPT)).toEqual({ act: 'fail' });
   });
 });
 
-describe('the code of an error', () => {
+describe('toFailureCode and describeFailure', () => {
   test.each([
     [new RegistryError('timeout', 'x'), 'timeout'],
     [new SyncError('shutdown'), 'shutdown'],
@@ -89,27 +94,34 @@ describe('the code of an error', () => {
     [Object.assign(new Error('x'), { code: 'SQLITE_LOCKED' }), 'database_busy'],
     [new TypeError('x'), 'unexpected'],
     ['x', 'unexpected'],
-  ])('%s is %s', (error, code) => {
-    expect(codeOf(error)).toBe(code);
+  ])('the code of %s is %s', (error, code) => {
+    expect(toFailureCode(error)).toBe(code);
   });
 
-  test.each(['EACCES', 'EPERM', 'EROFS', 'EMFILE', 'EIO', 'SQLITE_READONLY'])('%s is file_refused', code => {
-    expect(codeOf(Object.assign(new Error('x'), { code }))).toBe('file_refused');
+  test.each(['EACCES', 'EPERM', 'EROFS', 'EMFILE', 'EIO', 'SQLITE_READONLY'])(
+    'the code of %s is file_refused',
+    code => {
+      expect(toFailureCode(Object.assign(new Error('x'), { code }))).toBe('file_refused');
+    },
+  );
+
+  test('T69 the message is kept, with anything that looks like a credential masked', () => {
+    expect(describeFailure(new TypeError('no crs_0123456789abcdef')).message).toBe('no [masked]');
   });
 
-  test('T69 comes with its words, and with nothing that looks like a credential', () => {
-    expect(describeError(new TypeError('no crs_0123456789abcdef')).message).toBe('no [masked]');
-  });
-
-  test('keeps the words and the wait of the registry', () => {
+  test('the message and the retry delay of the registry are kept', () => {
     const error = new RegistryError('rate_limited', 'slow down', { retryAfterMs: 5000 });
-    expect(describeError(error)).toEqual({ code: 'rate_limited', message: 'slow down', retryAfterMs: 5000 });
+    expect(describeFailure(error)).toEqual({
+      code: 'rate_limited',
+      message: 'slow down',
+      retryAfterMs: 5000,
+    });
   });
 });
 
-test('what one of many fails with ends a walk only where the next would fail alike', () => {
+test('an error ends a batch only if the next request would fail the same way', () => {
   const system = (code: string) => Object.assign(new Error(code), { code });
-  for (const code of ['EACCES', 'EIO']) expect(endsWalk(system(code))).toBe(false);
-  expect(endsWalk(system('ENOSPC'))).toBe(true);
-  expect(endsWalk(new SyncError('shutdown'))).toBe(true);
+  for (const code of ['EACCES', 'EIO']) expect(endsBatch(system(code))).toBe(false);
+  expect(endsBatch(system('ENOSPC'))).toBe(true);
+  expect(endsBatch(new SyncError('shutdown'))).toBe(true);
 });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type LastRead,
-  plan,
   parseScope,
-  RESOURCES,
   type PlanInput,
+  planReads,
+  type PreviousRead,
+  RESOURCES,
   serializeScope,
 } from '../../src/sync/plan.js';
 
@@ -15,7 +15,7 @@ const ALL = {
   organization_inventory: 'REQUEST',
 };
 const HOUR_MS = 3_600_000;
-const situation: PlanInput = {
+const INPUT: PlanInput = {
   organizationId: 'organization-1',
   scope: { resources: null, full: false },
   trigger: 'schedule',
@@ -23,52 +23,56 @@ const situation: PlanInput = {
   permissionsChanged: false,
   mirrorMembers: true,
   now: 100 * HOUR_MS,
-  last: new Map(),
+  previousReads: new Map(),
   reaccepted: new Set(),
   announced: new Set(),
 };
 
 const MINUTE_MS = 60_000;
 
-const ofAll = (last: LastRead): PlanInput['last'] => new Map(RESOURCES.map(resource => [resource, last]));
+const allReadAs = (previous: PreviousRead): PlanInput['previousReads'] =>
+  new Map(RESOURCES.map(resource => [resource, previous]));
 
-interface Declined extends Partial<LastRead> {
+interface DeclinedRead extends Partial<PreviousRead> {
   readonly minutesAgo: number;
 }
 
-/** Whether members are asked for, so long after they were declined. */
-function asksFor({ minutesAgo, ...before }: Declined, now: Partial<PlanInput> = {}): boolean {
-  const attemptedAt = situation.now - minutesAgo * MINUTE_MS;
-  const last: LastRead = {
+/** Whether the plan reads members, which were declined this many minutes ago. */
+function requestsMembers(
+  { minutesAgo, ...fields }: DeclinedRead,
+  overrides: Partial<PlanInput> = {},
+): boolean {
+  const attemptedAt = INPUT.now - minutesAgo * MINUTE_MS;
+  const previous: PreviousRead = {
     declined: 'refused',
     refusals: 1,
     attemptedAt,
     dataAsOf: null,
     durationMs: 0,
     everyMs: null,
-    ...before,
+    ...fields,
   };
-  return plan({
-    ...situation,
-    last: new Map([['members', last]]),
-    ...now,
+  return planReads({
+    ...INPUT,
+    previousReads: new Map([['members', previous]]),
+    ...overrides,
   }).read.includes('members');
 }
 
-describe('what a sync of an installation reads', () => {
-  test('everything it permits, the warehouse first', () => {
-    expect(plan(situation)).toEqual({ read: RESOURCES, unpermitted: [] });
+describe('planReads', () => {
+  test('a new installation has all permitted resources read, the warehouse first', () => {
+    expect(planReads(INPUT)).toEqual({ read: RESOURCES, unpermitted: [] });
     expect(RESOURCES[0]).toBe('warehouse');
   });
 
-  test('T39 a missing permission leaves its resources out, without a call', () => {
-    const { read, unpermitted } = plan({ ...situation, permissions: { organization_info: 'VIEW' } });
+  test('T39 a missing permission excludes its resources', () => {
+    const { read, unpermitted } = planReads({ ...INPUT, permissions: { organization_info: 'VIEW' } });
     expect(unpermitted).toEqual(['warehouse', 'reservations', 'inventory', 'inventory_requests', 'members']);
     expect(read).toEqual(['organization', 'addresses', 'retirements', 'projects']);
   });
 
-  test('what is not said is no missing permission: everything is asked for', () => {
-    expect(plan({ ...situation, permissions: null })).toEqual({ read: RESOURCES, unpermitted: [] });
+  test('unknown permissions exclude no resource', () => {
+    expect(planReads({ ...INPUT, permissions: null })).toEqual({ read: RESOURCES, unpermitted: [] });
   });
 
   test.each([
@@ -80,62 +84,62 @@ describe('what a sync of an installation reads', () => {
     [12, 1440],
     [40, 1440],
     [5000, 1440],
-  ])('T39 the refusal number %i in a row is believed for %i minutes', (refusals, minutes) => {
+  ])('T39 after %i refusals in a row a resource is not requested for %i minutes', (refusals, minutes) => {
     for (const trigger of ['schedule', 'worker']) {
-      expect(asksFor({ refusals, minutesAgo: minutes - 0.1 }, { trigger })).toBe(false);
-      expect(asksFor({ refusals, minutesAgo: minutes }, { trigger })).toBe(true);
+      expect(requestsMembers({ refusals, minutesAgo: minutes - 0.1 }, { trigger })).toBe(false);
+      expect(requestsMembers({ refusals, minutesAgo: minutes }, { trigger })).toBe(true);
     }
   });
 
-  test('T39 a delivery asks again for what was refused, a minute apart', () => {
-    expect(asksFor({ refusals: 9, minutesAgo: 0.9 }, { trigger: 'delivery' })).toBe(false);
-    expect(asksFor({ refusals: 9, minutesAgo: 1 }, { trigger: 'delivery' })).toBe(true);
+  test('T39 a delivery requests a refused resource again after a minute', () => {
+    expect(requestsMembers({ refusals: 9, minutesAgo: 0.9 }, { trigger: 'delivery' })).toBe(false);
+    expect(requestsMembers({ refusals: 9, minutesAgo: 1 }, { trigger: 'delivery' })).toBe(true);
   });
 
-  test('T39 a person asks at once, and so does whoever sees that permissions changed or were accepted', () => {
+  test('T39 a refused resource is requested at once by a person and after permissions changed or were accepted', () => {
     const before = { refusals: 9, minutesAgo: 0 };
-    expect(asksFor(before, { trigger: 'person' })).toBe(true);
-    expect(asksFor(before, { permissionsChanged: true })).toBe(true);
-    expect(asksFor(before, { reaccepted: new Set(['members']) })).toBe(true);
-    expect(asksFor(before, { scope: { resources: ['members'], full: false }, trigger: 'worker' })).toBe(
-      false,
-    );
+    expect(requestsMembers(before, { trigger: 'person' })).toBe(true);
+    expect(requestsMembers(before, { permissionsChanged: true })).toBe(true);
+    expect(requestsMembers(before, { reaccepted: new Set(['members']) })).toBe(true);
+    expect(
+      requestsMembers(before, { scope: { resources: ['members'], full: false }, trigger: 'worker' }),
+    ).toBe(false);
   });
 
-  test('T39 a refusal in the future is none', () => {
-    expect(asksFor({ refusals: 9, minutesAgo: -1 })).toBe(true);
+  test('T39 a refusal dated in the future is ignored', () => {
+    expect(requestsMembers({ refusals: 9, minutesAgo: -1 })).toBe(true);
   });
 
-  test('what was never offered is looked at daily, and at once by a person', () => {
+  test('a resource that was never offered is requested daily, and at once by a person', () => {
     const before = { declined: 'not_offered' as const, refusals: 2 };
     for (const trigger of ['schedule', 'delivery', 'worker']) {
-      expect(asksFor({ ...before, minutesAgo: 1439 }, { trigger })).toBe(false);
-      expect(asksFor({ ...before, minutesAgo: 1440 }, { trigger })).toBe(true);
+      expect(requestsMembers({ ...before, minutesAgo: 1439 }, { trigger })).toBe(false);
+      expect(requestsMembers({ ...before, minutesAgo: 1440 }, { trigger })).toBe(true);
     }
-    expect(asksFor({ ...before, minutesAgo: 0 }, { trigger: 'person' })).toBe(true);
+    expect(requestsMembers({ ...before, minutesAgo: 0 }, { trigger: 'person' })).toBe(true);
   });
 
-  test('what was never offered is read again by a job of its own, where a look at it broke', () => {
+  test('a resource that was never offered is requested at once by a retry of its failed read', () => {
     const before = { declined: 'not_offered' as const, refusals: 2, minutesAgo: 0 };
-    const wish = { resources: ['members' as const], full: false };
-    expect(asksFor(before, { scope: wish, trigger: 'worker' })).toBe(true);
+    const scope = { resources: ['members' as const], full: false };
+    expect(requestsMembers(before, { scope, trigger: 'worker' })).toBe(true);
   });
 
-  test('what was offered once and is no more is asked for as what is refused', () => {
+  test('a resource that is no longer offered is requested as often as a refused one', () => {
     const before = { declined: 'not_offered' as const, refusals: 3, dataAsOf: 0 };
-    expect(asksFor({ ...before, minutesAgo: 3 })).toBe(false);
-    expect(asksFor({ ...before, minutesAgo: 4 })).toBe(true);
-    expect(asksFor({ ...before, minutesAgo: 1 }, { trigger: 'delivery' })).toBe(true);
+    expect(requestsMembers({ ...before, minutesAgo: 3 })).toBe(false);
+    expect(requestsMembers({ ...before, minutesAgo: 4 })).toBe(true);
+    expect(requestsMembers({ ...before, minutesAgo: 1 }, { trigger: 'delivery' })).toBe(true);
   });
 
-  test('members stay out where the mirror shall not hold them', () => {
-    const { read, unpermitted } = plan({ ...situation, mirrorMembers: false, permissions: {} });
+  test('members are not read if the mirror must not hold them', () => {
+    const { read, unpermitted } = planReads({ ...INPUT, mirrorMembers: false, permissions: {} });
     expect([...read, ...unpermitted]).not.toContain('members');
   });
 
-  test('the schedule reads at most every ten times the last duration; a delivery always', () => {
-    const dataAsOf = situation.now - HOUR_MS;
-    const last = ofAll({
+  test('the schedule waits ten times the duration of the last read; a delivery does not', () => {
+    const dataAsOf = INPUT.now - HOUR_MS;
+    const previousReads = allReadAs({
       declined: null,
       refusals: 0,
       attemptedAt: dataAsOf,
@@ -143,18 +147,22 @@ describe('what a sync of an installation reads', () => {
       durationMs: HOUR_MS / 5,
       everyMs: null,
     });
-    expect(plan({ ...situation, last }).read).toEqual([]);
-    expect(plan({ ...situation, trigger: 'delivery', last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, scope: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
+    expect(planReads({ ...INPUT, previousReads }).read).toEqual([]);
+    expect(planReads({ ...INPUT, trigger: 'delivery', previousReads }).read).toEqual(RESOURCES);
+    expect(planReads({ ...INPUT, scope: { resources: null, full: true }, previousReads }).read).toEqual(
+      RESOURCES,
+    );
   });
 
-  test('what is read once a day has its turn in the second half of one, other for each organization', () => {
+  test('a daily resource is due in the second half of the day, at a different time for each organization', () => {
     const turns = Array.from({ length: 200 }, (_, index) => {
       const isRead = (hours: number) => {
-        const dataAsOf = situation.now - hours * HOUR_MS;
+        const dataAsOf = INPUT.now - hours * HOUR_MS;
         const read = { declined: null, refusals: 0, durationMs: 0, attemptedAt: dataAsOf, dataAsOf };
-        const last = ofAll({ ...read, everyMs: 24 * HOUR_MS });
-        return plan({ ...situation, organizationId: `organization ${index}`, last }).read.length > 0;
+        const previousReads = allReadAs({ ...read, everyMs: 24 * HOUR_MS });
+        return (
+          planReads({ ...INPUT, organizationId: `organization ${index}`, previousReads }).read.length > 0
+        );
       };
       return Array.from({ length: 26 }, (_each, hours) => hours).find(isRead) ?? Infinity;
     });
@@ -163,29 +171,31 @@ describe('what a sync of an installation reads', () => {
     expect(new Set(turns).size).toBeGreaterThan(6);
   });
 
-  test('what is read once a day is read at once by a delivery, a person and in full, and after a try that failed', () => {
-    const dataAsOf = situation.now - HOUR_MS;
+  test('a daily resource is due at once for a delivery, a person, a full sync and after a failed read', () => {
+    const dataAsOf = INPUT.now - HOUR_MS;
     const read = { declined: null, refusals: 0, durationMs: 0, dataAsOf, everyMs: 24 * HOUR_MS };
-    const last = ofAll({ ...read, attemptedAt: dataAsOf });
-    expect(plan({ ...situation, last }).read).toEqual([]);
+    const previousReads = allReadAs({ ...read, attemptedAt: dataAsOf });
+    expect(planReads({ ...INPUT, previousReads }).read).toEqual([]);
     for (const trigger of ['delivery', 'person', 'worker'])
-      expect(plan({ ...situation, trigger, last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, scope: { resources: null, full: true }, last }).read).toEqual(RESOURCES);
-    expect(plan({ ...situation, last, announced: new Set(['members']) }).read).toEqual(['members']);
-    const failed = ofAll({ ...read, attemptedAt: dataAsOf + 1 });
-    expect(plan({ ...situation, last: failed }).read).toEqual(RESOURCES);
+      expect(planReads({ ...INPUT, trigger, previousReads }).read).toEqual(RESOURCES);
+    expect(planReads({ ...INPUT, scope: { resources: null, full: true }, previousReads }).read).toEqual(
+      RESOURCES,
+    );
+    expect(planReads({ ...INPUT, previousReads, announced: new Set(['members']) }).read).toEqual(['members']);
+    const failed = allReadAs({ ...read, attemptedAt: dataAsOf + 1 });
+    expect(planReads({ ...INPUT, previousReads: failed }).read).toEqual(RESOURCES);
   });
 
-  test('what is dated in the future is due: the clock was put right since', () => {
-    const tomorrow = situation.now + 24 * HOUR_MS;
+  test('a read dated in the future counts as due, because its clock was wrong', () => {
+    const tomorrow = INPUT.now + 24 * HOUR_MS;
     const times = { attemptedAt: tomorrow, dataAsOf: tomorrow, durationMs: 1000, everyMs: null };
     for (const declined of [null, 'refused'] as const) {
-      const last = ofAll({ declined, refusals: declined === null ? 0 : 9, ...times });
-      expect(plan({ ...situation, last }).read).toEqual(RESOURCES);
+      const previousReads = allReadAs({ declined, refusals: declined === null ? 0 : 9, ...times });
+      expect(planReads({ ...INPUT, previousReads }).read).toEqual(RESOURCES);
     }
   });
 
-  test('a wish survives being stored, and two merged wishes add up', () => {
+  test('a scope survives serialization, and merging two payloads joins their scopes', () => {
     const one = { resources: ['warehouse' as const], full: false };
     const other = { resources: ['retirements' as const], full: true };
     expect(parseScope(serializeScope(one))).toEqual(one);

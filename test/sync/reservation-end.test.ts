@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Reservation } from '../../src/registry/model.js';
-import { nextReservationEnd } from '../../src/sync/installation/reservation-end.js';
+import { findNextReservationEnd } from '../../src/sync/installation/reservation-end.js';
 import { NOON } from '../support/inbox.js';
 
 const SECOND_MS = 1000;
 
-function reservation(endsInMs: number, words: Partial<Reservation> = {}): Reservation {
+function createReservation(endsInMs: number, fields: Partial<Reservation> = {}): Reservation {
   return {
     id: 'r1',
     creditId: 'c1',
@@ -21,30 +21,32 @@ function reservation(endsInMs: number, words: Partial<Reservation> = {}): Reserv
     createdAt: null,
     updatedAt: null,
     document: '{}',
-    ...words,
+    ...fields,
   };
 }
 
-test('a hold is looked at just after it ends, the earliest first', () => {
-  expect(nextReservationEnd([reservation(60 * SECOND_MS), reservation(30 * SECOND_MS)], NOON)).toBe(
-    NOON + 31 * SECOND_MS,
+test('reservations are read just after the earliest end', () => {
+  expect(
+    findNextReservationEnd([createReservation(60 * SECOND_MS), createReservation(30 * SECOND_MS)], NOON),
+  ).toBe(NOON + 31 * SECOND_MS);
+});
+
+test('finished, cancelled and expired reservations need no read', () => {
+  const ended = ['finished', 'Cancelled', 'expired', 'a_new_word'].map(state =>
+    createReservation(60_000, { state }),
   );
+  expect(
+    findNextReservationEnd([...ended, createReservation(60_000, { isComplete: true })], NOON),
+  ).toBeNull();
+  expect(findNextReservationEnd([createReservation(60_000, { reservedToDate: null })], NOON)).toBeNull();
 });
 
-test('finished, cancelled and expired ones ask for nothing', () => {
-  const over = ['finished', 'Cancelled', 'expired', 'a_new_word'].map(state =>
-    reservation(60_000, { state }),
-  );
-  expect(nextReservationEnd([...over, reservation(60_000, { isComplete: true })], NOON)).toBeNull();
-  expect(nextReservationEnd([reservation(60_000, { reservedToDate: null })], NOON)).toBeNull();
+test('without a state only the end time counts', () => {
+  expect(findNextReservationEnd([createReservation(60_000, { state: null })], NOON)).toBe(NOON + 61_000);
+  expect(findNextReservationEnd([createReservation(-2000, { state: null })], NOON)).toBeNull();
 });
 
-test('where the registry sends no state, only the time counts', () => {
-  expect(nextReservationEnd([reservation(60_000, { state: null })], NOON)).toBe(NOON + 61_000);
-  expect(nextReservationEnd([reservation(-2000, { state: null })], NOON)).toBeNull();
-});
-
-test('one that is overdue and still said to be outstanding is looked at again, for a while', () => {
-  expect(nextReservationEnd([reservation(-2000)], NOON)).toBe(NOON + 5000);
-  expect(nextReservationEnd([reservation(-301_000)], NOON)).toBeNull();
+test('an overdue reservation that is still outstanding is read again for a while', () => {
+  expect(findNextReservationEnd([createReservation(-2000)], NOON)).toBe(NOON + 5000);
+  expect(findNextReservationEnd([createReservation(-301_000)], NOON)).toBeNull();
 });

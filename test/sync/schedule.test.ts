@@ -1,23 +1,28 @@
 import { Cron } from 'croner';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
-import { createSchedule, enqueueTick, intervalOf, timesAround } from '../../src/sync/schedule/schedule.js';
-import { offsetInInterval } from '../../src/sync/plan.js';
+import {
+  createSchedule,
+  enqueueTick,
+  computeTickInterval,
+  findTickTimes,
+} from '../../src/sync/schedule/schedule.js';
+import { computeIntervalOffset } from '../../src/sync/plan.js';
 import { boxOf, only, NOON, temporaryInbox } from '../support/inbox.js';
 
 const QUARTER = '*/15 * * * *';
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-test('times are reckoned in UTC, and a time that is now counts as reached', () => {
+test('scheduled times are in UTC, and the current time counts as reached', () => {
   const at = (ms: number) => {
-    const { last, next } = timesAround(QUARTER, NOON + ms);
+    const { last, next } = findTickTimes(QUARTER, NOON + ms);
     return [(last ?? 0) - NOON, next - NOON].map(time => time / MINUTE_MS);
   };
   expect(at(-1)).toEqual([-15, 0]);
   expect(at(0)).toEqual([0, 15]);
   expect(at(14 * MINUTE_MS)).toEqual([0, 15]);
-  expect(intervalOf(QUARTER, NOON)).toBe(15 * MINUTE_MS);
+  expect(computeTickInterval(QUARTER, NOON)).toBe(15 * MINUTE_MS);
 });
 
 test.each([
@@ -28,11 +33,11 @@ test.each([
   '0 22 * * 1-5',
   '*/15 * * * *',
   '*/7 * * * * *',
-])('%s has a last and a next time at any moment, and none between them', pattern => {
+])('%s has a last and a next time at any moment, with none between them', pattern => {
   const cron = new Cron(pattern, { paused: true, timezone: 'UTC' });
   for (let step = 0; step < 40; step += 1) {
     const now = NOON + step * 53.7 * DAY_MS + step * 1234;
-    const { last, next } = timesAround(pattern, now);
+    const { last, next } = findTickTimes(pattern, now);
     expect(last).toBeLessThanOrEqual(now);
     expect(next).toBeGreaterThan(now);
     expect(cron.nextRun(new Date(last ?? 0))?.getTime()).toBe(next);
@@ -40,29 +45,29 @@ test.each([
   }
 });
 
-test('a tick is one job, however many workers ask for it and however late', async () => {
+test('a tick becomes one job, no matter how many workers enqueue it or how late', async () => {
   const inbox = boxOf();
   const { at } = inbox;
   expect(await enqueueTick(at(NOON), NOON, NOON + MINUTE_MS)).not.toBeNull();
   expect(await enqueueTick(at(NOON), NOON, NOON + MINUTE_MS)).toBeNull();
-  const held = only(await inbox.claim({ now: NOON, leaseMs: MINUTE_MS, slots: 1 }));
-  expect(held).toMatchObject({ kind: 'tick', trigger: 'schedule', payload: { intervalMs: MINUTE_MS } });
-  await inbox.finish(held, 'done', NOON);
+  const claimed = only(await inbox.claim({ now: NOON, leaseMs: MINUTE_MS, slots: 1 }));
+  expect(claimed).toMatchObject({ kind: 'tick', trigger: 'schedule', payload: { intervalMs: MINUTE_MS } });
+  await inbox.finish(claimed, 'done', NOON);
   expect(await enqueueTick(at(NOON + 1), NOON, NOON + MINUTE_MS)).toBeNull();
   const next = NOON + MINUTE_MS;
   expect(await enqueueTick(at(next), next, NOON + 2 * MINUTE_MS)).not.toBeNull();
 });
 
-test('a tick that was asked for by a clock that was ahead is asked for again when its time comes', async () => {
+test('a tick that was enqueued by a clock that was ahead is enqueued again at its time', async () => {
   const inbox = boxOf();
   const early = await enqueueTick(inbox.at(NOON + DAY_MS), NOON, NOON + MINUTE_MS);
-  const held = only(await inbox.claim({ now: NOON + DAY_MS, leaseMs: MINUTE_MS, slots: 1 }));
-  await inbox.finish(held, 'done', NOON + DAY_MS);
+  const claimed = only(await inbox.claim({ now: NOON + DAY_MS, leaseMs: MINUTE_MS, slots: 1 }));
+  await inbox.finish(claimed, 'done', NOON + DAY_MS);
   expect(await enqueueTick(inbox.at(NOON), NOON, NOON + MINUTE_MS)).toBeGreaterThan(early ?? 0);
   expect(await enqueueTick(inbox.at(NOON), NOON, NOON + MINUTE_MS)).toBeNull();
 });
 
-test('the schedule asks for each of its times once, the last one before the start included', async () => {
+test('the schedule enqueues each time once, including the last one before the start', async () => {
   const db = temporaryInbox();
   const box = boxOf(db);
   const inbox = createInboxPort(db, Date.now);
@@ -84,28 +89,30 @@ test('the schedule asks for each of its times once, the last one before the star
   expect(warnings).toEqual([]);
 });
 
-test('every organization has its own place in the interval, always the same, spread evenly', () => {
-  const places = Array.from({ length: 1000 }, (_, index) => offsetInInterval(`organization ${index}`, 1000));
-  expect(offsetInInterval('organization 7', 1000)).toBe(places[7]);
-  expect(Math.min(...places)).toBeGreaterThanOrEqual(0);
-  expect(Math.max(...places)).toBeLessThan(1000);
+test('every organization has a fixed place in the interval, spread evenly', () => {
+  const offsets = Array.from({ length: 1000 }, (_, index) =>
+    computeIntervalOffset(`organization ${index}`, 1000),
+  );
+  expect(computeIntervalOffset('organization 7', 1000)).toBe(offsets[7]);
+  expect(Math.min(...offsets)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...offsets)).toBeLessThan(1000);
   const quarters = [0, 1, 2, 3].map(
-    quarter => places.filter(place => Math.floor(place / 200) === quarter).length,
+    quarter => offsets.filter(offset => Math.floor(offset / 200) === quarter).length,
   );
   for (const count of quarters) expect(count).toBeGreaterThan(200);
 });
 
-test('a pattern whose time never comes is looked at once a day, and a clock that is set is never slept through', async () => {
-  const { last, next } = timesAround('0 0 30 2 *', NOON);
+test('a pattern that never matches is checked daily, and a sleep never lasts longer than a minute', async () => {
+  const { last, next } = findTickTimes('0 0 30 2 *', NOON);
   expect([last, next - NOON]).toEqual([null, DAY_MS]);
   vi.useFakeTimers({ now: NOON });
   onTestFinished(() => void vi.useRealTimers());
-  const asked: unknown[] = [];
-  const enqueueOnce = async (job: unknown) => asked.push(job);
+  const enqueued: unknown[] = [];
+  const enqueueOnce = async (job: unknown) => enqueued.push(job);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const schedule = createSchedule({ pattern: '0 0 * * *', inbox: { enqueueOnce }, now: Date.now, log });
   schedule.start();
   await vi.advanceTimersByTimeAsync(61_000);
-  expect(asked).toHaveLength(2);
+  expect(enqueued).toHaveLength(2);
   await schedule.stop();
 });

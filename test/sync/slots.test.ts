@@ -1,79 +1,83 @@
 import PQueue from 'p-queue';
 import { expect, test } from 'vitest';
-import { takeSlot } from '../../src/sync/worker/slots.js';
+import { acquireSlot } from '../../src/sync/worker/slots.js';
 
-const onLong = () => {};
+const onLongRun = () => {};
 
 async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
-  const slot = await takeSlot({ queue, onLong, othersWait: async () => false });
+  const slot = await acquireSlot({ queue, onLongRun, areRunsWaiting: async () => false });
   arrived();
-  slot.leave();
+  slot.release();
 }
 
-test('a long run lets one that waits go first, and then goes on', async () => {
+test('a long run lets a waiting run go first and then continues', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const seen: string[] = [];
-  const long = await takeSlot({ queue, onLong, othersWait: async () => queue.size > 0 });
+  const long = await acquireSlot({ queue, onLongRun, areRunsWaiting: async () => queue.size > 0 });
   const small = passThrough(queue, () => seen.push('small'));
   for (let page = 1; page <= 120; page++) {
-    await long.turn();
+    await long.yieldTurn();
     seen.push(`page ${page}`);
   }
-  long.leave();
+  long.release();
   await small;
   expect(seen.indexOf('small')).toBe(49);
   expect(seen).toHaveLength(121);
 });
 
-test('a short run keeps its place, and so does a long one while nobody waits', async () => {
+test('a short run keeps its slot, and so does a long run while no other waits', async () => {
   const queue = new PQueue({ concurrency: 1 });
   let waiting = false;
-  const saidLong: number[] = [];
+  const longAtPage: number[] = [];
   let page = 1;
-  const slot = await takeSlot({ queue, onLong: () => saidLong.push(page), othersWait: async () => waiting });
-  for (; page <= 199; page++) await slot.turn();
+  const slot = await acquireSlot({
+    queue,
+    onLongRun: () => longAtPage.push(page),
+    areRunsWaiting: async () => waiting,
+  });
+  for (; page <= 199; page++) await slot.yieldTurn();
   expect(queue.pending).toBe(1);
-  expect(saidLong).toEqual([50]);
+  expect(longAtPage).toEqual([50]);
   waiting = true;
   const order: string[] = [];
   const next = passThrough(queue, () => order.push('other'));
-  await slot.turn();
-  order.push('first again');
-  slot.leave();
+  await slot.yieldTurn();
+  order.push('resumed');
+  slot.release();
   await next;
-  expect(order).toEqual(['other', 'first again']);
+  expect(order).toEqual(['other', 'resumed']);
 });
 
-test('never more runs at once than there are places', async () => {
+test('no more runs are active than there are slots', async () => {
   const queue = new PQueue({ concurrency: 3 });
   let running = 0;
-  let most = 0;
+  let maxRunning = 0;
   await Promise.all(
     Array.from({ length: 10 }, async () => {
-      const slot = await takeSlot({ queue, onLong, othersWait: async () => queue.size > 0 });
+      const slot = await acquireSlot({ queue, onLongRun, areRunsWaiting: async () => queue.size > 0 });
       for (let page = 0; page < 130; page++) {
         running += 1;
-        most = Math.max(most, running);
+        maxRunning = Math.max(maxRunning, running);
         await Promise.resolve();
         running -= 1;
-        await slot.turn();
+        await slot.yieldTurn();
       }
-      slot.leave();
+      slot.release();
     }),
   );
-  expect(most).toBe(3);
+  expect(maxRunning).toBe(3);
 });
 
-test('after every page all else that waits in the process goes first', async () => {
+test('other work of the process goes first after every page', async () => {
   const queue = new PQueue({ concurrency: 1 });
-  const slot = await takeSlot({ queue, onLong: () => undefined, othersWait: async () => false });
+  const slot = await acquireSlot({ queue, onLongRun: () => undefined, areRunsWaiting: async () => false });
   let others = 0;
   for (let page = 1; page <= 3; page += 1) {
     setImmediate(() => {
       others += 1;
     });
-    await slot.turn();
+    await slot.yieldTurn();
     expect(others).toBe(page);
   }
-  slot.leave();
+  slot.release();
 });

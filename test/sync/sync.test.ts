@@ -10,7 +10,7 @@ const OPTIONS: SyncOptions = {
   log: { info: () => {}, warn: () => {}, error: () => {} },
 };
 
-test('a mirror that was filled from one registry refuses every other', async () => {
+test('a mirror that was filled by one app refuses another app', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = await contextOf(program, {});
   const sync = createSync(context, OPTIONS);
@@ -20,7 +20,7 @@ test('a mirror that was filled from one registry refuses every other', async () 
   await expect(another.start()).rejects.toThrow(/was filled from/);
 });
 
-test('after an older inbox.db was brought back, claims start above the highest that the mirror has seen', async () => {
+test('claims start above the highest that the mirror has seen, even after an older inbox.db was restored', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = await contextOf(program, {});
   await context.mirror.raiseFence({ organizationId: 'o1', part: 'data', claim: 4711 });
@@ -35,7 +35,7 @@ test('after an older inbox.db was brought back, claims start above the highest t
   expect(job?.claim).toBeGreaterThan(4711);
 });
 
-test('the first start looks for installations that were there before it, and a second start asks for no second tick', async () => {
+test('the first start discovers existing installations, and a second start enqueues no second tick', async () => {
   const program = await startProgram({ receiveOnly: true });
   for (let start = 0; start < 2; start++) {
     const sync = createSync(await contextOf(program, {}), OPTIONS);
@@ -50,7 +50,7 @@ test('the first start looks for installations that were there before it, and a s
   expect(calls.filter(({ path }) => path.startsWith('/app/installations'))).toHaveLength(1);
 });
 
-test('a registry that refuses the app at the start is told at once, and is asked again by a job', async () => {
+test('a registry that refuses the app at the start is logged at once, and a job retries the call', async () => {
   const program = await startProgram({ receiveOnly: true });
   program.registry.faults.add({
     path: '/app/accessTokens',
@@ -58,11 +58,11 @@ test('a registry that refuses the app at the start is told at once, and is asked
     options: { status: 401 },
     count: 99,
   });
-  const said: string[] = [];
-  const error = (_fields: object, message: string) => void said.push(message);
+  const messages: string[] = [];
+  const error = (_fields: object, message: string) => void messages.push(message);
   const sync = createSync(await contextOf(program, {}), { ...OPTIONS, log: { ...OPTIONS.log, error } });
   await sync.start();
-  await expect.poll(() => said).toEqual([expect.stringContaining('no access to the registry: ')]);
+  await expect.poll(() => messages).toEqual([expect.stringContaining('no access to the registry: ')]);
   await sync.stop();
   expect(await program.rows("SELECT 1 FROM jobs WHERE kind = 'discover'")).not.toEqual([]);
 });

@@ -11,25 +11,21 @@ import {
   temporaryInbox,
 } from '../support/inbox.js';
 import { RegistryError } from '../../src/registry/errors.js';
-import {
-  createWorker,
-  type JobHandler,
-  type Worker,
-  type WorkerOptions,
-} from '../../src/sync/worker/worker.js';
+import type { JobHandler } from '../../src/sync/worker/execute-job.js';
+import { createWorker, type Worker, type WorkerOptions } from '../../src/sync/worker/worker.js';
 
-const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
+const SILENT_LOG = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** By a connection of its own to the same file, as another process has it. */
-function startWorker(folder: string, perform: JobHandler, overrides: Partial<WorkerOptions> = {}): Worker {
+/** Starts a worker with its own connection to the same file, as in another process. */
+function startWorker(folder: string, handleJob: JobHandler, overrides: Partial<WorkerOptions> = {}): Worker {
   const db = temporaryInbox(folder, 5000);
   const worker = createWorker({
     inbox: createInboxPort(db, overrides.now ?? Date.now),
-    perform,
+    handleJob,
     concurrency: 4,
     now: Date.now,
     random: () => 0,
-    log: QUIET,
+    log: SILENT_LOG,
     ...overrides,
   });
   onTestFinished(() => worker.stop());
@@ -42,7 +38,7 @@ function newInbox(): { folder: string; inbox: Box } {
   return { folder, inbox: boxOf(temporaryInbox(folder)) };
 }
 
-const ask = (inbox: Pick<Box, 'enqueue'>, id: string, now = Date.now()) =>
+const enqueueJob = (inbox: Pick<Box, 'enqueue'>, id: string, now = Date.now()) =>
   inbox.enqueue(installationJob(id, null, 'delivery'), now);
 
 test('a worker wakes for a delivery that another connection stored', async () => {
@@ -58,65 +54,65 @@ test('a worker wakes for a delivery that another connection stored', async () =>
   expect(await done).toBe('i7');
 });
 
-test('a worker at rest wakes for a job that its own process asks for', async () => {
+test('an idle worker wakes for a job that its own process enqueued', async () => {
   const { folder } = newInbox();
   const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   const done: (string | null)[] = [];
-  const perform: JobHandler = async ({ job }) => {
+  const handleJob: JobHandler = async ({ job }) => {
     done.push(job.installationId);
     return 'read';
   };
-  startWorker(folder, perform, { inbox });
+  startWorker(folder, handleJob, { inbox });
   await inbox.enqueue([installationJob('i8', null, 'delivery')]);
   await expect.poll(() => done, { timeout: 3000 }).toEqual(['i8']);
 });
 
-test('a worker is idle for whoever asks once it has looked after that, not by a look that was under way', async () => {
+test('idle resolves after a claim that started later than the call', async () => {
   const { folder } = newInbox();
   const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
-  const looked: (() => void)[] = [];
+  const pendingClaims: (() => void)[] = [];
   const slow: InboxPort = {
     ...inbox,
-    claim: async wanted => {
-      const found = await inbox.claim(wanted);
-      await new Promise<void>(resolve => looked.push(resolve));
-      return found;
+    claim: async request => {
+      const result = await inbox.claim(request);
+      await new Promise<void>(resolve => pendingClaims.push(resolve));
+      return result;
     },
   };
   const done: (string | null)[] = [];
-  const perform: JobHandler = async ({ job }) => {
+  const handleJob: JobHandler = async ({ job }) => {
     done.push(job.installationId);
     return 'read';
   };
-  const worker = startWorker(folder, perform, { inbox: slow });
-  await expect.poll(() => looked.length).toBe(1);
+  const worker = startWorker(folder, handleJob, { inbox: slow });
+  await expect.poll(() => pendingClaims.length).toBe(1);
   await inbox.enqueue([installationJob('i9', null, 'person')]);
   const seen = worker.idle().then(() => [...done]);
-  const letGo = setInterval(() => looked.shift()?.(), 5);
-  onTestFinished(() => clearInterval(letGo));
+  const releaseTimer = setInterval(() => pendingClaims.shift()?.(), 5);
+  onTestFinished(() => clearInterval(releaseTimer));
   expect(await seen).toEqual(['i9']);
 });
 
-test('T63 with four workers no installation is ever worked on twice at once, and nothing is left over', async () => {
+test('T63 four workers never run one installation twice at once, and finish all jobs', async () => {
   const { folder, inbox } = newInbox();
   const atWork = new Set<string>();
   const done: string[] = [];
   const clashes: string[] = [];
-  const perform: JobHandler = async ({ job, turn }) => {
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
     const id = job.installationId ?? '';
     if (atWork.has(id)) clashes.push(id);
     atWork.add(id);
     for (let page = 0; page < 5; page++) {
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
     }
     atWork.delete(id);
     done.push(id);
     return 'read';
   };
-  for (let id = 0; id < 40; id++) await ask(inbox, `i${id}`);
-  const workers = [1, 2, 3, 4].map(() => startWorker(folder, perform));
-  for (let id = 0; id < 40; id++) await ask(inbox, `i${id}`);
+  for (let id = 0; id < 40; id++) await enqueueJob(inbox, `i${id}`);
+  const workers = [1, 2, 3, 4].map(() => startWorker(folder, handleJob));
+  for (let id = 0; id < 40; id++) await enqueueJob(inbox, `i${id}`);
   await Promise.all(workers.map(worker => worker.idle()));
   await expect.poll(async () => (await inbox.at(Date.now()).countJobs()).waiting).toBe(0);
   await Promise.all(workers.map(worker => worker.idle()));
@@ -124,11 +120,11 @@ test('T63 with four workers no installation is ever worked on twice at once, and
   expect(new Set(done).size).toBe(40);
 });
 
-test('T63 the control: without claims two workers do clash', async () => {
+test('T63 control: two workers without exclusive claims do run one installation twice at once', async () => {
   const { folder, inbox } = newInbox();
   const atWork = new Set<string>();
   const clashes: string[] = [];
-  const perform: JobHandler = async ({ job }) => {
+  const handleJob: JobHandler = async ({ job }) => {
     const id = job.installationId ?? '';
     if (atWork.has(id)) clashes.push(id);
     atWork.add(id);
@@ -136,21 +132,21 @@ test('T63 the control: without claims two workers do clash', async () => {
     atWork.delete(id);
     return 'read';
   };
-  await ask(inbox, 'i1');
+  await enqueueJob(inbox, 'i1');
   const ahead = createInboxPort(temporaryInbox(folder, 5000), () => Date.now() + 1e9);
   const careless: InboxPort = {
     ...createInboxPort(temporaryInbox(folder, 5000), Date.now),
     claim: ({ parts }) => ahead.claim({ parts, leaseMs: -1e9 }),
   };
-  const workers = [1, 2].map(() => startWorker(folder, perform, { inbox: careless }));
+  const workers = [1, 2].map(() => startWorker(folder, handleJob, { inbox: careless }));
   await expect.poll(() => clashes.length).toBeGreaterThan(0);
   await Promise.all(workers.map(worker => worker.stop()));
 });
 
-test('T64 a job whose process dies every time has failed after its attempts, where people see it', async () => {
+test('T64 a job whose process dies every time fails after its attempts', async () => {
   const { folder, inbox } = newInbox();
   let now = NOON;
-  const id = await ask(inbox, 'i1', now);
+  const id = await enqueueJob(inbox, 'i1', now);
   let claims = 0;
   for (let life = 0; life < 12; life++) {
     const dies: JobHandler = () => {
@@ -160,11 +156,11 @@ test('T64 a job whose process dies every time has failed after its attempts, whe
     const db = temporaryInbox(folder, 5000);
     const killed = createWorker({
       inbox: createInboxPort(db, () => now),
-      perform: dies,
+      handleJob: dies,
       concurrency: 1,
       now: () => now,
       random: () => 0,
-      log: QUIET,
+      log: SILENT_LOG,
     });
     killed.start();
     await new Promise(resolve => setImmediate(resolve));
@@ -180,30 +176,30 @@ test('T64 a job whose process dies every time has failed after its attempts, whe
 });
 
 test.each(Array.from({ length: 12 }, (_, index) => index))(
-  'a job that comes due while the worker looks around is not slept through (%i ms after it began)',
+  'a job that becomes due during a claim is run without delay (%i ms after the start)',
   async after => {
     const { folder, inbox } = newInbox();
     let clock = NOON;
     await inbox.enqueue({ ...installationJob('i1', null, 'delivery'), startDelayMs: after }, clock);
     const done: string[] = [];
-    const perform: JobHandler = async ({ job }) => {
+    const handleJob: JobHandler = async ({ job }) => {
       done.push(job.dedupeKey);
       return 'read';
     };
-    startWorker(folder, perform, { now: () => clock++ });
+    startWorker(folder, handleJob, { now: () => clock++ });
     await expect.poll(() => done.length, { timeout: 2000, interval: 2 }).toBe(1);
   },
 );
 
-test('a shutdown ends the run at its next page and gives the job back for the next process', async () => {
+test('a shutdown ends a run at its next page and releases the job for the next process', async () => {
   const { folder, inbox } = newInbox();
-  const id = await ask(inbox, 'i1');
+  const id = await enqueueJob(inbox, 'i1');
   let pages = 0;
-  const endless: JobHandler = async ({ turn }) => {
+  const endless: JobHandler = async ({ yieldTurn }) => {
     for (;;) {
       pages += 1;
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
     }
   };
   const first = startWorker(folder, endless);
@@ -215,83 +211,83 @@ test('a shutdown ends the run at its next page and gives the job back for the ne
   expect(await inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
 });
 
-test('T21 while the disk is nearly full nothing is claimed and what runs is given back, until there is space', async () => {
+test('T21 while the disk is nearly full no job is claimed and running jobs are released', async () => {
   const { folder, inbox } = newInbox();
-  const running = await ask(inbox, 'i1');
+  const running = await enqueueJob(inbox, 'i1');
   let reason: string | null = null;
   let pages = 0;
   let isEndless = true;
-  let looks = 0;
-  const told: string[] = [];
-  const tell = (_fields: object, message: string) => told.push(message);
-  const perform: JobHandler = async ({ turn }) => {
+  let checks = 0;
+  const messages: string[] = [];
+  const recordMessage = (_fields: object, message: string) => messages.push(message);
+  const handleJob: JobHandler = async ({ yieldTurn }) => {
     for (;;) {
       pages += 1;
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
       if (!isEndless) return 'read';
     }
   };
-  const worker = startWorker(folder, perform, {
-    whyPaused: () => {
-      looks += 1;
+  const worker = startWorker(folder, handleJob, {
+    findPauseReason: () => {
+      checks += 1;
       return reason;
     },
-    lookEveryMs: 5,
-    log: { ...QUIET, info: tell, warn: tell },
+    pauseCheckIntervalMs: 5,
+    log: { ...SILENT_LOG, info: recordMessage, warn: recordMessage },
   });
   await expect.poll(() => pages).toBeGreaterThan(2);
   reason = 'one byte is free';
   await expect.poll(async () => (await inbox.job(running)).state).toBe('waiting');
   expect(await inbox.job(running)).toMatchObject({ attempts: 0 });
-  const asked = await ask(inbox, 'i2');
-  const before = looks;
-  await expect.poll(() => looks).toBeGreaterThan(before + 10);
+  const waiting = await enqueueJob(inbox, 'i2');
+  const before = checks;
+  await expect.poll(() => checks).toBeGreaterThan(before + 10);
   expect(await inbox.at(Date.now()).countJobs()).toMatchObject({ waiting: 2, running: 0 });
-  expect(await inbox.job(asked)).toMatchObject({ attempts: 0, started_at: null });
+  expect(await inbox.job(waiting)).toMatchObject({ attempts: 0, started_at: null });
   isEndless = false;
   reason = null;
   await worker.idle();
-  for (const id of [running, asked]) {
+  for (const id of [running, waiting]) {
     expect(await inbox.job(id)).toMatchObject({ state: 'done', outcome: 'read', attempts: 1 });
   }
-  expect(told.filter(message => message.startsWith('reads and'))).toEqual([
-    'reads and certificates pause; deliveries are still stored',
-    'reads and certificates go on',
+  expect(messages.filter(message => message.startsWith('reads and'))).toEqual([
+    'reads and certificates paused; deliveries are still stored',
+    'reads and certificates resumed',
   ]);
 });
 
-test('a run that hangs in a call does not hold up the shutdown, and its job is given back', async () => {
+test('a run that hangs does not delay the shutdown, and its job is released', async () => {
   const { folder, inbox } = newInbox();
-  const id = await ask(inbox, 'i1');
+  const id = await enqueueJob(inbox, 'i1');
   const worker = startWorker(folder, () => new Promise(() => {}), { graceMs: 20 });
   await expect.poll(async () => (await inbox.job(id)).state).toBe('running');
   await worker.stop();
   expect(await inbox.job(id)).toMatchObject({ state: 'waiting', attempts: 0 });
 });
 
-test('a run whose lease was lost is stopped and settles nothing', async () => {
+test('a run that lost its lease is stopped and does not settle its job', async () => {
   const { folder, inbox } = newInbox();
-  const id = await ask(inbox, 'i1');
+  const id = await enqueueJob(inbox, 'i1');
   const reasons: unknown[] = [];
-  const slow: JobHandler = async ({ signal, turn }) => {
+  const slow: JobHandler = async ({ signal, yieldTurn }) => {
     signal.addEventListener('abort', () => reasons.push(signal.reason));
     for (;;) {
       await new Promise(resolve => setTimeout(resolve, 1));
-      await turn();
+      await yieldTurn();
     }
   };
   const worker = startWorker(folder, slow, { leaseMs: 90 });
   await expect.poll(async () => (await inbox.job(id)).state).toBe('running');
   const [taken] = await inbox.claim({ now: Date.now() + 1000, leaseMs: 60_000, slots: 1 });
-  await expect.poll(() => worker.running()).toBe(0);
+  await expect.poll(() => worker.countRuns()).toBe(0);
   expect(reasons).toMatchObject([{ code: 'claim_lost' }]);
   expect(await inbox.job(id)).toMatchObject({ state: 'running', claim: taken?.claim });
 });
 
-test('a job whose lease nobody renewed and nobody took is done again', async () => {
+test('a job whose lease expired unclaimed runs again', async () => {
   const { folder, inbox } = newInbox();
-  const id = await ask(inbox, 'i1');
+  const id = await enqueueJob(inbox, 'i1');
   let runs = 0;
   const worker = startWorker(
     folder,
@@ -314,10 +310,10 @@ test('a job whose lease nobody renewed and nobody took is done again', async () 
   expect(await inbox.job(id)).toMatchObject({ outcome: 'read' });
 });
 
-test('a worker that takes its own job anew, by a clock that was put forward, ends the run before and keeps the later one', async () => {
+test('a worker that claims its own running job again, after its clock was put forward, stops the earlier run', async () => {
   const { folder, inbox } = newInbox();
   let now = NOON;
-  const id = await ask(inbox, 'i1', now);
+  const id = await enqueueJob(inbox, 'i1', now);
   const ended: unknown[] = [];
   const release: ((word: string) => void)[] = [];
   const worker = startWorker(
@@ -334,20 +330,20 @@ test('a worker that takes its own job anew, by a clock that was put forward, end
   );
   await expect.poll(() => release.length).toBe(1);
   now += 120_000;
-  const other = await ask(inbox, 'other', now);
+  const other = await enqueueJob(inbox, 'other', now);
   await expect.poll(() => release.length).toBe(2);
   await expect.poll(async () => (await inbox.job(other)).state).toBe('done');
   expect(ended).toMatchObject([{ code: 'claim_lost' }]);
-  expect([worker.running(), await inbox.job(id)]).toMatchObject([1, { state: 'running' }]);
+  expect([worker.countRuns(), await inbox.job(id)]).toMatchObject([1, { state: 'running' }]);
   release[1]?.('read');
   await expect.poll(async () => (await inbox.job(id)).outcome).toBe('read');
 });
 
-test('a lease is renewed for as long as the work goes on', async () => {
+test('a lease is renewed while its job runs', async () => {
   const { folder, inbox } = newInbox();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
-  const [leaseMs, id] = [60_000, await ask(inbox, 'i1', NOON)];
+  const [leaseMs, id] = [60_000, await enqueueJob(inbox, 'i1', NOON)];
   let now = NOON;
   let release: (() => void) | undefined;
   startWorker(folder, () => new Promise(resolve => (release = () => resolve('read'))), {
@@ -363,10 +359,10 @@ test('a lease is renewed for as long as the work goes on', async () => {
   release?.();
 });
 
-test('what fails goes through the table of outcomes into the row', async () => {
+test('a failure sets the state of the job by the failure rules', async () => {
   const { folder, inbox } = newInbox();
   const cases = { timeout: 'waiting', unauthorized: 'paused', bad_request: 'failed' } as const;
-  const ids = await Promise.all(Object.keys(cases).map(code => ask(inbox, code)));
+  const ids = await Promise.all(Object.keys(cases).map(code => enqueueJob(inbox, code)));
   const worker = startWorker(folder, async ({ job }) => {
     const code = job.installationId;
     if (code === 'timeout' || code === 'unauthorized' || code === 'bad_request')
@@ -378,157 +374,157 @@ test('what fails goes through the table of outcomes into the row', async () => {
   expect(await inbox.job(ids[0] ?? 0)).toMatchObject({ error_or_pause_code: 'timeout', last_error: 'no' });
 });
 
-test('a huge organization in every place does not keep a small one waiting', async () => {
+test('huge organizations in every slot do not keep small ones waiting', async () => {
   const { folder, inbox } = newInbox();
   const order: string[] = [];
-  const perform: JobHandler = async ({ job, turn }) => {
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
     const id = job.installationId ?? '';
     const pages = id.startsWith('huge') ? 3000 : 3;
-    for (let page = 0; page < pages; page++) await turn();
+    for (let page = 0; page < pages; page++) await yieldTurn();
     order.push(id);
     return 'read';
   };
-  for (let id = 0; id < 6; id++) await ask(inbox, `huge${id}`);
-  for (let id = 0; id < 6; id++) await ask(inbox, `small${id}`);
-  const worker = startWorker(folder, perform, { concurrency: 2 });
+  for (let id = 0; id < 6; id++) await enqueueJob(inbox, `huge${id}`);
+  for (let id = 0; id < 6; id++) await enqueueJob(inbox, `small${id}`);
+  const worker = startWorker(folder, handleJob, { concurrency: 2 });
   await worker.idle();
   expect(order).toHaveLength(12);
   expect(order.slice(0, 6).every(id => id.startsWith('small'))).toBe(true);
 });
 
-test('before it is started a worker takes nothing, whoever asks whether it is idle', async () => {
+test('a worker claims nothing before it is started', async () => {
   const { folder, inbox } = newInbox();
-  await ask(inbox, 'i1');
+  await enqueueJob(inbox, 'i1');
   const claims: unknown[] = [];
   const port = createInboxPort(temporaryInbox(folder, 5000), Date.now);
-  const claim: InboxPort['claim'] = async wanted => {
-    claims.push(wanted);
-    return port.claim(wanted);
+  const claim: InboxPort['claim'] = async request => {
+    claims.push(request);
+    return port.claim(request);
   };
   const worker = createWorker({
     inbox: { ...port, claim },
-    perform: async () => 'read',
+    handleJob: async () => 'read',
     concurrency: 1,
     now: Date.now,
     random: () => 0,
-    log: QUIET,
+    log: SILENT_LOG,
   });
   void worker.idle();
   await new Promise(setImmediate);
   expect(claims).toEqual([]);
 });
 
-test('from the first good answer after one that failed what failed comes first, once, and it is said where there is any', async () => {
+test('the first success after an outage retries failed jobs first, once, and logs it if there are any', async () => {
   const { folder, inbox } = newInbox();
   let at = Date.now();
-  let left = 0;
-  let asked = 0;
-  const said: string[] = [];
+  let failedJobs = 0;
+  let prioritizations = 0;
+  const messages: string[] = [];
   const port = createInboxPort(temporaryInbox(folder, 5000), () => at);
-  const tryFirst = async () => {
-    asked += 1;
-    return left;
+  const prioritizeFailed = async () => {
+    prioritizations += 1;
+    return failedJobs;
   };
-  let word = 'read';
-  const worker = startWorker(folder, async () => word, {
-    inbox: { ...port, prioritizeFailed: tryFirst },
+  let outcome = 'read';
+  const worker = startWorker(folder, async () => outcome, {
+    inbox: { ...port, prioritizeFailed },
     now: () => at,
-    log: { ...QUIET, info: (_fields, message) => said.push(message) },
+    log: { ...SILENT_LOG, info: (_fields, message) => messages.push(message) },
   });
-  const look = async (id: string, says: string, afterMs = 10_000): Promise<number> => {
-    word = says;
+  const runJob = async (id: string, nextOutcome: string, afterMs = 10_000): Promise<number> => {
+    outcome = nextOutcome;
     at += afterMs;
-    await ask(inbox, id, at);
+    await enqueueJob(inbox, id, at);
     await worker.idle();
-    return asked;
+    return prioritizations;
   };
-  expect(await look('i1', 'read')).toBe(1);
-  expect(await look('i2', 'read')).toBe(1);
-  expect(await look('i3', `${PARTIAL_READ}: members failed (503)`)).toBe(1);
-  expect(said).not.toContain('the registry answers again: what failed comes first');
-  expect(said).toContain('job done');
-  left = 2;
-  expect(await look('i4', 'read')).toBe(2);
-  await look('i5', `${PARTIAL_READ}: members failed (503)`);
-  expect(await look('i6', 'read', 1_000)).toBe(3);
-  await look('i7', `${PARTIAL_READ}: members failed (503)`, 1_000);
-  expect(await look('i8', 'read', 1_000)).toBe(3);
-  expect(said).toContain('the registry answers again: what failed comes first');
+  expect(await runJob('i1', 'read')).toBe(1);
+  expect(await runJob('i2', 'read')).toBe(1);
+  expect(await runJob('i3', `${PARTIAL_READ}: members failed (503)`)).toBe(1);
+  expect(messages).not.toContain('registry recovered; retrying failed jobs first');
+  expect(messages).toContain('job done');
+  failedJobs = 2;
+  expect(await runJob('i4', 'read')).toBe(2);
+  await runJob('i5', `${PARTIAL_READ}: members failed (503)`);
+  expect(await runJob('i6', 'read', 1_000)).toBe(3);
+  await runJob('i7', `${PARTIAL_READ}: members failed (503)`, 1_000);
+  expect(await runJob('i8', 'read', 1_000)).toBe(3);
+  expect(messages).toContain('registry recovered; retrying failed jobs first');
 });
 
-test('a pause is told once, and so is its end, however often it is looked at', async () => {
+test('a pause and its end are each logged once', async () => {
   const { folder } = newInbox();
-  const told: string[] = [];
-  const tell = (_fields: object, message: string) => told.push(message);
+  const messages: string[] = [];
+  const recordMessage = (_fields: object, message: string) => messages.push(message);
   let reason: string | null = 'the disk is nearly full';
-  let looks = 0;
-  const whyPaused = () => {
-    looks += 1;
-    if (looks === 3) throw new Error('no such disk');
+  let checks = 0;
+  const findPauseReason = () => {
+    checks += 1;
+    if (checks === 3) throw new Error('no such disk');
     return reason;
   };
   startWorker(folder, async () => 'read', {
-    whyPaused,
-    lookEveryMs: 1,
-    log: { ...QUIET, info: tell, warn: tell },
+    findPauseReason,
+    pauseCheckIntervalMs: 1,
+    log: { ...SILENT_LOG, info: recordMessage, warn: recordMessage },
   });
-  const looked = async (times: number) => {
-    const until = looks + times;
-    await expect.poll(() => looks).toBeGreaterThan(until);
+  const waitForChecks = async (times: number) => {
+    const target = checks + times;
+    await expect.poll(() => checks).toBeGreaterThan(target);
   };
-  await looked(5);
+  await waitForChecks(5);
   reason = null;
-  await looked(5);
-  expect(told).toEqual([
-    'reads and certificates pause; deliveries are still stored',
-    'the disk could not be looked at this time',
-    'reads and certificates go on',
+  await waitForChecks(5);
+  expect(messages).toEqual([
+    'reads and certificates paused; deliveries are still stored',
+    'disk check failed',
+    'reads and certificates resumed',
   ]);
 });
 
-test('a long run that has ended leaves no place more than there are', async () => {
+test('a long run that has ended leaves no extra slot', async () => {
   const { folder, inbox } = newInbox();
-  const letGo: (() => void)[] = [];
+  const releases: (() => void)[] = [];
   const port = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   let claims = 0;
-  const claim: InboxPort['claim'] = async wanted => {
-    const claimed = await port.claim(wanted);
+  const claim: InboxPort['claim'] = async request => {
+    const claimed = await port.claim(request);
     claims += 1;
     return claimed;
   };
-  const perform: JobHandler = async ({ job, turn }) => {
-    if (job.installationId === 'long') for (let page = 0; page < 60; page += 1) await turn();
-    else await new Promise<void>(go => letGo.push(go));
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
+    if (job.installationId === 'long') for (let page = 0; page < 60; page += 1) await yieldTurn();
+    else await new Promise<void>(go => releases.push(go));
     return 'read';
   };
-  const worker = startWorker(folder, perform, { inbox: { ...port, claim }, concurrency: 1 });
-  await ask(inbox, 'long');
+  const worker = startWorker(folder, handleJob, { inbox: { ...port, claim }, concurrency: 1 });
+  await enqueueJob(inbox, 'long');
   await worker.idle();
-  for (const id of ['i1', 'i2']) await ask(inbox, id);
-  await expect.poll(() => letGo.length).toBe(1);
+  for (const id of ['i1', 'i2']) await enqueueJob(inbox, id);
+  await expect.poll(() => releases.length).toBe(1);
   const before = claims;
   void worker.idle();
   await expect.poll(() => claims).toBeGreaterThan(before);
-  expect(worker.running()).toBe(1);
-  letGo.shift()?.();
-  await expect.poll(() => letGo.length).toBe(1);
-  letGo.shift()?.();
+  expect(worker.countRuns()).toBe(1);
+  releases.shift()?.();
+  await expect.poll(() => releases.length).toBe(1);
+  releases.shift()?.();
   await worker.idle();
 });
 
-test('a stop waits for what runs, gives it back, and takes nothing more', async () => {
+test('stop waits for running jobs, releases them and claims no more', async () => {
   const { folder, inbox } = newInbox();
   const begun: unknown[] = [];
   let ended = 0;
-  const perform: JobHandler = async ({ job, signal }) => {
+  const handleJob: JobHandler = async ({ job, signal }) => {
     begun.push(job.installationId);
     await new Promise(resolve => signal.addEventListener('abort', resolve));
     for (let turns = 0; turns < 5; turns += 1) await new Promise(setImmediate);
     ended += 1;
     throw signal.reason;
   };
-  const worker = startWorker(folder, perform, { concurrency: 1 });
-  for (const id of ['i1', 'i2']) await ask(inbox, id);
+  const worker = startWorker(folder, handleJob, { concurrency: 1 });
+  for (const id of ['i1', 'i2']) await enqueueJob(inbox, id);
   await expect.poll(() => begun.length).toBe(1);
   await worker.stop();
   expect({ begun, ended }).toEqual({ begun: ['i1'], ended: 1 });
@@ -539,16 +535,16 @@ test('a new job runs beside a long run that holds the only slot', async () => {
   const { folder, inbox } = newInbox();
   const ended: unknown[] = [];
   let turns = 0;
-  const perform: JobHandler = async ({ job, turn }) => {
+  const handleJob: JobHandler = async ({ job, yieldTurn }) => {
     // The long run ends only after the small one, so the order cannot depend on the speed of the machine.
-    if (job.installationId === 'long') for (; !ended.includes('small'); turns += 1) await turn();
+    if (job.installationId === 'long') for (; !ended.includes('small'); turns += 1) await yieldTurn();
     ended.push(job.installationId);
     return 'read';
   };
-  const worker = startWorker(folder, perform, { concurrency: 1 });
-  await ask(inbox, 'long');
+  const worker = startWorker(folder, handleJob, { concurrency: 1 });
+  await enqueueJob(inbox, 'long');
   await expect.poll(() => turns).toBeGreaterThan(60);
-  await ask(inbox, 'small');
+  await enqueueJob(inbox, 'small');
   await worker.idle();
   expect(ended).toEqual(['small', 'long']);
 });

@@ -4,8 +4,11 @@ import { RegistryError } from '../../registry/errors.js';
 import type { Installation } from '../../registry/model.js';
 import type { ReadOptions } from '../../registry/reading.js';
 
-/** What an installation allows. No answer shows a state: it is worked out from what is answered and what is refused. */
-export type Access =
+/**
+ * The state of an installation. The registry does not send the state: it follows from what the registry answers and
+ * refuses.
+ */
+export type InstallationAccess =
   | {
       readonly state: 'active' | 'suspended';
       readonly installation: Installation;
@@ -13,8 +16,8 @@ export type Access =
     }
   | { readonly state: 'uninstalled' };
 
-/** An active installation. */
-export interface Opened {
+/** An installation that may be read. */
+export interface ActiveInstallation {
   readonly installation: Pick<Installation, 'id' | 'permissions'>;
   readonly organizationId: string;
   readonly permissionsChanged: boolean;
@@ -22,57 +25,60 @@ export interface Opened {
 
 export interface AccessOptions extends ReadOptions {
   readonly appId: string;
-  /** What the mirror knew before. */
+  /** The installation as the mirror knew it before; null if it is new. */
   readonly known: { readonly organizationId: string | null; readonly state: string } | null;
-  /** Ask for a new token even where a good one seems to be at hand. */
-  readonly prove: boolean;
+  /** Request a new token even if a cached one seems valid. */
+  readonly renewToken: boolean;
 }
 
 /**
- * Gone (404 in the registry's own shape) means uninstalled. There, but refused a new token (403) although
- * the app itself was just answered: suspended. Anybody else's page means nothing at all.
- * Where the installation does not show its permissions, a new token tells what they are now.
+ * Reads an installation and finds out whether it is active, suspended or uninstalled.
+ * - Uninstalled: the registry answers 404 in its own format.
+ * - Suspended: the registry shows the installation but refuses a new token for it (403).
+ * - Any other page, such as that of a proxy, throws: it says nothing about the installation.
+ * If the installation does not show its permissions, they are taken from a new token.
  */
 export async function readAccess(
   { app, tokens }: { readonly app: AppClient; readonly tokens: AccessTokens },
   installationId: string,
-  { appId, known, prove, ...options }: AccessOptions,
-): Promise<Access> {
-  const installation = await orNull('not_found', app.readInstallation(installationId, options));
+  { appId, known, renewToken, ...options }: AccessOptions,
+): Promise<InstallationAccess> {
+  const installation = await nullOnError('not_found', app.readInstallation(installationId, options));
   if (installation === null) {
     tokens.forget(installationId);
     return { state: 'uninstalled' };
   }
-  demandSame('the installation', installationId, installation.id);
-  demandSame('the app', appId, installation.appId);
-  demandSame('the organization', known?.organizationId ?? null, installation.organizationId);
-  const isUnsaid = installation.permissions === null;
-  if (prove || isUnsaid || known?.state !== 'active') tokens.forget(installationId);
-  const expected = known?.organizationId ?? installation.organizationId ?? undefined;
-  const issued = await orNull('forbidden', tokens.installation(installationId, expected).get());
+  assertSameId('installation', installationId, installation.id);
+  assertSameId('app', appId, installation.appId);
+  assertSameId('organization', known?.organizationId ?? null, installation.organizationId);
+  const hidesPermissions = installation.permissions === null;
+  if (renewToken || hidesPermissions || known?.state !== 'active') tokens.forget(installationId);
+  const expectedId = known?.organizationId ?? installation.organizationId ?? undefined;
+  const token = await nullOnError('forbidden', tokens.installation(installationId, expectedId).get());
   const organizationId =
-    expected ?? (await app.createInstallationToken(installationId, options)).organizationId;
+    expectedId ?? (await app.createInstallationToken(installationId, options)).organizationId;
   if (organizationId === null)
-    throw new RegistryError('bad_answer', 'installation: no organization is named');
-  const permissions = installation.permissions ?? issued?.permissions ?? null;
+    throw new RegistryError('bad_answer', 'installation: the answer names no organization');
+  const permissions = installation.permissions ?? token?.permissions ?? null;
   return {
-    state: issued === null ? 'suspended' : 'active',
+    state: token === null ? 'suspended' : 'active',
     installation: { ...installation, permissions },
     organizationId,
   };
 }
 
-async function orNull<T>(code: 'forbidden' | 'not_found', asked: Promise<T>): Promise<T | null> {
+/** Awaits a request; returns null if it fails with this code. */
+async function nullOnError<T>(code: 'forbidden' | 'not_found', request: Promise<T>): Promise<T | null> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof RegistryError && error.code === code) return null;
     throw error;
   }
 }
 
-/** Where one side says nothing, nothing is compared. */
-function demandSame(what: string, expected: string | null, came: string | null): void {
-  if (expected === null || came === null || expected === came) return;
-  throw new RegistryError('bad_answer', `installation: ${what} is not the one that was asked for`);
+/** Throws if both ids are known and differ: then the answer belongs to another request. */
+function assertSameId(name: string, expected: string | null, actual: string | null): void {
+  if (expected === null || actual === null || expected === actual) return;
+  throw new RegistryError('bad_answer', `installation: the answer is for another ${name}`);
 }

@@ -1,77 +1,101 @@
 import { PARTIAL_READ, type JobKind, type NewJob } from '../../inbox/job.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { Step } from './step.js';
-import { decide, describeFailure } from '../outcome.js';
-import { RESOURCES, type Resource, serializeScope } from '../plan.js';
+import type { ReadContext } from './read-context.js';
+import { decideOutcome, describeFailure } from '../outcome.js';
+import { RESOURCES, type SyncedResource, serializeScope } from '../plan.js';
 
-/** An end that is further away is looked at again by then: its year may have five digits. */
-const FURTHEST_MS = 86_400_000;
+/** A reservation that ends later is read again by then: its end may be in a year of five digits. */
+const MAX_START_DELAY_MS = 86_400_000;
 
-/** What one look leads to: a read of the reservations when they end, certificates to fetch, failed resources to read again. */
-export async function followUp(step: Step): Promise<string> {
-  const { inbox, client, certificates, now, organizationId, installationId, observed } = step;
-  if (observed.reservationEnd !== null) {
-    const endsInMs = observed.reservationEnd - (client.http.clockSkewMs() ?? 0) - now();
-    const startDelayMs = Math.min(endsInMs, FURTHEST_MS);
-    const payload = serializeScope({ resources: ['warehouse', 'reservations'], full: false });
-    await inbox.enqueue([jobOf(step, 'reservations', installationId, { payload, startDelayMs })]);
-  }
-  if (step.wish.full) {
-    observed.retired = true;
-    await certificates.makeAllDue(organizationId);
-  } else if (step.job.trigger === 'person') await certificates.makeFailedDue(organizationId);
-  if (observed.retired || wantsCertificates(step.job.trigger) || (await isNew(step))) {
-    await inbox.enqueue([jobOf(step, 'certificates', organizationId, { part: 'certificates' })]);
-  }
-  return observed.failures.size === 0 ? 'read' : readAgain(step);
+/**
+ * Enqueues the jobs that follow from a read of an installation: a read of the reservations when the next one ends,
+ * a job for its certificates, and a retry of resources that failed. Returns the outcome of the job.
+ */
+export async function followUp(context: ReadContext): Promise<string> {
+  await enqueueReservationsRead(context);
+  await enqueueCertificates(context);
+  return context.observations.failures.size === 0 ? 'read' : enqueueRetry(context);
 }
 
-/** The schedule and people look after what is due by now; a delivery only after what it may have brought. */
-function wantsCertificates(trigger: string): boolean {
-  return trigger === 'schedule' || trigger === 'person';
+/** Enqueues a read of warehouse and reservations for when the next reservation ends, if one is outstanding. */
+async function enqueueReservationsRead(context: ReadContext): Promise<void> {
+  const { inbox, client, now, installationId, observations } = context;
+  if (observations.nextReservationEnd === null) return;
+  const endsInMs = observations.nextReservationEnd - (client.http.clockSkewMs() ?? 0) - now();
+  const startDelayMs = Math.min(endsInMs, MAX_START_DELAY_MS);
+  const payload = serializeScope({ resources: ['warehouse', 'reservations'], full: false });
+  await inbox.enqueue([
+    createFollowUpJob(context, 'reservations', installationId, { payload, startDelayMs }),
+  ]);
 }
 
-/** Where nothing is due a walk costs no call, and says that all certificates are there. */
-async function isNew({ mirror, organizationId }: Step): Promise<boolean> {
-  const last = await mirror.readListStates(organizationId);
-  return (last.get('certificates')?.dataAsOf ?? null) === null;
+/**
+ * Enqueues a job for certificates if there may be due ones: after new retirements, and for the schedule and people, who also
+ * retry certificates that failed before. The first job of an organization records that all its certificates are there.
+ */
+async function enqueueCertificates(context: ReadContext): Promise<void> {
+  const { inbox, certificates, organizationId, scope, job, observations } = context;
+  const { trigger } = job;
+  if (scope.full) await certificates.makeAllDue(organizationId);
+  else if (trigger === 'person') await certificates.makeFailedDue(organizationId);
+  const isWanted =
+    scope.full || observations.hasNewRetirements || trigger === 'schedule' || trigger === 'person';
+  if (!isWanted && (await hasFetchedCertificates(context))) return;
+  await inbox.enqueue([createFollowUpJob(context, 'certificates', organizationId, { part: 'certificates' })]);
 }
 
-function jobOf(
-  { installationId, organizationId }: Step,
+/** Whether all due certificates of the organization were fetched at least once. */
+async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): Promise<boolean> {
+  const states = await mirror.readListStates(organizationId);
+  return (states.get('certificates')?.dataAsOf ?? null) !== null;
+}
+
+/** Creates a job that the worker itself requests. There is at most one waiting job per kind and subject. */
+function createFollowUpJob(
+  { installationId, organizationId }: ReadContext,
   kind: JobKind,
-  whose: string,
-  rest: Partial<NewJob>,
+  subjectId: string,
+  fields: Partial<NewJob>,
 ): NewJob {
-  const dedupeKey = `${kind}:${whose}`;
-  return { kind, dedupeKey, trigger: 'worker', installationId, organizationId, ...rest };
+  const dedupeKey = `${kind}:${subjectId}`;
+  return { kind, dedupeKey, trigger: 'worker', installationId, organizationId, ...fields };
 }
 
-/** Throws where a second try brought nothing, so that its attempts are counted and it fails in the end. */
-async function readAgain(step: Step): Promise<string> {
-  const { inbox, now, random, job, wish, installationId } = step;
-  const { failures } = step.observed;
-  const asked = wish.resources ?? RESOURCES;
+/**
+ * Enqueues a retry of the resources that failed; returns the outcome of the job. If the job itself is a retry and read
+ * nothing, throws the first error instead, so that the job counts an attempt and fails in the end.
+ */
+async function enqueueRetry(context: ReadContext): Promise<string> {
+  const { inbox, now, random, job, scope, installationId } = context;
+  const { failures } = context.observations;
+  const requested = scope.resources ?? RESOURCES;
   const errors = [...failures.values()];
-  if (job.kind === 'retry' && asked.every(resource => failures.has(resource))) throw errors[0];
-  const outcomes = errors.map(error => decide(describeFailure(error), { now: now(), attempts: 1, random }));
+  if (job.kind === 'retry' && requested.every(resource => failures.has(resource))) throw errors[0];
+  const outcomes = errors.map(error =>
+    decideOutcome(describeFailure(error), { now: now(), attempts: 1, random }),
+  );
   const runAt = Math.max(...outcomes.map(outcome => ('at' in outcome ? outcome.at : 0)));
   const payload = serializeScope({ resources: [...failures.keys()], full: false });
   const startDelayMs = Math.max(runAt - now(), 0);
-  await inbox.enqueue([jobOf(step, 'retry', installationId, { payload, startDelayMs })]);
+  await inbox.enqueue([createFollowUpJob(context, 'retry', installationId, { payload, startDelayMs })]);
   return `${PARTIAL_READ}: ${describeFailures(failures)}`;
 }
 
-/** Those that failed alike together. */
-function describeFailures(failures: ReadonlyMap<Resource, unknown>): string {
-  const failed = Array.from(failures, ([resource, error]) => ({ resource, cause: causeOf(error) }));
-  const causes = [...new Set(failed.map(({ cause }) => cause))];
-  const namesOf = (cause: string) =>
-    failed.flatMap(each => (each.cause === cause ? [each.resource.replaceAll('_', ' ')] : [])).join(', ');
-  return causes.map(cause => `${namesOf(cause)} failed (${cause})`).join('; ');
+/** Describes failed resources, grouped by cause: "addresses, members failed (503)". */
+function describeFailures(failures: ReadonlyMap<SyncedResource, unknown>): string {
+  const resourcesByCause = new Map<string, string[]>();
+  for (const [resource, error] of failures) {
+    const cause = describeCause(error);
+    resourcesByCause.set(cause, [...(resourcesByCause.get(cause) ?? []), resource.replaceAll('_', ' ')]);
+  }
+  return Array.from(
+    resourcesByCause,
+    ([cause, resources]) => `${resources.join(', ')} failed (${cause})`,
+  ).join('; ');
 }
 
-function causeOf(error: unknown): string {
+/** Returns the HTTP status of an error, or else its code in words. */
+function describeCause(error: unknown): string {
   const status = error instanceof RegistryError ? error.status : null;
   return status !== null && status >= 400 ? String(status) : describeFailure(error).code.replaceAll('_', ' ');
 }

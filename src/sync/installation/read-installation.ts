@@ -1,166 +1,231 @@
+/**
+ * Reads one installation: checks what it permits, plans which resources to read, reads each, and enqueues follow-up jobs.
+ * A resource that fails does not stop the others; only the failed resources are retried. Deliveries that arrive during
+ * a long job have the warehouse and reservations read at once (urgent-reads.ts).
+ * A refusal must never be believed before it was repeated with a new token and fresh permissions.
+ */
 import type { DeliveryQuery } from '../../inbox/delivery.js';
-import { UNCHANGED_OUTCOME } from '../../inbox/job.js';
-import type { SyncContext } from '../context.js';
-import { type CausedJob, createObserved, type Step, withCause } from './step.js';
-import { followUp } from './follow-up.js';
+import { type ClaimedJob, UNCHANGED_OUTCOME } from '../../inbox/job.js';
 import type { LastRead } from '../../mirror/port.js';
-import type { Opened } from './access.js';
-import { createGate, type Gate } from './gate.js';
-import { createUrgentReads } from './urgent-reads.js';
-import { codeOf, endsJob, SyncError } from '../outcome.js';
-import { isPermitted, plan, type Resource, type ReadScope } from '../plan.js';
+import type { SyncContext } from '../context.js';
+import { endsJob, SyncError, toFailureCode } from '../outcome.js';
+import { isPermitted, planReads, type ReadPlan, type SyncedResource } from '../plan.js';
 import { readList } from '../read/read-list.js';
 import { readProjects } from '../read/read-projects.js';
-import type { RunningJob } from '../worker/worker.js';
+import type { RunningJob } from '../worker/execute-job.js';
+import type { ActiveInstallation } from './access.js';
+import { type AccessChecker, createAccessChecker } from './access-checker.js';
+import { followUp } from './follow-up.js';
+import {
+  createObservations,
+  type InstallationRun,
+  type ReadContext,
+  resolveInstallationRun,
+} from './read-context.js';
+import { createUrgentReads } from './urgent-reads.js';
 
-/**
- * Look at one installation: what it allows, then everything that it allows to be read.
- * A step that fails stops no other step, and only what failed is asked for again. Where the schedule finds what no
- * delivery has announced, what is read seldom is read too.
- */
-export async function readInstallation(context: SyncContext, atWork: RunningJob): Promise<string> {
-  const caused = await withCause(context, atWork);
-  const gate = createGate(context, caused);
+/** Does a job that reads one installation; returns its outcome. */
+export async function readInstallation(context: SyncContext, running: RunningJob): Promise<string> {
+  const run = await resolveInstallationRun(context, running);
+  const accessChecker = createAccessChecker(context, run);
   try {
-    const opened = await gate.enter();
-    if (opened === null) return wordOf(gate.state(), atWork, gate);
-    const step = stepOf(context, caused, opened);
-    const { wanted, mayAsk, urgentReads } = await prepare(step, gate, opened);
-    const { observed } = step;
-    const toRead = [...wanted];
-    for (const resource of toRead) {
-      await urgentReads.turn();
-      await readOne({ ...step, turn: () => urgentReads.turn(resource) }, resource, gate);
-      if (resource === wanted.at(-1) && observed.news && atWork.job.trigger === 'schedule')
-        toRead.push(...(await mayAsk()).filter(other => !wanted.includes(other)));
-    }
-    await noteAbsent(step);
-    return wordOf(await followUp(step), atWork, gate, observed);
+    const active = await accessChecker.checkFirst();
+    if (active === null) return toJobOutcome(accessChecker.getState(), run.job, accessChecker.hasChanged());
+    const readContext = createReadContext(context, run, active);
+    await readResources(readContext, accessChecker, active);
+    await markNotOffered(readContext);
+    const outcome = await followUp(readContext);
+    const { hasChanges, failures } = readContext.observations;
+    return toJobOutcome(outcome, run.job, accessChecker.hasChanged() || hasChanges || failures.size > 0);
   } catch (error) {
-    if (error instanceof SyncError && error.code === 'access_gone') return gate.state();
+    if (error instanceof SyncError && error.code === 'access_gone') return accessChecker.getState();
     throw error;
   }
 }
 
-function wordOf(word: string, { job }: RunningJob, gate: Gate, observed = createObserved()): string {
-  const isNew = observed.news || gate.hasChanged() || observed.failures.size > 0;
-  return job.onlyDuplicates && !isNew ? UNCHANGED_OUTCOME : word;
+/** Replaces the outcome by "unchanged" if the job was caused by duplicate deliveries only and found no news. */
+function toJobOutcome(outcome: string, job: ClaimedJob, hasNews: boolean): string {
+  return job.onlyDuplicates && !hasNews ? UNCHANGED_OUTCOME : outcome;
 }
 
-async function prepare(step: Step, gate: Gate, { installation, permissionsChanged }: Opened) {
-  const { mirror, now, organizationId, mirrorMembers } = step;
-  const { permissions } = installation;
-  const asked = {
+/** Creates what the reads of this job depend on: the client of the organization, the write claim and empty observations. */
+function createReadContext(
+  context: SyncContext,
+  run: InstallationRun,
+  { organizationId }: ActiveInstallation,
+): ReadContext {
+  const { part, claim } = run.job;
+  return {
+    ...context,
+    ...run,
     organizationId,
-    scope: step.wish,
-    trigger: step.job.trigger,
-    permissions,
-    permissionsChanged,
-    mirrorMembers,
+    writeClaim: { organizationId, part, claim },
+    organization: context.client.organization(run.installationId, organizationId),
+    observations: createObservations(),
   };
-  const whatIsKnown = async () => {
-    const last = await mirror.readListStates(organizationId);
+}
+
+/**
+ * Reads the planned resources in their order. If a scheduled job finds a change that no delivery announced, it then reads
+ * the remaining resources too, even if they are rarely read.
+ */
+async function readResources(
+  context: ReadContext,
+  accessChecker: AccessChecker,
+  active: ActiveInstallation,
+): Promise<void> {
+  const { mirror, now, job, writeClaim, observations } = context;
+  const { planJob, listReadable } = createPlanner(context, active);
+  const { read: planned, unpermitted } = await planJob();
+  if (unpermitted.length > 0) await mirror.markAccess('no_permission', writeClaim, unpermitted, now());
+  const urgentReads = createUrgentReads(context, {
+    accessChecker,
+    listReadable,
+    readResource: resource => readResource(context, resource),
+  });
+  const queue = [...planned];
+  for (const resource of queue) {
+    await urgentReads.yieldTurn();
+    const yieldTurn = () => urgentReads.yieldTurn(resource);
+    await readOrMark({ ...context, yieldTurn }, resource, accessChecker);
+    const isLastPlanned = resource === planned.at(-1);
+    if (isLastPlanned && observations.hasChanges && job.trigger === 'schedule') {
+      const readable = await listReadable();
+      queue.push(...readable.filter(other => !planned.includes(other)));
+    }
+  }
+}
+
+/** Returns functions that plan the reads of the job, and that list every resource that may be requested now. */
+function createPlanner(context: ReadContext, { installation, permissionsChanged }: ActiveInstallation) {
+  const { mirror, now, organizationId, mirrorMembers, scope, job } = context;
+  const { permissions } = installation;
+  const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
+
+  /** Loads how each resource was last read, and for which resources a relevant delivery has arrived since. */
+  async function loadHistory() {
+    const previousReads = await mirror.readListStates(organizationId);
     return {
-      last,
-      reaccepted: await whereCame(step, last, SINCE_DECLINED),
-      announced: await whereCame(step, last, SINCE_SELDOM_READ),
+      previousReads,
+      reaccepted: await findResourcesWithDelivery(context, previousReads, toReacceptedQuery),
+      announced: await findResourcesWithDelivery(context, previousReads, toRarelyReadQuery),
       now: now(),
     };
-  };
-  const { read: wanted, unpermitted } = plan({ ...asked, ...(await whatIsKnown()) });
-  if (unpermitted.length > 0) await mirror.markAccess('no_permission', step.task, unpermitted, now());
-  const urgent = { ...asked, scope: EVERYTHING, trigger: 'delivery' };
-  const mayAsk = async () => plan({ ...urgent, ...(await whatIsKnown()) }).read;
-  const read = (resource: Resource) => readResource(step, resource);
-  /** What is to be read, in its order, and everything that may be asked for now. */
-  return { wanted, mayAsk, urgentReads: createUrgentReads(step, { gate, mayAsk, read }) };
+  }
+
+  /** Plans the reads of this job by its own scope and trigger. */
+  async function planJob(): Promise<ReadPlan> {
+    return planReads({ ...input, scope, trigger: job.trigger, ...(await loadHistory()) });
+  }
+
+  /** Returns every resource that a delivery would have read now. */
+  async function listReadable(): Promise<readonly SyncedResource[]> {
+    const everything = { resources: null, full: false };
+    const plan = planReads({ ...input, scope: everything, trigger: 'delivery', ...(await loadHistory()) });
+    return plan.read;
+  }
+
+  return { planJob, listReadable };
 }
 
-type Asks = (read: LastRead) => readonly DeliveryQuery[];
+/** Returns which delivery to look for because of the last read of a resource; null if none matters. */
+type ToDeliveryQuery = (lastRead: LastRead) => DeliveryQuery | null;
 
-/** Of what was declined: whether the organization has accepted new permissions since it was asked for. */
-const SINCE_DECLINED: Asks = ({ declined, attemptedAt }) =>
-  declined === null ? [] : [{ since: attemptedAt ?? 0, event: 'newPermissionsAccepted' }];
+/** For a declined resource: whether the organization has accepted new permissions since it was requested. */
+const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
+  declined === null ? null : { since: attemptedAt ?? 0, event: 'newPermissionsAccepted' };
 
-/** A clock that was ahead may have dated a delivery after the read that answers it. */
-const SINCE_SELDOM_READ: Asks = ({ everyMs, dataAsOf }) =>
-  everyMs === null ? [] : [{ since: dataAsOf ?? 0 }];
+/**
+ * For a rarely read resource: whether any delivery has arrived since its last complete read began. A delivery that a wrong
+ * clock dated after that read counts again.
+ */
+const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
+  everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** The resources of which what is asked has come. */
-async function whereCame(
-  { inbox, installationId }: Step,
-  last: ReadonlyMap<string, LastRead>,
-  asks: Asks,
+/** Returns the resources for which the delivery that `toQuery` describes has arrived. */
+async function findResourcesWithDelivery(
+  { inbox, installationId }: ReadContext,
+  lastReads: ReadonlyMap<string, LastRead>,
+  toQuery: ToDeliveryQuery,
 ): Promise<ReadonlySet<string>> {
-  const asked = [...last].flatMap(([resource, read]) => asks(read).map(arrival => ({ resource, arrival })));
-  if (asked.length === 0) return new Set();
-  const questions = asked.map(({ arrival }) => arrival);
-  const came = await inbox.haveDeliveriesArrived(installationId, questions);
-  return new Set(asked.flatMap(({ resource }, index) => (came[index] === true ? [resource] : [])));
+  const resources: string[] = [];
+  const queries: DeliveryQuery[] = [];
+  for (const [resource, lastRead] of lastReads) {
+    const query = toQuery(lastRead);
+    if (query === null) continue;
+    resources.push(resource);
+    queries.push(query);
+  }
+  if (queries.length === 0) return new Set();
+  const arrived = await inbox.haveDeliveriesArrived(installationId, queries);
+  return new Set(resources.filter((_resource, index) => arrived[index] === true));
 }
 
-/** Not there while others are: not offered. Not there while nothing is: something else is wrong. */
-async function noteAbsent({ mirror, now, task, observed }: Step): Promise<void> {
-  const { absent, answered, failures } = observed;
-  const last = absent.size === 0 ? null : await mirror.readListStates(task.organizationId);
-  for (const [resource, error] of absent) {
-    const isKnown = last?.get(resource)?.declined === 'not_offered';
-    if (answered || isKnown) await mirror.markAccess('not_offered', task, [resource], now());
+/**
+ * Marks resources that the registry does not know as not offered, if it answered another list of the organization. If it
+ * answered none, something else is wrong, and the resources count as failed.
+ */
+async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
+  const { notFound, hasAnsweredList, failures } = observations;
+  if (notFound.size === 0) return;
+  const lastReads = await mirror.readListStates(writeClaim.organizationId);
+  for (const [resource, error] of notFound) {
+    const isKnown = lastReads.get(resource)?.declined === 'not_offered';
+    if (hasAnsweredList || isKnown) await mirror.markAccess('not_offered', writeClaim, [resource], now());
     else failures.set(resource, error);
   }
 }
 
-const EVERYTHING: ReadScope = { resources: null, full: false };
-
-function readResource(step: Step, resource: Resource): Promise<void> {
-  return resource === 'projects' ? readProjects(step) : readList(step, resource);
+/** Reads one list or the projects of an organization, and writes what changed to the mirror. */
+function readResource(context: ReadContext, resource: SyncedResource): Promise<void> {
+  return resource === 'projects' ? readProjects(context) : readList(context, resource);
 }
 
-/** A refusal is believed when a new token and another look at the permissions do not help. Any other fault is kept for later. */
-async function readOne(step: Step, resource: Resource, gate: Gate): Promise<void> {
-  const { mirror, task, now, observed } = step;
-  for (let tries = 0; tries < 2; tries += 1) {
+/**
+ * Reads a resource. After a refusal, checks the access with a new token and tries once more; then marks the resource as
+ * not permitted or refused. Another failure is recorded, so that a retry reads the resource later.
+ */
+async function readOrMark(
+  context: ReadContext,
+  resource: SyncedResource,
+  accessChecker: AccessChecker,
+): Promise<void> {
+  const { mirror, writeClaim, now, observations } = context;
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
     try {
-      await readResource(step, resource);
-      observed.answered ||= resource !== 'projects';
+      await readResource(context, resource);
+      observations.hasAnsweredList ||= resource !== 'projects';
       return;
     } catch (error) {
-      if (!(await isRefusal(step, resource, error))) return;
+      context.signal.throwIfAborted();
+      if (endsJob(error)) throw error;
+      if (toFailureCode(error) !== 'forbidden') return recordFailure(context, resource, error);
     }
-    const { installation } = await gate.again();
-    if (!isPermitted(installation.permissions, resource)) {
-      await mirror.markAccess('no_permission', task, [resource], now());
-      return;
-    }
+    const { installation } = await accessChecker.recheck();
+    if (!isPermitted(installation.permissions, resource))
+      return mirror.markAccess('no_permission', writeClaim, [resource], now());
   }
-  await mirror.markAccess('refused', task, [resource], now());
+  return mirror.markAccess('refused', writeClaim, [resource], now());
 }
 
-async function isRefusal(step: Step, resource: Resource, error: unknown): Promise<boolean> {
-  const { before, absent, failures } = step.observed;
-  step.signal.throwIfAborted();
-  if (endsJob(error)) throw error;
-  const code = codeOf(error);
-  if (code === 'forbidden') return true;
-  if (code === 'other_form' && isStrange(before.get(resource))) {
-    await step.mirror.markAccess('not_offered', step.task, [resource], step.now());
-  } else (code === 'not_found' ? absent : failures).set(resource, error);
-  return false;
+/**
+ * Records why a resource could not be read. An answer in another format than before is a failure; one that never had ours
+ * is not offered.
+ */
+async function recordFailure(
+  { mirror, writeClaim, now, observations }: ReadContext,
+  resource: SyncedResource,
+  error: unknown,
+): Promise<void> {
+  const code = toFailureCode(error);
+  const previous = observations.previousReads.get(resource);
+  if (code === 'other_form' && !hadExpectedForm(previous))
+    await mirror.markAccess('not_offered', writeClaim, [resource], now());
+  else if (code === 'not_found') observations.notFound.set(resource, error);
+  else observations.failures.set(resource, error);
 }
 
-/** Whether the resource was never read as a whole, or came in another form the last time too. */
-function isStrange(before: LastRead | undefined): boolean {
-  return before === undefined || before.dataAsOf === null || before.isStrange;
-}
-
-function stepOf(context: SyncContext, caused: CausedJob, { organizationId }: Opened): Step {
-  const { part, claim } = caused.job;
-  return {
-    ...context,
-    ...caused,
-    organizationId,
-    task: { organizationId, part, claim },
-    organization: context.client.organization(caused.installationId, organizationId),
-    observed: createObserved(),
-  };
+/** Whether the resource has been read completely, and its latest answer had the expected format. */
+function hadExpectedForm(previous: LastRead | undefined): boolean {
+  return previous !== undefined && previous.dataAsOf !== null && !previous.isStrange;
 }

@@ -1,27 +1,31 @@
 import type { Reservation } from '../../registry/model.js';
 import { isOver } from '../../registry/reservation-state.js';
 
-/** The registry ends a reservation by its own clock and sends no event: look a moment after. */
-const AFTER_END_MS = 1000;
-/** One that should be over and still is outstanding is looked at again, but not for ever. */
-const AGAIN_MS = 5000;
+/** The registry ends a reservation by its own clock and sends no event, so the list is read a moment after the end. */
+const READ_AFTER_END_MS = 1000;
+/** An overdue reservation that is still outstanding is read again at this interval, until we give up. */
+const OVERDUE_INTERVAL_MS = 5000;
 const GIVE_UP_MS = 5 * 60_000;
 
-/** When to read the reservations again, by the registry's clock; null where none is outstanding. */
-export function nextReservationEnd(reservations: Iterable<Reservation>, registryNow: number): number | null {
-  let next: number | null = null;
+/** Returns when to read the reservations again, by the registry's clock; null if none is outstanding. */
+export function findNextReservationEnd(
+  reservations: Iterable<Reservation>,
+  registryNow: number,
+): number | null {
+  let earliest: number | null = null;
   for (const reservation of reservations) {
-    const at = lookAt(reservation, registryNow);
-    if (at !== null && (next === null || at < next)) next = at;
+    const readAt = findReadTime(reservation, registryNow);
+    if (readAt !== null && (earliest === null || readAt < earliest)) earliest = readAt;
   }
-  return next;
+  return earliest;
 }
 
-function lookAt(reservation: Reservation, registryNow: number): number | null {
+/** Returns when to read the list again because of one reservation; null if it is over or overdue for too long. */
+function findReadTime(reservation: Reservation, registryNow: number): number | null {
   const { state, reservedToDate } = reservation;
   const endsAt = reservedToDate === null ? Number.NaN : Date.parse(reservedToDate);
   if (isOver(reservation) || Number.isNaN(endsAt)) return null;
-  if (endsAt + AFTER_END_MS > registryNow) return endsAt + AFTER_END_MS;
+  if (endsAt + READ_AFTER_END_MS > registryNow) return endsAt + READ_AFTER_END_MS;
   if (state === null || registryNow - endsAt > GIVE_UP_MS) return null;
-  return registryNow + AGAIN_MS;
+  return registryNow + OVERDUE_INTERVAL_MS;
 }

@@ -1,71 +1,78 @@
-import type { Gate } from './gate.js';
-import type { Step } from './step.js';
-import { codeOf, endsJob } from '../outcome.js';
-import type { Resource } from '../plan.js';
+import type { AccessChecker } from './access-checker.js';
+import type { ReadContext } from './read-context.js';
+import { endsJob, toFailureCode } from '../outcome.js';
+import type { SyncedResource } from '../plan.js';
 
 export interface UrgentReadsOptions {
-  readonly gate: Gate;
-  /** What is neither without permission nor believed to be. */
-  readonly mayAsk: () => Promise<readonly Resource[]>;
-  /** Without urgent reads between its pages. */
-  readonly read: (resource: Resource) => Promise<void>;
+  readonly accessChecker: AccessChecker;
+  /** Returns the resources that may be requested now: permitted, and not declined lately. */
+  readonly listReadable: () => Promise<readonly SyncedResource[]>;
+  /** Reads a resource without urgent reads between its pages. */
+  readonly readResource: (resource: SyncedResource) => Promise<void>;
 }
 
-const PACE_MS = 1000;
-/** What is available now does not wait for the end of a long list. */
-const URGENT = ['warehouse', 'reservations'] as const satisfies readonly Resource[];
+const CHECK_INTERVAL_MS = 1000;
+/** What is available for sale must not wait for the end of a long list. */
+const URGENT_RESOURCES = ['warehouse', 'reservations'] as const satisfies readonly SyncedResource[];
 
-/** A delivery that comes while a long run is at work is looked at between two pages, once a second at most. */
+/**
+ * Reads the urgent resources between two pages of a long job when a delivery for its installation arrives.
+ * The inbox is checked at most once a second.
+ */
 export function createUrgentReads(
-  step: Pick<Step, 'inbox' | 'now' | 'installationId' | 'signal' | 'turn'>,
-  { gate, mayAsk, read }: UrgentReadsOptions,
+  context: Pick<ReadContext, 'inbox' | 'now' | 'installationId' | 'signal' | 'yieldTurn'>,
+  { accessChecker, listReadable, readResource }: UrgentReadsOptions,
 ) {
-  const { inbox, now, installationId, signal } = step;
-  let lookedAt = now();
-  let checkedAt = now();
-  let busy = false;
-  const refused = new Set<Resource>();
+  const { inbox, now, installationId, signal } = context;
+  let lastReadAt = now();
+  let lastCheckAt = now();
+  let readInProgress = false;
+  const refused = new Set<SyncedResource>();
 
-  async function isAsked(): Promise<boolean> {
-    if (busy || now() - checkedAt < PACE_MS) return false;
-    checkedAt = now();
-    const [asked = false] = await inbox.haveDeliveriesArrived(installationId, [
-      { since: lookedAt, isNew: true },
-    ]);
-    return asked;
+  /** Whether a delivery has arrived since the last urgent read. Queries the inbox at most once a second. */
+  async function hasNewDelivery(): Promise<boolean> {
+    if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
+    lastCheckAt = now();
+    const queries = [{ since: lastReadAt, isNew: true }];
+    const [hasArrived = false] = await inbox.haveDeliveriesArrived(installationId, queries);
+    return hasArrived;
   }
 
-  async function readUrgent(reading: Resource | undefined): Promise<void> {
-    lookedAt = now();
-    await gate.again();
-    const allowed = await mayAsk();
-    for (const resource of URGENT) {
-      if (resource !== reading && !refused.has(resource) && allowed.includes(resource))
-        await readQuietly(resource);
+  /** Checks the access again and reads the urgent resources, except the one that is being read already. */
+  async function readUrgent(interrupted: SyncedResource | undefined): Promise<void> {
+    lastReadAt = now();
+    await accessChecker.recheck();
+    const readable = await listReadable();
+    for (const resource of URGENT_RESOURCES) {
+      if (resource !== interrupted && !refused.has(resource) && readable.includes(resource))
+        await tryRead(resource);
     }
   }
 
-  /** The delivery has a job of its own, which will read this again. */
-  async function readQuietly(resource: Resource): Promise<void> {
+  /** Reads a resource and ignores its failure: the delivery has a job of its own, which reads it again. */
+  async function tryRead(resource: SyncedResource): Promise<void> {
     try {
-      await read(resource);
+      await readResource(resource);
     } catch (error) {
       signal.throwIfAborted();
       if (endsJob(error)) throw error;
-      if (codeOf(error) === 'forbidden') refused.add(resource);
+      if (toFailureCode(error) === 'forbidden') refused.add(resource);
     }
   }
 
   return {
-    /** `reading` is the resource whose read is interrupted. */
-    async turn(reading?: Resource): Promise<void> {
-      await step.turn();
-      if (!(await isAsked())) return;
-      busy = true;
+    /**
+     * Lets other jobs go first, then reads urgent resources if a delivery has arrived. `interrupted` is the resource being
+     * read.
+     */
+    async yieldTurn(interrupted?: SyncedResource): Promise<void> {
+      await context.yieldTurn();
+      if (!(await hasNewDelivery())) return;
+      readInProgress = true;
       try {
-        await readUrgent(reading);
+        await readUrgent(interrupted);
       } finally {
-        busy = false;
+        readInProgress = false;
       }
     },
   };

@@ -2,132 +2,156 @@ import type { FindMissing, ReadResult } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
 import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
 import { type ListItems, type ListResource, LISTS } from '../../resources/lists.js';
-import { noteRead, type Step } from '../installation/step.js';
+import { type ReadContext, recordRead } from '../installation/read-context.js';
 import { describeFailure, SyncError } from '../outcome.js';
-import { type Part, type Source, SOURCES } from '../sources.js';
-import { countCalls, inLanes } from './calls.js';
-import { createListing } from './listing.js';
+import { type ListChunk, type ListSource, SOURCES } from '../sources.js';
+import { createCallCounter } from './call-counter.js';
+import { forEachConcurrently } from './concurrency.js';
+import { createListSummary } from './list-summary.js';
 
-/** A list that moves while it is read is read again at once, this often; then later. */
-const PASSES = 3;
-const ASKED_AT_ONCE = 8;
+/** A list that changes while it is read is read again at once, up to this many times in total; then later by a retry. */
+const MAX_PASSES = 3;
+/** Concurrent requests for items that are missing from a list. */
+const MISSING_CONCURRENCY = 8;
 
-/** Read a whole list and write what changed. An answer that breaks off leaves true rows and says so. */
-export async function readList<Name extends ListResource>(step: Step, resource: Name): Promise<void> {
+/**
+ * Reads a whole list and writes what changed to the mirror. Throws if the list could not be read completely;
+ * rows that were written before the failure stay, because they are true.
+ */
+export async function readList<Name extends ListResource>(
+  context: ReadContext,
+  resource: Name,
+): Promise<void> {
   for (let pass = 1; ; pass += 1) {
-    const reading = await begin(step, resource, step.wish.full && pass === 1);
-    let ended: ReadResult;
+    const listPass = await beginPass(context, resource, context.scope.full && pass === 1);
+    let result: ReadResult;
     try {
-      for await (const part of reading.parts) {
-        await reading.take(part);
-        await step.turn();
+      for await (const chunk of listPass.chunks) {
+        await listPass.write(chunk);
+        await context.yieldTurn();
       }
-      ended = await reading.finish();
+      result = await listPass.finish();
     } catch (error) {
-      await reading.abandon(error);
+      await listPass.abandon(error);
       throw error;
     }
-    const { state, fault, readAgain } = ended;
+    const { state, fault, readAgain } = result;
     if (state === 'complete') return;
-    if (!readAgain || pass === PASSES)
-      throw new SyncError(state, fault?.message ?? 'the list moved while it was read');
+    if (!readAgain || pass === MAX_PASSES)
+      throw new SyncError(state, fault?.message ?? 'the list changed while it was read');
   }
 }
 
-const NO_ROWS = { added: 0, changed: 0, removed: 0, drift: 0 };
+const NO_CHANGE_COUNTS = { added: 0, changed: 0, removed: 0, drift: 0 };
 
-/** One pass over a list. */
-async function begin<Name extends ListResource>(step: Step, resource: Name, full: boolean) {
-  const { mirror, inbox, client, now, signal, installationId, task, job, cause, wish } = step;
-  const source: Source<ListItems[Name]> = SOURCES[resource];
-  const calls = countCalls(signal, now);
+/** Begins one pass over a list. The caller writes each chunk, and then finishes or abandons the pass. */
+async function beginPass<Name extends ListResource>(context: ReadContext, resource: Name, full: boolean) {
+  const { mirror, inbox, client, now, signal, installationId, writeClaim, job, cause, scope } = context;
+  const source: ListSource<ListItems[Name]> = SOURCES[resource];
+  const calls = createCallCounter(signal, now);
   const startedAt = now();
-  const announced = async (since: number) =>
+  const hasNewDelivery = async (since: number) =>
     (await inbox.haveDeliveriesArrived(installationId, [{ since }]))[0] ?? false;
   const { trigger } = job;
-  const read = await mirror.beginRead({
-    ...task,
+  const reader = await mirror.beginRead({
+    ...writeClaim,
     resource,
     trigger,
     cause,
     startedAt,
     full,
-    hasNewDelivery: announced,
+    hasNewDelivery,
   });
-  step.observed.before.set(resource, read.previousRead);
-  const listing = createListing(step, source, LISTS[resource]);
-  const limit = (full ? null : read.previousRead.pageSize) ?? PAGE_ROWS;
-  // What is open is looked at each time.
-  const known = source.isOpen === undefined ? read.known : undefined;
+  context.observations.previousReads.set(resource, reader.previousRead);
+  const summary = createListSummary(context, source, LISTS[resource]);
+  const limit = (full ? null : reader.previousRead.pageSize) ?? PAGE_ROWS;
+  // Rows of a list with open items are parsed even if they are unchanged, because their ends must be known.
+  const known = source.isOpen === undefined ? reader.known : undefined;
 
   return {
-    parts: source.parts(step.organization, {
-      ...calls.options,
+    chunks: source.readChunks(context.organization, {
+      ...calls.requestOptions,
       limit,
       known,
-      onUnreadable: listing.leaveOut,
+      onUnreadable: summary.addUnreadable,
     }),
-    take: ({ items, page }: Part<ListItems[Name]>) => {
-      listing.take(items, page);
-      const own = listing.own(items);
-      return page === null ? read.writeBatch(own, now()) : read.writePage({ ...page, items: own });
+
+    /** Writes the rows of one chunk, without rows of other organizations. */
+    write({ items, page }: ListChunk<ListItems[Name]>): Promise<void> {
+      summary.addChunk(items, page);
+      const ownItems = summary.removeForeignRows(items);
+      return page === null
+        ? reader.writeBatch(ownItems, now())
+        : reader.writePage({ ...page, items: ownItems });
     },
-    finish: async () => {
-      await read.recordUnreadable(listing.unreadableKeys());
-      const { flaw, unreadable, total, pageSize, everySeconds } = listing.end(await read.compareRemaining());
-      const isTold = calls.ownerNamed();
-      const plain = source.kind === 'one' ? 'object' : 'list';
-      const outcome = await read.finish({
+
+    /** Ends the pass after its last chunk: closes the rows that are gone, and returns how the read ended. */
+    async finish(): Promise<ReadResult> {
+      await reader.recordUnreadable(summary.listUnreadableKeys());
+      const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
+        await reader.compareRemaining(),
+      );
+      const ownerNamed = calls.isOwnerNamed();
+      const formWithoutTotal = source.kind === 'one' ? 'object' : 'list';
+      const result = await reader.finish({
         total,
         flaw,
         unreadable,
         everySeconds,
-        ...asking(step, source, calls.options),
-        ...(isTold || wish.full ? { ownerNamed: isTold } : {}),
+        ...createMissingFinder(context, source, calls.requestOptions),
+        ...(ownerNamed || scope.full ? { ownerNamed } : {}),
         ...(pageSize === null ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),
-        answer: calls.goodAnswer(total === null ? plain : 'pages'),
-        ...calls.traffic(),
+        answer: calls.describeGoodAnswer(total === null ? formWithoutTotal : 'pages'),
+        ...calls.getTraffic(),
       });
-      noteRead(step, { ...outcome, resource, ms: now() - startedAt });
-      return outcome;
+      recordRead(context, { ...result, resource, ms: now() - startedAt });
+      return result;
     },
-    abandon: async (error: unknown) => {
-      noteRead(step, { ...NO_ROWS, resource, state: 'failed', ms: now() - startedAt });
+
+    /** Ends the pass after an error. Rows that were written stay. */
+    async abandon(error: unknown): Promise<void> {
+      recordRead(context, { ...NO_CHANGE_COUNTS, resource, state: 'failed', ms: now() - startedAt });
       const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
-      const answer = calls.badAnswer(error, client.http.mask);
-      await read.abandon({ code, message }, { ...calls.traffic(), answer });
+      const answer = calls.describeBadAnswer(error, client.http.mask);
+      await reader.abandon({ code, message }, { ...calls.getTraffic(), answer });
     },
   };
 }
 
-/** Where one can be asked for by its id, one that is missing from the list is, before that is believed. */
-function asking<Item>(
-  { organization, now }: Step,
-  { readOne }: Source<Item>,
+/**
+ * If the registry can read single items, returns a function that requests items missing from a list by their ids, before
+ * the mirror believes that they are gone. That function returns the ids that the registry does not know.
+ */
+function createMissingFinder<Item>(
+  { organization, now }: ReadContext,
+  { readOne }: ListSource<Item>,
   options: ReadOptions,
 ): { readonly ask?: FindMissing } {
   if (readOne === undefined) return {};
   return {
     ask: async ids => {
-      const gone = new Map<string, number>();
-      await inLanes(ASKED_AT_ONCE, ids, async id => {
-        if (await isUnknown(readOne(organization, id, options))) gone.set(id, now());
+      const goneAt = new Map<string, number>();
+      await forEachConcurrently(MISSING_CONCURRENCY, ids, async id => {
+        if (await isNotFound(readOne(organization, id, options))) goneAt.set(id, now());
       });
-      return gone;
+      return goneAt;
     },
   };
 }
 
-/** What says nothing of the one that was asked for. */
-const SAID_OF_ALL: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
+/** Errors that say nothing about the requested item: every request would fail with them now. */
+const GENERAL_ERRORS: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
 
-/** Any other answer than that it is not found proves nothing: the row stays, and the list is read to its end. */
-async function isUnknown(asked: Promise<unknown>): Promise<boolean> {
+/**
+ * Whether the registry answers that it does not know an item. Any other refusal proves nothing, so the row stays
+ * and the read of the list continues.
+ */
+async function isNotFound(request: Promise<unknown>): Promise<boolean> {
   try {
-    await asked;
+    await request;
     return false;
   } catch (error) {
-    if (!(error instanceof RegistryError) || SAID_OF_ALL.includes(error.code)) throw error;
+    if (!(error instanceof RegistryError) || GENERAL_ERRORS.includes(error.code)) throw error;
     return error.code === 'not_found';
   }
 }

@@ -1,32 +1,34 @@
 import type { ProjectAnswer } from '../../mirror/port.js';
 import { toProjectAnswer } from '../../mirror/projects.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { Step } from '../installation/step.js';
-import { describeFailure, endsWalk, TROUBLES } from '../outcome.js';
-import { countCalls } from './calls.js';
+import type { ReadContext } from '../installation/read-context.js';
+import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from '../outcome.js';
+import { createCallCounter } from './call-counter.js';
 
-const AT_ONCE = 4;
+const BATCH_SIZE = 4;
 /** An hour less than a day, so that a schedule of one round a day requests each project in every round. */
-const REQUESTED_AGAIN_MS = 23 * 3_600_000;
+const REQUEST_INTERVAL_MS = 23 * 3_600_000;
 
 /**
  * Requests the projects that the organization's rows name: each once a day, or all of them for a person. A refused project
- * is marked as unavailable. A failed project is requested again and stops no other. Writes no sync where no project is due.
+ * is marked as unavailable. A project that failed is requested again later and does not stop the others.
+ * Writes no sync if no project is due.
  */
-export async function readProjects(step: Step): Promise<void> {
-  const { mirror, task, job, cause, now, signal } = step;
+export async function readProjects(context: ReadContext): Promise<void> {
+  const { mirror, writeClaim, job, cause, now, signal } = context;
   const startedAt = now();
-  const { options, traffic } = countCalls(signal, now);
-  const walk = await mirror.beginProjects({ ...task, trigger: job.trigger, cause, startedAt });
-  step.observed.before.set('projects', walk.previousRead);
-  // Projects requested by a clock that was ahead are due: no time may pass between this instant and the walk's own.
-  const due = await walk.listDue(checkedBefore(step));
-  if (due.length === 0) return;
+  const calls = createCallCounter(signal, now);
+  const walk = await mirror.beginProjects({ ...writeClaim, trigger: job.trigger, cause, startedAt });
+  context.observations.previousReads.set('projects', walk.previousRead);
+  // The walk takes a request dated after its own `now` for one of a wrong clock, so no time may pass before it is called.
+  const dueIds = await walk.listDue(computeRequestCutoff(context));
+  if (dueIds.length === 0) return;
 
-  async function readOne(id: string): Promise<ProjectAnswer> {
+  /** Requests one project and returns the answer. A refusal is an answer too; other errors are thrown. */
+  async function requestProject(id: string): Promise<ProjectAnswer> {
     const requestedAt = now();
     try {
-      const project = await step.client.token.readProject(id, options);
+      const project = await context.client.token.readProject(id, calls.requestOptions);
       return toProjectAnswer(project, { requestedAt, arrivedAt: now() });
     } catch (error) {
       if (!isRefused(error)) throw error;
@@ -35,39 +37,44 @@ export async function readProjects(step: Step): Promise<void> {
   }
 
   const failures: unknown[] = [];
-  let troubles = 0;
+  let consecutiveFailures = 0;
 
-  /** What came is written, also where one of them failed. */
-  async function readSome(ids: readonly string[]): Promise<void> {
-    const asked = await Promise.allSettled(ids.map(readOne));
-    await walk.write(asked.flatMap(each => (each.status === 'fulfilled' ? [each.value] : [])));
-    for (const each of asked) {
-      troubles = each.status === 'rejected' ? troubles + 1 : 0;
-      if (each.status === 'fulfilled') continue;
-      failures.push(each.reason);
-      if (signal.aborted || troubles >= TROUBLES || endsWalk(each.reason)) throw each.reason;
+  /** Requests a batch of projects and writes the answers, even if some requests failed. Throws if the others would fail too. */
+  async function readBatch(ids: readonly string[]): Promise<void> {
+    const results = await Promise.allSettled(ids.map(requestProject));
+    await walk.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
+    for (const result of results) {
+      if (result.status === 'fulfilled') {
+        consecutiveFailures = 0;
+        continue;
+      }
+      consecutiveFailures += 1;
+      failures.push(result.reason);
+      const isOutage = consecutiveFailures >= MAX_CONSECUTIVE_FAILURES;
+      if (signal.aborted || isOutage || endsBatch(result.reason)) throw result.reason;
     }
   }
 
   try {
-    for (let start = 0; start < due.length; start += AT_ONCE) {
-      await readSome(due.slice(start, start + AT_ONCE));
-      await step.turn();
+    for (let start = 0; start < dueIds.length; start += BATCH_SIZE) {
+      await readBatch(dueIds.slice(start, start + BATCH_SIZE));
+      await context.yieldTurn();
     }
     if (failures.length > 0) throw failures[0];
-    await walk.finish(traffic());
+    await walk.finish(calls.getTraffic());
   } catch (error) {
     const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
-    await walk.abandon({ code, message }, traffic());
+    await walk.abandon({ code, message }, calls.getTraffic());
     throw error;
   }
 }
 
-/** Projects last requested before this instant are due. A person has all of them requested. */
-function checkedBefore({ wish, job, now }: Step): number {
-  return wish.full || job.trigger === 'person' ? now() : now() - REQUESTED_AGAIN_MS;
+/** Returns a cutoff: projects that were last requested before it are due. For a person every project is due. */
+function computeRequestCutoff({ scope, job, now }: ReadContext): number {
+  return scope.full || job.trigger === 'person' ? now() : now() - REQUEST_INTERVAL_MS;
 }
 
+/** Whether the registry refused a project in a way that will not change soon. */
 function isRefused(error: unknown): error is RegistryError {
   return (
     error instanceof RegistryError &&

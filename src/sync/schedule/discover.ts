@@ -4,62 +4,76 @@ import type { Installation } from '../../registry/model.js';
 import type { UnreadableRow } from '../../registry/reading.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { SyncContext } from '../context.js';
-import type { RunningJob } from '../worker/worker.js';
+import type { RunningJob } from '../worker/execute-job.js';
 
+/** Returns the job that reads the registry's list of installations. */
 export function discoverJob(trigger: string): NewJob {
   return { kind: 'discover', dedupeKey: 'discover', trigger };
 }
 
 /**
- * Reads the registry's list of installations. One that no webhook announced is looked at, and counted from now on; so
- * is one of which the list says something else than is known, and one that is missing from it, which proves nothing. A known one whose row cannot be read counts as missing.
+ * Reads the registry's list of installations and enqueues a job for each installation that is new, that differs from the
+ * mirror, or that is missing from the list (which alone does not prove that it was uninstalled).
+ * A known installation whose row cannot be read counts as missing. Returns the outcome of the job.
  */
-export async function discover(
+export async function discoverInstallations(
   { client, inbox, mirror, now }: SyncContext,
-  atWork: RunningJob,
+  running: RunningJob,
 ): Promise<string> {
   const startedAt = now();
   const known = new Map((await mirror.listInstallations()).map(each => [each.id, each]));
-  let found = 0;
-  let isAllSaid = true;
   const unreadable: UnreadableRow[] = [];
+  let foundCount = 0;
+  let allShowPermissions = true;
   const onUnreadable = (row: UnreadableRow) => void unreadable.push(row);
-  for await (const page of client.app.listInstallations({ signal: atWork.signal, onUnreadable })) {
-    const unknown = page.items.filter(({ id }) => !isLive(known.get(id)));
-    const changed = page.items.filter(each => isOther(each, known.get(each.id)));
-    isAllSaid &&= page.items.every(({ permissions }) => permissions !== null);
+  for await (const page of client.app.listInstallations({ signal: running.signal, onUnreadable })) {
+    const found = page.items.filter(({ id }) => !isInstalled(known.get(id)));
+    const changed = page.items.filter(installation =>
+      differsFromKnown(installation, known.get(installation.id)),
+    );
+    allShowPermissions &&= page.items.every(({ permissions }) => permissions !== null);
     for (const { id } of page.items) known.delete(id);
-    await inbox.enqueue([...jobsOf(unknown, 'schedule'), ...jobsOf(changed, 'worker')]);
-    await mirror.report({ at: formatInstant(now()), awaitedInstallations: unknown });
-    found += unknown.length;
-    await atWork.turn();
+    await inbox.enqueue([...createJobs(found, 'schedule'), ...createJobs(changed, 'worker')]);
+    await mirror.report({ at: formatInstant(now()), awaitedInstallations: found });
+    foundCount += found.length;
+    await running.yieldTurn();
   }
-  await inbox.enqueue(jobsOf([...known.values()].filter(isLive), 'worker'));
-  if (isAllSaid && unreadable.length === 0)
+  const missing = [...known.values()].filter(isInstalled);
+  await inbox.enqueue(createJobs(missing, 'worker'));
+  // Only a complete list lets the jobs of this round skip their own call for each installation.
+  if (allShowPermissions && unreadable.length === 0)
     await mirror.report({ at: formatInstant(now()), listedAt: startedAt });
-  const word = found === 0 ? 'nothing new' : `found ${found}`;
-  const [first] = unreadable;
-  return first === undefined
-    ? word
-    : `${word}; ${unreadable.length} could not be read (${first.error.message})`;
+  return describeDiscovery(foundCount, unreadable);
 }
 
-/** One that was thought gone and is listed after all is looked at again. */
-function isLive(known: KnownInstallation | undefined): boolean {
+/** Returns the outcome of a discover job, for people to read. */
+function describeDiscovery(foundCount: number, unreadable: readonly UnreadableRow[]): string {
+  const outcome = foundCount === 0 ? 'nothing new' : `found ${foundCount}`;
+  const [first] = unreadable;
+  if (first === undefined) return outcome;
+  return `${outcome}; ${unreadable.length} could not be read (${first.error.message})`;
+}
+
+/** Whether the mirror knows the installation as active or suspended. An uninstalled one that is listed again counts as new. */
+function isInstalled(known: KnownInstallation | undefined): boolean {
   return known?.state === 'active' || known?.state === 'suspended';
 }
 
-/** Where the list does not say it, nothing is compared. */
-function isOther(
+/**
+ * Whether a listed installation has another organization or other permissions than the mirror knows. Fields that the list
+ * omits are not compared.
+ */
+function differsFromKnown(
   { organizationId, permissions }: Installation,
   known: KnownInstallation | undefined,
 ): boolean {
-  if (known === undefined || !isLive(known)) return false;
-  const isMoved = organizationId !== null && organizationId !== known.organizationId;
-  return isMoved || (permissions !== null && JSON.stringify(permissions) !== known.permissions);
+  if (known === undefined || !isInstalled(known)) return false;
+  const hasMoved = organizationId !== null && organizationId !== known.organizationId;
+  return hasMoved || (permissions !== null && JSON.stringify(permissions) !== known.permissions);
 }
 
-function jobsOf(
+/** Returns one job per installation, which reads that installation. */
+function createJobs(
   installations: readonly Pick<Installation, 'id' | 'organizationId'>[],
   trigger: string,
 ): NewJob[] {

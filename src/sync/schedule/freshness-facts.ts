@@ -1,4 +1,4 @@
-import { setImmediate as pause } from 'node:timers/promises';
+import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import type { AcceptedDelivery, DeliveryRange } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { type LivingProcess, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
@@ -6,95 +6,109 @@ import type { FreshnessFact, KnownResource } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { SyncContext } from '../context.js';
 import { describeFailure } from '../outcome.js';
-import type { Log } from '../worker/worker.js';
-import { type Again, again } from './schedule.js';
+import type { WorkerLog } from '../worker/log.js';
+import { createRepeatingTask, type RepeatingTask } from './repeating-task.js';
 
-type Parts = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
+type FreshnessContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 
-/** What is younger is most likely being read at this moment; and whatever came is stored by then. */
-const TOLD_AFTER_MS = 15_000;
+/** Deliveries younger than this are ignored: they are probably being read now, and older ones are surely stored. */
+const MIN_DELIVERY_AGE_MS = 15_000;
 
 /**
- * One look, at an instant of the inbox's clock: writes down that somebody watches, and for each resource the oldest delivery that no read has answered.
- * At the look before this one nothing waited but what was announced then: only what came since is looked through,
- * and, where something that was announced has been read, what came after that read.
+ * Writes to the mirror, for an instant of the inbox's clock, that a worker is running, and for each resource the oldest
+ * delivery that no complete read has answered.
+ * Only deliveries since the previous call are searched, and, where a resource was read since, deliveries after that read.
  */
 export async function writeFreshnessFacts(
-  { inbox, mirror, mirrorMembers }: Parts,
+  { inbox, mirror, mirrorMembers }: FreshnessContext,
   at: number,
 ): Promise<void> {
-  const named = await inbox.listPendingInstallations();
-  const until = formatInstant(at - TOLD_AFTER_MS);
-  const {
-    workerSeenAt,
-    oldestCompleteReadAt: oldestRead,
-    waitingResources: announced,
-  } = await mirror.readFreshnessFacts();
-  const seen = seenUntil(workerSeenAt, at);
-  const isRead = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
-  const known = announced.filter(isRead);
-  const found = known.flatMap(stillWaiting);
-  const open = createOpen(resources =>
+  const pendingInstallations = await inbox.listPendingInstallations();
+  const until = formatInstant(at - MIN_DELIVERY_AGE_MS);
+  const { workerSeenAt, oldestCompleteReadAt, waitingResources } = await mirror.readFreshnessFacts();
+  const searchedUntil = findSearchedUntil(workerSeenAt, at);
+  const isMirrored = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
+  const mirroredWaiting = waitingResources.filter(isMirrored);
+  const facts = mirroredWaiting.flatMap(toKnownFact);
+  const finder = createUnreadFinder(resources =>
     resources
-      .filter(isRead)
-      .flatMap(resource => openSince(resource, seen))
-      .filter(({ from }) => from <= until),
+      .filter(isMirrored)
+      .flatMap(resource => toUnansweredRead(resource, searchedUntil))
+      .filter(({ since }) => since <= until),
   );
-  const starts = known.flatMap(resource => openSince(resource, seen)).map(({ from }) => from);
-  const [from = until] = [seen ?? oldestRead ?? until, ...starts].toSorted();
-  for await (const slice of slicesOf(inbox, { since: from, until, afterId: 0 })) {
-    const ids = slice.map(({ installationId }) => installationId).filter(open.isNew);
-    if (ids.length > 0) open.learn(await mirror.listKnownResources([...new Set(ids)]));
-    for (const { installationId, receivedAt } of slice) found.push(...open.take(installationId, receivedAt));
-    await pause();
+  const searchStarts = mirroredWaiting
+    .flatMap(resource => toUnansweredRead(resource, searchedUntil))
+    .map(({ since }) => since);
+  const [since = until] = [searchedUntil ?? oldestCompleteReadAt ?? until, ...searchStarts].toSorted();
+  for await (const deliveries of readDeliveryBatches(inbox, { since, until, afterId: 0 })) {
+    const unknownIds = deliveries.map(({ installationId }) => installationId).filter(finder.isUnknown);
+    if (unknownIds.length > 0) finder.addResources(await mirror.listKnownResources([...new Set(unknownIds)]));
+    for (const { installationId, receivedAt } of deliveries)
+      facts.push(...finder.takeAnnounced(installationId, receivedAt));
+    await waitForEventLoop();
   }
-  await mirror.report({ at: formatInstant(at), awaitedInstallations: named, unreadDeliveries: found });
+  await mirror.report({
+    at: formatInstant(at),
+    awaitedInstallations: pendingInstallations,
+    unreadDeliveries: facts,
+  });
 }
 
-/** Between two of them others may go on. */
-async function* slicesOf(
-  inbox: Parts['inbox'],
-  whole: DeliveryRange,
+/** Reads the accepted deliveries of a range, oldest first, in batches. */
+async function* readDeliveryBatches(
+  inbox: FreshnessContext['inbox'],
+  range: DeliveryRange,
 ): AsyncGenerator<readonly AcceptedDelivery[]> {
-  for (let stretch: DeliveryRange | null = whole; stretch !== null; ) {
+  for (let rest: DeliveryRange | null = range; rest !== null; ) {
     const slice: Awaited<ReturnType<InboxPort['listAcceptedDeliveries']>> =
-      await inbox.listAcceptedDeliveries(stretch);
+      await inbox.listAcceptedDeliveries(rest);
     yield slice.deliveries;
-    stretch = slice.next;
+    rest = slice.next;
   }
 }
 
-interface Open {
+/** A resource for which no unread delivery is known yet. Its oldest unread delivery is the first one at or after `since`. */
+interface UnansweredRead {
   readonly organizationId: string;
   readonly resource: string;
-  /** The first delivery at or after this instant is the oldest that is not read. */
-  readonly from: string;
+  readonly since: string;
 }
 
-/** What waits for nothing yet. Deliveries come oldest first: what was found to wait is not looked for any more. */
-function createOpen(openOf: (resources: readonly KnownResource[]) => readonly Open[]) {
-  const lists = new Map<string, { open: readonly Open[] }>();
-  const owners = new Map<string, { open: readonly Open[] }>();
+/**
+ * Finds the oldest unread delivery of each resource. Deliveries must be passed oldest first, so that a resource is
+ * finished with the first delivery that announces it.
+ */
+function createUnreadFinder(
+  toUnansweredReads: (resources: readonly KnownResource[]) => readonly UnansweredRead[],
+) {
+  const openByInstallation = new Map<string, { open: readonly UnansweredRead[] }>();
+  // Installations of one organization share its list of open resources.
+  const openByOrganization = new Map<string, { open: readonly UnansweredRead[] }>();
 
-  function learnOne(installationId: string, resources: readonly KnownResource[]): void {
-    const open = openOf(resources);
+  /** Adds an installation. It shares the open resources of its organization with the other installations. */
+  function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
+    const open = toUnansweredReads(resources);
     const organizationId = open[0]?.organizationId ?? '';
-    const list = owners.get(organizationId) ?? { open };
-    lists.set(installationId, list);
-    owners.set(organizationId, list);
+    const shared = openByOrganization.get(organizationId) ?? { open };
+    openByInstallation.set(installationId, shared);
+    openByOrganization.set(organizationId, shared);
   }
 
   return {
-    isNew: (installationId: string) => !lists.has(installationId),
-    learn(found: ReadonlyMap<string, readonly KnownResource[]>): void {
-      for (const [installationId, resources] of found) learnOne(installationId, resources);
+    isUnknown: (installationId: string) => !openByInstallation.has(installationId),
+
+    /** Adds installations with their resources, so that their deliveries can be matched. */
+    addResources(resourcesByInstallation: ReadonlyMap<string, readonly KnownResource[]>): void {
+      for (const [installationId, resources] of resourcesByInstallation)
+        addInstallation(installationId, resources);
     },
-    /** One that arrived is the oldest for all that were read before it. */
-    take(installationId: string, receivedAt: string): FreshnessFact[] {
-      const list = lists.get(installationId);
-      if (list === undefined || list.open.length === 0) return [];
-      const announced = list.open.filter(({ from }) => from <= receivedAt);
-      if (announced.length > 0) list.open = list.open.filter(({ from }) => from > receivedAt);
+
+    /** Returns a fact for each open resource that was last read before this delivery, and closes those resources. */
+    takeAnnounced(installationId: string, receivedAt: string): FreshnessFact[] {
+      const shared = openByInstallation.get(installationId);
+      if (shared === undefined || shared.open.length === 0) return [];
+      const announced = shared.open.filter(({ since }) => since <= receivedAt);
+      if (announced.length > 0) shared.open = shared.open.filter(({ since }) => since > receivedAt);
       return announced.map(({ organizationId, resource }) => ({
         organizationId,
         resource,
@@ -104,48 +118,48 @@ function createOpen(openOf: (resources: readonly KnownResource[]) => readonly Op
   };
 }
 
-function stillWaiting({
-  organizationId,
-  resource,
-  dataAsOf,
-  oldestUnreadAt,
-}: KnownResource): FreshnessFact[] {
-  if (oldestUnreadAt === null || oldestUnreadAt < dataAsOf) return [];
+/** Whether the delivery that was found earlier is still unread. */
+function hasKnownUnread({ dataAsOf, oldestUnreadAt }: KnownResource): boolean {
+  return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
+}
+
+/** Returns the fact of an earlier call if it still holds, else nothing. */
+function toKnownFact(known: KnownResource): FreshnessFact[] {
+  const { organizationId, resource, oldestUnreadAt } = known;
+  if (oldestUnreadAt === null || !hasKnownUnread(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** None where it is known what it waits for. */
-function openSince(
-  { organizationId, resource, dataAsOf, oldestUnreadAt }: KnownResource,
-  seen: string | null,
-): Open[] {
-  if (oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf) return [];
-  const from = oldestUnreadAt === null && seen !== null && seen > dataAsOf ? seen : dataAsOf;
-  return [{ organizationId, resource, from }];
+/** Returns from when to search deliveries for a resource; nothing if its oldest unread delivery is known already. */
+function toUnansweredRead(known: KnownResource, searchedUntil: string | null): UnansweredRead[] {
+  if (hasKnownUnread(known)) return [];
+  const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
+  const isSearched = oldestUnreadAt === null && searchedUntil !== null && searchedUntil > dataAsOf;
+  return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Null where nobody has looked yet, or by a clock that was ahead. */
-function seenUntil(workerSeenAt: string | null, now: number): string | null {
+/** Returns until when earlier calls have searched deliveries; null if there was none, or if its clock was ahead. */
+function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
-  return formatInstant(Date.parse(workerSeenAt) - TOLD_AFTER_MS);
+  return formatInstant(Date.parse(workerSeenAt) - MIN_DELIVERY_AGE_MS);
 }
 
-export interface FreshnessFactsOptions extends Parts {
+export interface FreshnessFactsOptions extends FreshnessContext {
   readonly self: LivingProcess;
-  readonly log: Log;
-  readonly everyMs?: number;
+  readonly log: WorkerLog;
+  readonly intervalMs?: number;
 }
 
-/** A look at once, and then every 15 seconds until it is stopped. */
-export function createFreshnessFacts(options: FreshnessFactsOptions): Again {
-  const { inbox, self, log, everyMs = HEARTBEAT_INTERVAL_MS } = options;
-  return again(async () => {
+/** Creates the task that writes a heartbeat and the freshness facts, at once and then every 15 seconds. */
+export function createFreshnessFacts(options: FreshnessFactsOptions): RepeatingTask {
+  const { inbox, self, log, intervalMs = HEARTBEAT_INTERVAL_MS } = options;
+  return createRepeatingTask(async () => {
     try {
       const { at } = await inbox.heartbeat(self);
       await writeFreshnessFacts(options, at);
     } catch (error) {
-      log.warn({ error: describeFailure(error) }, 'no heartbeat could be written this time');
+      log.warn({ error: describeFailure(error) }, 'heartbeat failed');
     }
-    return everyMs;
+    return intervalMs;
   });
 }

@@ -1,159 +1,97 @@
-import { setImmediate as otherWork } from 'node:timers/promises';
 import { Cron } from 'croner';
-import { installationJob } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
-import type { SyncContext } from '../context.js';
 import { describeFailure } from '../outcome.js';
-import { offsetInInterval } from '../plan.js';
-import type { RunningJob, Log } from '../worker/worker.js';
-import { discover, discoverJob } from './discover.js';
+import type { WorkerLog } from '../worker/log.js';
+import { createRepeatingTask, type RepeatingTask } from './repeating-task.js';
 
 export interface ScheduleOptions {
   /** A cron expression, read in UTC. */
   readonly pattern: string;
   readonly inbox: Pick<InboxPort, 'enqueueOnce'>;
   readonly now: () => number;
-  readonly log: Log;
+  readonly log: WorkerLog;
 }
 
-/** setTimeout takes no more than 24 days, and a clock that is set must not be slept through. */
-const LONGEST_SLEEP_MS = 60_000;
+/** Sleep in short steps: `setTimeout` takes at most 24 days, and the clock may be set during a sleep. */
+const MAX_SLEEP_MS = 60_000;
 const DAY_MS = 86_400_000;
-const NEVER_MS = DAY_MS;
-/** The same times as with `timezone: 'UTC'`, fifty times as fast. */
-const UTC = { paused: true, utcOffset: 0 };
-/** From one 29 February to the next it may be eight years. */
-const LONGEST_GAP_MS = 9 * 366 * DAY_MS;
+/** The interval to assume for a pattern that never matches again, such as 30 February. */
+const NEVER_INTERVAL_MS = DAY_MS;
+/** Gives the same times as `timezone: 'UTC'`, fifty times as fast. */
+const CRON_OPTIONS = { paused: true, utcOffset: 0 };
+/** Between two 29 Februaries there may be eight years. */
+const MAX_CRON_GAP_MS = 9 * 366 * DAY_MS;
 
 /**
- * Each time of the schedule becomes one job, however many processes count along.
- * The latest time is asked for at the start, so that nothing is lost while no process ran.
+ * Enqueues one tick job for each time of the schedule, no matter how many processes run the schedule.
+ * The latest past time is enqueued at the start, so a tick is not lost because no process ran.
  */
-export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): Again {
-  return again(async () => {
-    const { last, next } = timesAround(pattern, now());
+export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): RepeatingTask {
+  return createRepeatingTask(async () => {
+    const { last, next } = findTickTimes(pattern, now());
     try {
       if (last !== null) await enqueueTick(inbox, last, next);
     } catch (error) {
-      log.warn({ error: describeFailure(error) }, 'the tick of the schedule was not stored this time');
+      log.warn({ error: describeFailure(error) }, 'the scheduled tick could not be stored');
     }
-    return Math.min(Math.max(next - now(), 1), LONGEST_SLEEP_MS);
+    return Math.min(Math.max(next - now(), 1), MAX_SLEEP_MS);
   });
 }
 
+/** Enqueues the tick of a scheduled time. Returns the id of its job; null if that tick was enqueued before. */
 export function enqueueTick(
   inbox: Pick<InboxPort, 'enqueueOnce'>,
-  at: number,
-  next: number,
+  tickAt: number,
+  nextTickAt: number,
 ): Promise<number | null> {
-  const dedupeKey = `tick:${new Date(at).toISOString()}`;
   return inbox.enqueueOnce({
     kind: 'tick',
-    dedupeKey,
+    dedupeKey: `tick:${new Date(tickAt).toISOString()}`,
     trigger: 'schedule',
-    payload: { intervalMs: next - at },
+    payload: { intervalMs: nextTickAt - tickAt },
   });
 }
 
-export function timesAround(
-  pattern: string,
-  now: number,
-): { readonly last: number | null; readonly next: number } {
-  const cron = new Cron(pattern, UTC);
-  return { last: latestTime(cron, now), next: timeAfter(cron, now) ?? now + NEVER_MS };
+interface TickTimes {
+  /** The latest time that has been reached; null if there was none. */
+  readonly last: number | null;
+  readonly next: number;
 }
 
-/** Croner's own look into the past throws for days that not every year has, so it is felt for from now backwards. */
-function latestTime(cron: Cron, now: number): number | null {
-  const isReached = (time: number | null) => time !== null && time <= now;
-  let reachMs = 60_000;
-  while (!isReached(timeAfter(cron, now - reachMs))) {
-    if (reachMs > LONGEST_GAP_MS) return null;
-    reachMs *= 16;
-  }
-  let before = now - reachMs;
-  for (let after = now; after - before > 1000; ) {
-    const middle = Math.floor((before + after) / 2);
-    if (isReached(timeAfter(cron, middle))) before = middle;
-    else after = middle;
-  }
-  return timeAfter(cron, before);
+/** Returns the scheduled times before and after an instant. */
+export function findTickTimes(pattern: string, now: number): TickTimes {
+  const cron = new Cron(pattern, CRON_OPTIONS);
+  return { last: findLastTime(cron, now), next: findNextTime(cron, now) ?? now + NEVER_INTERVAL_MS };
 }
-
-function timeAfter(cron: Cron, time: number): number | null {
-  return cron.nextRun(new Date(time))?.getTime() ?? null;
-}
-
-/** The time between two ticks, from the next one on. */
-export function intervalOf(pattern: string, now: number): number {
-  const [one, other] = new Cron(pattern, UTC).nextRuns(2, new Date(now));
-  return one === undefined || other === undefined ? NEVER_MS : other.getTime() - one.getTime();
-}
-
-export type Again = ReturnType<typeof again>;
-
-/** Does it at once, and then again after as many milliseconds as it answers. */
-export function again(work: () => Promise<number>) {
-  let timer: NodeJS.Timeout | undefined;
-  let underWay = Promise.resolve();
-  let started = false;
-
-  async function once(): Promise<void> {
-    const waitMs = await work();
-    if (started) timer = setTimeout(begin, waitMs);
-  }
-
-  function begin(): void {
-    underWay = once();
-  }
-
-  return {
-    start(): void {
-      started = true;
-      begin();
-    },
-    /** After what is being done has ended. */
-    async stop(): Promise<void> {
-      started = false;
-      clearTimeout(timer);
-      await underWay;
-    },
-  };
-}
-
-/** A receiver waits for each write no longer than it may. */
-const ENQUEUED_AT_ONCE = 100;
 
 /**
- * Every installation that is not uninstalled is looked at again, each at its own place in the interval; suspended ones
- * cost two calls. The registry's list comes first: what it says need not be asked for again, installation by installation.
+ * Returns the latest time of a cron pattern up to `now`. Croner's own search in the past throws for days that not every
+ * year has, so this searches forward from growing distances in the past and then halves the range.
  */
-export async function tick(context: SyncContext, atWork: RunningJob): Promise<string> {
-  const { inbox, mirror, now, retentionDays } = context;
-  const intervalMs = Number(atWork.job.payload['intervalMs']);
-  await list(context, atWork);
-  const installations = await mirror.listInstallations();
-  const jobs = installations
-    .filter(({ state }) => state !== 'uninstalled')
-    .map(({ id, organizationId }) => ({
-      ...installationJob(id, organizationId, 'schedule'),
-      startDelayMs: offsetInInterval(organizationId ?? id, intervalMs),
-    }));
-  for (let from = 0; from < jobs.length; from += ENQUEUED_AT_ONCE) {
-    await atWork.turn();
-    await inbox.enqueue(jobs.slice(from, from + ENQUEUED_AT_ONCE));
+function findLastTime(cron: Cron, now: number): number | null {
+  const isReached = (time: number | null) => time !== null && time <= now;
+  let distanceMs = 60_000;
+  while (!isReached(findNextTime(cron, now - distanceMs))) {
+    if (distanceMs > MAX_CRON_GAP_MS) return null;
+    distanceMs *= 16;
   }
-  while ((await inbox.prune(retentionDays)) !== null) await otherWork();
-  if (retentionDays > 0) await mirror.pruneSyncs(now() - retentionDays * DAY_MS);
-  return 'enqueued';
+  let lower = now - distanceMs;
+  for (let upper = now; upper - lower > 1000; ) {
+    const middle = Math.floor((lower + upper) / 2);
+    if (isReached(findNextTime(cron, middle))) lower = middle;
+    else upper = middle;
+  }
+  return findNextTime(cron, lower);
 }
 
-/** Where it cannot be read now, a job of its own tries again, and says why. */
-async function list({ inbox, ...context }: SyncContext, atWork: RunningJob): Promise<void> {
-  try {
-    await discover({ inbox, ...context }, atWork);
-  } catch {
-    atWork.signal.throwIfAborted();
-    await inbox.enqueue([discoverJob('schedule')]);
-  }
+/** Returns the first time of a cron pattern after an instant; null if it never matches again. */
+function findNextTime(cron: Cron, after: number): number | null {
+  return cron.nextRun(new Date(after))?.getTime() ?? null;
+}
+
+/** Returns the milliseconds between the next two scheduled times. */
+export function computeTickInterval(pattern: string, now: number): number {
+  const [first, second] = new Cron(pattern, CRON_OPTIONS).nextRuns(2, new Date(now));
+  if (first === undefined || second === undefined) return NEVER_INTERVAL_MS;
+  return second.getTime() - first.getTime();
 }

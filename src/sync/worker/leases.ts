@@ -1,82 +1,94 @@
 import type { ClaimRef } from '../../inbox/job.js';
 
-export interface LeasesOptions {
-  /** Answers the ids of those that are no longer ours. */
-  readonly renew: (held: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
+export interface LeaseKeeperOptions {
+  /** Extends the leases of these claims; returns the ids of the jobs whose claim now belongs to another worker. */
+  readonly renewClaims: (claims: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
   readonly leaseMs: number;
-  /** The claim is another's, or may be. */
-  readonly lost: (id: number) => void;
-  /** They were not renewed this time. */
-  readonly failed: (error: unknown) => void;
+  /** Called when a claim is lost or its lease may have expired. */
+  readonly onLost: (jobId: number) => void;
+  /** Called when a renewal failed; the leases keep their old expiry. */
+  readonly onRenewalFailed: (error: unknown) => void;
 }
 
 interface Lease {
-  readonly held: ClaimRef;
-  /** When nobody may believe in it any more. */
-  end: NodeJS.Timeout | undefined;
+  readonly claim: ClaimRef;
+  expiryTimer: NodeJS.Timeout | undefined;
 }
 
 /**
- * Renews all of them together, three times a lease and never twice at once. One whose last good renewal is a lease old
- * is lost, whatever the inbox does: another process may have taken the job.
+ * Keeps the leases of running jobs alive by renewing them together, three times per lease period.
+ * A lease that was not renewed for a whole period is treated as lost even if the inbox never says so,
+ * because another worker may already have claimed the job.
  */
-export function createLeases({ renew, leaseMs, lost, failed }: LeasesOptions) {
+export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFailed }: LeaseKeeperOptions) {
   const leases = new Map<number, Lease>();
-  let renewing = false;
-  let timer: NodeJS.Timeout | undefined;
+  let renewalInProgress = false;
+  let renewalTimer: NodeJS.Timeout | undefined;
 
-  const endAfter = (lease: Lease, ms: number) => setTimeout(() => lose(lease), ms);
-  const isHeld = (lease: Lease) => leases.get(lease.held.id) === lease;
-
-  function drop(id: number): void {
-    clearTimeout(leases.get(id)?.end);
-    leases.delete(id);
+  /** Starts a timer that treats the lease as lost when it ends. */
+  function expireAfter(lease: Lease, ms: number): NodeJS.Timeout {
+    return setTimeout(() => lose(lease), ms);
   }
 
+  /** Whether the lease is still kept, and was not replaced by a later claim of its job. */
+  function isCurrent(lease: Lease): boolean {
+    return leases.get(lease.claim.id) === lease;
+  }
+
+  /** Stops renewing the lease of a job, without reporting it. */
+  function remove(jobId: number): void {
+    clearTimeout(leases.get(jobId)?.expiryTimer);
+    leases.delete(jobId);
+  }
+
+  /** Stops renewing a lease and reports its job as lost. */
   function lose(lease: Lease): void {
-    if (!isHeld(lease)) return;
-    drop(lease.held.id);
-    lost(lease.held.id);
+    if (!isCurrent(lease)) return;
+    remove(lease.claim.id);
+    onLost(lease.claim.id);
   }
 
-  function replaceEnd(lease: Lease, end: NodeJS.Timeout): void {
-    clearTimeout(isHeld(lease) ? lease.end : end);
-    lease.end = end;
+  /** Clears the new timer instead if the lease was removed or replaced during the renewal. */
+  function replaceExpiryTimer(lease: Lease, newTimer: NodeJS.Timeout): void {
+    clearTimeout(isCurrent(lease) ? lease.expiryTimer : newTimer);
+    lease.expiryTimer = newTimer;
   }
 
+  /** Renews all leases with one request. Does nothing while another renewal is in progress. */
   async function renewAll(): Promise<void> {
-    if (renewing || leases.size === 0) return;
-    renewing = true;
-    const asked = Array.from(leases.values(), lease => ({ lease, end: endAfter(lease, leaseMs) }));
+    if (renewalInProgress || leases.size === 0) return;
+    renewalInProgress = true;
+    // Start the new expiry timers before the request: a lease counts from when its renewal was requested.
+    const renewals = Array.from(leases.values(), lease => ({ lease, newTimer: expireAfter(lease, leaseMs) }));
     try {
-      const held = asked.map(({ lease }) => lease.held);
-      const gone = await renew(held, leaseMs);
-      for (const { lease, end } of asked) {
-        replaceEnd(lease, end);
-        if (gone.includes(lease.held.id)) lose(lease);
+      const claims = renewals.map(({ lease }) => lease.claim);
+      const lostIds = await renewClaims(claims, leaseMs);
+      for (const { lease, newTimer } of renewals) {
+        replaceExpiryTimer(lease, newTimer);
+        if (lostIds.includes(lease.claim.id)) lose(lease);
       }
     } catch (error) {
-      for (const { end } of asked) clearTimeout(end);
-      failed(error);
+      for (const { newTimer } of renewals) clearTimeout(newTimer);
+      onRenewalFailed(error);
     } finally {
-      renewing = false;
+      renewalInProgress = false;
     }
   }
 
   return {
-    /** From now on it is renewed. `agoMs` is how long ago its lease may have begun. */
-    take: (held: ClaimRef, agoMs: number): void => {
-      const lease: Lease = { held, end: undefined };
-      lease.end = endAfter(lease, Math.max(leaseMs - agoMs, 0));
-      leases.set(held.id, lease);
+    /** Renews the lease of this claim from now on. `ageMs` is how long ago the lease may have begun. */
+    add(claim: ClaimRef, ageMs: number): void {
+      const lease: Lease = { claim, expiryTimer: undefined };
+      lease.expiryTimer = expireAfter(lease, Math.max(leaseMs - ageMs, 0));
+      leases.set(claim.id, lease);
     },
-    drop,
-    start: () => {
-      timer = setInterval(() => void renewAll(), leaseMs / 3);
+    remove,
+    start(): void {
+      renewalTimer = setInterval(() => void renewAll(), leaseMs / 3);
     },
-    stop: () => {
-      clearInterval(timer);
-      for (const id of leases.keys()) drop(id);
+    stop(): void {
+      clearInterval(renewalTimer);
+      for (const jobId of leases.keys()) remove(jobId);
     },
   };
 }

@@ -1,46 +1,50 @@
-import { setImmediate as otherWork } from 'node:timers/promises';
+import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import type PQueue from 'p-queue';
 
-/** A run that has taken this many pages or batches is long, and shares its place after each as many more. */
-const SHARE = 50;
+/** A run that has yielded this often is long. It offers its slot to waiting runs after every further 50 yields. */
+const YIELDS_PER_SHARE = 50;
 
-const NEWCOMER = { priority: 1 };
-const RETURNING = { priority: 0 };
+const NEW_RUN = { priority: 1 };
+const RESUMED_RUN = { priority: 0 };
 
 export interface SlotOptions {
   readonly queue: PQueue;
-  readonly onLong: () => void;
-  readonly othersWait: () => Promise<boolean>;
+  /** Called once, when the run becomes long. */
+  readonly onLongRun: () => void;
+  /** Whether other runs wait for a slot of the queue. */
+  readonly areRunsWaiting: () => Promise<boolean>;
 }
 
 /**
- * A run holds one place of the queue. A long one gives it back for a moment while others wait:
- * a few huge organizations cannot keep all places from the small ones.
+ * Waits for a free slot of the queue and occupies it until `release`.
+ * A long run gives its slot to a waiting run from time to time, so that a few huge organizations cannot
+ * occupy all slots while small ones wait.
  */
-export async function takeSlot({ queue, onLong, othersWait }: SlotOptions) {
-  let steps = 0;
-  let leave = await enter(queue, NEWCOMER);
+export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
+  let yields = 0;
+  let releaseSlot = await occupySlot(queue, NEW_RUN);
   return {
-    /** To be awaited between resources and after every page: all else that the process does goes first. A long run lets those that wait go first too. */
-    async turn(): Promise<void> {
-      steps += 1;
-      await otherWork();
-      if (steps % SHARE !== 0) return;
-      if (steps === SHARE) onLong();
-      if (!(await othersWait())) return;
-      leave();
-      leave = await enter(queue, RETURNING);
+    /** Lets other work of the process go first and, if the run is long, runs that wait for a slot. */
+    async yieldTurn(): Promise<void> {
+      yields += 1;
+      await waitForEventLoop();
+      if (yields % YIELDS_PER_SHARE !== 0) return;
+      if (yields === YIELDS_PER_SHARE) onLongRun();
+      if (!(await areRunsWaiting())) return;
+      releaseSlot();
+      releaseSlot = await occupySlot(queue, RESUMED_RUN);
     },
-    leave: () => leave(),
+    release: () => releaseSlot(),
   };
 }
 
-function enter(queue: PQueue, options: { readonly priority: number }): Promise<() => void> {
-  return new Promise(entered => {
-    const occupy = () =>
-      new Promise<void>(left => {
-        entered(left);
+/** Waits for a slot; returns the function that frees it. */
+function occupySlot(queue: PQueue, options: { readonly priority: number }): Promise<() => void> {
+  return new Promise(onOccupied => {
+    const holdSlot = () =>
+      new Promise<void>(release => {
+        onOccupied(release);
       });
-    void queue.add(occupy, options);
+    void queue.add(holdSlot, options);
   });
 }

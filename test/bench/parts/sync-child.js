@@ -81,7 +81,7 @@ const context = {
 const ended = [];
 const worker = createWorker({
   inbox,
-  perform: createJobHandler(context),
+  handleJob: createJobHandler(context),
   now,
   random: Math.random,
   concurrency: 4,

@@ -117,8 +117,8 @@ function listOf<Name extends ListResource>(
     asked: async function* (kept) {
       const unreadable: UnreadableRow[] = [];
       const onUnreadable = (row: UnreadableRow) => void unreadable.push(row);
-      const { parts, keyOfUnreadable } = SOURCES[resource];
-      for await (const { items } of parts(owner, { onUnreadable })) {
+      const { readChunks, readUnreadableKey } = SOURCES[resource];
+      for await (const { items } of readChunks(owner, { onUnreadable })) {
         for (const item of items) {
           const key = entry.key.map(({ getValue: of }) => String(of(item))).join('/');
           /** A person who asked to be forgotten is missing on purpose. */
@@ -126,7 +126,7 @@ function listOf<Name extends ListResource>(
           if (!isMissed) yield [key, digest(item.document)];
         }
       }
-      for (const each of unreadable) yield [keyOfUnreadable(each.row)?.join('/') ?? each.row.what, each];
+      for (const each of unreadable) yield [readUnreadableKey(each.row)?.join('/') ?? each.row.what, each];
     },
   };
 }

@@ -14,7 +14,7 @@ import {
 const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'schedule' };
 const DAY_MS = 86_400_000;
 
-const tickOf = (intervalMs: number): NewJob => ({
+const createTick = (intervalMs: number): NewJob => ({
   kind: 'tick',
   dedupeKey: `tick:${intervalMs}`,
   trigger: 'schedule',
@@ -23,8 +23,8 @@ const tickOf = (intervalMs: number): NewJob => ({
 
 type Stage = Awaited<ReturnType<typeof stageOfJobs>>;
 
-/** Who asked for what of the jobs of installations that wait, and forgets them. */
-async function asked({ inbox }: Stage): Promise<unknown[]> {
+/** Returns installation and trigger of the waiting installation jobs, and deletes them. */
+async function takeEnqueuedInstallations({ inbox }: Stage): Promise<unknown[]> {
   const waiting = "state = 'waiting' AND kind = 'installation'";
   const rows = await inbox.rows(
     `SELECT installation_id AS id, "trigger" FROM jobs WHERE ${waiting} ORDER BY id`,
@@ -33,52 +33,52 @@ async function asked({ inbox }: Stage): Promise<unknown[]> {
   return rows.map(Object.values);
 }
 
-test('the list of installations asks for what nobody knows as the schedule, for what has changed as the worker, and for nothing else', async () => {
+test('discovery enqueues new installations with trigger schedule, changed ones with trigger worker, and no others', async () => {
   const stage = await stageOfJobs();
   const { run, registry, installationId, app } = stage;
   const { installations } = registry;
   expect(await run(DISCOVER)).toBe('found 1');
-  expect(await asked(stage)).toEqual([[installationId, 'schedule']]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([[installationId, 'schedule']]);
   await run(installationJob(installationId, null, 'schedule'));
   expect(await run(DISCOVER)).toBe('nothing new');
-  expect(await asked(stage)).toEqual([]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([]);
 
   installations.suspend(installationId);
   await run(installationJob(installationId, null, 'person'));
   expect(await run(DISCOVER)).toBe('nothing new');
-  expect(await asked(stage)).toEqual([]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([]);
   installations.unsuspend(installationId);
   await run(installationJob(installationId, null, 'person'));
 
   await stage.mirror.change("UPDATE installations SET permissions = '{}'");
   expect(await run(DISCOVER)).toBe('nothing new');
-  expect(await asked(stage)).toEqual([[installationId, 'worker']]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([[installationId, 'worker']]);
   await run(installationJob(installationId, null, 'person'));
 
   await stage.mirror.change("UPDATE installations SET organization_id = 'another'");
   expect(await run(DISCOVER)).toBe('nothing new');
-  expect(await asked(stage)).toEqual([[installationId, 'worker']]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([[installationId, 'worker']]);
   await stage.mirror.change('UPDATE installations SET organization_id = ?', stage.organization.id);
 
   const other = installations.install(app.id, createOrganization(stage.sandbox).id);
   await run(installationJob(other.id, null, 'person'));
   installations.uninstall(other.id);
   expect(await run(DISCOVER)).toBe('nothing new');
-  expect(await asked(stage)).toEqual([[other.id, 'worker']]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([[other.id, 'worker']]);
   await run(installationJob(other.id, null, 'person'));
   expect(await run(DISCOVER)).toBe('nothing new');
-  expect(await asked(stage)).toEqual([]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([]);
 
   await stage.mirror.change("UPDATE installations SET state = 'uninstalled' WHERE id = ?", installationId);
   expect(await run(DISCOVER)).toBe('found 1');
-  expect(await asked(stage)).toEqual([[installationId, 'schedule']]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([[installationId, 'schedule']]);
 });
 
 test.each([
   [0, 2],
   [90, 1],
 ])(
-  'a tick asks for each installation at its place, and with %i days of retention leaves %i old syncs',
+  'a tick enqueues each installation within the interval, and keeps with %i days of retention %i old syncs',
   async (retentionDays, left) => {
     const stage = await stageOfJobs({ context: { retentionDays } });
     await stage.run(installationJob(stage.installationId, null, 'schedule'));
@@ -86,7 +86,7 @@ test.each([
     const old = "SELECT count(*) FROM syncs WHERE resource = 'warehouse'";
     const before = await stage.mirror.value<number>(old);
     stage.move(100 * DAY_MS);
-    expect(await stage.run(tickOf(DAY_MS))).toBe('enqueued');
+    expect(await stage.run(createTick(DAY_MS))).toBe('enqueued');
     const runAt = await stage.inbox.value<string>(
       "SELECT run_at FROM jobs WHERE state = 'waiting' AND kind = 'installation'",
     );
@@ -97,7 +97,7 @@ test.each([
   },
 );
 
-test('a tick that cannot read the list leaves that to a job of its own', async () => {
+test('a tick that cannot read the list of installations enqueues a discover job', async () => {
   const stage = await stageOfJobs();
   stage.registry.faults.add({
     path: '/app/installations',
@@ -105,11 +105,11 @@ test('a tick that cannot read the list leaves that to a job of its own', async (
     options: { status: 503 },
     count: 9,
   });
-  expect(await stage.run(tickOf(60_000))).toBe('enqueued');
+  expect(await stage.run(createTick(60_000))).toBe('enqueued');
   expect(await stage.inbox.column("SELECT kind FROM jobs WHERE state = 'waiting'")).toEqual(['discover']);
 });
 
-function certificatesOf({ installationId, organization }: Stage): NewJob {
+function createCertificatesJob({ installationId, organization }: Stage): NewJob {
   const { id } = organization;
   return {
     kind: 'certificates',
@@ -127,24 +127,24 @@ function retire({ sandbox, app, organization }: Stage, times: number): void {
     retireFrom(sandbox, { organizationId: organization.id, appId: app.id, creditId }, 1);
 }
 
-test('certificates of who is not known are not asked for, and a walk ends at many refusals in a row', async () => {
+test('certificates are requested only of known organizations, and a job stops after many refusals in a row', async () => {
   const stage = await stageOfJobs();
   const { run, registry, installationId } = stage;
   retire(stage, 20);
-  expect(await run(certificatesOf(stage))).toBe('unknown');
+  expect(await run(createCertificatesJob(stage))).toBe('unknown');
   expect(await run(installationJob('nobody', null, 'person'))).toBe('uninstalled');
   await run(installationJob(installationId, null, 'person'));
   const path = '/organizations/*/retirements/*/pdf';
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
-  expect(await run(certificatesOf(stage))).toBe('refused');
+  expect(await run(createCertificatesJob(stage))).toBe('refused');
   const twiceEach = 2 * 20;
   expect(callsTo(stage.sandbox, '/pdf')).toBeLessThan(twiceEach);
   registry.faults.clear();
-  expect(await run(certificatesOf(stage))).toMatch(/^read in part/);
+  expect(await run(createCertificatesJob(stage))).toMatch(/^read in part/);
   const left = await stage.mirror.value<number>("SELECT count(*) FROM certificates WHERE state <> 'stored'");
   await stage.mirror.change('UPDATE certificates SET due_at = valid_from WHERE attempts > 0');
   expect(left).toBeGreaterThan(0);
-  expect(await run(certificatesOf(stage))).toBe('fetched');
+  expect(await run(createCertificatesJob(stage))).toBe('fetched');
 });
 
 test.each([
@@ -152,19 +152,19 @@ test.each([
   ['of certificates', { resources: {} }],
 ])(
   'a sync %s by a person requests refused certificates at once when access returns',
-  async (_what, payload) => {
+  async (_description, payload) => {
     const stage = await stageOfJobs();
     const { run, registry, installationId, mirror } = stage;
     retire(stage, 3);
     await run(installationJob(installationId, null, 'person'));
     const path = '/organizations/*/retirements/*/pdf';
     registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
-    await run(certificatesOf(stage));
+    await run(createCertificatesJob(stage));
     registry.faults.clear();
     const stored = () => mirror.value("SELECT count(*) FROM certificates WHERE state = 'stored'");
     const sync = async (trigger: string) => {
       await run({ ...installationJob(installationId, null, trigger), payload });
-      return await run(certificatesOf(stage));
+      return await run(createCertificatesJob(stage));
     };
     await sync('schedule');
     expect(await stored()).toBe(0);
@@ -173,7 +173,7 @@ test.each([
   },
 );
 
-test('a certificate that is refused alone is told of, and keeps no other from coming', async () => {
+test('a single refused certificate is recorded and does not stop the others', async () => {
   const stage = await stageOfJobs();
   const { run, registry, installationId, mirror } = stage;
   retire(stage, 12);
@@ -181,33 +181,33 @@ test('a certificate that is refused alone is told of, and keeps no other from co
   const first = await mirror.value<string>('SELECT min(id) FROM retirements');
   const path = `/organizations/*/retirements/${String(first)}/pdf`;
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
-  expect(await run(certificatesOf(stage))).toMatch(/^read in part/);
+  expect(await run(createCertificatesJob(stage))).toMatch(/^read in part/);
   expect(await mirror.rows("SELECT retirement_id, error FROM certificates WHERE state <> 'stored'")).toEqual([
     { retirement_id: first, error: expect.stringMatching(/^forbidden: /) },
   ]);
-  expect(await run(certificatesOf(stage))).toMatch(/^read in part/);
+  expect(await run(createCertificatesJob(stage))).toMatch(/^read in part/);
 });
 
-test('a project that cannot be read keeps no other from being read', async () => {
+test('a project that cannot be read does not stop the others', async () => {
   const stage = await stageOfJobs();
   const { run, installationId, organization, sandbox, registry, mirror } = stage;
   for (let n = 0; n < 8; n += 1) issueCredit(sandbox, organization.id);
-  const look = installationJob(installationId, null, 'person');
-  await run(look);
+  const readJob = installationJob(installationId, null, 'person');
+  await run(readJob);
   const projects = (await mirror.rows('SELECT 1 FROM project_states')).length;
   expect(projects).toBeGreaterThan(4);
   const first = await mirror.value<string>('SELECT min(project_id) FROM project_references');
   await mirror.change('DELETE FROM project_states');
   const path = `/projects/${String(first)}`;
   registry.faults.add({ path, kind: 'status', options: { status: 409 }, count: 100 });
-  await run(look).catch(() => null);
+  await run(readJob).catch(() => null);
   expect(await mirror.rows('SELECT 1 FROM project_states')).toHaveLength(projects - 1);
   expect(await mirror.value("SELECT state FROM syncs WHERE resource = 'projects' ORDER BY id DESC")).toBe(
     'partial',
   );
 });
 
-test('a round requests each project once a day, and writes no sync of projects where it requests none', async () => {
+test('a scheduled round requests each project once a day, and writes no projects sync if none is due', async () => {
   const stage = await stageOfJobs();
   const { run, installationId, organization, sandbox, mirror, move } = stage;
   const round = installationJob(installationId, null, 'schedule');
@@ -227,7 +227,7 @@ test('a round requests each project once a day, and writes no sync of projects w
   expect((await syncs())[1]).toEqual({ state: 'complete', requests: 3 });
 });
 
-test('a walk and a read of projects end where their job is stopped', async () => {
+test('reads of projects and certificates end when their job is stopped', async () => {
   const stage = await stageOfJobs();
   const { run, installationId, organization, sandbox, mirror } = stage;
   retire(stage, 3);
@@ -236,38 +236,38 @@ test('a walk and a read of projects end where their job is stopped', async () =>
   const stopAt = (last: number) => async (stop: () => void) => {
     if ((turns += 1) === last) stop();
   };
-  const look = installationJob(installationId, null, 'person');
-  await run(look, { onTurn: async () => void (turns += 1) });
+  const readJob = installationJob(installationId, null, 'person');
+  await run(readJob, { onTurn: async () => void (turns += 1) });
   await mirror.change('DELETE FROM project_states');
   const all = turns;
   turns = 0;
-  await expect(run(look, { onTurn: stopAt(all) })).rejects.toThrow('shutdown');
+  await expect(run(readJob, { onTurn: stopAt(all) })).rejects.toThrow('shutdown');
   expect(await mirror.value("SELECT state FROM syncs WHERE resource = 'projects' ORDER BY id DESC")).not.toBe(
     'complete',
   );
   turns = 0;
-  await expect(run(certificatesOf(stage), { onTurn: stopAt(1) })).rejects.toThrow('shutdown');
+  await expect(run(createCertificatesJob(stage), { onTurn: stopAt(1) })).rejects.toThrow('shutdown');
   expect(callsTo(stage.sandbox, '/pdf')).toBe(0);
 });
 
-test('the first look at an organization asks for its certificates, also where it has retired nothing', async () => {
+test('the first read of an organization enqueues its certificates, even without retirements', async () => {
   const stage = await stageOfJobs();
-  const asks = "SELECT count(*) FROM jobs WHERE kind = 'certificates'";
+  const countCertificateJobs = "SELECT count(*) FROM jobs WHERE kind = 'certificates'";
   await stage.run(installationJob(stage.installationId, null, 'delivery'));
-  expect(await stage.inbox.value(asks)).toBe(1);
-  await stage.run(certificatesOf(stage));
+  expect(await stage.inbox.value(countCertificateJobs)).toBe(1);
+  await stage.run(createCertificatesJob(stage));
   await stage.run(installationJob(stage.installationId, null, 'delivery'));
-  expect(await stage.inbox.value(asks)).toBe(1);
+  expect(await stage.inbox.value(countCertificateJobs)).toBe(1);
 });
 
-test('a job for which only duplicates asked says that nothing is new only where nothing is', async () => {
+test('a job caused by duplicates only ends as unchanged if it found no news', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId, organization, sandbox, mirror } = stage;
-  const look = installationJob(installationId, null, 'delivery');
-  const again = () => stage.run(look, { onlyDuplicates: true });
+  const readJob = installationJob(installationId, null, 'delivery');
+  const again = () => stage.run(readJob, { onlyDuplicates: true });
   expect(await again()).toBe('read');
   expect(await again()).toBe('unchanged');
-  expect(await stage.run(look)).toBe('read');
+  expect(await stage.run(readJob)).toBe('read');
   issueCredit(sandbox, organization.id);
   expect(await again()).toBe('read');
   await again();
@@ -278,12 +278,12 @@ test('a job for which only duplicates asked says that nothing is new only where 
   expect(await again()).toBe('unchanged');
 });
 
-function retryOf({ installationId, organization }: Stage, payload: Record<string, unknown>): NewJob {
+function createRetryJob({ installationId, organization }: Stage, payload: Record<string, unknown>): NewJob {
   const ofOne = { installationId, organizationId: organization.id };
   return { kind: 'retry', dedupeKey: 'x', trigger: 'worker', ...ofOne, payload };
 }
 
-test('what failed is named with its status, and a retry goes on while one of its resources comes', async () => {
+test('the outcome names failed resources with their status, and a retry fails only if all its resources fail', async () => {
   const reads: unknown[] = [];
   const stage = await stageOfJobs({
     context: { onRead: ({ resource, state }) => reads.push(`${resource} ${state}`) },
@@ -301,43 +301,43 @@ test('what failed is named with its status, and a retry goes on while one of its
     options: { status: 418 },
     count: 9,
   });
-  const word = await stage.run(installationJob(installationId, null, 'person'));
-  expect(word).toBe('read in part: addresses failed (418); members failed (400)');
+  const outcome = await stage.run(installationJob(installationId, null, 'person'));
+  expect(outcome).toBe('read in part: addresses failed (418); members failed (400)');
   const again = await stage.inbox.value<string>("SELECT run_at FROM jobs WHERE kind = 'retry'");
   expect(Date.parse(again ?? '') - stage.now()).toBeLessThan(60_000);
   expect(reads.filter(read => String(read).endsWith('failed'))).toEqual([
     'addresses failed',
     'members failed',
   ]);
-  const both = retryOf(stage, { resources: { addresses: true, members: true } });
+  const both = createRetryJob(stage, { resources: { addresses: true, members: true } });
   expect(await stage.run(both)).toBe('read in part: addresses failed (418)');
-  await expect(stage.run(retryOf(stage, { resources: { addresses: true } }))).rejects.toThrow('418');
+  await expect(stage.run(createRetryJob(stage, { resources: { addresses: true } }))).rejects.toThrow('418');
 });
 
-test('a round that has just listed an installation does not ask for it, and everybody else does', async () => {
+test('a scheduled job does not request an installation that was just listed; retries and deliveries do', async () => {
   const stage = await stageOfJobs();
   const { installationId, run } = stage;
-  const looks = () => callsTo(stage.sandbox, `/app/installations/${installationId}`);
+  const countCalls = () => callsTo(stage.sandbox, `/app/installations/${installationId}`);
   await run(installationJob(installationId, null, 'person'));
-  const before = looks();
-  await run(tickOf(1));
+  const before = countCalls();
+  await run(createTick(1));
   await run(installationJob(installationId, null, 'schedule'));
-  expect(looks()).toBe(before);
+  expect(countCalls()).toBe(before);
   await run(installationJob(installationId, null, 'schedule'), { attempts: 2 });
   await run(installationJob(installationId, null, 'delivery'));
-  expect(looks()).toBe(before + 2);
+  expect(countCalls()).toBe(before + 2);
 });
 
-test('a job whose installation is suspended while it reads says so', async () => {
+test('a job whose installation is suspended during the read ends as suspended', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId } = stage;
-  const word = await stage.run(installationJob(installationId, null, 'person'), {
+  const outcome = await stage.run(installationJob(installationId, null, 'person'), {
     onTurn: async () => void registry.installations.suspend(installationId),
   });
-  expect(word).toBe('suspended');
+  expect(outcome).toBe('suspended');
 });
 
-test('what came of a list is kept with the form of its answer', async () => {
+test('the form of the last answer is stored for each resource', async () => {
   const stage = await stageOfJobs();
   await stage.run(installationJob(stage.installationId, null, 'person'));
   const forms = 'SELECT resource, answer_form FROM resource_states WHERE answer_form IS NOT NULL ORDER BY 1';
@@ -349,7 +349,7 @@ test('what came of a list is kept with the form of its answer', async () => {
   });
 });
 
-test('the end of a reservation is looked at when it has come by the clock of the registry', async () => {
+test("reservations are read again when one ends by the registry's clock", async () => {
   const AHEAD_MS = 60_000;
   const stage = await stageOfJobs({ aheadMs: AHEAD_MS });
   const { registry, app, organization, sandbox, installationId, now } = stage;
@@ -364,7 +364,7 @@ test('the end of a reservation is looked at when it has come by the clock of the
   expect(Math.abs(Date.parse(runAt) - (Date.parse(end) - AHEAD_MS))).toBeLessThan(5_000);
 });
 
-test('a reservation that ends in a year of five digits is looked at daily, and not without end', async () => {
+test('a reservation that ends in a five-digit year is read again after a day', async () => {
   const stage = await stageOfJobs();
   const { registry, app, organization, sandbox, installationId, now } = stage;
   const creditId = issueCredit(sandbox, organization.id);
@@ -381,7 +381,7 @@ test('a reservation that ends in a year of five digits is looked at daily, and n
   expect(Math.abs(Date.parse(runAt) - now() - DAY_MS)).toBeLessThan(5_000);
 });
 
-test('a list that was read before and comes in another form has failed, and one that never came is not offered', async () => {
+test('a list in another form has failed if it was read before, and is not offered otherwise', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId } = stage;
   const look = () => stage.run(installationJob(installationId, null, 'person'));
@@ -396,7 +396,7 @@ test('a list that was read before and comes in another form has failed, and one 
   expect(await members()).toBeNull();
 });
 
-test('a delivery that comes while other lists are read has the warehouse read once more, at once', async () => {
+test('a delivery that arrives during other reads has the warehouse read again at once', async () => {
   const stage = await stageOfJobs();
   const { installationId, organization, sandbox, mirror, context, move, now } = stage;
   issueCredit(sandbox, organization.id);
@@ -421,29 +421,34 @@ test('a delivery that comes while other lists are read has the warehouse read on
 });
 
 const MEMBERS = '/organizations/*/members';
-const stateOfMembers = ({ mirror }: Stage) =>
+const readMembersState = ({ mirror }: Stage) =>
   mirror.row(
     `SELECT no_permission_at IS NOT NULL AS unpermitted, refusals, not_offered_at IS NOT NULL AS unoffered
      FROM resource_states WHERE resource = 'members'`,
   );
 
 test.each([
-  ['refused again and again is refused', { path: MEMBERS, status: 403 }, 'read', [1, 1, 0]],
-  ['not there while others are is not offered', { path: MEMBERS, status: 404 }, 'read', [0, 1, 1]],
+  ['refused repeatedly is marked as refused', { path: MEMBERS, status: 403 }, 'read', [1, 1, 0]],
   [
-    'not there while nothing is has failed',
+    'not found, while others are, is marked as not offered',
+    { path: MEMBERS, status: 404 },
+    'read',
+    [0, 1, 1],
+  ],
+  [
+    'not found, like all others, has failed',
     { path: '/organizations/**', status: 404 },
     /^read in part: .*members.* failed \(404\)/,
     [0, 0, 0],
   ],
-])('what is %s', async (_what, { path, status }, word, state) => {
+])('a list that is %s', async (_description, { path, status }, outcome, state) => {
   const stage = await stageOfJobs();
   stage.registry.faults.add({ path, kind: 'status', options: { status }, count: 999 });
-  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toMatch(word);
-  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual(state);
+  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toMatch(outcome);
+  expect(Object.values((await readMembersState(stage)) ?? {})).toEqual(state);
 });
 
-test('a list that was never offered and whose next read broke is read by the retry that comes of it', async () => {
+test('a retry reads a list that was never offered and whose next read failed', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId } = stage;
   for (const status of [404, 418]) {
@@ -453,17 +458,17 @@ test('a list that was never offered and whose next read broke is read by the ret
   const payload = { resources: { members: true } };
   const retries = await stage.inbox.column("SELECT payload FROM jobs WHERE kind = 'retry'");
   expect(retries).toEqual([JSON.stringify(payload)]);
-  expect(await stage.run(retryOf(stage, payload))).toBe('read');
+  expect(await stage.run(createRetryJob(stage, payload))).toBe('read');
   expect(callsTo(stage.sandbox, '/members')).toBe(3);
-  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual([0, 0, 0]);
+  expect(Object.values((await readMembersState(stage)) ?? {})).toEqual([0, 0, 0]);
 });
 
-test('a permission that goes while its list is read leaves it out, and the job goes on', async () => {
+test('a list whose permission is removed during its read is skipped, and the job continues', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId, app } = stage;
   const { organization_members: _members, ...rest } = ALL_PERMISSIONS;
   let turns = 0;
-  const word = await stage.run(installationJob(installationId, null, 'person'), {
+  const outcome = await stage.run(installationJob(installationId, null, 'person'), {
     onTurn: async () => {
       turns += 1;
       if (turns !== 1) return;
@@ -471,11 +476,11 @@ test('a permission that goes while its list is read leaves it out, and the job g
       registry.installations.acceptPermissions(installationId);
     },
   });
-  expect(word).toBe('read');
-  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual([1, 0, 0]);
+  expect(outcome).toBe('read');
+  expect(Object.values((await readMembersState(stage)) ?? {})).toEqual([1, 0, 0]);
 });
 
-test('a list that is never as long as it says is read three times, and fails then', async () => {
+test('a list that never has as many rows as it claims fails after three passes', async () => {
   const stage = await stageOfJobs();
   const pagination = { total: 5, currentPage: 0, pageCount: 1, nextPage: null };
   const body = { retirements: [], pagination };
@@ -488,7 +493,7 @@ test('a list that is never as long as it says is read three times, and fails the
 });
 
 test.each([null, 403, 410])(
-  'a retirement that is missing from the list and not said to be gone (%s) stays, and new ones come',
+  'a retirement that is missing from the list but not confirmed as gone (%s) stays, and new ones are added',
   async status => {
     const stage = await stageOfJobs();
     const { registry, mirror, installationId } = stage;
@@ -517,7 +522,7 @@ test.each([null, 403, 410])(
   },
 );
 
-test('a project that the registry does not know is unavailable, and fails nobody', async () => {
+test('a project unknown to the registry is marked as unavailable and fails no job', async () => {
   const stage = await stageOfJobs();
   issueCredit(stage.sandbox, stage.organization.id);
   stage.registry.faults.add({ path: '/projects/*', kind: 'status', options: { status: 404 }, count: 9 });
@@ -525,7 +530,7 @@ test('a project that the registry does not know is unavailable, and fails nobody
   expect(await stage.mirror.column('SELECT state FROM project_states')).toEqual(['unavailable']);
 });
 
-test('a round reads what is read seldom where it finds news, or where a delivery came that no read has answered', async () => {
+test('a scheduled round reads rarely read lists after a change or an unanswered delivery', async () => {
   const stage = await stageOfJobs();
   const { installationId, sandbox, organization, context, now } = stage;
   const round = async (): Promise<number> => {
@@ -545,7 +550,7 @@ test('a round reads what is read seldom where it finds news, or where a delivery
   expect(await round()).toBe(0);
 });
 
-test('rows of others are left out of a list, three of them named and all counted', async () => {
+test('rows of other organizations are left out; the error names three and counts all', async () => {
   const stage = await stageOfJobs();
   const { id: organizationId } = stage.organization;
   const credits = [1, 2, 3, 4, 5].map(n => ({
@@ -556,14 +561,14 @@ test('rows of others are left out of a list, three of them named and all counted
   const path = '/organizations/*/warehouse/inventory';
   const body = { organizationId, credits };
   stage.registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 9 });
-  const word = await stage.run(installationJob(stage.installationId, null, 'person'));
-  expect(word).toBe('read in part: warehouse failed (partial)');
+  const outcome = await stage.run(installationJob(stage.installationId, null, 'person'));
+  expect(outcome).toBe('read in part: warehouse failed (partial)');
   expect(await stage.mirror.value("SELECT error FROM resource_states WHERE resource = 'warehouse'")).toMatch(
     /their-1 of somebody-else, their-2 of somebody-else, their-3 of somebody-else and 2 more$/,
   );
 });
 
-test('pages that come again and tell no total are not the whole list: nothing is closed', async () => {
+test('repeated pages without a total are not a whole list, and close no row', async () => {
   const stage = await stageOfJobs();
   const { registry, mirror, installationId } = stage;
   retire(stage, 3);
@@ -576,12 +581,12 @@ test('pages that come again and tell no total are not the whole list: nothing is
     options: { body },
     count: 99,
   });
-  const word = await stage.run(installationJob(installationId, null, 'person'));
-  expect(word).toBe('read in part: retirements failed (bad answer)');
+  const outcome = await stage.run(installationJob(installationId, null, 'person'));
+  expect(outcome).toBe('read in part: retirements failed (bad answer)');
   expect(await mirror.value('SELECT count(*) FROM retirements')).toBe(3);
 });
 
-/** One row that is good and one without an id or without content, as each list has them. */
+/** For each list, an answer with one good row and one row without an id or content. */
 const LISTS_WITH_A_BAD_ROW = [
   ['warehouse', '/warehouse/inventory', { credits: [{ id: 'c-1', amount: 1 }, { amount: 2 }] }],
   [
@@ -619,7 +624,7 @@ const LISTS_WITH_A_BAD_ROW = [
 ] as const;
 
 test.each(LISTS_WITH_A_BAD_ROW)(
-  'one unreadable row of %s is reported and stops no other row',
+  'one unreadable row of %s is reported and does not stop the others',
   async (resource, ending, rows) => {
     const stage = await stageOfJobs();
     const { registry, installationId, mirror } = stage;
@@ -646,7 +651,7 @@ test.each(LISTS_WITH_A_BAD_ROW)(
   },
 );
 
-test('a member that is unreadable for a while stays as it was, and one that left is gone', async () => {
+test('a member that is unreadable for a while keeps its row, and a member that left loses it', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId, mirror } = stage;
   const look = async (...members: object[]) => {
@@ -667,15 +672,15 @@ test('a member that is unreadable for a while stays as it was, and one that left
   expect(await names()).toEqual(['Ada', 'Bob B.']);
 });
 
-test('a list of several rows none of which can be read has failed', async () => {
+test('a list fails if none of its several rows can be read', async () => {
   const stage = await stageOfJobs();
   const options = { body: { members: [{ uuid: 'm-1' }, { uuid: 'm-2' }] } };
   stage.registry.faults.add({ path: MEMBERS, kind: 'wrongShape', options, count: 99 });
-  const word = await stage.run(installationJob(stage.installationId, null, 'person'));
-  expect(word).toBe('read in part: members failed (bad answer)');
+  const outcome = await stage.run(installationJob(stage.installationId, null, 'person'));
+  expect(outcome).toBe('read in part: members failed (bad answer)');
 });
 
-test('an unreadable row of the list of installations stops no other installation, and is told', async () => {
+test('an unreadable row in the list of installations is reported and does not stop the others', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId, organization } = stage;
   const good = { id: installationId, organizationId: organization.id, permissions: ALL_PERMISSIONS };
@@ -684,18 +689,18 @@ test('an unreadable row of the list of installations stops no other installation
   const options = { body: { installations, pagination } };
   registry.faults.add({ path: '/app/installations', kind: 'wrongShape', options, count: 9 });
   expect(await stage.run(DISCOVER)).toMatch(/^found 1; 1 could not be read \(installations\[0\]\.id: /);
-  expect(await asked(stage)).toEqual([[installationId, 'schedule']]);
+  expect(await takeEnqueuedInstallations(stage)).toEqual([[installationId, 'schedule']]);
 });
 
-test('a list that is known not to be offered stays so where no other list is read beside it', async () => {
+test('a list known as not offered keeps that mark when it is read alone', async () => {
   const stage = await stageOfJobs();
   stage.registry.faults.add({ path: MEMBERS, kind: 'status', options: { status: 404 }, count: 99 });
   expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toBe('read');
-  expect(await stage.run(retryOf(stage, { resources: { members: true } }))).toBe('read');
-  expect(Object.values((await stateOfMembers(stage)) ?? {})).toEqual([0, 2, 1]);
+  expect(await stage.run(createRetryJob(stage, { resources: { members: true } }))).toBe('read');
+  expect(Object.values((await readMembersState(stage)) ?? {})).toEqual([0, 2, 1]);
 });
 
-test('an urgent read that is refused is not tried again by the same job', async () => {
+test('a refused urgent read is not repeated by the same job', async () => {
   const stage = await stageOfJobs();
   const { installationId, organization, registry, context, move, now } = stage;
   await stage.run(installationJob(installationId, null, 'person'));

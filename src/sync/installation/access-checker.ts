@@ -1,0 +1,95 @@
+import { type ActiveInstallation, readAccess } from './access.js';
+import type { InstallationRun } from './read-context.js';
+import type { SyncContext } from '../context.js';
+import { parsePermissions } from '../../registry/json/permissions.js';
+import { SyncError } from '../outcome.js';
+
+export type AccessChecker = ReturnType<typeof createAccessChecker>;
+
+/** Reads what one installation permits at this moment, writes it to the mirror, and binds the job to the organization. */
+export function createAccessChecker(context: SyncContext, run: InstallationRun) {
+  const { inbox, mirror, client, appId, now } = context;
+  const { job, signal, cause, installationId } = run;
+  let state = 'unknown';
+  let changed = false;
+  let fenceRaised = false;
+
+  /**
+   * Whether the registry's list of installations was read recently in this scheduled round, so that this job need not read
+   * the installation again. If the installation has changed since, reads are refused, and a recheck finds out.
+   */
+  async function isListCurrent(): Promise<boolean> {
+    if (job.trigger !== 'schedule' || job.attempts > 1) return false;
+    const { listedAt, listValidForMs } = await mirror.readState();
+    return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
+  }
+
+  /**
+   * Returns the installation if it is active, without a call to the registry if the mirror and a recent list agree on it;
+   * else null.
+   */
+  async function checkFirst(): Promise<ActiveInstallation | null> {
+    const [known] = await mirror.listInstallations(installationId);
+    const organizationId = known?.organizationId ?? null;
+    const isKnownActive = known?.state === 'active' && organizationId !== null;
+    if (!isKnownActive || !(await isListCurrent())) return checkAtRegistry({ renewToken: false });
+    state = known.state;
+    await bindJob(organizationId);
+    const installation = { id: installationId, permissions: parsePermissions(known.permissions) };
+    return { installation, organizationId, permissionsChanged: false };
+  }
+
+  /** Reads the installation from the registry and writes it to the mirror. Returns null unless it is active. */
+  async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
+    const startedAt = now();
+    const [known] = await mirror.listInstallations(installationId);
+    const options = { appId, known: known ?? null, renewToken, signal };
+    const access = await readAccess(client, installationId, options);
+    state = access.state;
+    changed ||= known?.state !== access.state;
+    const { claim, trigger } = job;
+    const read = { claim, startedAt, arrivedAt: now(), trigger, cause, state: access.state };
+    if (access.state === 'uninstalled') {
+      const knownOrganizationId = known?.organizationId ?? null;
+      if (knownOrganizationId !== null) await bindJob(knownOrganizationId);
+      await mirror.writeInstallation({ ...read, installationId });
+      return null;
+    }
+    const { installation, organizationId } = access;
+    await bindJob(organizationId);
+    await mirror.writeInstallation({ ...read, installation: { ...installation, organizationId } });
+    if (access.state === 'suspended') return null;
+    const permissionsChanged = known?.permissions !== JSON.stringify(installation.permissions);
+    changed ||= permissionsChanged;
+    return { installation, organizationId, permissionsChanged };
+  }
+
+  /** Assigns the job to its organization and refuses writes of older claims. Throws if another job reads the organization. */
+  async function bindJob(organizationId: string): Promise<void> {
+    if (job.organizationId !== organizationId) {
+      const assignment = await inbox.assignOrganization(job, organizationId);
+      if (assignment === 'busy') throw new SyncError('organization_busy');
+      if (assignment === 'lost') throw new SyncError('claim_lost');
+    }
+    if (!fenceRaised) await mirror.raiseFence({ organizationId, part: job.part, claim: job.claim });
+    fenceRaised = true;
+  }
+
+  return {
+    /** Makes the first check of a job. Returns null if the installation is uninstalled or suspended. */
+    checkFirst,
+    /**
+     * Checks again at the registry, with a new token as proof. Throws `access_gone` if the installation may not be read any
+     * more.
+     */
+    async recheck(): Promise<ActiveInstallation> {
+      const active = await checkAtRegistry({ renewToken: true });
+      if (active === null) throw new SyncError('access_gone');
+      return active;
+    },
+    /** Returns the state that the latest check found. */
+    getState: () => state,
+    /** Whether a check found another state or other permissions than the mirror knew. */
+    hasChanged: () => changed,
+  };
+}

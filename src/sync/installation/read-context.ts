@@ -1,0 +1,76 @@
+import type { SyncCause, LastRead, WriteClaim } from '../../mirror/port.js';
+import type { OrganizationClient } from '../../registry/clients.js';
+import { RegistryError } from '../../registry/errors.js';
+import type { SyncContext, ReadSummary } from '../context.js';
+import { parseScope, type SyncedResource, type ReadScope } from '../plan.js';
+import type { RunningJob } from '../worker/execute-job.js';
+
+/** A running job of an installation, with the cause to store beside what it reads, and its scope. */
+export interface InstallationRun extends RunningJob {
+  readonly installationId: string;
+  readonly cause: SyncCause;
+  readonly scope: ReadScope;
+}
+
+/** Adds to a running job its cause and scope. Throws `bad_request` if the job names no installation. */
+export async function resolveInstallationRun(
+  { inbox }: SyncContext,
+  running: RunningJob,
+): Promise<InstallationRun> {
+  const { job } = running;
+  const { id, kind, installationId, payload } = job;
+  if (installationId === null)
+    throw new RegistryError('bad_request', `a job of the kind "${kind}" must name its installation`);
+  const newestDeliveryId = await inbox.findNewestDelivery(job);
+  return { ...running, installationId, cause: { jobId: id, newestDeliveryId }, scope: parseScope(payload) };
+}
+
+/**
+ * What the read of one resource depends on. It gives no access to a database transaction, so no request can be awaited
+ * while one is open.
+ */
+export interface ReadContext extends SyncContext, InstallationRun {
+  readonly organizationId: string;
+  /** The claim that every write carries. */
+  readonly writeClaim: WriteClaim;
+  readonly organization: OrganizationClient;
+  readonly observations: Observations;
+}
+
+/** What one sync has learned so far. Its reads update it. */
+export interface Observations {
+  /** How each resource was last read before this sync. */
+  readonly previousReads: Map<string, LastRead>;
+  /** The errors of resources that could not be read. */
+  readonly failures: Map<SyncedResource, unknown>;
+  /** Resources that the registry says do not exist. Believed only if it answers another list of the organization. */
+  readonly notFound: Map<SyncedResource, unknown>;
+  hasAnsweredList: boolean;
+  /** When the next outstanding reservation ends, by the registry's clock. */
+  nextReservationEnd: number | null;
+  /** Rows were added, changed or removed. */
+  hasChanges: boolean;
+  /** Retirements were added or changed, so there may be certificates to fetch. */
+  hasNewRetirements: boolean;
+}
+
+/** Returns observations of a sync that has read nothing yet. */
+export function createObservations(): Observations {
+  return {
+    previousReads: new Map(),
+    failures: new Map(),
+    notFound: new Map(),
+    hasAnsweredList: false,
+    nextReservationEnd: null,
+    hasChanges: false,
+    hasNewRetirements: false,
+  };
+}
+
+/** Records how the read of a list ended, and reports it to `onRead`. */
+export function recordRead({ observations, onRead }: ReadContext, summary: ReadSummary): void {
+  const newRows = summary.added + summary.changed;
+  observations.hasChanges ||= newRows + summary.removed > 0;
+  observations.hasNewRetirements ||= summary.resource === 'retirements' && newRows > 0;
+  onRead?.(summary);
+}

@@ -1,0 +1,52 @@
+import type { LastAnswer, ReadTraffic } from '../../mirror/port.js';
+import { RegistryError } from '../../registry/errors.js';
+import type { CallRecord } from '../../registry/http/calls.js';
+
+/** Counts the requests and bytes of one read, and remembers how the registry last answered. */
+export function createCallCounter(signal: AbortSignal, now: () => number) {
+  let requests = 0;
+  let bytes = 0;
+  let lastStatus: number | null = null;
+  let lastAnswerAt: number | null = null;
+  const owners: (string | null)[] = [];
+
+  /** Counts one request, and remembers its status if there was an answer. */
+  function onCall(call: CallRecord): void {
+    requests += 1;
+    bytes += call.bytes;
+    if (call.status === null) return;
+    lastStatus = call.status;
+    lastAnswerAt = now();
+  }
+
+  return {
+    /** Options to pass to each request of the read, so that the request is counted. */
+    requestOptions: { signal, onCall, onOwner: (owner: string | null) => void owners.push(owner) },
+
+    getTraffic: (): Pick<ReadTraffic, 'requests' | 'bytes' | 'lastAnswerAt'> => ({
+      requests,
+      bytes,
+      lastAnswerAt,
+    }),
+
+    /** Whether every answer named the organization that it belongs to. */
+    isOwnerNamed: () => owners.length > 0 && !owners.includes(null),
+
+    /** Describes the last answer of a read that succeeded; null if there was no answer. */
+    describeGoodAnswer: (form: LastAnswer['form']): LastAnswer | null =>
+      lastStatus === null ? null : { status: lastStatus, form, at: now(), text: null },
+
+    /** Describes the answer that made a read fail, with secrets masked; null if the read failed for another reason. */
+    describeBadAnswer(error: unknown, maskSecrets: (text: string) => string): LastAnswer | null {
+      if (!(error instanceof RegistryError)) return null;
+      const at = now();
+      if (lastStatus !== null && error.answer !== null) {
+        const { form, text } = error.answer;
+        return { status: lastStatus, at, form, text: maskSecrets(text) };
+      }
+      if (error.status !== null) return { status: error.status, form: 'none', at, text: null };
+      if (lastStatus === null || error.code !== 'bad_answer') return null;
+      return { status: lastStatus, form: 'unusable', at, text: null };
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import type { ReadFault, RowKey } from '../../mirror/port.js';
+import { RegistryError } from '../../registry/errors.js';
+import { hashOf } from '../../registry/json/fields.js';
+import type { Page, UnreadableRow } from '../../registry/reading.js';
+import type { MirrorColumn } from '../../resources/columns.js';
+import type { ListEntry } from '../../resources/entry.js';
+import type { ReadContext } from '../installation/read-context.js';
+import type { ListSource } from '../sources.js';
+
+const DAY_SECONDS = 86_400;
+
+/** What a read has learned about a list as a whole. */
+interface ListSummary {
+  /** Why this is not the whole list; null if nothing contradicts that it is. */
+  readonly flaw: ReadFault | null;
+  /** Names the rows that could not be read; null if there were none. */
+  readonly unreadable: ReadFault | null;
+  /** How many rows the list has according to the registry; null if it does not say. */
+  readonly total: number | null;
+  /** How often to read the list from now on if no delivery announces a change; null means in each round. */
+  readonly everySeconds: number | null;
+  /** Rows that were requested per page in the end; null if the list has no pages. */
+  readonly pageSize: number | null;
+}
+
+/** Collects what the chunks of a list say about the list as a whole: its end, its total, its foreign and unreadable rows. */
+export function createListSummary<Item extends object>(
+  { organizationId, observations, now, client }: ReadContext,
+  { kind, findNextEnd, isOpen, readUnreadableKey }: ListSource<Item>,
+  { key, readInterval }: Pick<ListEntry<Item>, 'key' | 'readInterval'>,
+) {
+  const foreignRows = createForeignRowFilter(organizationId, key);
+  const unreadableRows = createUnreadableRows(readUnreadableKey);
+  let lastPage: Page<Item> | null = null;
+  let hasOpenItems = false;
+
+  return {
+    /** Takes note of one chunk: its page, open items, and when its next item ends. */
+    addChunk(items: readonly Item[], page: Page<Item> | null): void {
+      const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
+      if (nextEnd !== null)
+        observations.nextReservationEnd = Math.min(observations.nextReservationEnd ?? nextEnd, nextEnd);
+      hasOpenItems ||= isOpen !== undefined && items.some(isOpen);
+      lastPage = page;
+    },
+    removeForeignRows: foreignRows.remove,
+    addUnreadable: unreadableRows.add,
+    listUnreadableKeys: unreadableRows.listKeys,
+
+    /** Returns the summary after the last chunk. Throws if the list did not end as it should, or if no row could be read. */
+    finish(seenRows: number): ListSummary {
+      if (kind === 'paged') assertComplete(lastPage, seenRows);
+      unreadableRows.assertSomeReadable(seenRows);
+      return {
+        flaw: foreignRows.describe(),
+        unreadable: unreadableRows.describe(),
+        total: lastPage?.total ?? null,
+        everySeconds: readInterval === 'day' && !hasOpenItems ? DAY_SECONDS : null,
+        pageSize: lastPage?.limit ?? null,
+      };
+    },
+  };
+}
+
+/** Throws unless the last page ends the list, or all rows that the registry counts were seen. */
+function assertComplete(lastPage: Page<unknown> | null, seenRows: number): void {
+  if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
+  const end = lastPage?.end ?? 'missing';
+  throw new RegistryError('bad_answer', `the list has no proper end: its last page is ${end}`);
+}
+
+/** How many rows a message names; the others are counted. */
+const MAX_NAMED_ROWS = 3;
+/** An answer with more unreadable rows is unreadable as a whole. */
+const MAX_UNREADABLE_ROWS = 1_000;
+
+/** Collects the unreadable rows of one read. A row that arrives again on a later page counts once. */
+function createUnreadableRows(readKey: (row: UnreadableRow['row']) => RowKey | null) {
+  const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
+
+  return {
+    /** Adds a row. Throws its error if there are too many unreadable rows. */
+    add: ({ row, error }: UnreadableRow): void => {
+      rows.set(hashOf(row.text), { key: readKey(row), error });
+      if (rows.size > MAX_UNREADABLE_ROWS) throw error;
+    },
+    listKeys: (): readonly (RowKey | null)[] => [...rows.values()].map(({ key }) => key),
+    /** Throws if several rows arrived and none could be read: the list has another shape than expected. */
+    assertSomeReadable(seenRows: number): void {
+      const [first] = rows.values();
+      if (first !== undefined && rows.size > 1 && seenRows <= rows.size) throw first.error;
+    },
+    /** Returns a fault that names the unreadable rows; null if there were none. */
+    describe(): ReadFault | null {
+      if (rows.size === 0) return null;
+      const errors = [...rows.values()].map(({ error }) => error.message);
+      const list = joinFirst(errors.slice(0, MAX_NAMED_ROWS), rows.size, '; ');
+      return { code: 'rows_unreadable', message: `rows could not be read and were left out: ${list}` };
+    },
+  };
+}
+
+/** Filters out rows that name another organization as their owner, and remembers them. */
+function createForeignRowFilter<Item extends object>(
+  organizationId: string,
+  [keyColumn]: readonly MirrorColumn<Item>[],
+) {
+  const expectedOwner = organizationId.toLowerCase();
+  const named: string[] = [];
+  let foreignCount = 0;
+
+  /** Whether an item belongs to the organization, as far as it says. Remembers the item if it does not. */
+  function isOwn(item: Item): boolean {
+    const owner = 'organizationId' in item ? item.organizationId : null;
+    if (typeof owner !== 'string' || owner.toLowerCase() === expectedOwner) return true;
+    foreignCount += 1;
+    if (named.length < MAX_NAMED_ROWS) named.push(`${keyColumn?.getValue(item)} of ${owner}`);
+    return false;
+  }
+
+  return {
+    /** Returns the items without foreign ones. Items that name no owner are kept. */
+    remove: (items: readonly Item[]): readonly Item[] => items.filter(isOwn),
+    /** Returns a fault that names the foreign rows; null if there were none. */
+    describe(): ReadFault | null {
+      if (foreignCount === 0) return null;
+      const list = joinFirst(named, foreignCount, ', ');
+      const message = `the list contained rows of other organizations, which were left out: ${list}`;
+      return { code: 'foreign_rows', message };
+    },
+  };
+}
+
+/** Joins the first texts of a longer list, and says how many more there are. */
+function joinFirst(first: readonly string[], totalCount: number, separator: string): string {
+  const more = totalCount > first.length ? ` and ${totalCount - first.length} more` : '';
+  return `${first.join(separator)}${more}`;
+}

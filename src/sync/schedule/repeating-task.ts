@@ -1,0 +1,31 @@
+export type RepeatingTask = ReturnType<typeof createRepeatingTask>;
+
+/** Creates a task that runs at once and then repeatedly. `run` returns how many milliseconds to wait before its next run. */
+export function createRepeatingTask(run: () => Promise<number>) {
+  let timer: NodeJS.Timeout | undefined;
+  let currentRun = Promise.resolve();
+  let started = false;
+
+  /** Runs the task once, then sets the timer for its next run. */
+  async function runAndSchedule(): Promise<void> {
+    const delayMs = await run();
+    if (started) timer = setTimeout(beginRun, delayMs);
+  }
+
+  function beginRun(): void {
+    currentRun = runAndSchedule();
+  }
+
+  return {
+    start(): void {
+      started = true;
+      beginRun();
+    },
+    /** Stops the task; resolves when the current run has ended. */
+    async stop(): Promise<void> {
+      started = false;
+      clearTimeout(timer);
+      await currentRun;
+    },
+  };
+}

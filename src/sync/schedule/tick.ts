@@ -1,0 +1,45 @@
+import { setImmediate as waitForEventLoop } from 'node:timers/promises';
+import { installationJob } from '../../inbox/job.js';
+import type { SyncContext } from '../context.js';
+import { computeIntervalOffset } from '../plan.js';
+import type { RunningJob } from '../worker/execute-job.js';
+import { discoverInstallations, discoverJob } from './discover.js';
+
+const DAY_MS = 86_400_000;
+/** Jobs are enqueued in batches, because the receiver waits for each write. */
+const ENQUEUE_BATCH_SIZE = 100;
+
+/**
+ * Starts a scheduled round: enqueues a job for every installation that is not uninstalled, each at its own place in the
+ * interval, and deletes expired data. Suspended installations are included; they cost two calls.
+ * The registry's list of installations is read first, so that the jobs need not request what it says about each.
+ */
+export async function runTick(context: SyncContext, running: RunningJob): Promise<string> {
+  const { inbox, mirror, now, retentionDays } = context;
+  const intervalMs = Number(running.job.payload['intervalMs']);
+  await tryDiscover(context, running);
+  const installations = await mirror.listInstallations();
+  const jobs = installations
+    .filter(({ state }) => state !== 'uninstalled')
+    .map(({ id, organizationId }) => ({
+      ...installationJob(id, organizationId, 'schedule'),
+      startDelayMs: computeIntervalOffset(organizationId ?? id, intervalMs),
+    }));
+  for (let start = 0; start < jobs.length; start += ENQUEUE_BATCH_SIZE) {
+    await running.yieldTurn();
+    await inbox.enqueue(jobs.slice(start, start + ENQUEUE_BATCH_SIZE));
+  }
+  while ((await inbox.prune(retentionDays)) !== null) await waitForEventLoop();
+  if (retentionDays > 0) await mirror.pruneSyncs(now() - retentionDays * DAY_MS);
+  return 'enqueued';
+}
+
+/** Reads the list of installations. If that fails, enqueues a job that retries it and reports the failure. */
+async function tryDiscover(context: SyncContext, running: RunningJob): Promise<void> {
+  try {
+    await discoverInstallations(context, running);
+  } catch {
+    running.signal.throwIfAborted();
+    await context.inbox.enqueue([discoverJob('schedule')]);
+  }
+}

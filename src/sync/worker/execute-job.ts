@@ -1,0 +1,44 @@
+import type { ClaimedJob, JobEnd } from '../../inbox/job.js';
+import { decideOutcome, describeFailure, type Failure, toJobEnd } from '../outcome.js';
+
+/** A job in progress, as its handler sees it. */
+export interface RunningJob {
+  readonly job: ClaimedJob;
+  /** Aborted when the claim is lost, access is gone, reads are paused or the process shuts down. */
+  readonly signal: AbortSignal;
+  /** Lets other jobs go first. A handler awaits it between resources and after every page; it throws in a stopped run. */
+  readonly yieldTurn: () => Promise<void>;
+}
+
+/** Does a job and returns its outcome, a word for people to read. An error that it throws decides how the job ends. */
+export type JobHandler = (running: RunningJob) => Promise<string>;
+
+/** How a run ended: the outcome to report, the failure behind it, and what to write to the inbox. */
+export interface JobResult {
+  readonly outcome: string;
+  readonly failure: Failure | null;
+  readonly end: JobEnd;
+}
+
+export interface ExecuteOptions {
+  readonly handleJob: JobHandler;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** Runs the handler and returns how the job ended. Does not reject: an error becomes the job's end. */
+export async function executeJob(
+  running: RunningJob,
+  { handleJob, now, random }: ExecuteOptions,
+): Promise<JobResult> {
+  const { job, signal } = running;
+  try {
+    signal.throwIfAborted();
+    const outcome = await handleJob(running);
+    return { outcome, failure: null, end: { act: 'done', outcome } };
+  } catch (error) {
+    const failure = describeFailure(signal.aborted ? signal.reason : error);
+    const outcome = decideOutcome(failure, { now: now(), attempts: job.attempts, random });
+    return { outcome: outcome.act, failure, end: toJobEnd(outcome, failure, now()) };
+  }
+}

@@ -1,0 +1,54 @@
+import { type ClaimedJob, PARTIAL_READ } from '../../inbox/job.js';
+import type { InboxPort } from '../../inbox/port.js';
+import { describeFailure, type FailureCode } from '../outcome.js';
+import type { JobResult } from './execute-job.js';
+import type { WorkerLog } from './log.js';
+
+/** Failures that end with an outage. `rate_limited` is none of them: a registry that asked us to wait is not hurried. */
+const OUTAGE_CODES: readonly FailureCode[] = ['unavailable', 'timeout', 'bad_answer', 'unauthorized'];
+/** After a success this recent the registry was up, so a failure since then concerned one organization only. */
+const RECENT_SUCCESS_MS = 5000;
+
+export interface OutageTrackerOptions {
+  readonly inbox: Pick<InboxPort, 'prioritizeFailed'>;
+  readonly now: () => number;
+  readonly log: WorkerLog;
+}
+
+/** Detects the end of a registry outage, and then has jobs that failed during the outage retried first. */
+export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
+  // Assume an outage until the first success: jobs may have failed before this process started.
+  let outageSuspected = true;
+  let lastSuccessAt = -Infinity;
+
+  /** Records that the registry answered. If an outage has ended with that, has failed jobs retried first. */
+  async function recordSuccess(): Promise<void> {
+    const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
+    outageSuspected = false;
+    lastSuccessAt = now();
+    if (!outageEnded) return;
+    try {
+      const failedJobs = await inbox.prioritizeFailed(OUTAGE_CODES);
+      if (failedJobs > 0) log.info({ failedJobs }, 'registry recovered; retrying failed jobs first');
+    } catch (error) {
+      outageSuspected = true;
+      log.warn({ error: describeFailure(error) }, 'failed jobs could not be prioritized');
+    }
+  }
+
+  return {
+    /** Updates the outage state with the result of a job. */
+    async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
+      if (failure !== null) {
+        outageSuspected ||= OUTAGE_CODES.includes(failure.code);
+        return;
+      }
+      if (outcome.startsWith(PARTIAL_READ)) {
+        outageSuspected = true;
+        return;
+      }
+      // A tick and a certificate walk can succeed without an answer of the registry: they prove nothing.
+      if (job.part === 'data' && job.kind !== 'tick') await recordSuccess();
+    },
+  };
+}

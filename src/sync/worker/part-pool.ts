@@ -1,0 +1,59 @@
+import PQueue from 'p-queue';
+import type { ClaimedJob, Part } from '../../inbox/job.js';
+import { type StopCode, SyncError } from '../outcome.js';
+
+/** A job that this worker has claimed, and the controller that stops its run. */
+export interface JobRun {
+  readonly job: ClaimedJob;
+  readonly stopController: AbortController;
+}
+
+export type PartPool = ReturnType<typeof createPartPool>;
+
+/** Holds the running jobs of one part, and the queue of slots that they share. */
+export function createPartPool(part: Part, concurrency: number) {
+  const queue = new PQueue({ concurrency });
+  const runs = new Map<number, JobRun>();
+  const longRunIds = new Set<number>();
+
+  return {
+    part,
+    queue,
+    countRuns: () => runs.size,
+    listRuns: (): readonly JobRun[] => [...runs.values()],
+
+    /** Returns how many jobs can start now. While only long runs are active, one new job may share their slots. */
+    countFreeSlots(): number {
+      const freeSlots = Math.max(concurrency - runs.size, 0);
+      return runs.size === longRunIds.size ? Math.max(freeSlots, 1) : freeSlots;
+    },
+
+    /** Adds a run for a job that was just claimed. */
+    add(job: ClaimedJob): JobRun {
+      // The worker can claim its own running job again if the clock was put forward: stop the earlier run.
+      runs.get(job.id)?.stopController.abort(new SyncError('claim_lost'));
+      const run = { job, stopController: new AbortController() };
+      runs.set(job.id, run);
+      return run;
+    },
+
+    /** Marks a run as long, so that one new job may start beside it. */
+    markLong: (jobId: number) => void longRunIds.add(jobId),
+
+    /** Removes a run that has ended. Returns false, and changes nothing, if a later claim has replaced it. */
+    remove(run: JobRun): boolean {
+      if (runs.get(run.job.id) !== run) return false;
+      runs.delete(run.job.id);
+      longRunIds.delete(run.job.id);
+      return true;
+    },
+
+    /** Aborts the run of a job; the code tells the run why. */
+    stop: (jobId: number, code: StopCode) => runs.get(jobId)?.stopController.abort(new SyncError(code)),
+
+    /** Aborts every run of the part. */
+    stopAll(code: StopCode): void {
+      for (const { stopController } of runs.values()) stopController.abort(new SyncError(code));
+    },
+  };
+}

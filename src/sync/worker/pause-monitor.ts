@@ -1,0 +1,47 @@
+import { describeFailure } from '../outcome.js';
+import type { WorkerLog } from './log.js';
+
+const CHECK_INTERVAL_MS = 5000;
+
+export interface PauseMonitorOptions {
+  /** Returns why nothing may be read now; null if reads are allowed. */
+  readonly findPauseReason: (() => string | null) | undefined;
+  readonly checkIntervalMs: number | undefined;
+  readonly log: WorkerLog;
+  readonly onPause: () => void;
+  readonly onResume: () => void;
+}
+
+/** Checks regularly whether reads must pause, for example because the disk is nearly full. Jobs stay due during a pause. */
+export function createPauseMonitor(options: PauseMonitorOptions) {
+  const { findPauseReason, checkIntervalMs = CHECK_INTERVAL_MS, log, onPause, onResume } = options;
+  let paused = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Checks whether reads must pause. Logs and reports only when that has changed. */
+  function updatePause(): void {
+    try {
+      const reason = findPauseReason?.() ?? null;
+      if ((reason !== null) === paused) return;
+      paused = reason !== null;
+      if (paused) {
+        log.warn({ reason }, 'reads and certificates paused; deliveries are still stored');
+        onPause();
+      } else {
+        log.info({}, 'reads and certificates resumed');
+        onResume();
+      }
+    } catch (error) {
+      log.warn({ error: describeFailure(error) }, 'disk check failed');
+    }
+  }
+
+  return {
+    isPaused: () => paused,
+    start(): void {
+      updatePause();
+      timer = setInterval(updatePause, checkIntervalMs);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,57 @@
+import type { ClaimedJob } from '../../inbox/job.js';
+import type { InboxPort } from '../../inbox/port.js';
+import { describeFailure } from '../outcome.js';
+import type { JobResult } from './execute-job.js';
+import type { WorkerLog } from './log.js';
+
+/** What is reported of a job after its run, for counters. */
+export interface EndedJob {
+  readonly kind: string;
+  readonly outcome: string;
+  readonly code: string | null;
+  readonly ms: number;
+}
+
+export interface SettleOptions {
+  readonly inbox: Pick<InboxPort, 'settle'>;
+  readonly log: WorkerLog;
+  readonly onEnded: ((ended: EndedJob) => void) | undefined;
+}
+
+/**
+ * Writes to the inbox how a job ended, and reports it to the log and to `onEnded`.
+ * If the inbox cannot be written, the job runs again after its lease expires.
+ */
+export async function settleJob(
+  job: ClaimedJob,
+  { outcome, failure, end }: JobResult,
+  durationMs: number,
+  { inbox, log, onEnded }: SettleOptions,
+): Promise<void> {
+  const { id, kind, installationId } = job;
+  const fields = { job: id, kind, installation: installationId, outcome, ms: durationMs };
+  try {
+    const [held = false] = await inbox.settle([{ claim: job, end }]);
+    onEnded?.({ kind, outcome, code: failure?.code ?? null, ms: durationMs });
+    if (failure === null) log.info({ ...fields, held }, 'job done');
+    else log.warn({ ...fields, held, error: failure }, 'job failed');
+  } catch (error) {
+    const message = 'job could not be settled; it runs again when its lease expires';
+    log.warn({ ...fields, error: describeFailure(error) }, message);
+  }
+}
+
+/** Returns claimed jobs to the inbox without counting an attempt. */
+export async function releaseJobs(
+  jobs: readonly ClaimedJob[],
+  { inbox, log }: Pick<SettleOptions, 'inbox' | 'log'>,
+): Promise<void> {
+  if (jobs.length === 0) return;
+  try {
+    await inbox.settle(jobs.map(job => ({ claim: job, end: { act: 'release', delayMs: 0 } })));
+  } catch (error) {
+    const jobIds = jobs.map(({ id }) => id);
+    const message = 'jobs could not be released; they run again when their leases expire';
+    log.warn({ jobs: jobIds, error: describeFailure(error) }, message);
+  }
+}
