@@ -82,7 +82,7 @@ export interface MirrorOptions {
 }
 
 /** A few neighbouring rows of a page: the digest of their content, and their ids. */
-interface RowGroup {
+interface PageGroup {
   readonly digest: string;
   readonly ids: readonly string[];
 }
@@ -93,8 +93,8 @@ export interface ReadPage<Item> {
   /** Whether the page is unchanged since the previous read; then groups and items are empty. */
   readonly isKnown: boolean;
   /** Groups that are unchanged since the previous read. */
-  readonly known: readonly RowGroup[];
-  readonly unknown: readonly RowGroup[];
+  readonly known: readonly PageGroup[];
+  readonly unknown: readonly PageGroup[];
   /** The rows of the `unknown` groups, which are new or changed. */
   readonly items: readonly Item[];
   /** When the answer arrived, in epoch milliseconds. */

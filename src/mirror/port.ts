@@ -189,13 +189,11 @@ export interface ListCommitResult extends CommitResult {
   readonly versions: readonly number[];
 }
 
-interface InstallationRef {
+/** An installation that the mirror has stored. */
+export interface KnownInstallation {
   readonly id: string;
   /** Null if unknown. */
   readonly organizationId: string | null;
-}
-
-export interface KnownInstallation extends InstallationRef {
   readonly state: string;
   /** The granted permissions as JSON text. */
   readonly permissions: string;
@@ -303,12 +301,6 @@ interface PruneProgress {
   readonly next: { readonly after: string; readonly id: number } | null;
 }
 
-/** How many rows a check of the mirror's data found wrong. */
-interface FindingCount {
-  readonly finding: string;
-  readonly rows: number;
-}
-
 /** The registry that a mirror is filled from, and the app that reads it. */
 export interface MirrorOrigin {
   readonly baseUrl: string;
@@ -336,11 +328,11 @@ interface MirrorState {
 interface WorkerReport {
   readonly at: string;
   /** Installations that a webhook announced or a list showed, and that may not have been read yet. */
-  readonly awaitedInstallations?: readonly InstallationRef[];
+  readonly awaitedInstallations?: readonly Pick<KnownInstallation, 'id' | 'organizationId'>[];
   /** All resources with an unread delivery. Drops earlier awaited installations that are not in this report. */
   readonly unreadDeliveries?: readonly FreshnessFact[];
-  /** The counts of all findings. */
-  readonly findings?: readonly FindingCount[];
+  /** How many rows each check of the mirror's data found wrong. */
+  readonly findings?: readonly { readonly finding: string; readonly rows: number }[];
   /** When the registry's complete list of installations was read. */
   readonly listedAt?: number;
 }
