@@ -2,7 +2,7 @@ import { IN_PART } from '../inbox/job.js';
 import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
-import type { ReadOptions } from '../registry/reading.js';
+import type { ReadOptions } from '../registry/read-types.js';
 import { withCause } from './installation/step.js';
 import type { Context } from './context.js';
 import { describe, endsWalk, TROUBLES } from './outcome.js';

@@ -1,5 +1,5 @@
-import { readSource, type Source } from '../registry/json/fields.js';
-import { parseInstallation, parseProject } from '../registry/json/parse.js';
+import { parseObject, type SourceObject } from '../registry/json/json-object.js';
+import { parseInstallation, parseProject } from '../registry/json/parse-objects.js';
 import { textOf, type Value } from '../resources/columns.js';
 import type { ItemEntry } from '../resources/entry.js';
 import { fieldsOf } from '../resources/installations.js';
@@ -8,7 +8,7 @@ import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './sources.js';
 
 type Cells = Readonly<Record<string, Value>>;
-type Derive = (source: Source) => Cells;
+type Derive = (source: SourceObject) => Cells;
 
 /** What each table's columns are, taken from the document again by the code that wrote them. */
 const DERIVED: ReadonlyMap<string, Derive> = new Map([
@@ -34,7 +34,7 @@ export function contradictedColumns(
 /** Null where no such row could have been made of it. */
 function read(document: string, derive: Derive): Cells | null {
   try {
-    return derive(readSource(document, 'document'));
+    return derive(parseObject(document, 'document'));
   } catch (error) {
     if (error instanceof Error && error.name === 'RegistryError') return null;
     throw error;
@@ -47,7 +47,7 @@ function derivedFromList<Name extends ListResource>(resource: Name): [table: str
 
 function derivedBy<Item>(
   { table, key, columns }: ItemEntry<Item>,
-  parse: (source: Source) => Item,
+  parse: (source: SourceObject) => Item,
 ): [table: string, derive: Derive] {
   return [table, source => cellsOf([...key, ...columns], parse(source))];
 }
@@ -60,7 +60,7 @@ function cellsOf<Item>(
 }
 
 /** The state is worked out, and what the document leaves open may come from elsewhere. */
-function deriveInstallation(source: Source): Cells {
+function deriveInstallation(source: SourceObject): Cells {
   const installation = parseInstallation(source);
   const { organization_id: organizationId, permissions, ...cells } = fieldsOf(installation);
   return {

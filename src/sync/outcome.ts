@@ -2,7 +2,7 @@ import { backoffMs } from '../inbox/backoff.js';
 import type { JobEnd } from '../inbox/job.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
-import { maskLooks } from '../registry/http/mask.js';
+import { maskCredentials } from '../registry/http/mask.js';
 import { text } from '../resources/columns.js';
 
 /** Why a job was stopped from our own side. */
@@ -149,7 +149,7 @@ export interface Failure {
 export function describe(error: unknown): Failure {
   return {
     code: codeOf(error),
-    message: text(maskLooks(error instanceof Error ? error.message : String(error))) ?? '',
+    message: text(maskCredentials(error instanceof Error ? error.message : String(error))) ?? '',
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { LastRead as KnownRead } from '../mirror/port.js';
 import { LIST_RESOURCES, type Resource as Mirrored } from '../resources/lists.js';
 import { ENTRY_OF } from '../resources/resources.js';
-import { type Permissions, permits } from '../registry/model.js';
+import { type Permissions, hasPermission } from '../registry/model.js';
 
 const JOB_KINDS = ['installation', 'retry', 'reservations', 'certificates', 'discover', 'tick'] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
@@ -88,7 +88,7 @@ export function plan(situation: Situation): Plan {
 
 export function isPermitted(permissions: Permissions | null, resource: Resource): boolean {
   const needed = ENTRY_OF[resource].permission;
-  return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
+  return needed === null || permissions === null || hasPermission(permissions, needed, 'VIEW');
 }
 
 function isDue(situation: Situation, resource: Resource): boolean {

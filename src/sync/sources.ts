@@ -1,8 +1,8 @@
 import type { Key } from '../mirror/port.js';
 import type { OrganizationClient } from '../registry/clients.js';
-import type { Source as Document } from '../registry/json/fields.js';
+import type { SourceObject as Document } from '../registry/json/json-object.js';
 import {
-  keyReader,
+  createKeyParser,
   parseAddress,
   parseCredit,
   parseInventoryRequest,
@@ -10,10 +10,10 @@ import {
   parseOrganization,
   parseReservation,
   parseRetirement,
-} from '../registry/json/parse.js';
+} from '../registry/json/parse-objects.js';
 import { ADDRESS, CREDIT, INVENTORY_REQUEST, MEMBER, RESERVATION, RETIREMENT } from '../registry/model.js';
-import { isOver } from '../registry/reservation-state.js';
-import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
+import { hasReservationEnded } from '../registry/reservation-state.js';
+import type { ListOptions, ListPage, ReadOptions } from '../registry/read-types.js';
 import { words } from '../resources/entry.js';
 import type { Items, ListResource } from '../resources/lists.js';
 import { nextReservationEnd } from './installation/reservation-end.js';
@@ -21,7 +21,7 @@ import { nextReservationEnd } from './installation/reservation-end.js';
 /** Some rows as they come; `page` is null where they are a part of one answer. */
 export interface Part<Item> {
   readonly items: readonly Item[];
-  readonly page: Page<Item> | null;
+  readonly page: ListPage<Item> | null;
 }
 
 /** How one list is asked for. */
@@ -41,29 +41,33 @@ export interface Source<Item> {
 }
 
 const ID = ['id'];
-const keyOfCredit = keyReader(CREDIT, ['creditId', 'inventoryId']);
+const keyOfCredit = createKeyParser(CREDIT, ['creditId', 'inventoryId']);
 
 export const SOURCES: { readonly [Name in ListResource]: Source<Items[Name]> } = {
   warehouse: streamed(parseCredit, keyOfCredit, (owner, options) => owner.readWarehouse(options)),
   reservations: {
-    ...paged(parseReservation, keyReader(RESERVATION, ID), (owner, options) =>
+    ...paged(parseReservation, createKeyParser(RESERVATION, ID), (owner, options) =>
       owner.listReservations(options),
     ),
     nextEnd: nextReservationEnd,
-    isOpen: reservation => !isOver(reservation),
+    isOpen: reservation => !hasReservationEnded(reservation),
   },
   inventory: streamed(parseCredit, keyOfCredit, (owner, options) => owner.readInventory(options)),
   inventory_requests: {
-    ...paged(parseInventoryRequest, keyReader(INVENTORY_REQUEST, ID), (owner, options) =>
+    ...paged(parseInventoryRequest, createKeyParser(INVENTORY_REQUEST, ID), (owner, options) =>
       owner.listInventoryRequests(options),
     ),
     isOpen: ({ state }) => !DECIDED.includes(state?.toLowerCase() ?? ''),
   },
   organization: alone(parseOrganization, (owner, options) => owner.readOrganization(options)),
-  addresses: whole(parseAddress, keyReader(ADDRESS, ID), (owner, options) => owner.readAddresses(options)),
-  members: whole(parseMember, keyReader(MEMBER, ID), (owner, options) => owner.readMembers(options)),
+  addresses: whole(parseAddress, createKeyParser(ADDRESS, ID), (owner, options) =>
+    owner.readAddresses(options),
+  ),
+  members: whole(parseMember, createKeyParser(MEMBER, ID), (owner, options) => owner.readMembers(options)),
   retirements: {
-    ...paged(parseRetirement, keyReader(RETIREMENT, ID), (owner, options) => owner.listRetirements(options)),
+    ...paged(parseRetirement, createKeyParser(RETIREMENT, ID), (owner, options) =>
+      owner.listRetirements(options),
+    ),
     readOne: (owner, id, options) => owner.readRetirement(id, options),
   },
 };
@@ -116,7 +120,7 @@ function streamed<Item>(
 function paged<Item>(
   parse: Parse<Item>,
   keyOfUnreadable: KeyOf,
-  ask: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Page<Item>>,
+  ask: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListPage<Item>>,
 ): Source<Item> {
   async function* parts(owner: OrganizationClient, options: ListOptions): AsyncIterable<Part<Item>> {
     for await (const page of ask(owner, options)) yield { items: page.items, page };

@@ -1,5 +1,5 @@
 import type { LivingProcess } from '../inbox/process.js';
-import { adviceOnAccess, RegistryError } from '../registry/errors.js';
+import { getAccessAdvice, RegistryError } from '../registry/errors.js';
 import { fetchCertificates } from './certificates.js';
 import type { Context } from './context.js';
 import { readInstallation } from './installation/read-installation.js';
@@ -68,7 +68,7 @@ export function createSync(context: Context, options: SyncOptions): Sync {
     } catch (error) {
       if (stopped.signal.aborted) return;
       const failure = describe(error);
-      const advice = `no access to the registry: ${adviceOnAccess(failure.code)}`;
+      const advice = `no access to the registry: ${getAccessAdvice(failure.code)}`;
       log.error({ registry: client.http.baseUrl, error: failure }, advice);
       await inbox.enqueue([discoverJob('worker')]).catch((unstored: unknown) => {
         log.warn({ error: describe(unstored) }, 'the first read of the registry was not stored');

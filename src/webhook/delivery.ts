@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/delivery.js';
-import { maskLooks } from '../registry/http/mask.js';
+import { maskCredentials } from '../registry/http/mask.js';
 import { isId, isObject } from '../registry/model.js';
 import { type ContentFault, type JsonObject, member, parseJson, readContent } from './content.js';
 import { verifySignature } from './signature.js';
@@ -91,7 +91,7 @@ function findMismatch(signed: JsonObject, outer: JsonObject): string | null {
   const names = Object.keys(outer).filter(
     name => name !== 'signedData' && !isDeepStrictEqual(member(signed, name), outer[name]),
   );
-  return names.length === 0 ? null : plainText(maskLooks(names.join(', ')), MAX_MISMATCH_LENGTH);
+  return names.length === 0 ? null : plainText(maskCredentials(names.join(', ')), MAX_MISMATCH_LENGTH);
 }
 
 /** Short, well-formed and without NUL, which other readers of the database stumble over. */

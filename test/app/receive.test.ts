@@ -4,7 +4,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
@@ -60,12 +60,12 @@ async function startReceiver(
 
 test('after each of the seven events deliveries holds its installation id', async () => {
   const receiver = await startReceiver();
-  for (const event of EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
+  for (const event of WEBHOOK_EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
   expect(
     await tablesIn(receiver.dataDir).rows(
       'SELECT event, installation_id, verdict FROM deliveries ORDER BY id',
     ),
-  ).toEqual(EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
+  ).toEqual(WEBHOOK_EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
 });
 
 test('SIGTERM answers what was stored, closes the database cleanly and exits 0', async () => {

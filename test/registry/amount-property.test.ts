@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readAmount, sameAmount } from '../../src/registry/json/amount.js';
+import { parseAmount, isSameAmount } from '../../src/registry/json/amount.js';
 import { createRandom, pick } from '../support/random.js';
 
 type Random = () => number;
@@ -60,7 +60,7 @@ describe('T67 an amount', () => {
     for (let round = 0; round < 20_000; round += 1) {
       const written = number(random);
       const text = object(random, written);
-      const amount = readAmount(text, parsedAmount(text));
+      const amount = parseAmount(text, parsedAmount(text));
       if (Number(written) < 0 || (written.startsWith('-') && fractionOf(written).top !== 0n)) {
         expect(amount, text).toMatchObject({ exact: null, fault: 'negative' });
         continue;
@@ -83,7 +83,7 @@ describe('T67 an amount', () => {
       const shifted = /e/i.test(one) ? one : `${one}e0`;
       const other = random() < 0.5 ? shifted : number(random).replace('-', '');
       const [a, b] = [fractionOf(one), fractionOf(other)];
-      expect(sameAmount(one, other), `${one} ${other}`).toBe(a.top * b.bottom === b.top * a.bottom);
+      expect(isSameAmount(one, other), `${one} ${other}`).toBe(a.top * b.bottom === b.top * a.bottom);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
-import type { DownloadOptions } from '../../src/registry/reading.js';
+import type { DownloadOptions } from '../../src/registry/read-types.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
   appTokenSource,

@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { Call, HttpOptions } from '../../src/registry/http/calls.js';
+import type { HttpRequest, HttpOptions } from '../../src/registry/http/http-types.js';
 import { RegistryError } from '../../src/registry/errors.js';
-import { createHttp } from '../../src/registry/http/http.js';
+import { createHttpClient } from '../../src/registry/http/http-client.js';
 import { listenRaw, rawAnswer, until } from '../support/raw-server.js';
 
 const secret = `crs_${'ab12'.repeat(12)}`;
 const token = { get: async () => ({ token: secret, fresh: true }), refuse: () => undefined };
-const call: Call = { method: 'GET', route: '/things', token };
+const call: HttpRequest = { method: 'GET', route: '/things', token };
 const noon = Date.parse('2026-06-01T12:00:00.000Z');
 
 function httpTo(baseUrl: string, options: Partial<HttpOptions> = {}) {
-  return createHttp({
+  return createHttpClient({
     baseUrl,
     now: () => noon,
     random: () => 0,
@@ -43,7 +43,7 @@ describe('T33 an answer that does not end well', () => {
 
   it('is given up when nothing comes, and the connection is closed', async () => {
     const server = await listenRaw(() => undefined);
-    const error = await failure(httpTo(server.url, short).call(call));
+    const error = await failure(httpTo(server.url, short).send(call));
     expect(error).toMatchObject({ code: 'timeout', mayHaveHappened: true });
     await until(() => server.closed() >= 1);
   });
@@ -59,7 +59,7 @@ describe('T33 an answer that does not end well', () => {
         const drip = setInterval(() => socket.write(head.endsWith('\r\n\r\n') ? 'x' : 'x-a: b\r\n'), 20);
         socket.on('close', () => clearInterval(drip));
       });
-      expect((await failure(httpTo(server.url, short).call(call))).code).toBe('timeout');
+      expect((await failure(httpTo(server.url, short).send(call))).code).toBe('timeout');
       await until(() => server.closed() >= 1);
     });
   }
@@ -86,7 +86,7 @@ describe('T33 an answer that does not end well', () => {
   ] as const) {
     it(`is no answer: ${name}`, async () => {
       const server = await listenRaw(socket => socket.end(bytes));
-      const error = await failure(httpTo(server.url).call(call));
+      const error = await failure(httpTo(server.url).send(call));
       expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: true });
     });
   }
@@ -102,7 +102,7 @@ describe('T33 an answer that does not end well', () => {
       pour();
     });
     const http = httpTo(server.url, { maxBytes: 1_000_000, maxStreamBytes: 2_000_000 });
-    expect((await failure(http.call(call))).code).toBe('too_large');
+    expect((await failure(http.send(call))).code).toBe('too_large');
     expect((await failure(drain((await http.stream(call)).body))).code).toBe('too_large');
     await until(() => server.requests.length === 2 && server.held() === 0);
   });
@@ -112,7 +112,7 @@ describe('T33 an answer that does not end well', () => {
     const server = await listenRaw(socket => {
       socket.write(rawAnswer(200, packed, ['content-encoding: gzip']));
     });
-    expect((await failure(httpTo(server.url, { maxBytes: 1_000_000 }).call(call))).code).toBe('too_large');
+    expect((await failure(httpTo(server.url, { maxBytes: 1_000_000 }).send(call))).code).toBe('too_large');
   });
 });
 
@@ -123,7 +123,7 @@ describe('a caller who goes away', () => {
     });
     const http = httpTo(server.url);
     const waiting = new AbortController();
-    const first = failure(http.call({ ...call, signal: waiting.signal }));
+    const first = failure(http.send({ ...call, signal: waiting.signal }));
     await until(() => server.requests.length === 1);
     waiting.abort();
     expect((await first).code).toBe('cancelled');
@@ -137,7 +137,7 @@ describe('a caller who goes away', () => {
 
   it('has sent nothing when it was gone before', async () => {
     const server = await listenRaw(() => undefined);
-    const error = await failure(httpTo(server.url).call({ ...call, signal: AbortSignal.abort() }));
+    const error = await failure(httpTo(server.url).send({ ...call, signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ code: 'cancelled', mayHaveHappened: false });
     expect(server.connections()).toBe(0);
   });
@@ -146,11 +146,11 @@ describe('a caller who goes away', () => {
     const server = await listenRaw(socket => socket.write(rawAnswer(200, '{}')));
     const gone = new AbortController();
     const http = httpTo(server.url, { concurrency: 1, onCall: () => gone.abort() });
-    const first = http.call(call);
-    const second = failure(http.call({ ...call, signal: gone.signal }));
+    const first = http.send(call);
+    const second = failure(http.send({ ...call, signal: gone.signal }));
     await first;
     expect(await second).toMatchObject({ code: 'cancelled', mayHaveHappened: false });
-    await httpTo(server.url).call(call);
+    await httpTo(server.url).send(call);
     expect(server.requests).toHaveLength(2);
   });
 
@@ -184,7 +184,7 @@ describe('T41 what a refusal asks for', () => {
         slept.push(ms);
       },
     });
-    await failure(http.call(call));
+    await failure(http.send(call));
     expect(slept).toEqual([125, 2000, 500, 1000, 2000]);
   });
 });
@@ -201,7 +201,7 @@ describe('what the other side says', () => {
     it(`T42 is no time when its Date header is '${date.slice(0, 30)}'`, async () => {
       const server = await listenRaw(socket => socket.write(rawAnswer(200, '{}', [`date: ${date}`])));
       const http = httpTo(server.url);
-      await http.call(call);
+      await http.send(call);
       expect(http.clockSkewMs()).toBeNull();
     });
   }
@@ -210,7 +210,7 @@ describe('what the other side says', () => {
     const date = 'date: Mon, 01 Jun 2026 13:00:00 GMT';
     const server = await listenRaw(socket => socket.write(rawAnswer(200, '{}', [date])));
     const http = httpTo(server.url);
-    await http.call(call);
+    await http.send(call);
     expect(http.clockSkewMs()).toBe(3_600_000);
   });
 
@@ -218,7 +218,7 @@ describe('what the other side says', () => {
     const headers = ['date: Mon, 01 Jun 2026 11:00:00 GMT', 'age: 3600'];
     const server = await listenRaw(socket => socket.write(rawAnswer(200, '{}', headers)));
     const http = httpTo(server.url);
-    await http.call(call);
+    await http.send(call);
     expect(http.clockSkewMs()).toBeNull();
   });
 
@@ -226,7 +226,7 @@ describe('what the other side says', () => {
     const message = `no ${secret} Bearer ${secret} eyJh.eyJp.c2ln \u001b[31mred\r\nline\u202e`;
     const body = JSON.stringify({ statusCode: 400, message });
     const server = await listenRaw(socket => socket.write(rawAnswer(400, body)));
-    const error = await failure(httpTo(server.url).call(call));
+    const error = await failure(httpTo(server.url).send(call));
     expect(error.registryMessage).toBe('no [masked] Bearer [masked] [masked]  [31mred line ');
   });
 
@@ -235,7 +235,7 @@ describe('what the other side says', () => {
       socket.write(rawAnswer(count % 2 === 0 ? 404 : 200, '{}')),
     );
     const http = httpTo(server.url);
-    for (let round = 0; round < 20; round += 1) await http.call(call).catch(() => undefined);
+    for (let round = 0; round < 20; round += 1) await http.send(call).catch(() => undefined);
     expect(server.connections()).toBeLessThan(4);
   });
 });

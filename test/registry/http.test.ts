@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import nock from 'nock';
 import { describe, expect, test } from 'vitest';
 import { useNock } from '../support/nock.js';
-import type { Call, CallRecord, HttpOptions } from '../../src/registry/http/calls.js';
+import type { HttpRequest, CallRecord, HttpOptions } from '../../src/registry/http/http-types.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
@@ -19,7 +19,7 @@ const ORIGIN = 'https://registry.test';
 
 useNock();
 
-const get = (options: Partial<Call> = {}): Call => ({
+const get = (options: Partial<HttpRequest> = {}): HttpRequest => ({
   method: 'GET',
   route: '/organizations/:organizationId',
   params: { organizationId: 'org-1' },
@@ -33,7 +33,7 @@ async function failure(work: Promise<unknown>): Promise<RegistryError> {
     (reason: unknown) => reason,
   );
   if (error instanceof RegistryError) return error;
-  throw new Error(`expected a RegistryError, came ${String(error)}`);
+  throw new Error(`expected a RegistryError, got ${String(error)}`);
 }
 
 describe('where a call may go', () => {
@@ -127,7 +127,7 @@ describe('where a call may go', () => {
   ])('T30 a call whose route is %j is refused', async route => {
     nock.disableNetConnect();
     const http = testHttp(ORIGIN);
-    const work = (async () => http.call({ method: 'GET', route, token: appTokenSource() }))();
+    const work = (async () => http.send({ method: 'GET', route, token: appTokenSource() }))();
     expect((await failure(work)).code).toBe('bad_request');
   });
 
@@ -135,7 +135,7 @@ describe('where a call may go', () => {
     nock(ORIGIN).get('/base/projects?limit=1&page=0').reply(200, '{"projects":[]}');
     const http = testHttp(`${ORIGIN}/base/`);
     const query = { limit: '1', page: '0' };
-    const { body } = await http.call({ method: 'GET', route: '/projects', query, token: appTokenSource() });
+    const { body } = await http.send({ method: 'GET', route: '/projects', query, token: appTokenSource() });
     expect(body.toString()).toBe('{"projects":[]}');
   });
 
@@ -172,7 +172,7 @@ describe('where a call may go', () => {
       await using registry = await listenLoopback((_request, response) => {
         response.writeHead(status, { location: `${other.url}/x` }).end();
       });
-      const error = await failure(testHttp(registry.url).call(get()));
+      const error = await failure(testHttp(registry.url).send(get()));
       expect(error).toMatchObject({ code: 'bad_answer', status });
       expect(reached).toBe(0);
     },
@@ -233,11 +233,11 @@ describe('slow and broken answers', () => {
       });
       const most = { attempts: 1, maxBytes: 1_000_000, maxStreamBytes: 1_000_000, concurrency: 1 };
       const http = testHttp(registry.url, { ...most, ...(code === 'timeout' && SOON) });
-      expect((await failure(http.call(get()))).code).toBe(code);
+      expect((await failure(http.send(get()))).code).toBe(code);
       const streamed = (async () => collectBytes((await http.stream(get())).body))();
       expect((await failure(streamed)).code).toBe(code);
       const healthy = get({ params: { organizationId: 'healthy' } });
-      await expect.poll(() => http.call(healthy)).toBeDefined();
+      await expect.poll(() => http.send(healthy)).toBeDefined();
     },
   );
 
@@ -245,7 +245,7 @@ describe('slow and broken answers', () => {
     await using registry = await listenLoopback((_request, response) => response.end('{}'));
     const http = testHttp(registry.url, { streamDeadlineMs: 300, attempts: 1, concurrency: 1 });
     await http.stream(get());
-    await expect(http.call(get())).resolves.toBeDefined();
+    await expect(http.send(get())).resolves.toBeDefined();
   });
 
   test('T33 a walk that is left early closes the connection', async () => {
@@ -324,7 +324,7 @@ describe('refusals', () => {
       .persist()
       .get(/.*/)
       .reply(status, ownShape(status, ['amount is odd', 'and so are you']));
-    const error = await failure(testHttp(ORIGIN, { attempts: 1 }).call(get()));
+    const error = await failure(testHttp(ORIGIN, { attempts: 1 }).send(get()));
     const call = `${get().method} ${get().route}`;
     expect(error).toMatchObject({ code, status, call, registryMessage: 'amount is odd; and so are you' });
   });
@@ -336,14 +336,14 @@ describe('refusals', () => {
     ['nothing', ''],
   ])('T40 a 404 with %s is a bad answer, not not_found', async (_name, body) => {
     nock(ORIGIN).get(/.*/).reply(404, body);
-    expect(await failure(testHttp(ORIGIN).call(get()))).toMatchObject({ code: 'bad_answer', status: 404 });
+    expect(await failure(testHttp(ORIGIN).send(get()))).toMatchObject({ code: 'bad_answer', status: 404 });
   });
 
   test('T69 no error holds the token, nor anything that looks like one', async () => {
     const token = installationTokenSource('plain-secret1');
     const echo = `token plain-secret1 and crs_0123456789abcdef and eyJhbGciOi.eyJpc3.sig and Bearer abc`;
     nock(ORIGIN).persist().get(/.*/).reply(400, ownShape(400, echo));
-    const error = await failure(testHttp(ORIGIN).call(get({ token })));
+    const error = await failure(testHttp(ORIGIN).send(get({ token })));
     const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
     expect(everything).not.toMatch(/secret1|0123456789abcdef|eyJ|Bearer abc/);
     expect(error.registryMessage).toContain('[masked]');
@@ -362,9 +362,9 @@ describe('refusals', () => {
       .get(/second/)
       .reply(400, ownShape(400, forms.join(' | ')));
     const http = testHttp(ORIGIN, { secrets: [own] });
-    await http.call({ ...get({ token: installationTokenSource(before) }), route: '/first' });
+    await http.send({ ...get({ token: installationTokenSource(before) }), route: '/first' });
     const error = await failure(
-      http.call({ ...get({ token: installationTokenSource(now) }), route: '/second' }),
+      http.send({ ...get({ token: installationTokenSource(now) }), route: '/second' }),
     );
     const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
     for (const form of forms) expect(everything).not.toContain(form.slice(4, -2));
@@ -394,7 +394,7 @@ describe('refusals', () => {
       nock(ORIGIN)
         .get(/.*/)
         .reply(200, { fullName: `before ${form} after` });
-      const error = await failure(testHttp(ORIGIN).call(get({ token: token() })));
+      const error = await failure(testHttp(ORIGIN).send(get({ token: token() })));
       expect(error).toMatchObject({ code: 'bad_answer' });
       expect(error.message).toContain('repeats the credential');
     });
@@ -414,13 +414,13 @@ describe('refusals', () => {
 
     test('one that holds another is taken', async () => {
       nock(ORIGIN).get(/.*/).reply(200, { fullName: 'opaque/token+2==' });
-      expect((await testHttp(ORIGIN).call(get({ token: token() }))).status).toBe(200);
+      expect((await testHttp(ORIGIN).send(get({ token: token() }))).status).toBe(200);
     });
   });
 
   test('T69 a credential that no header can carry is refused without being named', async () => {
     const token = { get: async () => ({ token: 'bad\nsecret', fresh: true }), refuse: () => undefined };
-    const error = await failure(testHttp(ORIGIN).call(get({ token })));
+    const error = await failure(testHttp(ORIGIN).send(get({ token })));
     expect(error.code).toBe('bad_request');
     expect(error.stack).not.toContain('secret');
   });
@@ -443,7 +443,7 @@ describe('renewing the credential', () => {
   test.each([401, 403])('T38 a %i on a token from before is renewed once', async status => {
     const tokens = statuses(ORIGIN, status, 200);
     const token = installationTokenSource('crs_1', 'crs_2', 'crs_3');
-    await testHttp(ORIGIN).call(get({ token }));
+    await testHttp(ORIGIN).send(get({ token }));
     expect(tokens).toEqual(['Bearer crs_1', 'Bearer crs_2']);
     expect(token.refused).toEqual(['crs_1']);
   });
@@ -451,7 +451,7 @@ describe('renewing the credential', () => {
   test('T38 a 401 again is the answer: no loop', async () => {
     const tokens = statuses(ORIGIN, 401, 401, 200);
     const error = await failure(
-      testHttp(ORIGIN).call(get({ token: installationTokenSource('crs_1', 'crs_2', 'crs_3') })),
+      testHttp(ORIGIN).send(get({ token: installationTokenSource('crs_1', 'crs_2', 'crs_3') })),
     );
     expect(error.code).toBe('unauthorized');
     expect(tokens).toHaveLength(2);
@@ -462,14 +462,14 @@ describe('renewing the credential', () => {
     let minted = 0;
     const mint = async () => ({ token: `crs_${(minted += 1)}`, fresh: true });
     const token = { get: mint, refuse: () => undefined };
-    expect((await failure(testHttp(ORIGIN).call(get({ token })))).code).toBe('forbidden');
+    expect((await failure(testHttp(ORIGIN).send(get({ token })))).code).toBe('forbidden');
     expect(tokens).toHaveLength(1);
   });
 
   test('T38 a write is renewed too: a refusal changed nothing', async () => {
     nock(ORIGIN).post(/.*/).reply(401, '{}').post(/.*/).reply(200, '{}');
     const token = installationTokenSource('crs_1', 'crs_2');
-    const answer = await testHttp(ORIGIN).call(get({ method: 'POST', body: '{}', token }));
+    const answer = await testHttp(ORIGIN).send(get({ method: 'POST', body: '{}', token }));
     expect(answer.status).toBe(200);
   });
 });
@@ -481,7 +481,7 @@ describe('trying again', () => {
     const sleep = async (ms: number) => {
       waits.push(ms);
     };
-    await testHttp(ORIGIN, { sleep, random: () => 0.5 }).call(get());
+    await testHttp(ORIGIN, { sleep, random: () => 0.5 }).send(get());
     expect(waits).toEqual([188, 375]);
   });
 
@@ -497,7 +497,7 @@ describe('trying again', () => {
     const sleep = async (ms: number) => {
       waits.push(ms);
     };
-    await testHttp(ORIGIN, { sleep, now: () => 5_000 }).call(get());
+    await testHttp(ORIGIN, { sleep, now: () => 5_000 }).send(get());
     expect(waits).toEqual([expected]);
   });
 
@@ -510,7 +510,7 @@ describe('trying again', () => {
     async (value, expected) => {
       const headers = { 'retry-after': value, date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
       nock(ORIGIN).get(/.*/).reply(429, '', headers);
-      const error = await failure(testHttp(ORIGIN, { now: () => 5_000 }).call(get()));
+      const error = await failure(testHttp(ORIGIN, { now: () => 5_000 }).send(get()));
       expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: expected });
     },
   );
@@ -523,14 +523,14 @@ describe('trying again', () => {
       const sleep = async (ms: number) => {
         waits.push(ms);
       };
-      await testHttp(ORIGIN, { sleep }).call(get());
+      await testHttp(ORIGIN, { sleep }).send(get());
       expect(waits).toEqual([125]);
     },
   );
 
   test('a write that failed is never sent again', async () => {
     nock(ORIGIN).post(/.*/).reply(503, '').post(/.*/).reply(200, '{}');
-    const error = await failure(testHttp(ORIGIN).call(get({ method: 'POST', body: '{}' })));
+    const error = await failure(testHttp(ORIGIN).send(get({ method: 'POST', body: '{}' })));
     expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: true });
     expect(nock.pendingMocks()).toHaveLength(1);
   });
@@ -538,27 +538,27 @@ describe('trying again', () => {
   test('a registry that nobody answers for is unavailable, and nothing can have happened', async () => {
     const closed = await listenLoopback(() => undefined);
     await closed[Symbol.asyncDispose]();
-    const error = await failure(testHttp(closed.url, { attempts: 2 }).call(get()));
+    const error = await failure(testHttp(closed.url, { attempts: 2 }).send(get()));
     expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: false });
-    expect(error.message).toMatch(/: nobody listens there \(ECONNREFUSED\)$/);
+    expect(error.message).toMatch(/: the connection was refused \(ECONNREFUSED\)$/);
   });
 
   test('a connection that breaks off is said in words, with the word of the system', async () => {
     await using registry = await listenLoopback(request => request.socket.destroy());
-    const error = await failure(testHttp(registry.url, { attempts: 1 }).call(get()));
-    expect(error.message).toMatch(/: the connection broke off \((UND_ERR_SOCKET|ECONNRESET)\)$/);
+    const error = await failure(testHttp(registry.url, { attempts: 1 }).send(get()));
+    expect(error.message).toMatch(/: the connection was lost \((UND_ERR_SOCKET|ECONNRESET)\)$/);
   });
 
   test('the caller can cancel a call that runs, one that waits for the budget, and one that sleeps', async () => {
     await using registry = await listenLoopback(() => undefined);
     const http = testHttp(registry.url, { concurrency: 1 });
     const abort = new AbortController();
-    const running = http.call(get({ signal: abort.signal }));
-    const waiting = http.call(get({ signal: abort.signal }));
+    const running = http.send(get({ signal: abort.signal }));
+    const waiting = http.send(get({ signal: abort.signal }));
     const codes = Promise.all([failure(running), failure(waiting)]);
     abort.abort();
     expect((await codes).map(({ code }) => code)).toEqual(['cancelled', 'cancelled']);
-    expect((await failure(http.call(get({ signal: abort.signal })))).code).toBe('cancelled');
+    expect((await failure(http.send(get({ signal: abort.signal })))).code).toBe('cancelled');
   });
 });
 
@@ -568,7 +568,7 @@ describe('what others may observe', () => {
     const records: CallRecord[] = [];
     const own: CallRecord[] = [];
     const http = testHttp(ORIGIN, { now: () => 0, onCall: record => records.push(record) });
-    await http.call(get({ onCall: record => own.push(record) }));
+    await http.send(get({ onCall: record => own.push(record) }));
     const common = { method: 'GET', route: '/organizations/:organizationId', ms: 0 };
     expect(records).toEqual([
       { ...common, status: 503, code: 'unavailable', bytes: 0 },
@@ -585,7 +585,7 @@ describe('what others may observe', () => {
       onDate: (server, local) => seen.push([server, local]),
     });
     expect(http.clockSkewMs()).toBeNull();
-    await failure(http.call(get()));
+    await failure(http.send(get()));
     expect(http.clockSkewMs()).toBe(-3_600_000);
     expect(seen).toEqual([[Date.UTC(2025, 6, 1, 12), Date.UTC(2025, 6, 1, 13)]]);
   });

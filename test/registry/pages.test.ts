@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
-import type { ListOptions } from '../../src/registry/reading.js';
+import type { ListOptions } from '../../src/registry/read-types.js';
 import { collect, installationTokenSource, listenLoopback, testHttp } from '../support/registry-client.js';
 
 interface Asked {
@@ -126,7 +126,9 @@ describe('a list', () => {
     expect(asked).toHaveLength(requests);
     expect(new Set(asked.map(({ page }) => page)).size).toBe(requests);
     expect(pages.map(({ number }) => number)).toEqual(pages.map((_, index) => index));
-    expect(pages.map(({ last }) => last)).toEqual(pages.map((_, index) => index === pages.length - 1));
+    expect(pages.map(({ isLast: last }) => last)).toEqual(
+      pages.map((_, index) => index === pages.length - 1),
+    );
     expect(end).toBe('complete');
     expect(pages[0]?.total).toBe(total);
   });
@@ -179,7 +181,7 @@ describe('a list', () => {
     const [changed, ...others] = (await read(honest(250))).pages[1]?.unknown ?? [];
     const groups = new Set(others.map(({ digest }) => digest));
     const known = { ...NOTHING, hasGroup: (digest: string) => groups.has(digest) };
-    const { pages } = await read(honest(250), { known });
+    const { pages } = await read(honest(250), { knownRows: known });
     expect(pages.map(({ items }) => items.length)).toEqual([100, changed?.ids.length, 50]);
     expect(
       pages.flatMap(page => [...page.known, ...page.unknown].flatMap(({ ids }) => ids)).toSorted(),
@@ -187,13 +189,13 @@ describe('a list', () => {
     const broken: Answer = asked =>
       asked.page === 1 ? { ...Object(honest(250)(asked)), retirements: [{ amount: 1 }] } : honest(250)(asked);
     await expect(read(broken)).rejects.toMatchObject({ code: 'bad_answer' });
-    expect((await read(broken, { known: { ...NOTHING, hasGroup: () => true } })).pages).toHaveLength(3);
+    expect((await read(broken, { knownRows: { ...NOTHING, hasGroup: () => true } })).pages).toHaveLength(3);
   });
 
   test('does not cut the list of a page that is known, whatever else the answer says', async () => {
     const before = (await read(honest(250))).pages;
     const rowsOf = (digest: string) => before.find(page => page.digest === digest)?.rows;
-    const { pages } = await read(honest(251), { known: { ...NOTHING, rowsOf } });
+    const { pages } = await read(honest(251), { knownRows: { ...NOTHING, rowsOf: rowsOf } });
     expect(pages.map(page => [page.isKnown, page.rows, page.total])).toEqual([
       [true, 100, 251],
       [true, 100, 251],
@@ -210,7 +212,7 @@ describe('a list', () => {
       rowsOf: (digest: string) => before.find(page => page.digest === digest)?.rows,
     };
     const pagination = '"pagination":{"total":100,"pageCount":1,"nextPage":null}';
-    const { pages } = await read(() => `{"retirements":${list},${pagination}}`, { known });
+    const { pages } = await read(() => `{"retirements":${list},${pagination}}`, { knownRows: known });
     expect(pages.map(({ isKnown }) => isKnown)).toEqual([true]);
     for (const other of [
       `{"retirements":${list},${pagination}`,
@@ -218,7 +220,7 @@ describe('a list', () => {
       `{"other":{"retirements":${list}},"retirements":[],${pagination}}`,
       `{"other":{"retirements":${list}},${pagination}}`,
     ]) {
-      const answered = await read(() => other, { known }).then(
+      const answered = await read(() => other, { knownRows: known }).then(
         found => found.pages.filter(({ isKnown }) => isKnown),
         () => [],
       );
@@ -232,7 +234,9 @@ describe('a list', () => {
       ...NOTHING,
       rowsOf: (digest: string) => before.find(page => page.digest === digest)?.rows,
     };
-    const { pages } = await read(({ limit }) => ({ ...Object(honest(300)({ page: 0, limit })) }), { known });
+    const { pages } = await read(({ limit }) => ({ ...Object(honest(300)({ page: 0, limit })) }), {
+      knownRows: known,
+    });
     expect(pages.map(({ end }) => end)).toEqual([null, 'repeated']);
   });
 

@@ -40,7 +40,7 @@ const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ãsa JÃ
 test('POST /app/accessTokens, GET /projects, /projects/find and /projects/:id', async () => {
   const { client, warehouseCredit } = await openScene();
   const [page] = await collect(client.token.listProjects());
-  expect(page).toMatchObject({ number: 0, total: 2, last: true, end: 'complete' });
+  expect(page).toMatchObject({ number: 0, total: 2, isLast: true, end: 'complete' });
   const found = await client.token.findProject({ creditId: warehouseCredit });
   expect(page?.items.map(({ id }) => id)).toContain(found.id);
   await expect(client.token.readProject(found.id)).resolves.toEqual(found);
@@ -174,7 +174,7 @@ test('POST and GET inventory/requests', async () => {
 test('what has no method of its own is asked by its path: all retirements, and what a project issued', async () => {
   const { client, warehouseCredit } = await openScene();
   const ask = async (route: string, query = {}) => {
-    const { body } = await client.http.call({ method: 'GET', route, query, token: client.tokens.app() });
+    const { body } = await client.http.send({ method: 'GET', route, query, token: client.tokens.app() });
     return JSON.parse(body.toString());
   };
   expect(await ask('/retirements/list', { skip: '0', first: '5' })).toEqual({ retirements: [] });

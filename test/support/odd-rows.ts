@@ -1,7 +1,7 @@
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
 import { projectAnswer } from '../../src/mirror/projects.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
-import { amountOf } from '../../src/registry/json/amount.js';
+import { createAmount } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/model.js';
 import type { Stage } from './engines.js';
 import { NOON } from './inbox.js';
@@ -62,7 +62,7 @@ const at = <Item>(items: readonly Item[], index: number): Item => {
   return item;
 };
 
-const oddAmount = (index: number): Amount => amountOf(at(AMOUNTS, index));
+const oddAmount = (index: number): Amount => createAmount(at(AMOUNTS, index));
 
 /** What the registry might send, in every list, for four organizations, and what became of reading it. */
 export async function fillOddly(stage: Stage): Promise<void> {

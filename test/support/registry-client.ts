@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { HttpOptions } from '../../src/registry/http/calls.js';
+import type { HttpOptions } from '../../src/registry/http/http-types.js';
 import {
   type AppJwt,
   isCredential,
@@ -7,11 +7,11 @@ import {
   type InstallationToken,
   type TokenSource,
 } from '../../src/registry/http/credential.js';
-import { createHttp } from '../../src/registry/http/http.js';
+import { createHttpClient } from '../../src/registry/http/http-client.js';
 
 /** Real time, no random jitter, no limit but what a test sets. */
 export function testHttp(baseUrl: string, options: Partial<HttpOptions> = {}) {
-  return createHttp({
+  return createHttpClient({
     baseUrl,
     now: () => Date.now(),
     random: () => 0,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readSource } from '../../src/registry/json/fields.js';
-import { parseInventoryRequest } from '../../src/registry/json/parse.js';
+import { parseObject } from '../../src/registry/json/json-object.js';
+import { parseInventoryRequest } from '../../src/registry/json/parse-objects.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { SOURCES } from '../../src/sync/sources.js';
 
@@ -29,7 +29,7 @@ test.each([
   ['Accepted', false],
 ])('a request whose state is %s is open: %s', (state, isOpen) => {
   const request = parseInventoryRequest(
-    readSource(JSON.stringify({ id: 'r1', creditId: 'c1', amount: 1, state }), 'request'),
+    parseObject(JSON.stringify({ id: 'r1', creditId: 'c1', amount: 1, state }), 'request'),
   );
   expect(SOURCES.inventory_requests.isOpen?.(request)).toBe(isOpen);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RegistryError } from '../../src/registry/errors.js';
-import type { CallRecord } from '../../src/registry/http/calls.js';
-import { readSource, type Source } from '../../src/registry/json/fields.js';
+import type { CallRecord } from '../../src/registry/http/http-types.js';
+import { parseObject, type SourceObject } from '../../src/registry/json/json-object.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { countCalls, inLanes } from '../../src/sync/read/calls.js';
 import { SOURCES } from '../../src/sync/sources.js';
@@ -83,14 +83,14 @@ test.each([
 ] as const)(
   'the key of an unreadable row of %s is the key that the row has where it can be read: %s',
   (name, text) => {
-    const row = readSource(text, name);
+    const row = parseObject(text, name);
     expect(SOURCES[name].keyOfUnreadable(row)).toEqual(keyIn(name, row));
-    const nameless = readSource(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
+    const nameless = parseObject(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
     expect(SOURCES[name].keyOfUnreadable(nameless)).toBeNull();
   },
 );
 
-function keyIn<Name extends ListResource>(name: Name, row: Source): string[] {
+function keyIn<Name extends ListResource>(name: Name, row: SourceObject): string[] {
   const item = SOURCES[name].parse(row);
   return LISTS[name].key.map(part => String(part.of(item)));
 }

@@ -58,13 +58,13 @@ export async function fuzzAnswers({ count, seed, program }) {
       {},
       ...(await Promise.all(
         [
-          'json/parse',
-          'json/parse-token',
-          'pages/single',
-          'json/fields',
-          'json/elements',
+          'json/parse-objects',
+          'json/parse-access-token',
+          'pages/single-response',
+          'json/json-object',
+          'json/array-splitter',
           'pages/pagination',
-          'owner',
+          'list-owner',
           'json/json-text',
           'http/retry-after',
           'http/http-date',
@@ -101,34 +101,35 @@ function createReaders(code) {
   const ones = kinds.map(kind => ({
     name: `parse${kind}`,
     make: dice => maybeDamage(dice, oneOf(dice, SAMPLES[kind], kind)),
-    read: bytes => code[`parse${kind}`](code.readWrapped(code.bodyText({ body: bytes }), kind.toLowerCase())),
+    read: bytes =>
+      code[`parse${kind}`](code.parseWrappedObject(code.decodeBody({ body: bytes }), kind.toLowerCase())),
   }));
   const lists = kinds.map(kind => ({
     name: `list of ${kind}`,
     make: dice => maybeDamage(dice, listOf(dice, SAMPLES[kind])),
     read: bytes => {
-      const { envelope } = code.cutAll({ body: bytes }, 'items', code[`parse${kind}`]);
+      const { envelope } = code.parseShortList({ body: bytes }, 'items', code[`parse${kind}`]);
       code.readPagination(envelope);
-      code.readOwner(envelope, ORGANIZATION);
+      code.checkListOwner(envelope, ORGANIZATION);
     },
   }));
   const streamed = {
-    name: 'streaming cutter',
+    name: 'streaming splitter',
     make: dice => maybeDamage(dice, listOf(dice, dice.pick(Object.values(SAMPLES)))),
     read: (bytes, dice) => {
-      const cutter = code.createElementCutter('items');
+      const splitter = code.createArraySplitter('items');
       const most = dice.pick([1, 7, 64, 100_000]);
       for (let at = 0; at < bytes.length; ) {
         const size = 1 + dice.below(most);
-        for (const text of cutter.push(bytes.subarray(at, at + size)))
-          code.parseCredit(code.readSource(text, 'items'));
-        cutter.before();
+        for (const text of splitter.push(bytes.subarray(at, at + size)))
+          code.parseCredit(code.parseObject(text, 'items'));
+        splitter.parseEnvelopeStart();
         at += size;
       }
-      code.readOwner(cutter.end(), ORGANIZATION);
+      code.checkListOwner(splitter.finish(), ORGANIZATION);
     },
   };
-  const tokens = ['parseToken'].map(name => ({
+  const tokens = ['parseAccessToken'].map(name => ({
     name,
     make: dice => maybeDamage(dice, mutateJson(dice, dice.pick(TOKENS))),
     read: bytes => code[name](bytes.toString()),
@@ -138,8 +139,8 @@ function createReaders(code) {
     make: dice =>
       maybeDamage(dice, dice.pick(['Mon, 04 May 2026 12:00:00 GMT', '120', '-1', '1e9', randomJson(dice)])),
     read: bytes => {
-      code.readHttpDate(bytes.toString('latin1'));
-      code.readRetryAfter(bytes.toString('latin1'), Date.now());
+      code.parseHttpDate(bytes.toString('latin1'));
+      code.parseRetryAfter(bytes.toString('latin1'), Date.now());
     },
   };
   return [...ones, ...lists, streamed, ...tokens, headers];

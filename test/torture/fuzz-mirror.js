@@ -23,7 +23,7 @@ export async function fillMirror(folder, from) {
     { createMirror },
     { createInboxPort },
     parsers,
-    { readSource },
+    { parseObject },
   ] = await Promise.all(
     [
       'store/sqlite/migrate.js',
@@ -31,8 +31,8 @@ export async function fillMirror(folder, from) {
       'store/sqlite/mirror/mirror.js',
       'mirror/create-mirror.js',
       'store/sqlite/inbox/inbox.js',
-      'registry/json/parse.js',
-      'registry/json/fields.js',
+      'registry/json/parse-objects.js',
+      'registry/json/json-object.js',
     ].map(from),
   );
   const data = join(folder, 'data');
@@ -42,7 +42,7 @@ export async function fillMirror(folder, from) {
     migrateFile(file, name, new Date().toISOString());
     return openDatabase(file, { busyTimeoutMs: 5_000 });
   };
-  const parse = kind => parsers[`parse${kind}`](readSource(JSON.stringify(SAMPLES[kind]), kind));
+  const parse = kind => parsers[`parse${kind}`](parseObject(JSON.stringify(SAMPLES[kind]), kind));
   const mirrorDb = open('mirror');
   const mirror = createMirror(createMirrorPort(mirrorDb, join(data, 'certificates')), Date.now);
   const organizationId = SAMPLES.Organization.id;

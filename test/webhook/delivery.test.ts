@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { type Opened, openDelivery, readPayload } from '../../src/webhook/public.js';
 import { signDelivery } from '../../src/webhook/signature.js';
@@ -78,7 +78,7 @@ describe('what a webhook tells', () => {
 });
 
 describe('what is signed', () => {
-  test.each(EVENTS)('the event %s is accepted with its installation and organization', event => {
+  test.each(WEBHOOK_EVENTS)('the event %s is accepted with its installation and organization', event => {
     expect(open(signedPost(payloadOf({ event })))).toMatchObject({
       verdict: 'accepted',
       delivery: {

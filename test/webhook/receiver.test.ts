@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import {
   type Receiver,
   installationOf,
@@ -48,14 +48,14 @@ async function postStatus(receiver: Receiver, post: { body: string; headers: Rec
 describe('a genuine delivery', () => {
   test('is answered 202 with its installation stored, whichever of the seven events it is', async () => {
     const receiver = await openReceiver();
-    for (const [index, event] of EVENTS.entries()) {
+    for (const [index, event] of WEBHOOK_EVENTS.entries()) {
       const post = signedPost(
         payloadOf({ event, installation: installationOf({ id: `installation-${index}` }) }),
       );
       expect(await postStatus(receiver, post)).toBe(202);
     }
     expect(receiver.db.prepare('SELECT event, installation_id FROM deliveries ORDER BY id').all()).toEqual(
-      EVENTS.map((event, index) => ({ event, installation_id: `installation-${index}` })),
+      WEBHOOK_EVENTS.map((event, index) => ({ event, installation_id: `installation-${index}` })),
     );
     expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 7 });
   });

@@ -1,4 +1,4 @@
-import { fingerprint } from '../../registry/pages/seen.js';
+import { hashId } from '../../registry/pages/id-set.js';
 import type { ReadPage } from '../mirror.js';
 import type { Opening } from '../port.js';
 
@@ -98,5 +98,5 @@ function kept(digest: string): string {
 }
 
 function printOf(ids: readonly string[]): number {
-  return ids.reduce((sum, id) => sum + fingerprint(id), 0);
+  return ids.reduce((sum, id) => sum + hashId(id), 0);
 }

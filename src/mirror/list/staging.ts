@@ -1,6 +1,6 @@
 import { MirrorError } from '../errors.js';
 import type { Cells, Changes, Insert, Key, List, MirrorPort, SyncRequest, StoredRow } from '../port.js';
-import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
+import { createIdSet, hashId, type IdSet } from '../../registry/pages/id-set.js';
 import { textOf } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Sync } from '../sync.js';
@@ -64,12 +64,12 @@ export class Staging<Item extends { document: string }> {
   mended = 0;
   readonly firstMended: string[] = [];
   /** The keys of this read where nothing was there before it; null where there are rows to be found. */
-  readonly #own: Seen | null;
+  readonly #own: IdSet | null;
   readonly #parts: ListParts<Item>;
 
   constructor(parts: ListParts<Item>) {
     this.#parts = parts;
-    this.#own = parts.sync.before.rows === 0 ? createSeen() : null;
+    this.#own = parts.sync.before.rows === 0 ? createIdSet() : null;
   }
 
   /** Differences that wait to be written. */
@@ -157,7 +157,7 @@ export class Staging<Item extends { document: string }> {
     if (this.#staged.has(name)) throw this.#duplicate();
     const isRepeated = there !== undefined && this.seen.has(there.version);
     this.#count(isRepeated, isPage);
-    if (isPage) this.prints[there === undefined ? 'added' : 'there'] += fingerprint(name);
+    if (isPage) this.prints[there === undefined ? 'added' : 'there'] += hashId(name);
     if (there !== undefined) this.seen.add(there.version);
     if (isSame) return;
     if (there === undefined) this.#waitingNew += 1;
@@ -183,7 +183,7 @@ export class Staging<Item extends { document: string }> {
       if (there === undefined) this.unreadable.added += this.#staged.has(name) ? 0 : 1;
       else if (this.seen.add(there.version)) {
         this.distinct += 1;
-        this.prints.there += fingerprint(name);
+        this.prints.there += hashId(name);
       }
     }
   }

@@ -1,7 +1,7 @@
 import { type Opened, readAccess } from './access.js';
 import type { CausedJob } from './step.js';
 import type { Context } from '../context.js';
-import { parsePermissions } from '../../registry/json/permissions.js';
+import { parseStoredPermissions } from '../../registry/json/permissions.js';
 import { SyncError } from '../outcome.js';
 
 export type Gate = ReturnType<typeof createGate>;
@@ -27,7 +27,7 @@ export function createGate(context: Context, atWork: CausedJob) {
     if (known?.state !== 'active' || organizationId === null || !(await isListed())) return look(false);
     state = known.state;
     await bind(organizationId);
-    const installation = { id: installationId, permissions: parsePermissions(known.permissions) };
+    const installation = { id: installationId, permissions: parseStoredPermissions(known.permissions) };
     return { installation, organizationId, permissionsChanged: false };
   }
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { CallRecord } from '../../registry/http/calls.js';
+import type { CallRecord } from '../../registry/http/http-types.js';
 
 /** What one read costs, and how it was answered. */
 export function countCalls(signal: AbortSignal, now: () => number) {

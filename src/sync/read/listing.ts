@@ -1,7 +1,7 @@
 import type { Fault, Key } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
-import { hashOf } from '../../registry/json/fields.js';
-import type { Page, UnreadableRow } from '../../registry/reading.js';
+import { hashObjectText } from '../../registry/json/json-object.js';
+import type { ListPage, UnreadableRow } from '../../registry/read-types.js';
 import type { Column } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { Step } from '../installation/step.js';
@@ -30,12 +30,12 @@ export function createListing<Item extends object>(
 ) {
   const own = createOwnRows(organizationId, key);
   const unreadable = createUnreadableRows(keyOfUnreadable);
-  let last: Page<Item> | null = null;
+  let last: ListPage<Item> | null = null;
   let open = false;
 
   return {
     /** A part as it comes. */
-    take: (items: readonly Item[], page: Page<Item> | null): void => {
+    take: (items: readonly Item[], page: ListPage<Item> | null): void => {
       const reservationEnd = nextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (reservationEnd !== null)
         observed.reservationEnd = Math.min(observed.reservationEnd ?? reservationEnd, reservationEnd);
@@ -60,7 +60,7 @@ export function createListing<Item extends object>(
   };
 }
 
-function demandEnd(last: Page<unknown> | null, seen: number): void {
+function demandEnd(last: ListPage<unknown> | null, seen: number): void {
   if (last !== null && (last.end === 'complete' || last.total === seen)) return;
   const came = last?.end ?? 'missing';
   throw new RegistryError('bad_answer', `the list did not end as lists do: its last page is ${came}`);
@@ -71,12 +71,12 @@ const NAMED_AT_MOST = 3;
 const UNREADABLE_AT_MOST = 1_000;
 
 /** The unreadable rows of one read. A row that comes again on a later page counts once. */
-function createUnreadableRows(keyOf: (row: UnreadableRow['row']) => Key | null) {
+function createUnreadableRows(keyOf: (row: UnreadableRow['object']) => Key | null) {
   const rows = new Map<string, { readonly key: Key | null; readonly error: RegistryError }>();
 
   return {
-    add: ({ row, error }: UnreadableRow): void => {
-      rows.set(hashOf(row.text), { key: keyOf(row), error });
+    add: ({ object: row, error }: UnreadableRow): void => {
+      rows.set(hashObjectText(row.text), { key: keyOf(row), error });
       if (rows.size > UNREADABLE_AT_MOST) throw error;
     },
     keys: (): readonly (Key | null)[] => [...rows.values()].map(({ key }) => key),

@@ -1,6 +1,6 @@
 import type { Ask, Finished } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
-import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
+import { DEFAULT_PAGE_SIZE, type ReadOptions } from '../../registry/read-types.js';
 import { type Items, type ListResource, LISTS } from '../../resources/lists.js';
 import { noteRead, type Step } from '../installation/step.js';
 import { describe, SyncError } from '../outcome.js';
@@ -47,7 +47,7 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
   const read = await mirror.beginRead({ ...task, resource, trigger, cause, startedAt, full, announced });
   step.observed.before.set(resource, read.before);
   const listing = createListing(step, source, LISTS[resource]);
-  const limit = (full ? null : read.before.pageSize) ?? PAGE_ROWS;
+  const limit = (full ? null : read.before.pageSize) ?? DEFAULT_PAGE_SIZE;
   // What is open is looked at each time.
   const known = source.isOpen === undefined ? read.known : undefined;
 
@@ -55,7 +55,7 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
     parts: source.parts(step.organization, {
       ...calls.options,
       limit,
-      known,
+      knownRows: known,
       onUnreadable: listing.leaveOut,
     }),
     take: ({ items, page }: Part<Items[Name]>) => {
@@ -75,7 +75,7 @@ async function begin<Name extends ListResource>(step: Step, resource: Name, full
         everySeconds,
         ...asking(step, source, calls.options),
         ...(isTold || wish.full ? { ownerNamed: isTold } : {}),
-        ...(pageSize === null ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),
+        ...(pageSize === null ? {} : { pageSize: pageSize === DEFAULT_PAGE_SIZE ? null : pageSize }),
         answer: calls.goodAnswer(total === null ? plain : 'pages'),
         ...calls.traffic(),
       });

@@ -60,7 +60,7 @@ function createRegistry() {
 
   const tokens = createAccessTokens({
     now: () => registry.now,
-    mint: {
+    issuer: {
       async createAppToken(): Promise<AccessToken<AppToken>> {
         const { token, ...rest } = await mint('app');
         if (!isCredential<AppToken>(token)) throw new Error('not a token');

@@ -1,15 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createAppJwt } from '../../../src/registry/auth/app-jwt.js';
-import { createClock } from '../../../src/registry/auth/clock.js';
+import { createAppJwtSource } from '../../../src/registry/auth/app-jwt.js';
+import { createRegistryClock } from '../../../src/registry/auth/clock.js';
 import { brokenModule } from '../../support/mutant.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const real = Date.parse('2026-06-01T12:00:00.000Z');
 
-function clockThatIs(skewMs: number, create = createClock) {
+function clockThatIs(skewMs: number, create = createRegistryClock) {
   const local = { now: real + skewMs };
   const corrections: number[] = [];
   const refusals: number[] = [];
@@ -19,7 +19,7 @@ function clockThatIs(skewMs: number, create = createClock) {
     onRefusal: skew => refusals.push(skew),
   });
   const observe = (registryMs: number, status = 401) =>
-    clock.observe({ registryMs, localMs: local.now, status });
+    clock.observeResponse({ registryMs, localMs: local.now, status });
   return { local, corrections, refusals, clock, observe };
 }
 
@@ -59,7 +59,7 @@ describe('T42 the clock', () => {
   it('makes the next JWT one that the registry accepts, although the last was signed a moment ago', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const { clock, observe } = clockThatIs(HOUR);
-    const appJwt = createAppJwt({ appId: 'app', privateKey, now: clock.now });
+    const appJwt = createAppJwtSource({ appId: 'app', privateKey, now: clock.now });
     expect(decodeJwt((await appJwt.get()).token).exp).toBe((real + HOUR + 7 * MINUTE) / 1000);
     observe(real);
     expect(decodeJwt((await appJwt.get()).token).exp).toBe((real + 7 * MINUTE) / 1000);
@@ -97,25 +97,25 @@ describe('T42 the clock', () => {
 
   it.each([
     ['any answer', 'status !== 401 || ', '', HOUR, 200],
-    ['any distance', 'Math.abs(skewMs) <= CORRECTED_AT_MOST_MS && ', '', 365 * 24 * HOUR, 401],
-    ['any number of times', 'isAnHourSince(correctedAt, localMs)', 'true', HOUR, 401],
+    ['any distance', 'Math.abs(skewMs) <= MAX_CORRECTION_MS && ', '', 365 * 24 * HOUR, 401],
+    ['any number of times', 'isHourApart(correctedAt, localMs)', 'true', HOUR, 401],
   ])('would follow the Date header after %s without its bounds', async (_, piece, broken, skew, status) => {
-    const module: { createClock: typeof createClock } = await import(
+    const module: { createRegistryClock: typeof createRegistryClock } = await import(
       brokenModule('registry/auth/clock.js', piece, broken, 'registry/auth/clock.js')
     );
-    const dated = (create: typeof createClock) => {
+    const dated = (create: typeof createRegistryClock) => {
       const { corrections, observe } = clockThatIs(skew, create);
       observe(real, status);
       observe(real + 3 * MINUTE, status);
       return corrections.length;
     };
-    expect(dated(module.createClock)).toBeGreaterThan(dated(createClock));
+    expect(dated(module.createRegistryClock)).toBeGreaterThan(dated(createRegistryClock));
   });
 
   it('needs nobody to tell', () => {
-    const clock = createClock({ now: () => real });
-    clock.observe({ status: 401, registryMs: real + HOUR, localMs: real });
-    clock.observe({ status: 401, registryMs: real + 48 * HOUR, localMs: real });
+    const clock = createRegistryClock({ now: () => real });
+    clock.observeResponse({ status: 401, registryMs: real + HOUR, localMs: real });
+    clock.observeResponse({ status: 401, registryMs: real + 48 * HOUR, localMs: real });
     expect(clock.offsetMs()).toBe(HOUR);
   });
 

@@ -4,10 +4,10 @@ import { inspect } from 'node:util';
 import { decodeJwt, jwtVerify } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAccessTokens } from '../../../src/registry/auth/access-tokens.js';
-import { createAppJwt } from '../../../src/registry/auth/app-jwt.js';
-import { createClock } from '../../../src/registry/auth/clock.js';
+import { createAppJwtSource } from '../../../src/registry/auth/app-jwt.js';
+import { createRegistryClock } from '../../../src/registry/auth/clock.js';
 import { createAppClient } from '../../../src/registry/app-client.js';
-import { createHttp } from '../../../src/registry/http/http.js';
+import { createHttpClient } from '../../../src/registry/http/http-client.js';
 import { createOrganizationClient } from '../../../src/registry/organization-client.js';
 
 const MINUTE = 60_000;
@@ -91,8 +91,11 @@ async function isOurJwt(jwt: string, publicKey: KeyObject): Promise<boolean> {
 /** The program's own parts, put together as an entry point does. */
 function connect(url: string, localNow: number) {
   const corrections: number[] = [];
-  const clock = createClock({ now: () => localNow, onCorrection: offset => corrections.push(offset) });
-  const http = createHttp({
+  const clock = createRegistryClock({
+    now: () => localNow,
+    onCorrection: offset => corrections.push(offset),
+  });
+  const http = createHttpClient({
     baseUrl: url,
     now: () => localNow,
     random: () => 0,
@@ -101,10 +104,10 @@ function connect(url: string, localNow: number) {
     burst: 1000,
     concurrency: 50,
     attempts: 1,
-    onDate: (registryMs, localMs, status) => clock.observe({ registryMs, localMs, status }),
+    onDate: (registryMs, localMs, status) => clock.observeResponse({ registryMs, localMs, status }),
   });
-  const jwt = createAppJwt({ appId: 'app-1', privateKey: keys.privateKey, now: clock.now });
-  const tokens = createAccessTokens({ mint: createAppClient({ http, token: jwt }), now: clock.now });
+  const jwt = createAppJwtSource({ appId: 'app-1', privateKey: keys.privateKey, now: clock.now });
+  const tokens = createAccessTokens({ issuer: createAppClient({ http, token: jwt }), now: clock.now });
   const token = tokens.installation('inst-1', 'org-1');
   const organization = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
   return { corrections, organization, tokens, jwt };
@@ -135,8 +138,13 @@ describe('T42 a clock', () => {
   it('that is right does not help a key that is wrong: it is unauthorized after two tries at most', async () => {
     const registry = await listenRegistry();
     const { tokens } = connect(registry.url, registryNow);
-    const other = createAppJwt({ appId: 'app-2', privateKey: keys.privateKey, now: () => registryNow });
-    const http = createHttp({ baseUrl: registry.url, now: () => registryNow, random: () => 0, attempts: 1 });
+    const other = createAppJwtSource({ appId: 'app-2', privateKey: keys.privateKey, now: () => registryNow });
+    const http = createHttpClient({
+      baseUrl: registry.url,
+      now: () => registryNow,
+      random: () => 0,
+      attempts: 1,
+    });
     const client = createAppClient({ http, token: other });
     await expect(client.createInstallationToken('inst-1')).rejects.toMatchObject({ code: 'unauthorized' });
     expect(registry.calls.length).toBeLessThanOrEqual(2);

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client.js';
-import type { CallRecord } from '../../../src/registry/http/calls.js';
+import type { CallRecord } from '../../../src/registry/http/http-types.js';
 import {
   createOrganization,
   installApp,

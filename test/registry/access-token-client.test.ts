@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createClientWithToken } from '../../src/registry/given-token.js';
+import { createClientWithToken } from '../../src/registry/access-token-client.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
 import { listenLoopback } from '../support/registry-client.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { cutPage } from '../../src/registry/pages/cut-page.js';
-import { memberSource, readSource, readWrapped } from '../../src/registry/json/fields.js';
+import { parsePage } from '../../src/registry/pages/parse-page.js';
+import { getObjectField, parseObject, parseWrappedObject } from '../../src/registry/json/json-object.js';
 import {
   parseAddress,
   parseCredit,
@@ -11,21 +11,21 @@ import {
   parseProject,
   parseReservation,
   parseRetirement,
-} from '../../src/registry/json/parse.js';
-import { parseToken } from '../../src/registry/json/parse-token.js';
-import { bodyText } from '../../src/registry/pages/single.js';
+} from '../../src/registry/json/parse-objects.js';
+import { parseAccessToken } from '../../src/registry/json/parse-access-token.js';
+import { decodeBody } from '../../src/registry/pages/single-response.js';
 
-const from = (value: unknown) => readSource(typeof value === 'string' ? value : JSON.stringify(value), 'x');
+const from = (value: unknown) => parseObject(typeof value === 'string' ? value : JSON.stringify(value), 'x');
 
 test.each([
-  ['', 'JSON, came nothing'],
-  ['none at all', 'JSON, came 11 characters that are not whole JSON'],
-  ['<!doctype html><title>Welcome</title>', 'JSON, came a page of HTML'],
-  ['null', 'an object, came null'],
-  ['[]', 'an object, came an array'],
-  ['3', 'an object, came number'],
+  ['', 'JSON, got nothing'],
+  ['none at all', 'JSON, got 11 characters that are not complete JSON'],
+  ['<!doctype html><title>Welcome</title>', 'JSON, got an HTML page'],
+  ['null', 'an object, got null'],
+  ['[]', 'an object, got an array'],
+  ['3', 'an object, got number'],
 ])('what is no object is refused with what came: %j', (text, told) => {
-  expect(() => readSource(text, 'x')).toThrow(`x: expected ${told}`);
+  expect(() => parseObject(text, 'x')).toThrow(`x: expected ${told}`);
 });
 
 test('a text has at most 64 levels and 100,000 objects and lists, wherever they stand', () => {
@@ -41,8 +41,8 @@ test('a text has at most 64 levels and 100,000 objects and lists, wherever they 
 
 test('an object within one has its own text, whatever stands around it', () => {
   const source = from(' { "a" : "\\\\" , "b" : {"c":1.10} } ');
-  expect(memberSource(source, 'b')).toMatchObject({ what: 'x.b', text: '{"c":1.10}' });
-  expect(memberSource(source, 'a')).toBeNull();
+  expect(getObjectField(source, 'b')).toMatchObject({ label: 'x.b', text: '{"c":1.10}' });
+  expect(getObjectField(source, 'a')).toBeNull();
 });
 
 test('an instant is none with anything around it, and no zone of the machine counts', () => {
@@ -174,9 +174,11 @@ describe('where the registry wavers, one word is chosen', () => {
   });
 
   test('a single object may be wrapped in its own name', () => {
-    const wrapped = readWrapped('{"retirement":{"id":"r","amount":1.0}}', 'retirement');
+    const wrapped = parseWrappedObject('{"retirement":{"id":"r","amount":1.0}}', 'retirement');
     expect(parseRetirement(wrapped)).toMatchObject({ id: 'r', document: '{"id":"r","amount":1.0}' });
-    expect(parseRetirement(readWrapped('{"id":"r","retirement":{"id":"s"}}', 'retirement')).id).toBe('r');
+    expect(parseRetirement(parseWrappedObject('{"id":"r","retirement":{"id":"s"}}', 'retirement')).id).toBe(
+      'r',
+    );
   });
 
   test('an installation names its organization once or twice', () => {
@@ -236,7 +238,7 @@ describe('where the registry wavers, one word is chosen', () => {
   ])('permissions as %s', (_form, permissions) => {
     expect(parseInstallation(from({ id: 'i', permissions })).permissions).toEqual(GRANTED);
     const token = JSON.stringify({ token: 'crs_1', permissions });
-    expect(parseToken(token).permissions).toEqual(GRANTED);
+    expect(parseAccessToken(token).permissions).toEqual(GRANTED);
   });
 
   test.each([
@@ -284,7 +286,7 @@ describe('T35 a row that says nothing', () => {
     expect(() => parseMember(from(row))).toThrow(
       expect.objectContaining({
         code: 'bad_answer',
-        message: expect.stringContaining('a name or an address'),
+        message: expect.stringContaining('a name or an email address'),
       }),
     );
   });
@@ -298,7 +300,7 @@ describe('T35 a row that says nothing', () => {
     },
   );
 
-  test('is no member with a name or an address alone', () => {
+  test('is no member with a name or an email address alone', () => {
     expect(parseMember(from({ id: 'm', name: 'Ada' }))).toMatchObject({ fullName: 'Ada', email: null });
     expect(parseMember(from({ id: 'm', email: 'a@b.is' }))).toMatchObject({ fullName: null });
   });
@@ -391,20 +393,20 @@ test('bytes that are no UTF-8 are refused wherever they stand', () => {
   const page = (before: string, inside: string) =>
     Buffer.from(`{"x":"${before}","credits":[{"id":"${inside}"}]}`, 'latin1');
   for (const body of [page('\xff', 'a'), page('a', '\xff')]) {
-    expect(() => cutPage(body, 'credits')).toThrow(expect.objectContaining({ code: 'bad_answer' }));
-    expect(() => bodyText({ status: 200, body })).toThrow(/expected UTF-8/);
+    expect(() => parsePage(body, 'credits')).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+    expect(() => decodeBody({ status: 200, body })).toThrow(/expected UTF-8/);
   }
-  expect(cutPage(page('a', 'b'), 'credits').elements).toHaveLength(1);
+  expect(parsePage(page('a', 'b'), 'credits').rows).toHaveLength(1);
 });
 
 describe('ids are strict', () => {
   test.each([undefined, null, '', '../../x', '..', 'a/b', 5, {}, 'a'.repeat(129), 'a\0'])(
     'T31 %j is no id, and the error names the field but not the object',
     id => {
-      const source = readSource(JSON.stringify({ id, secret: 'hidden' }), 'retirements[3]');
+      const source = parseObject(JSON.stringify({ id, secret: 'hidden' }), 'retirements[3]');
       const expected = expect.objectContaining({
         code: 'bad_answer',
-        message: expect.stringMatching(/^retirements\[3\]\.id: expected an id, came (?!.*hidden)/),
+        message: expect.stringMatching(/^retirements\[3\]\.id: expected an id, got (?!.*hidden)/),
       });
       expect(() => parseRetirement(source)).toThrow(expected);
     },
@@ -453,7 +455,7 @@ describe('tokens', () => {
   };
 
   test('a token keeps no document', () => {
-    const parsed = parseToken(JSON.stringify({ ...token, installationId: 'i', organizationId: 'o' }));
+    const parsed = parseAccessToken(JSON.stringify({ ...token, installationId: 'i', organizationId: 'o' }));
     expect(parsed).toEqual({
       token: 'crs_1',
       expiresAt: '2026-01-01T02:00:00.000Z',
@@ -461,22 +463,22 @@ describe('tokens', () => {
       installationId: 'i',
       organizationId: 'o',
     });
-    expect(parseToken(JSON.stringify(token))).toMatchObject({ installationId: null });
+    expect(parseAccessToken(JSON.stringify(token))).toMatchObject({ installationId: null });
   });
 
   test.each([{ token: 'has space crs_9' }, { token: '' }, { token: 5 }, { token: 'a\ncrs_9' }])(
     'T69 a token that cannot be used is not shown: %j',
     change => {
       const text = JSON.stringify({ ...token, ...change });
-      expect(() => parseToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
-      expect(() => parseToken(text)).not.toThrow(/crs_/);
+      expect(() => parseAccessToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+      expect(() => parseAccessToken(text)).not.toThrow(/crs_/);
     },
   );
 
   test.each([{ expiresAt: 'soon' }, { expiresAt: 1_767_232_800 }, { expiresAt: undefined }])(
     'a token that does not say when it ends is a token: %j',
     change => {
-      expect(parseToken(JSON.stringify({ ...token, ...change })).expiresAt).toBe('');
+      expect(parseAccessToken(JSON.stringify({ ...token, ...change })).expiresAt).toBe('');
     },
   );
 });

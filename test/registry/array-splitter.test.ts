@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { createElementCutter } from '../../src/registry/json/elements.js';
+import { createArraySplitter } from '../../src/registry/json/array-splitter.js';
 
 function cut(text: string, sizes: () => number = () => Infinity, key = 'credits', options = {}) {
-  const cutter = createElementCutter(key, options);
+  const splitter = createArraySplitter(key, options);
   const bytes = Buffer.from(text);
   const texts: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const size = Math.max(1, sizes());
-    texts.push(...cutter.push(bytes.subarray(at, at + size)));
+    texts.push(...splitter.push(bytes.subarray(at, at + size)));
     at += size;
   }
-  return { texts, envelope: cutter.end() };
+  return { texts, envelope: splitter.finish() };
 }
 
 test('the elements keep the registry’s own text, digit for digit', () => {
@@ -54,16 +54,16 @@ test.each([
     expect.objectContaining({
       code: 'other_form',
       answer: { form, text },
-      message: `credits: expected a list of this name, came ${came}`,
+      message: `credits: expected a list of this name, got ${came}`,
     }),
   );
 });
 
 test('what stands before the list is known once the list has begun', () => {
   const before = (text: string, options = {}) => {
-    const cutter = createElementCutter('credits', options);
-    cutter.push(Buffer.from(text));
-    return cutter.before();
+    const splitter = createArraySplitter('credits', options);
+    splitter.push(Buffer.from(text));
+    return splitter.parseEnvelopeStart();
   };
   expect(before('{"total":3')).toEqual({});
   expect(before('\uFEFF{"total":3,"name":"a\uFEFFb","credits":[{"a":1')).toEqual({
@@ -72,7 +72,7 @@ test('what stands before the list is known once the list has begun', () => {
     credits: [],
   });
   expect(before('{"total":3,"name":"\uFEFFa","credits":[]')).toMatchObject({ total: 3, name: '\uFEFFa' });
-  expect(before('[{"a":1},', { bare: true })).toEqual({});
+  expect(before('[{"a":1},', { allowBareArray: true })).toEqual({});
 });
 
 test('a mark of the byte order goes from the beginning alone', () => {
@@ -112,7 +112,7 @@ test('T47 an element or an envelope deeper than 64 levels is refused where it be
   expect(() => cut(`{"credits":[{"x":${nested(64)}}]}`)).toThrow(refused);
   expect(() => cut(`{"x":${nested(64)},"credits":[]}`)).toThrow(refused);
   expect(() =>
-    createElementCutter('credits').push(Buffer.from(`{"credits":[{"x":${'['.repeat(64)}`)),
+    createArraySplitter('credits').push(Buffer.from(`{"credits":[{"x":${'['.repeat(64)}`)),
   ).toThrow(refused);
 });
 
@@ -126,7 +126,8 @@ test('T33 what stands around the list may not grow without end, and neither may 
 });
 
 describe('where a list may be all of the answer', () => {
-  const cutBare = (text: string, size = Infinity) => cut(text, () => size, 'credits', { bare: true });
+  const cutBare = (text: string, size = Infinity) =>
+    cut(text, () => size, 'credits', { allowBareArray: true });
 
   test.each(['[{"a":1},{"b":[]}]', ' \n[ {"a":1} , {"b":[]} ]\n', '\uFEFF[{"a":1},{"b":[]}]'])('%j', text => {
     for (const size of [1, 2, 3, Infinity]) {

@@ -1,9 +1,9 @@
-import { readBaseUrl } from './http/address.js';
-import { RegistryError } from './errors.js';
-import type { HttpOptions } from './http/calls.js';
+import { RegistryError } from '../errors.js';
+import type { HttpOptions } from './http-types.js';
+import { parseBaseUrl } from './url.js';
 
-/** Every default of the client, and every fault at once. */
-export function readSettings(options: HttpOptions) {
+/** Checks the options and adds the defaults. The error names all faults at once. */
+export function resolveHttpSettings(options: HttpOptions) {
   const settings = {
     headerPrefix: options.headerPrefix ?? 'registry',
     apiVersion: options.apiVersion ?? '2023-06-16',
@@ -19,16 +19,16 @@ export function readSettings(options: HttpOptions) {
     maxRetryWaitMs: options.maxRetryWaitMs ?? 5_000,
   };
   const faults = Object.entries(settings).flatMap(([name, value]) =>
-    typeof value === 'number' && !(value > 0) ? [`${name}: expected more than 0, came ${value}`] : [],
+    typeof value === 'number' && !(value > 0) ? [`${name}: expected more than 0, got ${value}`] : [],
   );
   for (const name of ['now', 'random'] as const)
     if (typeof options[name] !== 'function')
-      faults.push(`${name}: expected a function that answers a number`);
+      faults.push(`${name}: expected a function that returns a number`);
   if (!/^[a-z][a-z0-9-]{0,40}$/i.test(settings.headerPrefix))
-    faults.push('headerPrefix: expected a plain word');
+    faults.push('headerPrefix: expected a word of letters, digits and hyphens');
   if (!/^[\w.-]{1,40}$/.test(settings.apiVersion)) faults.push('apiVersion: expected a version');
   if (!/^(\/[\w-]+)+$/.test(settings.findPath)) faults.push('findPath: expected an absolute path');
   if (settings.burst < 1) faults.push('burst: expected at least 1');
   if (faults.length > 0) throw new RegistryError('bad_request', faults.join('; '));
-  return { ...settings, base: readBaseUrl(options.baseUrl) };
+  return { ...settings, base: parseBaseUrl(options.baseUrl) };
 }

@@ -1,21 +1,21 @@
 import { expect, test } from 'vitest';
-import { cutPage } from '../../src/registry/pages/cut-page.js';
-import { createElementCutter } from '../../src/registry/json/elements.js';
+import { parsePage } from '../../src/registry/pages/parse-page.js';
+import { createArraySplitter } from '../../src/registry/json/array-splitter.js';
 import { createRandom } from '../support/random.js';
 
 /** What walking every byte makes of a page; the short cut must never differ from it. */
 function walk(body: Buffer) {
-  const cutter = createElementCutter('credits');
-  const texts = cutter.push(body);
-  const envelope = cutter.end();
+  const splitter = createArraySplitter('credits');
+  const texts = splitter.push(body);
+  const envelope = splitter.finish();
   return { texts, values: texts.map(text => JSON.parse(text)), envelope };
 }
 
 function cut(body: Buffer) {
-  const { elements, envelope } = cutPage(body, 'credits');
+  const { rows, envelope } = parsePage(body, 'credits');
   return {
-    texts: elements.map(({ text }) => text),
-    values: elements.map(({ value }) => value),
+    texts: rows.map(({ text }) => text),
+    values: rows.map(({ value }) => value),
     envelope,
   };
 }

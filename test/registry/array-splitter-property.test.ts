@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createElementCutter } from '../../src/registry/json/elements.js';
+import { createArraySplitter } from '../../src/registry/json/array-splitter.js';
 import { createRandom, pick } from '../support/random.js';
 
 type Random = () => number;
@@ -85,14 +85,14 @@ function createAnswer(random: Random): Answer {
 }
 
 function cut(random: Random, bytes: Buffer, largest: number) {
-  const cutter = createElementCutter('credits');
+  const splitter = createArraySplitter('credits');
   const texts: string[] = [];
   for (let at = 0; at < bytes.length; ) {
     const size = 1 + Math.floor(random() * largest);
-    texts.push(...cutter.push(bytes.subarray(at, at + size)));
+    texts.push(...splitter.push(bytes.subarray(at, at + size)));
     at += size;
   }
-  return { texts, envelope: cutter.end() };
+  return { texts, envelope: splitter.finish() };
 }
 
 function attempt<T>(action: () => T): { readonly value: T } | null {
@@ -103,7 +103,7 @@ function attempt<T>(action: () => T): { readonly value: T } | null {
   }
 }
 
-describe('the element cutter agrees with JSON.parse', () => {
+describe('the element splitter agrees with JSON.parse', () => {
   for (const largest of [1, 2, 7, 100_000]) {
     it(`on 1,500 random answers in chunks of up to ${largest} bytes, to the last byte of every element`, () => {
       const random = createRandom(largest);
