@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createClientWithToken } from '../../src/registry/access-token-client.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
-import { listenLoopback } from '../support/registry-client.js';
+import { startLoopbackServer } from '../support/registry-client.js';
 
 const REAL = { now: Date.now, random: () => 0, sleep: async () => undefined };
 const ONE = { total: 1, currentPage: 0, pageCount: 1, nextPage: null, prevPage: null };
 
-describe('a client with a token that it was given', () => {
-  test('does what the token may, and nothing with an app’s key', async () => {
+describe('a client with an access token', () => {
+  test('does what the token allows and needs no key of an app', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, token } = installApp(sandbox);
     const creditId = issueCredit(sandbox, organization.id);
@@ -18,9 +18,9 @@ describe('a client with a token that it was given', () => {
     expect(await own.reserve({ creditId, amount: '2' })).toMatchObject({ reserverId: app.id });
   });
 
-  test('gives up where the token is refused, as it has no other', async () => {
+  test('fails if the registry refuses a token given as text', async () => {
     let asked = 0;
-    await using registry = await listenLoopback((_request, response) => {
+    await using registry = await startLoopbackServer((_request, response) => {
       asked += 1;
       response.writeHead(401).end('{"statusCode":401,"message":"Access token invalid"}');
     });
@@ -29,9 +29,9 @@ describe('a client with a token that it was given', () => {
     expect(asked).toBe(1);
   });
 
-  test('asks a function once more after a refusal', async () => {
+  test('calls a token function again after a refusal', async () => {
     const tokens = ['crs_of_yesterday', 'crs_of_today'];
-    await using registry = await listenLoopback((request, response) => {
+    await using registry = await startLoopbackServer((request, response) => {
       const isGood = request.headers.authorization === 'Bearer crs_of_today';
       if (isGood) response.end('{"id":"p"}');
       else response.writeHead(401).end('{"statusCode":401,"message":"Access token invalid"}');
@@ -41,14 +41,14 @@ describe('a client with a token that it was given', () => {
     expect(await client.token.readProject('p')).toMatchObject({ id: 'p' });
   });
 
-  test.each(['', 'two words', 'line\nend', 'ä'])('takes no text that is none: %j', token => {
+  test.each(['', 'two words', 'line\nend', 'ä'])('refuses %j as a token', token => {
     const options = { ...REAL, baseUrl: 'https://registry.example', token };
     expect(() => createClientWithToken(options)).toThrow('expected an access token');
   });
 
-  test('T45 without an app a reservation whose answer is lost is never taken for ours', async () => {
+  test('T45 a lost reservation is never recognized as ours without an app id', async () => {
     const mine = { id: 'r', creditId: 'c', amount: 1, reserver: { id: 'some app' } };
-    await using registry = await listenLoopback((request, response) => {
+    await using registry = await startLoopbackServer((request, response) => {
       if (request.method === 'POST') return request.socket.destroy();
       const createdAt = new Date().toISOString();
       return response.end(JSON.stringify({ pagination: ONE, reservations: [{ ...mine, createdAt }] }));

@@ -3,7 +3,7 @@ import { createAmount, formatAmount, parseAmount, isSameAmount } from '../../src
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseCredit } from '../../src/registry/json/parse-objects.js';
 
-const read = (literal: string) => {
+const readLiteral = (literal: string) => {
   const text = `{"id":"x","note":"\\"amount\\":7","amount":${literal},"nested":{"amount":8}}`;
   return parseAmount(text, parseObject(text, 'x').members['amount']);
 };
@@ -28,11 +28,11 @@ test.each([
   ['1.000000000000000000', 1, 1_000_000n],
   ['0.123456789012345678', 0.12345678901234568, null],
   ['100e-2', 1, 1_000_000n],
-])('T67 %s keeps its digits', (literal, value, micro) => {
-  expect(read(literal)).toEqual({ exact: literal, value, micro, fault: null });
+])('T67 the amount %s keeps its digits', (literal, value, micro) => {
+  expect(readLiteral(literal)).toEqual({ exact: literal, value, micro, fault: null });
 });
 
-test('T67 what is written as JSON keeps all digits, and no object of the client throws', () => {
+test('T67 amounts keep all digits when an object is written as JSON', () => {
   const literal = '9223372036854.775807';
   const text = `{"id":"c","amount":${literal},"supply":${literal},"note":"\\"supply\\":7"}`;
   const { amount, supply } = JSON.parse(JSON.stringify(parseCredit(parseObject(text, 'credit'))));
@@ -43,7 +43,7 @@ test('T67 what is written as JSON keeps all digits, and no object of the client 
     fault: null,
   });
   expect(supply).toEqual(amount);
-  expect(JSON.parse(JSON.stringify(read('-1')))).toEqual({
+  expect(JSON.parse(JSON.stringify(readLiteral('-1')))).toEqual({
     exact: null,
     value: null,
     micro: null,
@@ -60,14 +60,17 @@ test.each([
   ['null', 'expected a number, got null'],
   ['{}', 'expected a number, got object'],
 ])('T67 %s is a fault, not an amount', (literal, fault) => {
-  expect(read(literal)).toEqual({ exact: null, value: null, micro: null, fault });
+  expect(readLiteral(literal)).toEqual({ exact: null, value: null, micro: null, fault });
 });
 
-test('T67 digits without end are a fault too', () => {
-  expect(read(`1.${'0'.repeat(1_000)}`)).toMatchObject({ exact: null, fault: 'longer than any number' });
+test('T67 a number of more than 1,000 digits is a fault', () => {
+  expect(readLiteral(`1.${'0'.repeat(1_000)}`)).toMatchObject({
+    exact: null,
+    fault: 'longer than any number',
+  });
 });
 
-test('T67 an amount that is not there is a fault too', () => {
+test('T67 a missing amount is a fault', () => {
   expect(parseAmount('{"nested":{"amount":8}}', undefined).fault).toBe('absent');
 });
 
@@ -83,7 +86,7 @@ test.each([
 });
 
 test.each(['1', '0.1', '9007199254740993.123456789012345678', '1e3', 0.1, 1e21, 3])(
-  'the amount %s goes out as a JSON number',
+  'the amount %s is sent as a JSON number',
   amount => {
     expect(formatAmount(amount)).toBe(String(amount));
     expect(JSON.parse(formatAmount(amount))).toBe(Number(amount));
@@ -109,11 +112,11 @@ test.each([
   -2,
   NaN,
   Infinity,
-])('the amount %j never goes out', amount => {
+])('the amount %j is refused before it is sent', amount => {
   expect(() => formatAmount(amount)).toThrow(expect.objectContaining({ code: 'bad_request' }));
 });
 
-test('two texts are one amount when no digit differs', () => {
+test('two texts are the same amount only if no digit differs', () => {
   expect(isSameAmount('1', '1.0')).toBe(true);
   expect(isSameAmount('10e-1', '1')).toBe(true);
   expect(isSameAmount('0.10', '1e-1')).toBe(true);
@@ -123,18 +126,18 @@ test('two texts are one amount when no digit differs', () => {
   expect(isSameAmount('10', '1')).toBe(false);
 });
 
-test('an absurd exponent costs nothing', () => {
+test('an absurd exponent takes no time', () => {
   expect(createAmount('1e-999999999').micro).toBeNull();
   expect(createAmount('1e999999999').fault).not.toBeNull();
 });
 
-test('T67 what is no number of JSON, or stands in no text, is a fault', () => {
+test('T67 a text that is no JSON number, or an amount that is not in its text, is a fault', () => {
   for (const text of ['', ' 1', '1 ', '0x10', 'Infinity', '1e', '.5'])
     expect(createAmount(text), text).toMatchObject({ exact: null, fault: 'expected a number' });
   expect(parseAmount('{}', 5)).toMatchObject({ exact: null, fault: 'expected a number' });
 });
 
-test('a number is the same however it is written', () => {
+test('a number is the same amount in every notation', () => {
   for (const [one, other] of [
     ['100', '1e2'],
     ['1010', '101e1'],

@@ -29,39 +29,39 @@ const PIECES = [
 ];
 const NUMBERS = ['0', '-0', '0.1', '9007199254740993', '1e400', '12.500000000000000000', '-1E-7', '13.5'];
 
-function text(random: Random): string {
+function createString(random: Random): string {
   const length = Math.floor(random() * 6);
   return `"${Array.from({ length }, () => pick(random, PIECES, '')).join('')}"`;
 }
 
-function list(random: Random, open: string, close: string, length: number, item: () => string): string {
+function createList(random: Random, open: string, close: string, length: number, item: () => string): string {
   const space = () => pick(random, SPACES, '');
   const items = Array.from({ length }, () => `${space()}${item()}${space()}`);
   return `${open}${space()}${items.join(',')}${space()}${close}`;
 }
 
-function value(random: Random, depth: number): string {
+function createValue(random: Random, depth: number): string {
   const kind = random();
-  if (depth > 0 && kind < 0.25) return object(random, depth - 1, []);
+  if (depth > 0 && kind < 0.25) return createObject(random, depth - 1, []);
   if (depth > 0 && kind < 0.4)
-    return list(random, '[', ']', Math.floor(random() * 4), () => value(random, depth - 1));
+    return createList(random, '[', ']', Math.floor(random() * 4), () => createValue(random, depth - 1));
   if (kind < 0.6) return pick(random, NUMBERS, '0');
   if (kind < 0.7) return pick(random, ['true', 'false', 'null'], 'null');
-  return text(random);
+  return createString(random);
 }
 
-function object(random: Random, depth: number, extra: readonly string[]): string {
+function createObject(random: Random, depth: number, extra: readonly string[]): string {
   let number = 0;
   const name = () =>
     pick(random, ['"id"', '"credits"', '"a\\"b"', '"\\\\"', '""'], '""').replace(/"$/, `${number}"`);
   const members = Array.from({ length: Math.floor(random() * 5) }, () => {
     number += 1;
-    return `${name()}${pick(random, SPACES, '')}:${pick(random, SPACES, '')}${value(random, depth)}`;
+    return `${name()}${pick(random, SPACES, '')}:${pick(random, SPACES, '')}${createValue(random, depth)}`;
   });
   const place = Math.floor(random() * (members.length + 1));
   const all = [...members.slice(0, place), ...extra, ...members.slice(place)];
   let at = -1;
-  return list(random, '{', '}', all.length, () => {
+  return createList(random, '{', '}', all.length, () => {
     at += 1;
     return all[at] ?? '';
   });
@@ -73,18 +73,18 @@ interface Answer {
 }
 
 function createAnswer(random: Random): Answer {
-  const elements = Array.from({ length: Math.floor(random() * 8) }, () => object(random, 3, []));
+  const elements = Array.from({ length: Math.floor(random() * 8) }, () => createObject(random, 3, []));
   let at = -1;
-  const array = list(random, '[', ']', elements.length, () => {
+  const array = createList(random, '[', ']', elements.length, () => {
     at += 1;
     return elements[at] ?? '';
   });
   const member = `"credits"${pick(random, SPACES, '')}:${pick(random, SPACES, '')}${array}`;
-  const whole = `${pick(random, SPACES, '')}${object(random, 2, [member])}${pick(random, SPACES, '')}`;
+  const whole = `${pick(random, SPACES, '')}${createObject(random, 2, [member])}${pick(random, SPACES, '')}`;
   return { whole, elements };
 }
 
-function cut(random: Random, bytes: Buffer, largest: number) {
+function splitInChunks(random: Random, bytes: Buffer, largest: number) {
   const splitter = createArraySplitter('credits');
   const texts: string[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -95,7 +95,7 @@ function cut(random: Random, bytes: Buffer, largest: number) {
   return { texts, envelope: splitter.finish() };
 }
 
-function attempt<T>(action: () => T): { readonly value: T } | null {
+function tryAction<T>(action: () => T): { readonly value: T } | null {
   try {
     return { value: action() };
   } catch {
@@ -103,15 +103,15 @@ function attempt<T>(action: () => T): { readonly value: T } | null {
   }
 }
 
-describe('the element splitter agrees with JSON.parse', () => {
+describe('the array splitter agrees with JSON.parse', () => {
   for (const largest of [1, 2, 7, 100_000]) {
-    it(`on 1,500 random answers in chunks of up to ${largest} bytes, to the last byte of every element`, () => {
+    it(`on every byte of the elements of 1,500 random answers in chunks of up to ${largest} bytes`, () => {
       const random = createRandom(largest);
       for (let round = 0; round < 1500; round += 1) {
         const { whole, elements } = createAnswer(random);
         const bytes = Buffer.from(whole);
         const parsed: unknown = JSON.parse(whole);
-        const { texts, envelope } = cut(random, bytes, largest);
+        const { texts, envelope } = splitInChunks(random, bytes, largest);
         expect(texts).toEqual(elements);
         expect({
           ...envelope,
@@ -121,14 +121,14 @@ describe('the element splitter agrees with JSON.parse', () => {
     });
   }
 
-  it('on 5,000 damaged answers: what it takes whole, JSON.parse takes too, and reads the same', () => {
+  it('on the damaged answers, of 5,000, that it accepts', () => {
     const random = createRandom(99);
     let taken = 0;
     for (let round = 0; round < 5_000; round += 1) {
-      const bytes = damage(random, Buffer.from(createAnswer(random).whole));
-      const whole = attempt((): unknown => JSON.parse(strict.decode(bytes)));
-      const got = attempt(() => {
-        const { texts, envelope } = cut(random, bytes, 30);
+      const bytes = damageBytes(random, Buffer.from(createAnswer(random).whole));
+      const whole = tryAction((): unknown => JSON.parse(strict.decode(bytes)));
+      const got = tryAction(() => {
+        const { texts, envelope } = splitInChunks(random, bytes, 30);
         return {
           ...envelope,
           credits: texts.map((element): unknown => JSON.parse(element)),
@@ -141,22 +141,22 @@ describe('the element splitter agrees with JSON.parse', () => {
     expect(taken).toBeGreaterThan(100);
   });
 
-  it('never takes an answer that was cut short, wherever the cut is', () => {
+  it('and refuses an answer that was cut short, wherever the cut is', () => {
     const random = createRandom(5);
     for (let round = 0; round < 30; round += 1) {
       const bytes = Buffer.from(createAnswer(random).whole.trim());
       for (let length = 0; length < bytes.length; length += 1) {
-        expect(attempt(() => cut(random, bytes.subarray(0, length), 50))).toBeNull();
+        expect(tryAction(() => splitInChunks(random, bytes.subarray(0, length), 50))).toBeNull();
       }
     }
   });
 });
 
-/** Bytes that are not UTF-8 are no JSON, whatever a lenient decoder makes of them. */
+/** Bytes that are not UTF-8 are not JSON, even if a lenient decoder accepts them. */
 const strict = new TextDecoder('utf-8', { fatal: true });
 const DAMAGE = Buffer.from('"\\{}[],: 0x\n');
 
-function damage(random: Random, bytes: Buffer): Buffer {
+function damageBytes(random: Random, bytes: Buffer): Buffer {
   const at = Math.floor(random() * bytes.length);
   const anyByte = Math.floor(random() * 256);
   const byte = random() < 0.3 ? anyByte : (DAMAGE[Math.floor(random() * DAMAGE.length)] ?? 0);

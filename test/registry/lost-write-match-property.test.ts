@@ -1,10 +1,14 @@
 import { expect, it } from 'vitest';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
-import { installationTokenSource, listenLoopback, testHttp } from '../support/registry-client.js';
+import {
+  createInstallationTokenSource,
+  startLoopbackServer,
+  createTestHttpClient,
+} from '../support/registry-client.js';
 import { createRandom, pick } from '../support/random.js';
 
 const FATES = ['answered', 'answered', 'made and cut', 'made and garbled', 'cut', 'refused'] as const;
-/** Two amounts, each in two spellings: most calls have a twin that runs beside them. */
+/** Two amounts, each in two spellings, so that most calls run at the same time as an identical one. */
 const AMOUNTS = ['2.5', '2.50', '7', '7.0'];
 
 interface Held {
@@ -15,7 +19,7 @@ interface Held {
   readonly reserver: { readonly id: string };
 }
 
-async function listenUnreliable(seed: number) {
+async function startUnreliableRegistry(seed: number) {
   const random = createRandom(seed);
   const held: Held[] = [];
   const sent = { calls: 0, refused: 0, made: 0 };
@@ -29,7 +33,7 @@ async function listenUnreliable(seed: number) {
     return one;
   }
 
-  const loopback = await listenLoopback((request, response) => {
+  const loopback = await startLoopbackServer((request, response) => {
     if (request.method === 'GET') {
       response.end(
         JSON.stringify({ pagination: { total: held.length, nextPage: null }, reservations: held }),
@@ -57,14 +61,14 @@ async function listenUnreliable(seed: number) {
   return { url: loopback.url, held, sent, [Symbol.asyncDispose]: () => loopback[Symbol.asyncDispose]() };
 }
 
-it('T45 however answers are lost, each reserve is sent once and no two callers get one reservation', async () => {
-  await using registry = await listenUnreliable(45);
+it('T45 each reserve is sent once and returns a reservation of its own, however answers are lost', async () => {
+  await using registry = await startUnreliableRegistry(45);
   const { url, held, sent } = registry;
   const client = createOrganizationClient({
-    http: testHttp(url),
+    http: createTestHttpClient(url),
     organizationId: 'org-1',
     appId: 'app-1',
-    token: installationTokenSource(),
+    token: createInstallationTokenSource(),
   });
   const outcomes = await Promise.allSettled(
     Array.from({ length: 300 }, (_, index) =>

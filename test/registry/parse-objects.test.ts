@@ -15,7 +15,8 @@ import {
 import { parseAccessToken } from '../../src/registry/json/parse-access-token.js';
 import { decodeBody } from '../../src/registry/pages/single-response.js';
 
-const from = (value: unknown) => parseObject(typeof value === 'string' ? value : JSON.stringify(value), 'x');
+const toObject = (value: unknown) =>
+  parseObject(typeof value === 'string' ? value : JSON.stringify(value), 'x');
 
 test.each([
   ['', 'JSON, got nothing'],
@@ -24,31 +25,31 @@ test.each([
   ['null', 'an object, got null'],
   ['[]', 'an object, got an array'],
   ['3', 'an object, got number'],
-])('what is no object is refused with what came: %j', (text, told) => {
+])('a text that is no object is refused with what it is: %j', (text, told) => {
   expect(() => parseObject(text, 'x')).toThrow(`x: expected ${told}`);
 });
 
-test('a text has at most 64 levels and 100,000 objects and lists, wherever they stand', () => {
-  const many = (objects: number) => () => from(`{"x":[${'{},'.repeat(objects - 3)}{}]}`);
+test('a text may have at most 64 levels and 100,000 objects and arrays', () => {
+  const many = (objects: number) => () => toObject(`{"x":[${'{},'.repeat(objects - 3)}{}]}`);
   expect(many(100_000)).not.toThrow();
   expect(many(100_001)).toThrow('100000 objects');
   const siblings = '[],'.repeat(100);
   const deep = (levels: number) => () =>
-    from(`{"x":[${siblings}${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}]}`);
+    toObject(`{"x":[${siblings}${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}]}`);
   expect(deep(64)).not.toThrow();
   expect(deep(65)).toThrow('64 levels');
 });
 
-test('an object within one has its own text, whatever stands around it', () => {
-  const source = from(' { "a" : "\\\\" , "b" : {"c":1.10} } ');
+test('a nested object has its own text, whatever is around it', () => {
+  const source = toObject(' { "a" : "\\\\" , "b" : {"c":1.10} } ');
   expect(getObjectField(source, 'b')).toMatchObject({ label: 'x.b', text: '{"c":1.10}' });
   expect(getObjectField(source, 'a')).toBeNull();
 });
 
-test('an instant is none with anything around it, and no zone of the machine counts', () => {
+test('a time with other text around it is no time, and the machine’s time zone has no effect', () => {
   const instants = () =>
     ['2025-01-31T12:00:00.000Z', '2025-01-31 12:00', 'x2025-01-31', '2025-01-31T12:00:00.000Zx', ''].map(
-      createdAt => parseRetirement(from({ id: 'r', createdAt })).createdAt,
+      createdAt => parseRetirement(toObject({ id: 'r', createdAt })).createdAt,
     );
   const zone = process.env['TZ'];
   try {
@@ -63,9 +64,9 @@ test('an instant is none with anything around it, and no zone of the machine cou
   }
 });
 
-describe('where the registry wavers, one word is chosen', () => {
-  test('a project’s id and its name, in an object or flat', () => {
-    const of = (sent: object) => parseRetirement(from({ id: 'r', ...sent })).project;
+describe('fields with several names', () => {
+  test('a project’s id and name may be in an object or flat', () => {
+    const of = (sent: object) => parseRetirement(toObject({ id: 'r', ...sent })).project;
     const project = { id: 'p', fullName: 'N' };
     expect(of({ project: { _id: 'p', name: 'N' } })).toEqual(project);
     expect(of({ project: { projectId: 'p', fullName: 'N', name: 'M' } })).toEqual(project);
@@ -73,15 +74,15 @@ describe('where the registry wavers, one word is chosen', () => {
     expect(of({ projectName: 'N' })).toBeNull();
   });
 
-  test('an organization’s name', () => {
-    expect(parseOrganization(from({ id: 'o', name: 'N' })).fullName).toBe('N');
-    expect(parseOrganization(from({ id: 'o', name: 'N', fullName: 'F' })).fullName).toBe('F');
-    expect(parseOrganization(from({ id: 'o', name: 'N', fullName: null })).fullName).toBe('N');
+  test('an organization’s name has two names', () => {
+    expect(parseOrganization(toObject({ id: 'o', name: 'N' })).fullName).toBe('N');
+    expect(parseOrganization(toObject({ id: 'o', name: 'N', fullName: 'F' })).fullName).toBe('F');
+    expect(parseOrganization(toObject({ id: 'o', name: 'N', fullName: null })).fullName).toBe('N');
   });
 
-  test('a credit’s id, and its case, its token and its number', () => {
+  test('a credit’s id, serialization, token and unit', () => {
     const credit = parseCredit(
-      from({ id: 'exPost-2-0xabc', tokenId: 2, vintage: 2021, amount: 1, type: 'ExPost' }),
+      toObject({ id: 'exPost-2-0xabc', tokenId: 2, vintage: 2021, amount: 1, type: 'ExPost' }),
     );
     expect(credit).toMatchObject({
       creditId: 'exPost-2-0xabc',
@@ -89,10 +90,10 @@ describe('where the registry wavers, one word is chosen', () => {
       vintage: '2021',
       type: 'ExPost',
     });
-    expect(parseCredit(from({ id: 'a', creditId: 'b' })).creditId).toBe('b');
+    expect(parseCredit(toObject({ id: 'a', creditId: 'b' })).creditId).toBe('b');
   });
 
-  test('what public clients read of an organization and a credit is typed', () => {
+  test('the fields of an organization and a credit that public clients read are typed', () => {
     const words = {
       city: 'Akureyri',
       zip: '600',
@@ -100,55 +101,55 @@ describe('where the registry wavers, one word is chosen', () => {
       registrationNumber: '540-7',
       logo: 'undefined/logo.png',
     };
-    expect(parseOrganization(from({ id: 'o', ...words }))).toMatchObject(words);
-    expect(parseOrganization(from({ id: 'o', logo: null, zip: 600 }))).toMatchObject({
+    expect(parseOrganization(toObject({ id: 'o', ...words }))).toMatchObject(words);
+    expect(parseOrganization(toObject({ id: 'o', logo: null, zip: 600 }))).toMatchObject({
       logo: null,
       zip: '600',
     });
-    expect(parseCredit(from('{"id":"c","amount":1,"supply":1e3}')).supply).toMatchObject({
+    expect(parseCredit(toObject('{"id":"c","amount":1,"supply":1e3}')).supply).toMatchObject({
       exact: '1e3',
       micro: 1_000_000_000n,
     });
-    expect(parseCredit(from({ id: 'c', amount: 1 })).supply).toBeNull();
+    expect(parseCredit(toObject({ id: 'c', amount: 1 })).supply).toBeNull();
   });
 
   test('a credit’s project, and a project’s id', () => {
     const project = { id: 'p', fullName: 'Peat bog' };
-    expect(parseCredit(from({ id: 'c', project, projectId: 'q' })).project).toEqual(project);
-    expect(parseCredit(from({ id: 'c', projectId: 'q' })).project).toEqual({ id: 'q', fullName: null });
-    expect(parseCredit(from({ id: 'c', project: { projectId: 'q' } })).project?.id).toBe('q');
-    expect(parseCredit(from({ id: 'c' })).project).toBeNull();
-    expect(parseProject(from({ projectId: 'p', fullName: 'Peat bog' }))).toMatchObject(project);
+    expect(parseCredit(toObject({ id: 'c', project, projectId: 'q' })).project).toEqual(project);
+    expect(parseCredit(toObject({ id: 'c', projectId: 'q' })).project).toEqual({ id: 'q', fullName: null });
+    expect(parseCredit(toObject({ id: 'c', project: { projectId: 'q' } })).project?.id).toBe('q');
+    expect(parseCredit(toObject({ id: 'c' })).project).toBeNull();
+    expect(parseProject(toObject({ projectId: 'p', fullName: 'Peat bog' }))).toMatchObject(project);
   });
 
-  test('an address’s key', () => {
-    expect(parseAddress(from({ publicKey: '0xabc' })).address).toBe('0xabc');
-    expect(parseAddress(from({ publicKey: '0xabc', address: '0xabd' })).address).toBe('0xabd');
+  test('an address may be named as a public key', () => {
+    expect(parseAddress(toObject({ publicKey: '0xabc' })).address).toBe('0xabc');
+    expect(parseAddress(toObject({ publicKey: '0xabc', address: '0xabd' })).address).toBe('0xabd');
   });
 
-  test('who a retirement was made for', () => {
+  test('a retirement’s beneficiary has two names', () => {
     const both = { id: 'r', amount: 1 };
-    expect(parseRetirement(from({ ...both, beneficiaryName: 'B' })).beneficiary).toBe('B');
-    expect(parseRetirement(from({ ...both, beneficiary: 'B' })).beneficiary).toBe('B');
+    expect(parseRetirement(toObject({ ...both, beneficiaryName: 'B' })).beneficiary).toBe('B');
+    expect(parseRetirement(toObject({ ...both, beneficiary: 'B' })).beneficiary).toBe('B');
     const request = { id: 'q', creditId: 'c', amount: 1 };
-    expect(parseInventoryRequest(from({ ...request, beneficiary: 'B' })).beneficiary).toBe('B');
+    expect(parseInventoryRequest(toObject({ ...request, beneficiary: 'B' })).beneficiary).toBe('B');
     const nested = { retirementData: { beneficiaryName: 'B', reason: 'R', comment: 'C' } };
-    expect(parseInventoryRequest(from({ ...request, ...nested }))).toMatchObject({
+    expect(parseInventoryRequest(toObject({ ...request, ...nested }))).toMatchObject({
       beneficiary: 'B',
       retirementReason: 'R',
       retirementComment: 'C',
     });
   });
 
-  test('whose a retirement is: the owner is not validated, for a pagination has been seen in its place', () => {
-    expect(parseRetirement(from({ id: 'r', organizationOwner: { id: 'o' } })).organizationId).toBe('o');
-    expect(parseRetirement(from({ id: 'r', organizationOwner: { total: 5 } })).organizationId).toBeNull();
-    expect(parseRetirement(from({ id: 'r', organizationId: 'o' })).organizationId).toBe('o');
+  test('a retirement’s owner is not validated, because the registry has sent a pagination in its place', () => {
+    expect(parseRetirement(toObject({ id: 'r', organizationOwner: { id: 'o' } })).organizationId).toBe('o');
+    expect(parseRetirement(toObject({ id: 'r', organizationOwner: { total: 5 } })).organizationId).toBeNull();
+    expect(parseRetirement(toObject({ id: 'r', organizationId: 'o' })).organizationId).toBe('o');
   });
 
   test('a project’s number, state, type and titles', () => {
     const project = parseProject(
-      from({
+      toObject({
         _id: 'p',
         num: 713,
         projectStatus: { id: 1, title: 'Validated' },
@@ -167,7 +168,7 @@ describe('where the registry wavers, one word is chosen', () => {
       methodology: 'AMS-I.D',
       fullName: null,
     });
-    expect(parseProject(from({ id: 'p', num: '713', type: { title: 'T' } }))).toMatchObject({
+    expect(parseProject(toObject({ id: 'p', num: '713', type: { title: 'T' } }))).toMatchObject({
       num: '713',
       type: 'T',
     });
@@ -181,15 +182,15 @@ describe('where the registry wavers, one word is chosen', () => {
     );
   });
 
-  test('an installation names its organization once or twice', () => {
+  test('an installation may name its organization once or twice', () => {
     const organization = { id: 'o', name: 'N', organizationIndustries: 5 };
-    expect(parseInstallation(from({ id: 'i', organization }))).toMatchObject({
+    expect(parseInstallation(toObject({ id: 'i', organization }))).toMatchObject({
       organizationId: 'o',
       organization: { fullName: 'N', document: JSON.stringify(organization) },
       permissions: null,
     });
     const dates = { createdAt: '2026-01-02T03:04:05.000Z', updatedAt: '2026-02-03T04:05:06.000Z' };
-    expect(parseInstallation(from({ id: 'i', organizationId: 'o', ...dates }))).toMatchObject({
+    expect(parseInstallation(toObject({ id: 'i', organizationId: 'o', ...dates }))).toMatchObject({
       organizationId: 'o',
       organization: null,
       ...dates,
@@ -235,8 +236,8 @@ describe('where the registry wavers, one word is chosen', () => {
         { odd: true },
       ],
     ],
-  ])('permissions as %s', (_form, permissions) => {
-    expect(parseInstallation(from({ id: 'i', permissions })).permissions).toEqual(GRANTED);
+  ])('permissions may be sent as %s', (_form, permissions) => {
+    expect(parseInstallation(toObject({ id: 'i', permissions })).permissions).toEqual(GRANTED);
     const token = JSON.stringify({ token: 'crs_1', permissions });
     expect(parseAccessToken(token).permissions).toEqual(GRANTED);
   });
@@ -251,39 +252,39 @@ describe('where the registry wavers, one word is chosen', () => {
     { organization_info: 7 },
     ['everything'],
     ['a:b:c', null, 7],
-  ])('permissions that are not said, as by %j, are not none', permissions => {
-    expect(parseInstallation(from({ id: 'i', permissions })).permissions).toBeNull();
+  ])('permissions that are sent as %j are unknown, not empty', permissions => {
+    expect(parseInstallation(toObject({ id: 'i', permissions })).permissions).toBeNull();
   });
 
-  test('a level may be said in the words of the endpoints', () => {
+  test('a level may be named as by the endpoints', () => {
     const permissions = ['organization_warehouse:read_write', 'organization_info:read'];
-    expect(parseInstallation(from({ id: 'i', permissions })).permissions).toEqual({
+    expect(parseInstallation(toObject({ id: 'i', permissions })).permissions).toEqual({
       organization_warehouse: 'WRITE',
       organization_info: 'VIEW',
     });
   });
 
-  test('addresses and members without an id have a stable one', () => {
-    const address = parseAddress(from({ address: '0xabc' }));
+  test('addresses and members without an id get a stable one', () => {
+    const address = parseAddress(toObject({ address: '0xabc' }));
     expect(address.id).toMatch(/^[0-9a-f]{32}$/);
-    expect(parseAddress(from({ address: '0xabc' })).id).toBe(address.id);
-    expect(parseAddress(from({ address: '0xabd' })).id).not.toBe(address.id);
-    expect(parseMember(from({ id: 'm', name: 'Ása', email: 'a@b.is' }))).toMatchObject({
+    expect(parseAddress(toObject({ address: '0xabc' })).id).toBe(address.id);
+    expect(parseAddress(toObject({ address: '0xabd' })).id).not.toBe(address.id);
+    expect(parseMember(toObject({ id: 'm', name: 'Ása', email: 'a@b.is' }))).toMatchObject({
       id: 'm',
       fullName: 'Ása',
     });
   });
 });
 
-describe('T35 a row that says nothing', () => {
+describe('T35 a row without content', () => {
   test.each([
     {},
     { id: 'm' },
     { id: 'm', fullName: '', email: ' ' },
     { id: 'm', email: null },
     { email: {} },
-  ])('of a member, as in %j, is a bad answer', row => {
-    expect(() => parseMember(from(row))).toThrow(
+  ])('is a bad answer as the member %j', row => {
+    expect(() => parseMember(toObject(row))).toThrow(
       expect.objectContaining({
         code: 'bad_answer',
         message: expect.stringContaining('a name or an email address'),
@@ -292,30 +293,30 @@ describe('T35 a row that says nothing', () => {
   });
 
   test.each([{}, { id: 'a', name: 'Default' }, { address: '' }, { address: null }])(
-    'of an address, as in %j, is a bad answer',
+    'is a bad answer as the address %j',
     row => {
-      expect(() => parseAddress(from(row))).toThrow(
+      expect(() => parseAddress(toObject(row))).toThrow(
         expect.objectContaining({ code: 'bad_answer', message: expect.stringContaining('an address') }),
       );
     },
   );
 
-  test('is no member with a name or an email address alone', () => {
-    expect(parseMember(from({ id: 'm', name: 'Ada' }))).toMatchObject({ fullName: 'Ada', email: null });
-    expect(parseMember(from({ id: 'm', email: 'a@b.is' }))).toMatchObject({ fullName: null });
+  test('is not a member with only a name or an email address', () => {
+    expect(parseMember(toObject({ id: 'm', name: 'Ada' }))).toMatchObject({ fullName: 'Ada', email: null });
+    expect(parseMember(toObject({ id: 'm', email: 'a@b.is' }))).toMatchObject({ fullName: null });
   });
 });
 
-describe('what the registry adds later', () => {
-  test('unknown fields and levels are kept', () => {
+describe('additions of the registry', () => {
+  test('keep unknown fields and levels', () => {
     const text =
       '{"id":"i","permissions":{"examiner":"ADMIN","organization_info":"VIEW","odd":5},"new":1.10}';
-    const installation = parseInstallation(from(text));
+    const installation = parseInstallation(toObject(text));
     expect(installation.permissions).toEqual({ examiner: 'ADMIN', organization_info: 'VIEW' });
     expect(installation.document).toBe(text);
   });
 
-  test('unknown states are kept, and fields of another type are nothing', () => {
+  test('keep unknown states, but not fields of another type', () => {
     const reservation = {
       id: 'r',
       creditId: 'c',
@@ -324,13 +325,13 @@ describe('what the registry adds later', () => {
       isComplete: 'no',
       createdAt: 5,
     };
-    expect(parseReservation(from(reservation))).toMatchObject({
+    expect(parseReservation(toObject(reservation))).toMatchObject({
       state: 'Thinking',
       isComplete: null,
       createdAt: null,
     });
     expect(
-      parseReservation(from({ id: 'r', creditId: 'c', reserver: { id: 'app', name: undefined } })),
+      parseReservation(toObject({ id: 'r', creditId: 'c', reserver: { id: 'app', name: undefined } })),
     ).toMatchObject({
       reserverId: 'app',
       reserverName: null,
@@ -338,27 +339,27 @@ describe('what the registry adds later', () => {
     });
   });
 
-  test('T47 what is deeper than a delivery may be is a bad answer, however it is wrapped', () => {
+  test('T47 are a bad answer if they are nested deeper than a delivery may be', () => {
     const object = (levels: number) =>
       `{"id":"o","name":"[[[\\"{","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
-    expect(parseOrganization(from(object(63))).id).toBe('o');
-    expect(() => from(object(64))).toThrow(
+    expect(parseOrganization(toObject(object(63))).id).toBe('o');
+    expect(() => toObject(object(64))).toThrow(
       expect.objectContaining({ code: 'bad_answer', message: expect.stringContaining('64 levels') }),
     );
   });
 
-  test('T12 deep and hostile members harm nobody', () => {
+  test('T12 do no harm with deep or hostile members', () => {
     const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
     const text = `{"id":"o","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"deep":${deep}}`;
-    const organization = parseOrganization(from(text));
+    const organization = parseOrganization(toObject(text));
     expect(organization.document).toBe(text);
     expect(Reflect.get({}, 'polluted')).toBeUndefined();
-    const installation = parseInstallation(from('{"id":"i","permissions":{"__proto__":"WRITE"}}'));
+    const installation = parseInstallation(toObject('{"id":"i","permissions":{"__proto__":"WRITE"}}'));
     expect(Object.getPrototypeOf(installation.permissions)).toBe(Object.prototype);
   });
 });
 
-describe('instants are UTC to the millisecond', () => {
+describe('times are UTC to the millisecond', () => {
   test.each([
     ['2024-05-01T10:00:00Z', '2024-05-01T10:00:00.000Z'],
     ['2024-05-01T10:00:00.123456Z', '2024-05-01T10:00:00.123Z'],
@@ -385,11 +386,11 @@ describe('instants are UTC to the millisecond', () => {
     ['yesterday', null],
     ['', null],
   ])('T68 %s becomes %s in every time zone', (sent, read) => {
-    expect(parseRetirement(from({ id: 'r', createdAt: sent })).createdAt).toBe(read);
+    expect(parseRetirement(toObject({ id: 'r', createdAt: sent })).createdAt).toBe(read);
   });
 });
 
-test('bytes that are no UTF-8 are refused wherever they stand', () => {
+test('bytes that are not UTF-8 are refused anywhere in an answer', () => {
   const page = (before: string, inside: string) =>
     Buffer.from(`{"x":"${before}","credits":[{"id":"${inside}"}]}`, 'latin1');
   for (const body of [page('\xff', 'a'), page('a', '\xff')]) {
@@ -399,9 +400,9 @@ test('bytes that are no UTF-8 are refused wherever they stand', () => {
   expect(parsePage(page('a', 'b'), 'credits').rows).toHaveLength(1);
 });
 
-describe('ids are strict', () => {
+describe('ids', () => {
   test.each([undefined, null, '', '../../x', '..', 'a/b', 5, {}, 'a'.repeat(129), 'a\0'])(
-    'T31 %j is no id, and the error names the field but not the object',
+    'T31 must not be %j, and the error names the field but not the object',
     id => {
       const source = parseObject(JSON.stringify({ id, secret: 'hidden' }), 'retirements[3]');
       const expected = expect.objectContaining({
@@ -412,17 +413,17 @@ describe('ids are strict', () => {
     },
   );
 
-  test('T31 an id beside the main one is absent, or a good one', () => {
-    expect(parseCredit(from({ id: 'c', inventoryId: '' })).inventoryId).toBeNull();
-    expect(() => parseCredit(from({ id: 'c', project: { id: 'a/b' } }))).toThrow(/x\.project\.id/);
-    expect(() => parseCredit(from({ id: 'c', projectId: '../x' }))).toThrow(/x\.projectId/);
-    expect(() => parseInstallation(from({ id: 'i', organizationId: 'a/b' }))).toThrow(/organizationId/);
+  test('T31 are checked in all fields in which they are present', () => {
+    expect(parseCredit(toObject({ id: 'c', inventoryId: '' })).inventoryId).toBeNull();
+    expect(() => parseCredit(toObject({ id: 'c', project: { id: 'a/b' } }))).toThrow(/x\.project\.id/);
+    expect(() => parseCredit(toObject({ id: 'c', projectId: '../x' }))).toThrow(/x\.projectId/);
+    expect(() => parseInstallation(toObject({ id: 'i', organizationId: 'a/b' }))).toThrow(/organizationId/);
   });
 
   test.each(['ICR:2021/7 a', '../x', 'Ærø 😀', "Robert');--"])('an id that enters no path may be %j', id => {
-    expect(parseCredit(from({ id, inventoryId: id }))).toMatchObject({ creditId: id, inventoryId: id });
-    expect(parseReservation(from({ id: 'r', creditId: id })).creditId).toBe(id);
-    expect(parseInventoryRequest(from({ id: 'q', creditId: id, toOrganizationId: id }))).toMatchObject({
+    expect(parseCredit(toObject({ id, inventoryId: id }))).toMatchObject({ creditId: id, inventoryId: id });
+    expect(parseReservation(toObject({ id: 'r', creditId: id })).creditId).toBe(id);
+    expect(parseInventoryRequest(toObject({ id: 'q', creditId: id, toOrganizationId: id }))).toMatchObject({
       creditId: id,
       toOrganizationId: id,
     });
@@ -441,9 +442,9 @@ describe('ids are strict', () => {
     5,
     {},
     'x'.repeat(257),
-  ])('T31 and not %j', id => {
-    expect(() => parseCredit(from({ id }))).toThrow(/creditId: expected an id of printable text/);
-    expect(() => parseReservation(from({ id: 'r', creditId: id }))).toThrow(/creditId/);
+  ])('T31 of a credit must not be %j', id => {
+    expect(() => parseCredit(toObject({ id }))).toThrow(/creditId: expected an id of printable text/);
+    expect(() => parseReservation(toObject({ id: 'r', creditId: id }))).toThrow(/creditId/);
   });
 });
 
@@ -454,7 +455,7 @@ describe('tokens', () => {
     permissions: { organization_info: 'VIEW' },
   };
 
-  test('a token keeps no document', () => {
+  test('an access token has no document', () => {
     const parsed = parseAccessToken(JSON.stringify({ ...token, installationId: 'i', organizationId: 'o' }));
     expect(parsed).toEqual({
       token: 'crs_1',
@@ -467,7 +468,7 @@ describe('tokens', () => {
   });
 
   test.each([{ token: 'has space crs_9' }, { token: '' }, { token: 5 }, { token: 'a\ncrs_9' }])(
-    'T69 a token that cannot be used is not shown: %j',
+    'T69 an unusable token is not quoted: %j',
     change => {
       const text = JSON.stringify({ ...token, ...change });
       expect(() => parseAccessToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
@@ -476,7 +477,7 @@ describe('tokens', () => {
   );
 
   test.each([{ expiresAt: 'soon' }, { expiresAt: 1_767_232_800 }, { expiresAt: undefined }])(
-    'a token that does not say when it ends is a token: %j',
+    'a token without a readable expiry is accepted: %j',
     change => {
       expect(parseAccessToken(JSON.stringify({ ...token, ...change })).expiresAt).toBe('');
     },

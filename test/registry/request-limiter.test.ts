@@ -3,13 +3,13 @@ import { createRequestLimiter } from '../../src/registry/http/request-limiter.js
 
 const free = { requestsPerSecond: Infinity, burst: 1000, concurrency: 1000, now: () => performance.now() };
 
-describe('the budget of calls', () => {
-  it('never starts more than its burst and what the time since has earned', async () => {
+describe('the request limiter', () => {
+  it('never starts more requests than its burst and the rate since then allow', async () => {
     const createdAt = performance.now();
-    const budget = createRequestLimiter({ ...free, requestsPerSecond: 200, burst: 5 });
+    const limiter = createRequestLimiter({ ...free, requestsPerSecond: 200, burst: 5 });
     let started = 0;
     const call = async () => {
-      const release = await budget.acquireSlot();
+      const release = await limiter.acquireSlot();
       started += 1;
       const earned = ((performance.now() - createdAt) * 200) / 1000;
       release();
@@ -19,94 +19,97 @@ describe('the budget of calls', () => {
     expect(fair).toEqual(fair.map(() => true));
   });
 
-  it('has no more calls in flight than it allows, and serves them in their order', async () => {
-    const budget = createRequestLimiter({ ...free, concurrency: 3 });
+  it('limits the requests in flight and starts them in order', async () => {
+    const limiter = createRequestLimiter({ ...free, concurrency: 3 });
     const order: number[] = [];
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const call = async (number: number) => {
-      const release = await budget.acquireSlot();
+      const release = await limiter.acquireSlot();
       order.push(number);
       running += 1;
-      most = Math.max(most, running);
-      await turn();
+      maxRunning = Math.max(maxRunning, running);
+      await waitForTurn();
       running -= 1;
       release();
     };
     await Promise.all(Array.from({ length: 50 }, (_, number) => call(number)));
-    expect(most).toBe(3);
+    expect(maxRunning).toBe(3);
     expect(order).toEqual(Array.from({ length: 50 }, (_, number) => number));
   });
 
-  it('leaves two places to other calls, however many downloads wait and never end', async () => {
-    const budget = createRequestLimiter({ ...free, concurrency: 8 });
+  it('keeps two slots for other requests, however many downloads wait', async () => {
+    const limiter = createRequestLimiter({ ...free, concurrency: 8 });
     const taken: string[] = [];
     const take = async (name: string, isDownload: boolean) => {
-      await budget.acquireSlot(undefined, isDownload);
+      await limiter.acquireSlot(undefined, isDownload);
       taken.push(name);
     };
     for (let file = 0; file < 24; file++) void take('download', true);
     void take('page', false);
-    await turn();
+    await waitForTurn();
     expect(taken).toEqual([...Array.from({ length: 6 }, () => 'download'), 'page']);
   });
 
-  it('downloads go on as others end', async () => {
-    const budget = createRequestLimiter({ ...free, concurrency: 1 });
-    const release = await budget.acquireSlot(undefined, true);
-    const next = budget.acquireSlot(undefined, true);
+  it('starts a download when another one ends', async () => {
+    const limiter = createRequestLimiter({ ...free, concurrency: 1 });
+    const release = await limiter.acquireSlot(undefined, true);
+    const next = limiter.acquireSlot(undefined, true);
     release();
     expect(await next).toBeTypeOf('function');
   });
 
-  it('takes back each place once', async () => {
-    const budget = createRequestLimiter({ ...free, concurrency: 1 });
-    const release = await budget.acquireSlot();
+  it('releases each slot once', async () => {
+    const limiter = createRequestLimiter({ ...free, concurrency: 1 });
+    const release = await limiter.acquireSlot();
     release();
     release();
-    await budget.acquireSlot();
-    const third = Promise.race([budget.acquireSlot().then(() => 'taken'), turn().then(() => 'waiting')]);
+    await limiter.acquireSlot();
+    const third = Promise.race([
+      limiter.acquireSlot().then(() => 'taken'),
+      waitForTurn().then(() => 'waiting'),
+    ]);
     expect(await third).toBe('waiting');
   });
 
-  it('forgets a caller who left while waiting', async () => {
-    const budget = createRequestLimiter({ ...free, concurrency: 1 });
-    const release = await budget.acquireSlot();
+  it('skips a request that was cancelled while waiting', async () => {
+    const limiter = createRequestLimiter({ ...free, concurrency: 1 });
+    const release = await limiter.acquireSlot();
     const leaving = new AbortController();
-    const left = budget.acquireSlot(leaving.signal);
-    const next = budget.acquireSlot();
+    const left = limiter.acquireSlot(leaving.signal);
+    const next = limiter.acquireSlot();
     leaving.abort(new Error('gone'));
     await expect(left).rejects.toThrow('gone');
-    await expect(budget.acquireSlot(AbortSignal.abort(new Error('never came')))).rejects.toThrow(
+    await expect(limiter.acquireSlot(AbortSignal.abort(new Error('never came')))).rejects.toThrow(
       'never came',
     );
     release();
     (await next)();
-    (await budget.acquireSlot())();
+    (await limiter.acquireSlot())();
   });
 
-  it('goes on when the clock steps back, and does not pour when it steps ahead', async () => {
+  it('continues when the clock steps back, and sends no flood when it steps ahead', async () => {
     let shift = 0;
-    const budget = createRequestLimiter({
+    const limiter = createRequestLimiter({
       requestsPerSecond: 1000,
       burst: 2,
       concurrency: 1000,
       now: () => performance.now() + shift,
     });
     for (const step of [-3_600_000, 7_200_000]) {
-      await budget.acquireSlot();
-      await budget.acquireSlot();
+      await limiter.acquireSlot();
+      await limiter.acquireSlot();
       shift += step;
-      await budget.acquireSlot();
+      await limiter.acquireSlot();
     }
     const began = performance.now();
-    await Promise.all(Array.from({ length: 20 }, () => budget.acquireSlot()));
+    await Promise.all(Array.from({ length: 20 }, () => limiter.acquireSlot()));
     const earned = performance.now() - began;
     expect(2 + earned).toBeGreaterThanOrEqual(20 - 1);
   });
 });
 
-function turn(): Promise<void> {
+function waitForTurn(): Promise<void> {
   return new Promise(resolve => {
     setImmediate(resolve);
   });

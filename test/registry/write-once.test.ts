@@ -5,22 +5,22 @@ import { RegistryError } from '../../src/registry/errors.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
-  appTokenSource,
-  installationTokenSource,
-  jwtSource,
-  listenLoopback,
-  testHttp,
+  createAppTokenSource,
+  createInstallationTokenSource,
+  createJwtSource,
+  startLoopbackServer,
+  createTestHttpClient,
 } from '../support/registry-client.js';
 
-type Losing = 'cut' | 'silent' | 'html' | 'empty' | 'error';
+type AnswerLoss = 'cut' | 'silent' | 'html' | 'empty' | 'error';
 
-interface World {
-  /** What the registry holds after the write, as lists answer it. */
-  readonly shown: (nowMs: number, writes: number) => Record<string, unknown>;
-  readonly losing?: Losing;
+interface LossyRegistryOptions {
+  /** Returns the answers of the registry after the write, by path. */
+  readonly createAnswers: (nowMs: number, writes: number) => Record<string, unknown>;
+  readonly answerLoss?: AnswerLoss;
 }
 
-const LOSSES: Record<Losing, (request: IncomingMessage, response: ServerResponse) => void> = {
+const LOSSES: Record<AnswerLoss, (request: IncomingMessage, response: ServerResponse) => void> = {
   cut: request => request.socket.destroy(),
   silent: () => undefined,
   html: (_request, response) => response.end('<html>'),
@@ -28,11 +28,14 @@ const LOSSES: Record<Losing, (request: IncomingMessage, response: ServerResponse
   error: (_request, response) => response.writeHead(502).end('{}'),
 };
 
-/** A registry that carries out every write and loses every answer to one. */
-async function lossy({ shown, losing = 'cut' }: World) {
+/** Starts a registry that carries out every write and loses the answer. */
+async function startLossyRegistry({
+  createAnswers: shown,
+  answerLoss: losing = 'cut',
+}: LossyRegistryOptions) {
   const writes: string[] = [];
   const waits: number[] = [];
-  const loopback = await listenLoopback((request, response) => {
+  const loopback = await startLoopbackServer((request, response) => {
     const path = request.url ?? '';
     if (request.method === 'GET' && !path.endsWith('/friendbot')) {
       const answer = shown(Date.now(), writes.length)[path.split('?')[0] ?? ''];
@@ -43,25 +46,25 @@ async function lossy({ shown, losing = 'cut' }: World) {
     writes.push(`${request.method} ${path}`);
     request.resume().on('end', () => LOSSES[losing](request, response));
   });
-  const http = testHttp(loopback.url, {
+  const http = createTestHttpClient(loopback.url, {
     deadlineMs: losing === 'silent' ? 200 : 5_000,
     sleep: async ms => {
       waits.push(ms);
     },
   });
-  const token = installationTokenSource();
+  const token = createInstallationTokenSource();
   return {
     writes,
     waits,
     http,
     organization: createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token }),
-    app: createAppClient({ http, token: jwtSource() }),
-    token: createTokenClient({ http, token: appTokenSource() }),
+    app: createAppClient({ http, token: createJwtSource() }),
+    token: createTokenClient({ http, token: createAppTokenSource() }),
     [Symbol.asyncDispose]: () => loopback[Symbol.asyncDispose](),
   };
 }
 
-async function unknown(work: Promise<unknown>): Promise<RegistryError> {
+async function getUnknownOutcome(work: Promise<unknown>): Promise<RegistryError> {
   const error = await work.then(
     value => value,
     (reason: unknown) => reason,
@@ -73,96 +76,99 @@ async function unknown(work: Promise<unknown>): Promise<RegistryError> {
 }
 
 const RESERVATIONS = '/organizations/org-1/warehouse/inventory/reservations';
-const at = (ms: number) => new Date(ms).toISOString();
-const listed = (key: string, items: readonly unknown[]) => ({
+const toIso = (ms: number) => new Date(ms).toISOString();
+const createListAnswer = (key: string, items: readonly unknown[]) => ({
   [key]: items,
   pagination: { total: items.length, nextPage: null },
 });
-const held = (nowMs: number, change: object = {}) => ({
+const createReservation = (nowMs: number, change: object = {}) => ({
   id: 'res-1',
   creditId: 'credit-1',
   amount: 2.5,
-  createdAt: at(nowMs),
+  createdAt: toIso(nowMs),
   reserver: { id: 'app-1' },
   ...change,
 });
-const reservations =
-  (...changes: object[]): World['shown'] =>
+const showReservations =
+  (...changes: object[]): LossyRegistryOptions['createAnswers'] =>
   nowMs => ({
-    [RESERVATIONS]: listed(
+    [RESERVATIONS]: createListAnswer(
       'reservations',
-      changes.map((change, index) => held(nowMs, { id: `res-${index + 1}`, ...change })),
+      changes.map((change, index) => createReservation(nowMs, { id: `res-${index + 1}`, ...change })),
     ),
   });
 const order = { creditId: 'credit-1', amount: '2.50' };
 
 describe('T45 a reserve whose answer is lost', () => {
-  test.each<Losing>(['cut', 'silent', 'html', 'empty', 'error'])(
-    '(%s) is sent once and found again by app, credit and amount',
+  test.each<AnswerLoss>(['cut', 'silent', 'html', 'empty', 'error'])(
+    '(%s) is sent once and found by app, credit and amount',
     async losing => {
       const others = [
         { reserver: { id: 'app-2' } },
         { creditId: 'credit-2' },
         { amount: 2.51 },
-        { createdAt: at(Date.now() - 60_000) },
+        { createdAt: toIso(Date.now() - 60_000) },
       ];
-      await using registry = await lossy({ shown: reservations({}, ...others), losing });
+      await using registry = await startLossyRegistry({
+        createAnswers: showReservations({}, ...others),
+        answerLoss: losing,
+      });
       await expect(registry.organization.reserve(order)).resolves.toMatchObject({ id: 'res-1' });
       expect(registry.writes).toEqual([`POST ${RESERVATIONS}`]);
     },
   );
 
-  test('is unknown when none is found, after it was looked for three times', async () => {
-    await using registry = await lossy({ shown: reservations() });
-    const error = await unknown(registry.organization.reserve(order));
+  test('is unknown if three look-ups find none', async () => {
+    await using registry = await startLossyRegistry({ createAnswers: showReservations() });
+    const error = await getUnknownOutcome(registry.organization.reserve(order));
     expect(error.candidates).toEqual([]);
     expect(error.cause).toMatchObject({ code: 'unavailable' });
     expect(registry.waits).toEqual([1_000, 4_000]);
     expect(registry.writes).toHaveLength(1);
   });
 
-  test('is unknown when two are found, and both are shown', async () => {
-    await using registry = await lossy({ shown: reservations({}, {}) });
-    const error = await unknown(registry.organization.reserve(order));
+  test('is unknown if two are found, and the error has both', async () => {
+    await using registry = await startLossyRegistry({ createAnswers: showReservations({}, {}) });
+    const error = await getUnknownOutcome(registry.organization.reserve(order));
     expect(error.candidates).toMatchObject([{ id: 'res-1' }, { id: 'res-2' }]);
     expect(registry.writes).toHaveLength(1);
   });
 
   test.each([{ reserver: null }, { createdAt: null }])(
-    'is unknown when the only find does not say all of it: %j',
+    'is unknown if the only one found lacks a field: %j',
     async change => {
-      await using registry = await lossy({ shown: reservations(change) });
-      const error = await unknown(registry.organization.reserve(order));
+      await using registry = await startLossyRegistry({ createAnswers: showReservations(change) });
+      const error = await getUnknownOutcome(registry.organization.reserve(order));
       expect(error.candidates).toMatchObject([{ id: 'res-1' }]);
     },
   );
 
-  test('is unknown when the look-up fails too', async () => {
-    await using registry = await lossy({ shown: () => ({}) });
-    await unknown(registry.organization.reserve(order));
+  test('is unknown if the look-ups fail too', async () => {
+    await using registry = await startLossyRegistry({ createAnswers: () => ({}) });
+    await getUnknownOutcome(registry.organization.reserve(order));
     expect(registry.writes).toHaveLength(1);
   });
 
   test('is found by the registry’s clock, however wrong ours is', async () => {
-    await using registry = await lossy({ shown: reservations({}) });
-    const http = testHttp(registry.http.baseUrl, { now: () => Date.now() + 3_600_000 });
-    const token = installationTokenSource();
+    await using registry = await startLossyRegistry({ createAnswers: showReservations({}) });
+    const http = createTestHttpClient(registry.http.baseUrl, { now: () => Date.now() + 3_600_000 });
+    const token = createInstallationTokenSource();
     const client = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
     await expect(client.reserve(order)).resolves.toMatchObject({ id: 'res-1' });
   });
 
-  test('is never taken for an earlier one of ours', async () => {
-    await using registry = await lossy({ shown: reservations({}) });
+  test('is never mistaken for an earlier one of ours', async () => {
+    await using registry = await startLossyRegistry({ createAnswers: showReservations({}) });
     await registry.organization.reserve(order);
-    const error = await unknown(registry.organization.reserve(order));
+    const error = await getUnknownOutcome(registry.organization.reserve(order));
     expect(error.candidates).toEqual([]);
     expect(registry.writes).toHaveLength(2);
   });
 
-  test('waits for its twin, so that the two are not confused', async () => {
-    const made: World['shown'] = (nowMs, writes) =>
-      reservations(...Array.from({ length: writes }, () => ({})))(nowMs, writes);
-    await using registry = await lossy({ shown: made });
+  test('waits for an identical one, so that the two are not mistaken for each other', async () => {
+    const showReservationsMade: LossyRegistryOptions['createAnswers'] = (nowMs, writes) =>
+      showReservations(...Array.from({ length: writes }, () => ({})))(nowMs, writes);
+    await using registry = await startLossyRegistry({ createAnswers: showReservationsMade });
     const twins = await Promise.all([
       registry.organization.reserve(order),
       registry.organization.reserve(order),
@@ -170,49 +176,55 @@ describe('T45 a reserve whose answer is lost', () => {
     expect(twins.map(({ id }) => id)).toEqual(['res-1', 'res-2']);
   });
 
-  test('that was refused is no unknown outcome', async () => {
-    await using registry = await listenLoopback((_request, response) => {
+  test('is not unknown if it was refused', async () => {
+    await using registry = await startLoopbackServer((_request, response) => {
       response.writeHead(409).end('{"statusCode":409,"message":"not enough credits"}');
     });
-    const token = installationTokenSource();
-    const http = testHttp(registry.url);
+    const token = createInstallationTokenSource();
+    const http = createTestHttpClient(registry.url);
     const client = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
     await expect(client.reserve(order)).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  test('that was cancelled on its way is unknown, and nobody waits for it', async () => {
-    await using registry = await lossy({ shown: reservations({}), losing: 'silent' });
+  test('is unknown at once if it is cancelled after it was sent', async () => {
+    await using registry = await startLossyRegistry({
+      createAnswers: showReservations({}),
+      answerLoss: 'silent',
+    });
     const abort = new AbortController();
     const reserving = registry.organization.reserve(order, { signal: abort.signal });
     await expect.poll(() => registry.writes.length).toBe(1);
     abort.abort();
-    await unknown(reserving);
+    await getUnknownOutcome(reserving);
     expect(registry.waits).toEqual([]);
   });
 });
 
 const heldAs =
-  (change: object): World['shown'] =>
-  nowMs => ({ [`${RESERVATIONS}/res-1`]: held(nowMs, change) });
+  (change: object): LossyRegistryOptions['createAnswers'] =>
+  nowMs => ({ [`${RESERVATIONS}/res-1`]: createReservation(nowMs, change) });
 
-describe('T45 an end of a reservation whose answer is lost', () => {
-  test.each([{ isComplete: true }, { state: 'Finished' }])('finish: found as %j', async change => {
-    await using registry = await lossy({ shown: heldAs(change) });
-    const finishing = registry.organization.finishReservation('res-1', 'transfer', { receiverId: 'org-2' });
-    await expect(finishing).resolves.toMatchObject({ id: 'res-1' });
-    expect(registry.writes).toEqual([`POST ${RESERVATIONS}/res-1/transfer`]);
-  });
+describe('T45 the end of a reservation whose answer is lost', () => {
+  test.each([{ isComplete: true }, { state: 'Finished' }])(
+    'is found as a finished reservation by %j',
+    async change => {
+      await using registry = await startLossyRegistry({ createAnswers: heldAs(change) });
+      const finishing = registry.organization.finishReservation('res-1', 'transfer', { receiverId: 'org-2' });
+      await expect(finishing).resolves.toMatchObject({ id: 'res-1' });
+      expect(registry.writes).toEqual([`POST ${RESERVATIONS}/res-1/transfer`]);
+    },
+  );
 
-  test('finish: not finished yet, so it is unknown', async () => {
-    await using registry = await lossy({ shown: heldAs({ isComplete: false }) });
-    const error = await unknown(registry.organization.finishReservation('res-1', 'transfer', {}));
+  test('is unknown if the reservation is not finished', async () => {
+    await using registry = await startLossyRegistry({ createAnswers: heldAs({ isComplete: false }) });
+    const error = await getUnknownOutcome(registry.organization.finishReservation('res-1', 'transfer', {}));
     expect(error.candidates).toMatchObject([{ id: 'res-1' }]);
     expect(registry.waits).toEqual([1_000, 4_000]);
     expect(registry.writes).toHaveLength(1);
   });
 
-  test('cancel: found as cancelled', async () => {
-    await using registry = await lossy({ shown: heldAs({ state: 'cancelled' }) });
+  test('is found as a cancelled reservation', async () => {
+    await using registry = await startLossyRegistry({ createAnswers: heldAs({ state: 'cancelled' }) });
     await expect(registry.organization.cancelReservation('res-1')).resolves.toMatchObject({
       state: 'cancelled',
     });
@@ -220,39 +232,42 @@ describe('T45 an end of a reservation whose answer is lost', () => {
   });
 
   test.each([heldAs({ state: 'outstanding' }), () => ({})])(
-    'cancel: anything else is unknown',
+    'is unknown if the reservation is not cancelled',
     async shown => {
-      await using registry = await lossy({ shown });
-      await unknown(registry.organization.cancelReservation('res-1'));
+      await using registry = await startLossyRegistry({ createAnswers: shown });
+      await getUnknownOutcome(registry.organization.cancelReservation('res-1'));
       expect(registry.writes).toHaveLength(1);
     },
   );
 
-  test('an answer that is no reservation is not lost: the registry took it', async () => {
-    await using registry = await lossy({ shown: heldAs({ state: 'outstanding' }), losing: 'empty' });
+  test('is not lost if the answer is no reservation: the registry accepted it', async () => {
+    await using registry = await startLossyRegistry({
+      createAnswers: heldAs({ state: 'outstanding' }),
+      answerLoss: 'empty',
+    });
     await expect(registry.organization.cancelReservation('res-1')).resolves.toMatchObject({ id: 'res-1' });
-    await using silent = await lossy({ shown: () => ({}), losing: 'empty' });
+    await using silent = await startLossyRegistry({ createAnswers: () => ({}), answerLoss: 'empty' });
     await expect(silent.organization.cancelReservation('res-1')).resolves.toBeNull();
   });
 });
 
-const made = (nowMs: number, change: object) => ({
+const createInventoryRequest = (nowMs: number, change: object) => ({
   id: 'req-1',
   creditId: 'credit-1',
   amount: 2.5,
   action: 'retire',
-  createdAt: at(nowMs),
+  createdAt: toIso(nowMs),
   ...change,
 });
 
 describe('T45 an inventory request whose answer is lost', () => {
   const path = '/organizations/org-1/inventory/requests';
   const requests =
-    (...changes: object[]): World['shown'] =>
+    (...changes: object[]): LossyRegistryOptions['createAnswers'] =>
     nowMs => ({
-      [path]: listed(
+      [path]: createListAnswer(
         'creditRequests',
-        changes.map((change, index) => made(nowMs, { id: `req-${index + 1}`, ...change })),
+        changes.map((change, index) => createInventoryRequest(nowMs, { id: `req-${index + 1}`, ...change })),
       ),
     });
   const wanted = { ...order, toOrganizationId: 'org-2' };
@@ -265,37 +280,39 @@ describe('T45 an inventory request whose answer is lost', () => {
       { toOrganizationId: 'org-3' },
       { appId: 'app-2' },
       { app: { id: 'app-2' } },
-      { createdAt: at(0) },
+      { createdAt: toIso(0) },
     ];
-    await using registry = await lossy({ shown: requests({ toOrganizationId: 'org-2' }, ...others) });
+    await using registry = await startLossyRegistry({
+      createAnswers: requests({ toOrganizationId: 'org-2' }, ...others),
+    });
     const found = registry.organization.requestInventoryAction('retire', wanted);
     await expect(found).resolves.toMatchObject({ id: 'req-1' });
     expect(registry.writes).toEqual([`POST ${path}/retire`]);
   });
 
-  test.each([[[]], [[{}, {}]]])('is unknown otherwise: %j', async changes => {
-    await using registry = await lossy({ shown: requests(...changes) });
-    await unknown(registry.organization.requestInventoryAction('retire', wanted));
+  test.each([[[]], [[{}, {}]]])('is unknown with other fields: %j', async changes => {
+    await using registry = await startLossyRegistry({ createAnswers: requests(...changes) });
+    await getUnknownOutcome(registry.organization.requestInventoryAction('retire', wanted));
     expect(registry.writes).toHaveLength(1);
   });
 });
 
-const installed = (nowMs: number, id: string, fullName: string) => ({
+const createInstallation = (nowMs: number, id: string, fullName: string) => ({
   id,
-  createdAt: at(nowMs),
+  createdAt: toIso(nowMs),
   organization: { id: `org-of-${id}`, fullName },
 });
 
-describe('T45 a creation whose answer is lost', () => {
+describe('T45 a created organization whose answer is lost', () => {
   const wanted = { user: { email: 'a@b.is' }, organization: { fullName: 'Fjord', type: 'other' } };
 
   test('is found among the installations by the organization’s name', async () => {
-    await using registry = await lossy({
-      shown: nowMs => ({
-        '/app/installations': listed('installations', [
-          installed(nowMs, 'i-1', 'Fjord'),
-          installed(nowMs, 'i-2', 'Other'),
-          installed(nowMs - 60_000, 'i-3', 'Fjord'),
+    await using registry = await startLossyRegistry({
+      createAnswers: nowMs => ({
+        '/app/installations': createListAnswer('installations', [
+          createInstallation(nowMs, 'i-1', 'Fjord'),
+          createInstallation(nowMs, 'i-2', 'Other'),
+          createInstallation(nowMs - 60_000, 'i-3', 'Fjord'),
         ]),
       }),
     });
@@ -308,53 +325,56 @@ describe('T45 a creation whose answer is lost', () => {
     expect(registry.writes).toEqual(['POST /app/create/user/organization']);
   });
 
-  test('is unknown otherwise', async () => {
-    await using registry = await lossy({
-      shown: () => ({ '/app/installations': listed('installations', []) }),
+  test('is unknown if none is found', async () => {
+    await using registry = await startLossyRegistry({
+      createAnswers: () => ({ '/app/installations': createListAnswer('installations', []) }),
     });
-    await unknown(registry.app.createUserAndOrganization(wanted));
+    await getUnknownOutcome(registry.app.createUserAndOrganization(wanted));
     expect(registry.writes).toHaveLength(1);
   });
 });
 
-test.each<Losing>(['cut', 'html', 'error'])(
+test.each<AnswerLoss>(['cut', 'html', 'error'])(
   'T45 friendbot (%s) is a GET that is never repeated',
   async losing => {
-    await using registry = await lossy({ shown: () => ({}), losing });
-    await unknown(registry.token.friendbot('org-1'));
+    await using registry = await startLossyRegistry({ createAnswers: () => ({}), answerLoss: losing });
+    await getUnknownOutcome(registry.token.friendbot('org-1'));
     expect(registry.writes).toEqual(['GET /organizations/org-1/friendbot']);
   },
 );
 
-test('minting and revoking may be repeated', async () => {
+test('requesting and revoking tokens is retried', async () => {
   const seen: string[] = [];
-  await using registry = await listenLoopback((request, response) => {
+  await using registry = await startLoopbackServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     if (seen.length % 2 === 1) request.socket.destroy();
     else response.end('{"token":"crs_1","expiresAt":"2030-01-01T00:00:00Z"}');
   });
-  const http = testHttp(registry.url);
-  const token = appTokenSource();
-  await createAppClient({ http, token: jwtSource() }).createInstallationToken('inst-1');
+  const http = createTestHttpClient(registry.url);
+  const token = createAppTokenSource();
+  await createAppClient({ http, token: createJwtSource() }).createInstallationToken('inst-1');
   await createTokenClient({ http, token }).revokeToken();
   expect(seen).toHaveLength(4);
   expect(token.refused).toEqual(['crs_app']);
 });
 
-test('a token that is dead already is not renewed only to be revoked', async () => {
+test('an expired token is not renewed just to be revoked', async () => {
   let calls = 0;
-  await using registry = await listenLoopback((_request, response) => {
+  await using registry = await startLoopbackServer((_request, response) => {
     calls += 1;
     response.writeHead(401).end('{}');
   });
-  const revoking = createTokenClient({ http: testHttp(registry.url), token: appTokenSource() }).revokeToken();
+  const revoking = createTokenClient({
+    http: createTestHttpClient(registry.url),
+    token: createAppTokenSource(),
+  }).revokeToken();
   await expect(revoking).rejects.toMatchObject({ code: 'unauthorized' });
   expect(calls).toBe(1);
 });
 
-test('amounts go out digit for digit', async () => {
+test('amounts are sent digit for digit', async () => {
   const bodies: string[] = [];
-  await using registry = await listenLoopback((request, response) => {
+  await using registry = await startLoopbackServer((request, response) => {
     let text = '';
     request.setEncoding('utf8');
     request.on('data', (part: string) => {
@@ -362,11 +382,11 @@ test('amounts go out digit for digit', async () => {
     });
     request.on('end', () => {
       bodies.push(text);
-      response.end(JSON.stringify(held(Date.now())));
+      response.end(JSON.stringify(createReservation(Date.now())));
     });
   });
-  const token = installationTokenSource();
-  const http = testHttp(registry.url);
+  const token = createInstallationTokenSource();
+  const http = createTestHttpClient(registry.url);
   const client = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
   await client.reserve({ creditId: 'credit-1', amount: '9007199254740993.123456789012345678' });
   expect(bodies).toEqual(['{"amount":9007199254740993.123456789012345678,"creditId":"credit-1"}']);

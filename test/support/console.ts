@@ -9,7 +9,7 @@ import { listenForPeople, type ListenOptions } from '../../src/webhook/listen.js
 import { readPulse } from '../../src/query/inbox/activity.js';
 import { contradictedColumns } from '../../src/sync/derived.js';
 import { NOON } from './inbox.js';
-import { talk } from './wire.js';
+import { sendAndReadAll } from './wire.js';
 
 export interface Visit {
   readonly port: number;
@@ -100,6 +100,9 @@ export async function visitConsole(
         signal: left ?? null,
       }),
     ask: (head, ...lines) =>
-      talk(listening.port, [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n')),
+      sendAndReadAll(
+        listening.port,
+        [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n'),
+      ),
   };
 }

@@ -16,7 +16,7 @@ import {
 import { type LoadConnection, openConnection } from '../support/load.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { tablesIn } from '../support/tables.js';
-import { talk } from '../support/wire.js';
+import { sendAndReadAll } from '../support/wire.js';
 
 const REFUSAL = {
   type: 'about:blank',
@@ -189,7 +189,7 @@ describe('a forged delivery', () => {
         'connection: close',
         ...signatures.map(signature => `x-registry-signature-256: ${signature}`),
       ];
-      const answer = await talk(receiver.port, `${head.join('\r\n')}\r\n\r\n${body}`);
+      const answer = await sendAndReadAll(receiver.port, `${head.join('\r\n')}\r\n\r\n${body}`);
       expect(answer).toMatch(/^HTTP\/1\.1 401 /);
       expect(answer).toContain(JSON.stringify(REFUSAL));
     }
@@ -227,7 +227,7 @@ describe('what is no delivery', () => {
     const receiver = await openReceiver();
     const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const good = signedPost();
-    const answer = await talk(
+    const answer = await sendAndReadAll(
       receiver.port,
       `POST /webhooks HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}0\r\n\r\n` +
         `POST /webhooks HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${good.body.length}\r\n` +
