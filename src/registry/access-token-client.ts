@@ -32,6 +32,7 @@ export function createClientWithToken(options: AccessTokenClientOptions): Access
   };
 }
 
+/** Creates the source of a fixed token, or of the tokens that a function returns. */
 function createTokenSource(token: AccessTokenClientOptions['token']): TokenSource<InstallationToken> {
   if (typeof token === 'string') {
     const fixedToken = toAccessToken(token);

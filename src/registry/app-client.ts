@@ -20,6 +20,7 @@ export interface AppClientOptions {
 
 const INSTALLATION_FORMAT = { name: 'installation', parse: parseInstallation };
 
+/** Creates the client that acts as the app itself, with its JWT. */
 export function createAppClient({ http, token }: AppClientOptions): AppClient {
   function createGet(route: string, params: RouteParams = {}): HttpRequest {
     return { method: 'GET', route, params, token };
@@ -51,6 +52,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     );
   }
 
+  /** Creates a user and an organization in one write that is never repeated. */
   async function createUserAndOrganization(
     body: CreateUserAndOrganizationRequest,
     options: ReadOptions = {},
@@ -76,6 +78,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     });
   }
 
+  /** Reads the installation of the app on an organization. Throws if the answer is that of another one. */
   async function readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation> {
     const request = createGet('/app/organizations/:organizationId/installation', { organizationId });
     const installation = await readObject(http, request, INSTALLATION_FORMAT, options);

@@ -64,9 +64,11 @@ interface CreditWrite<T> {
   readonly match: WriteMatcher<T>;
 }
 
+/** Creates the client that acts for one organization. */
 export function createOrganizationClient(options: OrganizationClientOptions): OrganizationClient {
   const { http, organizationId, token, appId } = options;
 
+  /** Creates a request to the organization. Its id is added to the parameters of the route. */
   function createRequest(
     method: HttpRequest['method'],
     route: string,
@@ -93,6 +95,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       readShortList(http, createGet(`${ORGANIZATION}/${key}`), { key, parse, organizationId }, readOptions);
   }
 
+  /** Creates the method that reads the credits of a warehouse or an inventory in batches. */
   function createCreditsReader(route: string) {
     const list = { http, request: createGet(route), key: 'credits', parse: parseCredit, organizationId };
     return (readOptions?: ReadOptions) => readBatches(list, readOptions);
@@ -105,7 +108,8 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       readObject(http, createGet(route, { [idName]: id }), { ...format, id }, readOptions);
   }
 
-  function createObject<T extends { readonly id: string }>(
+  /** Sends a write that creates an object, once, and returns the object. */
+  function createOnce<T extends { readonly id: string }>(
     readOptions: ReadOptions,
     { request, movement, format, listPages, match }: CreditWrite<T>,
   ): Promise<T> {
@@ -135,7 +139,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
     listReservations,
     readReservation,
     reserve: async (movement, readOptions = {}) =>
-      createObject(readOptions, {
+      createOnce(readOptions, {
         request: createRequest('POST', RESERVATIONS, {}, formatReserveBody(movement)),
         movement,
         format: RESERVATION_FORMAT,
@@ -163,7 +167,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
     listInventoryRequests,
     readInventoryRequest: createObjectReader(`${REQUESTS}/:requestId`, REQUEST_FORMAT),
     requestInventoryAction: async (action, movement, readOptions = {}) =>
-      createObject(readOptions, {
+      createOnce(readOptions, {
         request: createRequest(
           'POST',
           `${REQUESTS}/:action`,

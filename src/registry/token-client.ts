@@ -19,6 +19,7 @@ const PROJECT_FORMAT = { name: 'project', parse: parseProject };
 const PROJECT_LIST = { key: 'projects', parse: parseProject, idNames: ['id', '_id', 'projectId'] };
 const RETIREMENT_FORMAT = { name: 'retirement', parse: parseRetirement };
 
+/** Creates the client for what any access token allows. */
 export function createTokenClient({ http, token }: TokenClientOptions): TokenClient {
   function createGet(route: string, params: RouteParams = {}): HttpRequest {
     return { method: 'GET', route, params, token };
@@ -88,6 +89,7 @@ async function revokeToken(
   }
 }
 
+/** Creates the query that finds a project. Throws `bad_request` if both values are missing or one is malformed. */
 function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly<Record<string, string>> {
   if (serialization === undefined && creditId === undefined)
     throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');
@@ -97,11 +99,13 @@ function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly
   };
 }
 
+/** Returns the text; throws `bad_request` unless it is printable. */
 function checkPrintable(fieldName: string, text: string): string {
   if (isPrintable(text)) return text;
   throw new RegistryError('bad_request', `${fieldName}: expected printable text`);
 }
 
+/** Returns the id; throws `bad_request` unless it is one. */
 function checkId(id: string): string {
   if (isId(id)) return id;
   throw new RegistryError('bad_request', 'id: expected an id');

@@ -109,7 +109,7 @@ function createReaders(code) {
     make: dice => maybeDamage(dice, listOf(dice, SAMPLES[kind])),
     read: bytes => {
       const { envelope } = code.parseShortList({ body: bytes }, 'items', code[`parse${kind}`]);
-      code.readPagination(envelope);
+      code.getPagination(envelope);
       code.checkListOwner(envelope, ORGANIZATION);
     },
   }));

@@ -36,6 +36,7 @@ export interface AccessTokens {
   count(): number;
 }
 
+/** Creates the tokens of one app: a cache for the app itself and one for each installation. */
 export function createAccessTokens({ issuer, now }: AccessTokensOptions): AccessTokens {
   const appCache = createTokenCache({ requestToken: () => issuer.createAppToken(), now });
   const caches = new Map<string, TokenCache<InstallationToken>>();
@@ -75,6 +76,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   };
 }
 
+/** Requests a token of an installation. Throws if it belongs to another one, or the installation does not exist. */
 async function requestInstallationToken(
   issuer: TokenIssuer,
   installationId: string,

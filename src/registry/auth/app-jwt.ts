@@ -39,6 +39,7 @@ export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): T
   };
 }
 
+/** Signs a JWT of the app that is valid for seven minutes, with its issue time one minute in the past. */
 async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
   const jwt = await new SignJWT({ alg: 'RS256' })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
@@ -50,6 +51,7 @@ async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: numb
   return jwt;
 }
 
+/** Whether a JWT is young enough to be sent again. It is not if the clock stepped back to before its issue time. */
 function mayReuse(signedAtSeconds: number, nowSeconds: number): boolean {
   const ageSeconds = nowSeconds - signedAtSeconds;
   return ageSeconds >= -BACKDATE_SECONDS && ageSeconds < MAX_REUSE_SECONDS;

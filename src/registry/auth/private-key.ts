@@ -72,6 +72,7 @@ function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   return new PrivateKeyError('not_pem', 'text that is not PEM');
 }
 
+/** Parses a PEM block. The error leaves out its cause, which could contain a part of the key. */
 function parseKeyBlock(block: string): KeyObject {
   try {
     return createPrivateKey(block);

@@ -31,7 +31,7 @@ interface CachedToken<T extends string> {
 
 export type TokenCache<T extends string> = ReturnType<typeof createTokenCache<T>>;
 
-/** Caches the token of one installation, or of the app. Calls that need a new token at the same time share one request. */
+/** Creates a cache for the token of one installation, or of the app. Calls that need a new token at the same time share one request. */
 export function createTokenCache<T extends string>({ requestToken, now }: TokenCacheOptions<T>) {
   let cached: CachedToken<T> | undefined;
   let pendingRequest: Promise<AccessToken<T>> | undefined;
@@ -51,6 +51,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
     return isUsable ? cached : undefined;
   }
 
+  /** Requests a new token and stores it in the cache. */
   async function requestAndCache(): Promise<AccessToken<T>> {
     const grantedAtRequest = grantedPermissions;
     const accessToken = await requestToken();
@@ -83,6 +84,7 @@ function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boo
   return { token, fresh, organizationId, permissions };
 }
 
+/** Creates a cache entry for a token that was just received, with the time at which to renew it. */
 function createCachedToken<T extends string>(
   accessToken: AccessToken<T>,
   nowMs: number,
@@ -99,6 +101,7 @@ function createCachedToken<T extends string>(
   };
 }
 
+/** Whether a cached token need not be renewed yet. */
 function isCurrent({ receivedAtMs, renewAtMs }: CachedToken<string>, nowMs: number): boolean {
   return nowMs < renewAtMs && nowMs >= receivedAtMs - MAX_CLOCK_STEP_BACK_MS;
 }

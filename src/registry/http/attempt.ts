@@ -3,7 +3,7 @@ import type { RegistryError } from '../errors.js';
 import { createCancelledError, createTimeoutError, toRegistryError } from './transport-errors.js';
 
 /** One attempt to send a request, from its start until its body is read. It ends exactly once, whatever happens first. */
-export interface Attempt {
+export interface RequestAttempt {
   /** Aborts the attempt, with an error as its reason. */
   readonly abort: AbortController;
   recordStatus(status: number): void;
@@ -15,7 +15,7 @@ export interface Attempt {
   succeed(): void;
 }
 
-export interface AttemptOptions {
+export interface RequestAttemptOptions {
   readonly deadlineMs: number;
   readonly now: () => number;
   readonly releaseSlot: () => void;
@@ -25,8 +25,8 @@ export interface AttemptOptions {
 /** Starts the deadline and the record of an attempt. A deadline or the caller's signal aborts it, which ends it at once. */
 export function startAttempt(
   request: Omit<HttpRequest, 'params' | 'query'>,
-  options: AttemptOptions,
-): Attempt {
+  options: RequestAttemptOptions,
+): RequestAttempt {
   const { now, releaseSlot } = options;
   const { method, route, signal } = request;
   const abort = new AbortController();
@@ -38,6 +38,7 @@ export function startAttempt(
   let bytes = 0;
   let hasEnded = false;
 
+  /** Ends the attempt, once: frees its slot and reports its record. */
   function end(error: RegistryError | null): void {
     if (hasEnded) return;
     hasEnded = true;

@@ -44,6 +44,7 @@ function readChunk(reader: BodyReader, signal: AbortSignal): ReturnType<BodyRead
   });
 }
 
+/** Reads a whole body, under the same limits as `readBodyChunks`. */
 export async function readBody(response: Response, limits: BodyLimits): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of readBodyChunks(response, limits)) chunks.push(chunk);

@@ -6,7 +6,7 @@ export interface ClockSkewOptions {
   readonly onDate: ((serverMs: number, localMs: number, status: number) => void) | undefined;
 }
 
-/** Measures how far the registry's clock is ahead of ours, by the Date header of each response. */
+/** Creates a measurement of how far the registry's clock is ahead of ours, by the Date header of each response. */
 export function createClockSkew({ now, onDate }: ClockSkewOptions) {
   let skewMs: number | null = null;
 

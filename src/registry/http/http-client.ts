@@ -6,7 +6,7 @@
  * Its parts: `retry.ts` decides on the attempts, `attempt.ts` times and records one, `receive.ts` reads its body.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Attempt, startAttempt } from './attempt.js';
+import { type RequestAttempt, startAttempt } from './attempt.js';
 import { readBody } from './body.js';
 import { createClockSkew } from './clock-skew.js';
 import type { HttpClient, HttpOptions, HttpRequest } from './http-types.js';
@@ -14,7 +14,7 @@ import { isCredential } from './credential.js';
 import { RegistryError } from '../errors.js';
 import { createWriteLog } from '../writes/write-log.js';
 import { createLearningMask } from './mask.js';
-import { type OpenResponse, type ReceiveOptions, receiveStream, receiveWhole } from './receive.js';
+import { type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWhole } from './receive.js';
 import { createRefusalError } from './refusal.js';
 import { createRequestLimiter } from './request-limiter.js';
 import { type RetryableRequest, sendWithRetries } from './retry.js';
@@ -47,7 +47,12 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   // Created here because the first use of `Headers` loads all of fetch, which would delay the first request.
   const commonHeaders = new Headers({ [`x-${settings.headerPrefix}-api-version`]: settings.apiVersion });
 
-  function prepare(request: HttpRequest, maxBytes: number, bodyDeadlineMs: number | null): PreparedRequest {
+  /** Builds the URL of a request and chooses its limits. Throws if an id or the path is malformed. */
+  function prepareRequest(
+    request: HttpRequest,
+    maxBytes: number,
+    bodyDeadlineMs: number | null,
+  ): PreparedRequest {
     const path = appendQuery(fillRoute(request.route, request.params), request.query);
     return { request, url: resolveUrl(settings.base, path), maxBytes, bodyDeadlineMs };
   }
@@ -75,7 +80,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   }
 
   /** Waits for a slot and starts an attempt. */
-  async function beginAttempt(request: UrlRequest, token: string): Promise<Attempt> {
+  async function beginAttempt(request: UrlRequest, token: string): Promise<RequestAttempt> {
     if (!isCredential(token))
       throw new RegistryError('bad_request', 'the credential: expected printable text');
     mask.addSecret(token);
@@ -94,7 +99,8 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  async function readRefusal(request: UrlRequest, response: Response, attempt: Attempt) {
+  /** Reads the body of a response without success and returns the error that it means. */
+  async function readRefusal(request: UrlRequest, response: Response, attempt: RequestAttempt) {
     const limits = { maxBytes: MAX_REFUSAL_BYTES, abort: attempt.abort, idleMs: settings.deadlineMs };
     const body = await readBody(response, limits).catch(() => Buffer.alloc(0));
     return createRefusalError({
@@ -106,7 +112,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  function createReceiveOptions({ request, maxBytes }: PreparedRequest, token: string): ReceiveOptions {
+  function createBodyOptions({ request, maxBytes }: PreparedRequest, token: string): ResponseBodyOptions {
     return {
       maxBytes,
       idleMs: settings.deadlineMs,
@@ -120,16 +126,16 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     baseUrl: settings.base.href,
     findPath: settings.findPath,
     send: request => {
-      const prepared = prepare(request, request.maxBytes ?? settings.maxBytes, null);
+      const prepared = prepareRequest(request, request.maxBytes ?? settings.maxBytes, null);
       return sendWithRetries(toRetryable(request), retryRules, async token =>
-        receiveWhole(await openResponse(prepared, token), createReceiveOptions(prepared, token)),
+        receiveWhole(await openResponse(prepared, token), createBodyOptions(prepared, token)),
       );
     },
     stream: request => {
       const maxBytes = request.maxBytes ?? settings.maxStreamBytes;
-      const prepared = prepare(request, maxBytes, settings.streamDeadlineMs);
+      const prepared = prepareRequest(request, maxBytes, settings.streamDeadlineMs);
       return sendWithRetries(toRetryable(request), retryRules, async token =>
-        receiveStream(await openResponse(prepared, token), createReceiveOptions(prepared, token)),
+        receiveStream(await openResponse(prepared, token), createBodyOptions(prepared, token)),
       );
     },
     clockSkewMs: clockSkew.getMs,
@@ -148,10 +154,12 @@ function createHeaders(commonHeaders: Headers, request: UrlRequest, token: strin
   return headers;
 }
 
+/** Picks what decides on retries. Only a GET is repeatable unless the request says otherwise. */
 function toRetryable({ token, signal, repeatable, method }: HttpRequest): RetryableRequest {
   return { token, signal, repeatable: repeatable ?? method === 'GET' };
 }
 
+/** Waits, and rejects with `cancelled` if the signal is aborted meanwhile. */
 async function defaultSleep(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(error => {
     throw new RegistryError('cancelled', 'cancelled while waiting to try again', { cause: error });

@@ -89,6 +89,7 @@ export function createMask(secrets: readonly string[]): Mask {
     );
   }
 
+  /** A cheap check of a whole line: most lines contain no secret and need not be parsed. */
   function mayContainSecret(json: string): boolean {
     return (
       SECRET_KEY_IN_JSON.test(json) ||
@@ -97,6 +98,7 @@ export function createMask(secrets: readonly string[]): Mask {
     );
   }
 
+  /** Masks a line of JSON. A line that cannot be parsed is replaced by an error line. */
   function maskLine(json: string): string {
     if (!mayContainSecret(json)) return json;
     try {
@@ -128,6 +130,7 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
   const initialMask = createMask(secrets);
   const addedMasks = new Map<string, Mask | null>();
 
+  /** Returns the mask of an added secret, and creates it at the first use. */
   function getMaskOf(secret: string): Mask {
     const mask = addedMasks.get(secret) ?? createMask([secret]);
     addedMasks.set(secret, mask);
@@ -160,6 +163,7 @@ function listSecretForms(secret: string): string[] {
   return [whole, ...parts].flatMap(encodeForms);
 }
 
+/** Returns a secret as plain text and as JSON, part of a URL, hex and base64. */
 function encodeForms(secret: string): string[] {
   return [
     secret,

@@ -1,5 +1,5 @@
 import { readBody, readBodyChunks } from './body.js';
-import type { Attempt } from './attempt.js';
+import type { RequestAttempt } from './attempt.js';
 import type { HttpResponse, StreamedResponse } from './http-types.js';
 import { RegistryError } from '../errors.js';
 import { parseFileName } from './file-name.js';
@@ -7,10 +7,10 @@ import { parseFileName } from './file-name.js';
 /** A response whose headers have arrived and whose body is still to be read. */
 export interface OpenResponse {
   readonly response: Response;
-  readonly attempt: Attempt;
+  readonly attempt: RequestAttempt;
 }
 
-export interface ReceiveOptions {
+export interface ResponseBodyOptions {
   readonly maxBytes: number;
   /** The longest pause between two chunks. */
   readonly idleMs: number;
@@ -25,7 +25,7 @@ export interface ReceiveOptions {
 const MAX_CHARACTERS_PER_BYTE = 3;
 
 /** Reads the whole body and ends the attempt. Throws if it repeats the token, which might then be stored with it. */
-export async function receiveWhole(open: OpenResponse, options: ReceiveOptions): Promise<HttpResponse> {
+export async function receiveWhole(open: OpenResponse, options: ResponseBodyOptions): Promise<HttpResponse> {
   const { response, attempt } = open;
   try {
     const body = await readBody(response, { ...options, abort: attempt.abort });
@@ -41,10 +41,11 @@ export async function receiveWhole(open: OpenResponse, options: ReceiveOptions):
 /** Returns a response whose body is read as it is iterated. The attempt ends with the iteration. */
 export function receiveStream(
   { response, attempt }: OpenResponse,
-  options: ReceiveOptions,
+  options: ResponseBodyOptions,
 ): StreamedResponse {
   const { abort } = attempt;
 
+  /** Yields the chunks of the body after checking them, and ends the attempt with the iteration. */
   async function* iterateBody(): AsyncGenerator<Buffer> {
     try {
       // The token may be split between chunks, so the end of the bytes before is checked together with each chunk.
@@ -73,7 +74,8 @@ export function receiveStream(
   };
 }
 
-function assertNoTokenEcho(bytes: Buffer, { hasTokenEcho }: ReceiveOptions): void {
+/** Throws if the bytes repeat the token that was sent. */
+function assertNoTokenEcho(bytes: Buffer, { hasTokenEcho }: ResponseBodyOptions): void {
   if (hasTokenEcho(bytes))
     throw new RegistryError('bad_answer', 'the answer repeats the credential of its request');
 }

@@ -19,7 +19,7 @@ interface Waiter {
 const SLOTS_KEPT_FROM_DOWNLOADS = 2;
 
 /**
- * Limits the requests per second (a token bucket) and the requests in flight of everyone who shares the limiter.
+ * Creates a limiter of the requests per second (a token bucket) and the requests in flight of everyone who shares the limiter.
  * Waiting requests start in their order, but downloads may be overtaken.
  */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
@@ -31,6 +31,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   let downloads = 0;
   let timer: NodeJS.Timeout | undefined;
 
+  /** Adds the requests that were earned since the last call, up to the burst. */
   function refillAllowance(): void {
     const nowMs = now();
     const earned = (Math.max(nowMs - refilledAtMs, 0) * requestsPerSecond) / 1000;
@@ -38,6 +39,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     refilledAtMs = nowMs;
   }
 
+  /** Removes and returns the first waiting request that may start; undefined if there is none. */
   function dequeueNext(): Waiter | undefined {
     const index = waiters.findIndex(({ isDownload }) => !isDownload || downloads < maxDownloads);
     return index < 0 ? undefined : waiters.splice(index, 1)[0];
@@ -60,6 +62,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     timer = setTimeout(startWaiters, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
   }
 
+  /** Creates the function that releases one slot. */
   function createRelease(isDownload: boolean): ReleaseSlot {
     let isReleased = false;
     return () => {

@@ -43,6 +43,7 @@ export function toRegistryError(request: RequestLine, error: unknown, signal: Ab
   });
 }
 
+/** Describes a failed connection in words, followed by the code of the system. */
 function describeSystemCode(systemCode: string | null): string {
   if (systemCode === null) return 'the connection failed';
   const isBroken = BROKEN_CONNECTION_CODES.includes(systemCode);

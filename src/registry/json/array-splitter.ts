@@ -7,9 +7,9 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * Splits the array `arrayName` of a JSON object into the texts of its elements, as the bytes arrive. It only searches for
- * their ends: elements and envelope are checked when they are parsed. With `allowBareArray` the answer may also be just
- * the array, without an object around it.
+ * Creates a splitter that returns the texts of the elements of one array of a JSON object as the bytes arrive. It only
+ * searches for their ends: elements and envelope are checked when they are parsed. With `allowBareArray` the answer may
+ * also be just the array, without an object around it.
  */
 export function createArraySplitter(arrayName: string, { allowBareArray = false } = {}) {
   const envelope = createEnvelopeScanner(arrayName, allowBareArray);
@@ -52,7 +52,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   };
 }
 
-/** Checks what stands between the elements of an array: commas and white space, in the right places. */
+/** Creates a scanner that checks the commas and white space between the elements of an array. */
 function createSeparatorScanner(arrayName: string) {
   let expected: 'first element' | 'element' | 'comma' = 'first element';
 

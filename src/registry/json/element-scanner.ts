@@ -11,7 +11,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Finds the end of one array element after the other, each of which may arrive in several chunks. */
+/** Creates a scanner that finds the end of one array element after the other. An element may arrive in several chunks. */
 export function createElementScanner(arrayName: string) {
   let earlierParts: Buffer[] = [];
   let earlierBytes = 0;
@@ -58,6 +58,7 @@ export function createElementScanner(arrayName: string) {
     return null;
   }
 
+  /** Keeps a part of an element that continues in the next chunk. Throws if the element is too large. */
   function keepPart(part: Buffer): void {
     earlierBytes += part.length;
     if (earlierBytes > MAX_ELEMENT_BYTES)

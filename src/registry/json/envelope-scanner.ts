@@ -19,7 +19,7 @@ const CLOSE_OBJECT = 0x7d;
 type Envelope = Readonly<Record<string, unknown>>;
 
 /**
- * Scans the envelope of an answer for the array of this name, and keeps the envelope's bytes. It only searches for brackets
+ * Creates a scanner that searches the envelope of an answer for the array of this name, and keeps the envelope's bytes. It only searches for brackets
  * and names; the envelope is checked when it is parsed. With `allowBareArray` the whole answer may also be just the array.
  */
 export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean) {
@@ -68,6 +68,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return false;
   }
 
+  /** Updates the state by one byte within a string. */
   function scanStringByte(byte: number): void {
     if (depth === 1 && lastString.length <= quotedArrayName.length) lastString += String.fromCharCode(byte);
     if (isEscaped) isEscaped = false;
@@ -81,6 +82,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
+  /** Keeps a part of the envelope. Throws if the envelope is too large. */
   function keepPart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)
@@ -118,6 +120,7 @@ function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
+/** Creates the error for an answer that is valid JSON without the list. It carries the beginning of the answer. */
 function createUnexpectedFormError(
   arrayName: string,
   form: UnexpectedAnswer['form'],

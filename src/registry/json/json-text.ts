@@ -22,6 +22,7 @@ export function findMemberText(objectText: string, memberName: string): string |
   return memberText;
 }
 
+/** Returns the index of the next character that is not white space. */
 function skipSpace(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) <= 0x20) at += 1;
@@ -87,6 +88,7 @@ export function mayHaveTooManyObjects(text: string): boolean {
   return hasMoreBracketsThan(text, MAX_OBJECTS);
 }
 
+/** Whether a text has more opening brackets than this, counting those within strings. */
 function hasMoreBracketsThan(text: string, limit: number): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -98,6 +100,7 @@ function hasMoreBracketsThan(text: string, limit: number): boolean {
   return false;
 }
 
+/** Walks a text and describes the first limit of depth or of objects that it exceeds; null if none. */
 function measureNesting(text: string): string | null {
   let depth = 0;
   let objects = 0;

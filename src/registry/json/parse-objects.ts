@@ -121,7 +121,7 @@ export function createKeyParser(
   };
 }
 
-/** Creates the parser of a model. All fields are resolved here once, not for every object. */
+/** Creates a function that parses the objects of a model. Its fields are resolved once, not for every object. */
 function createObjectParser<T extends ObjectModel>(model: T): ObjectParser<ParsedObject<T>>;
 function createObjectParser(model: ObjectModel): ObjectParser<object> {
   const fields = Object.entries(model).map(([name, definition]) => {

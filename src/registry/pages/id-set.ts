@@ -1,7 +1,7 @@
 export type IdSet = ReturnType<typeof createIdSet>;
 
 /**
- * A set of ids that stores only a 32-bit hash of each in an open-addressed table: four to eight bytes an id, where a `Set`
+ * Creates a set of ids that stores only a 32-bit hash of each in an open-addressed table: four to eight bytes an id, where a `Set`
  * takes a hundred. Two ids may share a hash (for a new id among a million, once in 4,000 times), so use it only where
  * many ids must agree before anything depends on it.
  */
@@ -9,6 +9,7 @@ export function createIdSet() {
   let table = new Uint32Array(1024);
   let size = 0;
 
+  /** Doubles the table once more than half of it is used. */
   function growIfHalfFull(): void {
     if (size * 2 <= table.length) return;
     const largerTable = new Uint32Array(table.length * 2);

@@ -9,7 +9,7 @@ import { matchKnownPage, type PageRow, parsePage } from './parse-page.js';
 import { RegistryError } from '../errors.js';
 import { isObject } from '../model.js';
 import { type ObjectParser, toSourceObject } from '../json/json-object.js';
-import { type Pagination, predictNextPage, readPagination } from './pagination.js';
+import { type Pagination, predictNextPage, getPagination } from './pagination.js';
 import { checkListOwner } from '../list-owner.js';
 import { createReadAhead } from './read-ahead.js';
 import { chooseSmallerPageSize } from './page-size.js';
@@ -163,12 +163,14 @@ interface EndSigns {
   readonly isPastLimit: boolean;
 }
 
+/** Returns why the list ends with this page; null if it goes on. */
 function decideEnd({ isListEnd, isRepeated, isPastLimit }: EndSigns): ListPage<unknown>['end'] {
   if (isRepeated) return 'repeated';
   if (isListEnd) return 'complete';
   return isPastLimit ? 'endless' : null;
 }
 
+/** Requests one page and parses its rows, except those that are known. */
 async function readPage<T>(
   list: PagedList<T>,
   pageNumber: number,
@@ -183,7 +185,7 @@ async function readPage<T>(
   const ownerId = organizationId === undefined ? null : checkListOwner(page.envelope, organizationId);
   onOwner?.(ownerId);
   const { digest } = page;
-  const answer = { pagination: readPagination(page.envelope), bytes: body.length, digest, arrivedAt };
+  const answer = { pagination: getPagination(page.envelope), bytes: body.length, digest, arrivedAt };
   if ('rowCount' in page) {
     const noRows = { ids: [], items: [], unreadable: [], known: [], unknown: [] };
     return { ...answer, ...noRows, rows: page.rowCount, isKnown: true };
@@ -254,6 +256,7 @@ function findId(value: unknown, idNames: readonly string[]): string {
   return '';
 }
 
+/** Returns the value of an option; throws `bad_request` unless it is a whole number above 0. */
 function checkPositiveInteger(optionName: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new RegistryError('bad_request', `${optionName}: expected a whole number above 0, got ${value}`);

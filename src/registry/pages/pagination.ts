@@ -10,7 +10,8 @@ export interface Pagination {
 
 const NO_PAGINATION: Pagination = { total: null, pageCount: null, nextPage: null };
 
-export function readPagination(envelope: Readonly<Record<string, unknown>>): Pagination {
+/** Returns what the envelope of a page states about the list. Malformed statements count as none. */
+export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagination {
   const pagination = envelope['pagination'];
   if (!isObject(pagination)) return NO_PAGINATION;
   const nextPage = pagination['nextPage'];

@@ -143,6 +143,7 @@ function parseEnvelope(text: string, key: string): PageEnvelope | null {
   return isObject(value) && Array.isArray(value[key]) ? value : null;
 }
 
+/** Parses JSON; undefined if it is malformed. Throws if it exceeds the limits of depth or of objects. */
 function parseJsonOrUndefined(text: string): unknown {
   assertWithinLimits(text, 'a page');
   try {

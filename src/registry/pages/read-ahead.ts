@@ -1,6 +1,7 @@
 /**
- * Reads pages ahead of their consumer, from page `firstPage` on: at most `width` at once. Up to twice as many may wait to be
- * taken, so that one slow page does not hold up the others. No page is read before `raiseLimit` allows it.
+ * Creates a reader that requests pages before they are taken, from page `firstPage` on, at most `width` at once. Up to
+ * twice as many may wait to be taken, so that one slow page does not hold up the others. No page is requested before
+ * `raiseLimit` allows it.
  */
 export function createReadAhead<T>(
   width: number,
@@ -12,6 +13,7 @@ export function createReadAhead<T>(
   let nextPage = firstPage;
   let inFlight = 0;
 
+  /** Requests the next pages, as many as may be in flight and may wait. */
   function requestPages(): void {
     while (inFlight < width && requestedPages.length < width * 2 && nextPage < pageLimit) {
       const page = readPage(nextPage);

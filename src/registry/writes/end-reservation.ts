@@ -53,6 +53,7 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
   }
 }
 
+/** Waits for a reservation that is being read; null if the registry has none of this id. */
 async function nullIfNotFound(reading: Promise<Reservation>): Promise<Reservation | null> {
   try {
     return await reading;

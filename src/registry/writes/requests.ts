@@ -41,10 +41,12 @@ export interface CreateUserAndOrganizationRequest {
   };
 }
 
+/** Formats the JSON body that reserves credits. */
 export function formatReserveBody({ creditId, amount }: ReserveRequest): string {
   return joinMembers({ amount: formatAmount(amount), creditId: serializePrintable('creditId', creditId) });
 }
 
+/** Formats the JSON body that finishes a reservation. */
 export function formatFinishBody(request: FinishRequest): string {
   const { receiverId, receiverAddress, transferComment, retirementData } = request;
   return joinMembers({
@@ -53,6 +55,7 @@ export function formatFinishBody(request: FinishRequest): string {
   });
 }
 
+/** Formats the JSON body that requests a transfer or a retirement from the inventory. */
 export function formatInventoryActionBody(request: InventoryActionRequest): string {
   const { creditId, amount, toOrganizationId, toAddress, retirementData } = request;
   return joinMembers({
@@ -63,6 +66,7 @@ export function formatInventoryActionBody(request: InventoryActionRequest): stri
   });
 }
 
+/** Formats the JSON body that creates a user and an organization. */
 export function formatUserAndOrganizationBody({
   user,
   organization,
@@ -86,6 +90,7 @@ function joinMembers(members: SerializedMembers): string {
   return `{${memberTexts.join(',')}}`;
 }
 
+/** Serializes each member to JSON text. */
 function serializeMembers(members: Readonly<Record<string, unknown>>): SerializedMembers {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 }

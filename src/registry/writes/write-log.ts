@@ -2,7 +2,7 @@ const MAX_CREATED_IDS = 10_000;
 
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
-/** Remembers what this process wrote recently, so that a lost write is not mistaken for an earlier one of ours. */
+/** Creates the memory of what this process wrote recently, so that a lost write is not mistaken for an earlier one of ours. */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();
   const createdIds = new Set<string>();

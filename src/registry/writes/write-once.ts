@@ -89,6 +89,7 @@ async function findLostResult<T>(
   throw createUnknownOutcomeError(write, candidates, lossError);
 }
 
+/** Creates the error of a write whose result stays unclear. It carries the candidates that were found. */
 function createUnknownOutcomeError<T>(
   { request }: WriteRequest<T>,
   candidates: readonly T[],
