@@ -1,3 +1,8 @@
+/**
+ * The public client of the registry (`carbon-mirror/client`). It knows neither the mirror nor the databases. All parts of one
+ * client share one limit of requests, one corrected clock and the access tokens in memory. The private key and the tokens
+ * never appear in an error.
+ */
 import { KeyObject } from 'node:crypto';
 import { createAppClient } from './registry/app-client.js';
 import type {
@@ -7,26 +12,26 @@ import type {
   RegistryClient,
   TokenClient,
 } from './registry/clients.js';
-import type { HttpOptions } from './registry/http/calls.js';
+import type { HttpOptions } from './registry/http/http-types.js';
 import { RegistryError } from './registry/errors.js';
-import { createHttp } from './registry/http/http.js';
+import { createHttpClient } from './registry/http/http-client.js';
 import type { AppJwt, TokenSource } from './registry/http/credential.js';
 import type { Installation } from './registry/model.js';
 import { createOrganizationClient } from './registry/organization-client.js';
-import type { Page } from './registry/reading.js';
+import type { ListPage } from './registry/read-types.js';
 import { createTokenClient } from './registry/token-client.js';
 import { type AccessTokens, createAccessTokens } from './registry/auth/access-tokens.js';
-import { createAppJwt } from './registry/auth/app-jwt.js';
-import { createClock } from './registry/auth/clock.js';
+import { createAppJwtSource } from './registry/auth/app-jwt.js';
+import { createRegistryClock } from './registry/auth/clock.js';
 import { readPrivateKey } from './registry/auth/private-key.js';
 
 export {
+  type AccessTokenClient,
+  type AccessTokenClientOptions,
   createClientWithToken,
-  type GivenTokenClient,
-  type GivenTokenOptions,
-} from './registry/given-token.js';
+} from './registry/access-token-client.js';
 export { RegistryError, type RegistryErrorCode } from './registry/errors.js';
-export type { Action, Amount, Permissions } from './registry/model.js';
+export type { Amount, CreditAction, Permissions } from './registry/model.js';
 export type {
   Address,
   Credit,
@@ -38,8 +43,8 @@ export type {
   Reservation,
   Retirement,
 } from './registry/model.js';
-export { reservationState } from './registry/reservation-state.js';
-export type { Download, ListOptions, Page, ReadOptions } from './registry/reading.js';
+export { getReservationState } from './registry/reservation-state.js';
+export type { Download, ListOptions, ListPage, ReadOptions } from './registry/read-types.js';
 export type {
   CreateUserAndOrganizationRequest,
   FinishRequest,
@@ -52,45 +57,46 @@ export type { AppClient, CreatedOrganization, OrganizationClient, TokenClient };
 
 export interface ClientOptions extends HttpOptions {
   readonly appId: string;
-  /** RSA, as PEM text (PKCS#1 or PKCS#8, real or written-out line ends) or as a key that was read before. */
+  /** An RSA key, as PEM text (PKCS#1 or PKCS#8; line breaks may be written as `\n`) or as a `KeyObject`. */
   readonly privateKey: string | KeyObject;
-  /** Told when the registry's clock is so far from ours that JWTs are signed by its time. */
+  /** Called when the clock for JWTs is corrected, because the local one is too far from the registry's. */
   readonly onClockCorrection?: (offsetMs: number) => void;
-  /** Told when JWTs are refused and the registry's Date header would explain it, but is not to be believed. */
+  /** Called if a refused JWT calls for a correction of the clock that is too large or too soon to be trusted. */
   readonly onClockRefusal?: (skewMs: number) => void;
 }
 
-/** One app at one registry. All parts share one budget of calls, one clock and the tokens in memory. */
+/** A client of one app at one registry. */
 export interface Client extends RegistryClient {
   readonly tokens: AccessTokens;
-  /** The app's own JWT, for calls by path. */
+  /** The app's JWT, for requests that `http` sends directly. */
   readonly jwt: TokenSource<AppJwt>;
 }
 
+/** Creates a client of one app. It sends nothing before its first call. */
 export function createClient(options: ClientOptions): Client {
   const { onClockCorrection, onClockRefusal } = options;
-  const appId = checkedAppId(options.appId);
-  const privateKey = keyOf(options.privateKey);
-  const clock = createClock({
+  const appId = checkAppId(options.appId);
+  const privateKey = toPrivateKey(options.privateKey);
+  const clock = createRegistryClock({
     now: options.now,
     ...(onClockCorrection === undefined ? {} : { onCorrection: onClockCorrection }),
     ...(onClockRefusal === undefined ? {} : { onRefusal: onClockRefusal }),
   });
-  const http = createHttp({
+  const http = createHttpClient({
     ...options,
-    secrets: [...(options.secrets ?? []), pemOf(privateKey)],
+    secrets: [...(options.secrets ?? []), exportPem(privateKey)],
     onDate: (registryMs, localMs, status) => {
-      clock.observe({ registryMs, localMs, status });
+      clock.observeResponse({ registryMs, localMs, status });
       options.onDate?.(registryMs, localMs, status);
     },
   });
-  const jwt = createAppJwt({ appId, privateKey, now: clock.now });
-  const signing = createAppClient({ http, token: jwt });
-  const tokens = createAccessTokens({ mint: signing, now: clock.now });
+  const jwt = createAppJwtSource({ appId, privateKey, now: clock.now });
+  const app = createAppClient({ http, token: jwt });
+  const tokens = createAccessTokens({ issuer: app, now: clock.now });
 
   return {
     http,
-    app: matchingPermissions(signing, tokens),
+    app: reportPermissions(app, tokens),
     token: createTokenClient({ http, token: tokens.app() }),
     installation: installationId => createTokenClient({ http, token: tokens.installation(installationId) }),
     organization: (installationId, organizationId) =>
@@ -105,43 +111,45 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Programs without types leave out what they have not read. */
-function checkedAppId(appId: unknown): string {
+/** Checks the app id at run time too: programs in JavaScript may pass a variable that was never set. */
+function checkAppId(appId: unknown): string {
   if (typeof appId === 'string' && /^[\x21-\x7e]+$/.test(appId)) return appId;
-  throw new RegistryError('bad_request', 'appId: expected the id of the app, as the registry gave it');
+  throw new RegistryError('bad_request', 'appId: expected the id of the app, as the registry shows it');
 }
 
-function keyOf(key: unknown): KeyObject {
+function toPrivateKey(key: unknown): KeyObject {
   if (typeof key === 'string') return readPrivateKey(key);
   if (key instanceof KeyObject && key.type === 'private' && key.asymmetricKeyType === 'rsa') return key;
   throw new RegistryError(
     'bad_request',
-    'privateKey: expected PEM text, or an RSA private key that was read',
+    'privateKey: expected PEM text, or a KeyObject of an RSA private key',
   );
 }
 
-function pemOf(key: KeyObject): string {
+function exportPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Each time an installation is read, a token that carries other permissions than it has is dropped. */
-function matchingPermissions(app: AppClient, tokens: AccessTokens): AppClient {
-  function noted(installation: Installation): Installation {
+/** Wraps the app client so that each installation it reads updates the permissions that its cached token must have. */
+function reportPermissions(app: AppClient, tokens: AccessTokens): AppClient {
+  function report(installation: Installation): Installation {
     tokens.matchPermissions(installation.id, installation.permissions);
     return installation;
   }
 
-  async function* notedPages(pages: AsyncIterable<Page<Installation>>): AsyncGenerator<Page<Installation>> {
+  async function* reportPages(
+    pages: AsyncIterable<ListPage<Installation>>,
+  ): AsyncGenerator<ListPage<Installation>> {
     for await (const page of pages) {
-      page.items.forEach(noted);
+      page.items.forEach(report);
       yield page;
     }
   }
 
   return {
     ...app,
-    listInstallations: options => notedPages(app.listInstallations(options)),
-    readInstallation: async (id, options) => noted(await app.readInstallation(id, options)),
-    readInstallationOf: async (id, options) => noted(await app.readInstallationOf(id, options)),
+    listInstallations: options => reportPages(app.listInstallations(options)),
+    readInstallation: async (id, options) => report(await app.readInstallation(id, options)),
+    readInstallationOf: async (id, options) => report(await app.readInstallationOf(id, options)),
   };
 }

@@ -1,4 +1,4 @@
-// A test of your own, against a registry of its own: node --test docs/examples/own-test.js
+// Tests your own code against a sandbox registry: node --test docs/examples/own-test.js
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { startSandbox } from 'carbon-mirror/sandbox';
 
 await test('the warehouse of the first organization is read', async () => {
   const sandbox = await startSandbox({ port: 0, seed: 1 });
-  // What people do in a registry: GET without a body, POST with one.
+  // Calls the control API, which acts as the people of the registry: GET without a body, POST with one.
   const control = async (path, body) => {
     const headers = { 'content-type': 'application/json' };
     const post = { method: 'POST', headers, body: JSON.stringify(body) };

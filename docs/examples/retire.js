@@ -1,13 +1,13 @@
-// Retires one tonne of exPost credits out of the first warehouse that has one, and saves the certificate.
+// Retires one tonne of exPost credits from the first warehouse that has one, and saves the certificate.
 //
 //   REGISTRY_BASE_URL=... REGISTRY_APP_ID=... REGISTRY_PRIVATE_KEY_FILE=... node docs/examples/retire.js FILE
-//   (and REGISTRY_HEADER_PREFIX, where the registry's is another than "registry")
+//   (and REGISTRY_HEADER_PREFIX, if the registry uses another prefix than "registry")
 import { randomUUID } from 'node:crypto';
 import { createWriteStream, readFileSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createClient } from 'carbon-mirror/client';
 
-const [given] = process.argv.slice(2);
+const [fileOption] = process.argv.slice(2);
 
 const client = createClient({
   baseUrl: process.env['REGISTRY_BASE_URL'],
@@ -23,7 +23,7 @@ const { organization, credit } = await findCredit();
 const reservation = await organization.reserve({ creditId: credit.creditId, amount: '1' });
 process.stdout.write(`${credit.serialization}: reserved until ${reservation.reservedToDate}\n`);
 
-// The registry's answer names the reservation; our own reference in the comment finds the retirement.
+// The answer contains the reservation, not the retirement: that is found by our reference in its comment.
 const reference = `order ${randomUUID()}`;
 await organization.finishReservation(reservation.id, 'retire', {
   retirementData: {
@@ -35,7 +35,7 @@ await organization.finishReservation(reservation.id, 'retire', {
 
 const retirement = await findRetirement();
 const certificate = await organization.downloadCertificate(retirement.id);
-const file = given ?? certificate.fileName ?? 'certificate.pdf';
+const file = fileOption ?? certificate.fileName ?? 'certificate.pdf';
 await pipeline(certificate.body, createWriteStream(file));
 process.stdout.write(`retired ${retirement.amount.exact} t for ${retirement.beneficiary}: ${file}\n`);
 
@@ -44,8 +44,8 @@ async function findCredit() {
     for (const installation of items) {
       const seller = client.organization(installation.id, installation.organizationId);
       for await (const credits of seller.readWarehouse()) {
-        const found = credits.find(({ amount, type }) => type === 'exPost' && amount.value >= 1);
-        if (found !== undefined) return { organization: seller, credit: found };
+        const match = credits.find(({ amount, type }) => type === 'exPost' && amount.value >= 1);
+        if (match !== undefined) return { organization: seller, credit: match };
       }
     }
   }
@@ -54,8 +54,8 @@ async function findCredit() {
 
 async function findRetirement() {
   for await (const { items } of organization.listRetirements()) {
-    const found = items.find(({ comment }) => comment === reference);
-    if (found !== undefined) return found;
+    const match = items.find(({ comment }) => comment === reference);
+    if (match !== undefined) return match;
   }
   throw new Error('the registry does not show the retirement yet');
 }

@@ -1,4 +1,4 @@
-// Sells one tonne to a customer who has no organization yet: it is made for them, and receives the credits.
+// Sells one tonne to a customer without an organization: creates the organization and transfers the credits to it.
 //
 //   REGISTRY_BASE_URL=... REGISTRY_APP_ID=... REGISTRY_PRIVATE_KEY_FILE=... \
 //     node docs/examples/sell.js SELLER_ORGANIZATION_ID CREDIT_ID CUSTOMER_EMAIL CUSTOMER_ORGANIZATION
@@ -20,7 +20,7 @@ const client = createClient({
 const installation = await client.app.readInstallationOf(sellerId);
 const seller = client.organization(installation.id, sellerId);
 
-// First the reservation: from now on the customer has ten minutes in which nobody else can buy the tonne.
+// Reserve first: for the next ten minutes nobody else can buy the tonne.
 const reservation = await seller.reserve({ creditId, amount: '1' });
 
 try {
@@ -34,7 +34,7 @@ try {
   });
   process.stdout.write(`1 t of ${creditId} now belongs to ${fullName}\n`);
 } catch (error) {
-  // Where the outcome is not known, nothing is undone and nothing is repeated: a person decides.
+  // If the outcome is unknown, undo and repeat nothing: a person must decide.
   if (error instanceof RegistryError && error.code === 'outcome_unknown') throw error;
   await seller.cancelReservation(reservation.id);
   throw error;

@@ -9,6 +9,6 @@ const client = createClientWithToken({
   random: Math.random,
 });
 
-const own = client.organization(process.env['ORGANIZATION_ID'] ?? '');
-console.log((await own.readOrganization()).fullName);
+const organization = client.organization(process.env['ORGANIZATION_ID'] ?? '');
+console.log((await organization.readOrganization()).fullName);
 for await (const { items } of client.token.listProjects()) console.log(items.length, 'projects');

@@ -4,7 +4,7 @@ import { openEngine } from '../store/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics } from './operations/metrics.js';
 import { builtBeside } from '../package.js';
-import { EVENTS } from '../registry/model.js';
+import { WEBHOOK_EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
 import type { WebhookPost } from '../webhook/posts.js';
 import { createReceiver } from '../webhook/receiver.js';
@@ -32,7 +32,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'inbox migrated');
 
     const health = createHealth();
-    const metrics = createMetrics(EVENTS);
+    const metrics = createMetrics(WEBHOOK_EVENTS);
     const { webhookSecrets: secrets, appId } = settings;
     const { dataDir, diskReserveMb, database } = settings;
     const workerData: ReceiverThreadData = { store: { dataDir, diskReserveMb, database }, secrets, appId };

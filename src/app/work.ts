@@ -9,8 +9,8 @@ import { createMetrics, type Metrics } from './operations/metrics.js';
 import { readFindings } from '../query/history/findings.js';
 import { readAges } from '../query/freshness/read.js';
 import { readCertificateCounts } from '../query/status.js';
-import { EVENTS } from '../registry/model.js';
-import type { HttpOptions } from '../registry/http/calls.js';
+import { WEBHOOK_EVENTS } from '../registry/model.js';
+import type { HttpOptions } from '../registry/http/http-types.js';
 import type { ReadSummary } from '../sync/context.js';
 import { describeFailure } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
@@ -47,7 +47,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     const applied = await engine.prepare(families, now(), what => log.warn({ what }, WAITS));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 
-    const metrics = createMetrics(EVENTS);
+    const metrics = createMetrics(WEBHOOK_EVENTS);
     const client = createClient({
       ...settings,
       ...tools.calls,

@@ -1,94 +1,120 @@
-import type { Call, Http } from './http/calls.js';
+import type { HttpClient, HttpRequest, RouteParams } from './http/http-types.js';
 import type { AppClient, CreatedOrganization } from './clients.js';
 import type { AppJwt, TokenSource } from './http/credential.js';
-import { badAnswer, memberSource, readSource } from './json/fields.js';
+import { createBadAnswerError, getObjectField, parseObject } from './json/json-object.js';
 import type { Installation } from './model.js';
-import { parseInstallation, parseOrganization, parseUser } from './json/parse.js';
-import { collect } from './writes/look-up.js';
-import { writeOnce } from './writes/once.js';
-import { listPages } from './pages/pages.js';
-import { parseToken } from './json/parse-token.js';
-import { type ListOptions, observed, type ReadOptions } from './reading.js';
-import { userAndOrganizationBody } from './writes/requests.js';
-import { isSameId } from './owner.js';
-import { bodyText, readOne } from './pages/single.js';
+import { parseInstallation, parseOrganization, parseUser } from './json/parse-objects.js';
+import { findMatches } from './writes/lost-write-match.js';
+import { writeOnce } from './writes/write-once.js';
+import { readPages } from './pages/pages.js';
+import { parseAccessToken } from './json/parse-access-token.js';
+import { type ListOptions, pickRequestOptions, type ReadOptions } from './read-types.js';
+import { type CreateUserAndOrganizationRequest, formatUserAndOrganizationBody } from './writes/requests.js';
+import { isSameId } from './list-owner.js';
+import { decodeBody, readObject } from './pages/single-response.js';
 
 export interface AppClientOptions {
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly token: TokenSource<AppJwt>;
 }
 
-type Params = Readonly<Record<string, string>>;
+const INSTALLATION_FORMAT = { name: 'installation', parse: parseInstallation };
 
-const INSTALLATION = { name: 'installation', parse: parseInstallation };
-
+/** Creates the client that acts as the app itself, with its JWT. */
 export function createAppClient({ http, token }: AppClientOptions): AppClient {
-  const get = (route: string, params: Params = {}): Call => ({ method: 'GET', route, params, token });
-
-  function listInstallations(options?: ListOptions) {
-    const call = get('/app/installations');
-    return listPages({ http, call, key: 'installations', parse: parseInstallation }, options);
+  function createGet(route: string, params: RouteParams = {}): HttpRequest {
+    return { method: 'GET', route, params, token };
   }
 
-  /** Minting may be repeated: a token too many is forgotten and runs out. */
-  async function mint(route: string, params: Params, options: ReadOptions = {}) {
-    const call: Call = { method: 'POST', route, params, token, repeatable: true };
-    return bodyText(await http.call({ ...call, ...observed(options) }));
+  function listInstallations(options?: ListOptions) {
+    const request = createGet('/app/installations');
+    return readPages({ http, request, key: 'installations', parse: parseInstallation }, options);
+  }
+
+  /** Requests an access token. This is repeatable: a surplus token is never used and expires. */
+  async function requestToken(
+    route: string,
+    params: RouteParams,
+    options: ReadOptions = {},
+  ): Promise<string> {
+    const request = { method: 'POST', route, params, token, repeatable: true } as const;
+    return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
+  }
+
+  /** Finds the installations that a lost creation may have made, by the organization's name. */
+  function findCreated(
+    fullName: string,
+    isSinceWrite: (instant: string | null) => boolean,
+    options: ReadOptions,
+  ) {
+    return findMatches(listInstallations(options), ({ organization, createdAt }) =>
+      organization?.fullName === fullName && isSinceWrite(createdAt) ? 'certain' : 'none',
+    );
+  }
+
+  /** Creates a user and an organization in one write that is never repeated. */
+  async function createUserAndOrganization(
+    body: CreateUserAndOrganizationRequest,
+    options: ReadOptions = {},
+  ): Promise<CreatedOrganization> {
+    const { fullName } = body.organization;
+    return writeOnce<CreatedOrganization>(http, options, {
+      request: {
+        method: 'POST',
+        route: '/app/create/user/organization',
+        body: formatUserAndOrganizationBody(body),
+        token,
+      },
+      parseResponse: response => parseCreatedOrganization(decodeBody(response)),
+      lookUp: async isSinceWrite => {
+        const { candidates, certain } = await findCreated(fullName, isSinceWrite, options);
+        return {
+          candidates: candidates.map(toCreatedOrganization),
+          certain: certain.map(toCreatedOrganization),
+        };
+      },
+      getCreatedId: ({ installation }) => installation.id,
+      duplicateKey: fullName,
+    });
+  }
+
+  /** Reads the installation of the app on an organization. Throws if the answer is that of another one. */
+  async function readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation> {
+    const request = createGet('/app/organizations/:organizationId/installation', { organizationId });
+    const installation = await readObject(http, request, INSTALLATION_FORMAT, options);
+    const ownerId = installation.organizationId ?? organizationId;
+    if (isSameId(ownerId, organizationId)) return installation;
+    throw createBadAnswerError('installation', 'the one of the organization', 'another');
   }
 
   return {
-    createAppToken: async options => parseToken(await mint('/app/accessTokens', {}, options)),
-    createInstallationToken: async (installationId, options) =>
-      parseToken(await mint('/app/installations/:installationId/accessTokens', { installationId }, options)),
-    createUserAndOrganization: async (request, options = {}) =>
-      writeOnce<CreatedOrganization>(http, options, {
-        call: {
-          method: 'POST',
-          route: '/app/create/user/organization',
-          body: userAndOrganizationBody(request),
-          token,
-        },
-        read: answer => parseCreated(bodyText(answer)),
-        lookUp: async since => {
-          const { fullName } = request.organization;
-          const found = await collect(listInstallations(options), ({ organization, createdAt }) =>
-            organization?.fullName === fullName && since(createdAt) ? 'yes' : 'no',
-          );
-          return { candidates: found.candidates.map(asCreated), certain: found.certain.map(asCreated) };
-        },
-        newId: ({ installation }) => installation.id,
-        twin: request.organization.fullName,
-      }),
-    listInstallations,
-    readInstallation: (installationId, options) =>
-      readOne(
-        http,
-        get('/app/installations/:installationId', { installationId }),
-        { ...INSTALLATION, id: installationId },
-        options,
-      ),
-    readInstallationOf: async (organizationId, options) => {
-      const call = get('/app/organizations/:organizationId/installation', { organizationId });
-      const installation = await readOne(http, call, INSTALLATION, options);
-      const owner = installation.organizationId ?? organizationId;
-      if (isSameId(owner, organizationId)) return installation;
-      throw badAnswer('installation', 'the one of the organization', 'another');
+    createAppToken: async options => parseAccessToken(await requestToken('/app/accessTokens', {}, options)),
+    createInstallationToken: async (installationId, options) => {
+      const route = '/app/installations/:installationId/accessTokens';
+      return parseAccessToken(await requestToken(route, { installationId }, options));
     },
+    createUserAndOrganization,
+    listInstallations,
+    readInstallation: (installationId, options) => {
+      const request = createGet('/app/installations/:installationId', { installationId });
+      return readObject(http, request, { ...INSTALLATION_FORMAT, id: installationId }, options);
+    },
+    readInstallationOf,
   };
 }
 
-function asCreated(installation: Installation): CreatedOrganization {
+function toCreatedOrganization(installation: Installation): CreatedOrganization {
   return { user: null, organization: installation.organization, installation };
 }
 
-/** Only the installation is certain to be there. */
-function parseCreated(text: string): CreatedOrganization {
-  const source = readSource(text, 'created');
-  const installed = memberSource(source, 'installation');
-  if (installed === null) throw badAnswer('created.installation', 'an object', 'none');
-  const installation = parseInstallation(installed);
-  const organization = memberSource(source, 'organization');
-  const user = memberSource(source, 'user');
+/** Parses the answer to a creation. Only the installation must be in it. */
+function parseCreatedOrganization(text: string): CreatedOrganization {
+  const created = parseObject(text, 'created');
+  const installationObject = getObjectField(created, 'installation');
+  if (installationObject === null) throw createBadAnswerError('created.installation', 'an object', 'none');
+  const installation = parseInstallation(installationObject);
+  const organization = getObjectField(created, 'organization');
+  const user = getObjectField(created, 'user');
   return {
     user: user && parseUser(user),
     organization: organization ? parseOrganization(organization) : installation.organization,

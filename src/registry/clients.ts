@@ -1,7 +1,7 @@
-import type { Http } from './http/calls.js';
+import type { HttpClient } from './http/http-types.js';
 import type { AccessToken, AppToken, InstallationToken } from './http/credential.js';
 import type {
-  Action,
+  CreditAction,
   Address,
   Credit,
   Installation,
@@ -13,7 +13,7 @@ import type {
   Retirement,
   User,
 } from './model.js';
-import type { Download, DownloadOptions, ListOptions, Page, ReadOptions } from './reading.js';
+import type { Download, DownloadOptions, ListOptions, ListPage, ReadOptions } from './read-types.js';
 import type {
   CreateUserAndOrganizationRequest,
   FinishRequest,
@@ -21,98 +21,98 @@ import type {
   ReserveRequest,
 } from './writes/requests.js';
 
-/** What creating a user and an organization answers. A lost answer that was found again knows no user. */
+/** The result of creating a user and an organization. `user` is null if the answer was lost and the rest was found afterwards. */
 export interface CreatedOrganization {
   readonly user: User | null;
   readonly organization: Organization | null;
   readonly installation: Installation;
 }
 
-/** The registry as one app sees it. All parts share one budget of calls. */
+/** All clients of one app. They share one limit of requests. */
 export interface RegistryClient {
-  readonly http: Http;
-  /** What the app does as itself. */
+  readonly http: HttpClient;
+  /** Acts as the app itself. */
   readonly app: AppClient;
-  /** What any access token may do, with the app's own. */
+  /** Does what any access token allows, with the app's own token. */
   readonly token: TokenClient;
-  /** The same with an installation's token; `revokeToken` ends that one. */
+  /** The same with the token of an installation, which is also the one that `revokeToken` revokes. */
   installation(installationId: string): TokenClient;
-  /** What an installation allows the app to do for its organization. */
+  /** Acts for the organization of an installation, as far as its permissions allow. */
   organization(installationId: string, organizationId: string): OrganizationClient;
 }
 
-/** What the app does as itself, with its JWT. */
+/** Acts as the app itself, with its JWT. */
 export interface AppClient {
   createAppToken(options?: ReadOptions): Promise<AccessToken<AppToken>>;
   createInstallationToken(
     installationId: string,
     options?: ReadOptions,
   ): Promise<AccessToken<InstallationToken>>;
-  /** Never repeated. A lost answer is looked for among the installations, by the organization's name. */
+  /** Is sent once. If the answer is lost, the new installation is searched by the organization's name. */
   createUserAndOrganization(
     request: CreateUserAndOrganizationRequest,
     options?: ReadOptions,
   ): Promise<CreatedOrganization>;
-  listInstallations(options?: ListOptions): AsyncIterable<Page<Installation>>;
+  listInstallations(options?: ListOptions): AsyncIterable<ListPage<Installation>>;
   readInstallation(installationId: string, options?: ReadOptions): Promise<Installation>;
   readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation>;
 }
 
-/** What the app does for one organization, with an installation token. */
+/** Acts for one organization, with the token of its installation. */
 export interface OrganizationClient {
   readOrganization(options?: ReadOptions): Promise<Organization>;
   readAddresses(options?: ReadOptions): Promise<readonly Address[]>;
   readMembers(options?: ReadOptions): Promise<readonly Member[]>;
 
-  /** One long answer, cut into batches as it arrives. It is complete only when the walk ends without an error. */
+  /** Reads one long answer in batches, as it arrives. It is complete only if the iteration ends without an error. */
   readWarehouse(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
   readInventory(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
 
-  listReservations(options?: ListOptions): AsyncIterable<Page<Reservation>>;
+  listReservations(options?: ListOptions): AsyncIterable<ListPage<Reservation>>;
   readReservation(reservationId: string, options?: ReadOptions): Promise<Reservation>;
-  /** Never repeated, and neither are the next three: a lost answer is looked up. */
+  /** Is sent once, as are all writes. If the answer is lost, the new reservation is searched in the list. */
   reserve(request: ReserveRequest, options?: ReadOptions): Promise<Reservation>;
-  /** Null where the registry took it and shows the reservation no more. */
+  /** Returns the ended reservation; null if the registry accepted the request and no longer shows the reservation. */
   cancelReservation(reservationId: string, options?: ReadOptions): Promise<Reservation | null>;
   finishReservation(
     reservationId: string,
-    action: Action,
+    action: CreditAction,
     request: FinishRequest,
     options?: ReadOptions,
   ): Promise<Reservation | null>;
 
-  listInventoryRequests(options?: ListOptions): AsyncIterable<Page<InventoryRequest>>;
+  listInventoryRequests(options?: ListOptions): AsyncIterable<ListPage<InventoryRequest>>;
   readInventoryRequest(requestId: string, options?: ReadOptions): Promise<InventoryRequest>;
   requestInventoryAction(
-    action: Action,
+    action: CreditAction,
     request: InventoryActionRequest,
     options?: ReadOptions,
   ): Promise<InventoryRequest>;
 
-  listRetirements(options?: ListOptions): AsyncIterable<Page<Retirement>>;
+  listRetirements(options?: ListOptions): AsyncIterable<ListPage<Retirement>>;
   readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
   downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
 }
 
-/** Either alone is enough. */
+/** Finds a project by one of its credits. One of the two is enough. */
 export interface ProjectQuery {
   readonly serialization?: string | undefined;
   readonly creditId?: string | undefined;
 }
 
-/** What any access token may do, the app's or an installation's. */
+/** Does what any access token allows, be it the app's or an installation's. */
 export interface TokenClient {
-  listProjects(options?: ListOptions): AsyncIterable<Page<Project>>;
+  listProjects(options?: ListOptions): AsyncIterable<ListPage<Project>>;
   findProject(query: ProjectQuery, options?: ReadOptions): Promise<Project>;
   readProject(projectId: string, options?: ReadOptions): Promise<Project>;
   readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
   downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
   /**
-   * A sandbox deposits 100 credits. It is a GET that writes, so it is never repeated;
-   * a deposit has no mark to find it by, so a lost answer is always `outcome_unknown`.
-   * Answers the credits that the registry shows, which may be none.
+   * Deposits 100 credits, in a sandbox only. Returns the credits that the registry shows, which may be none.
+   * It is a GET that writes, so it is sent once. A deposit cannot be recognized afterwards, so a lost answer
+   * is always `outcome_unknown`.
    */
   friendbot(organizationId: string, options?: ReadOptions): Promise<readonly Credit[]>;
-  /** Ends the very token that this client sends. */
+  /** Revokes the token that this client sends. */
   revokeToken(options?: ReadOptions): Promise<void>;
 }

@@ -1,31 +1,31 @@
-import { maskSecretLookalikes } from './http/mask.js';
+import { maskCredentials } from './http/mask.js';
 
 export const REGISTRY_ERROR_CODES = [
-  /** Refused here, before anything was sent: an id, a path or an amount that no call may carry. */
+  /** Refused before anything was sent: an id, a path or an amount that no request may contain. */
   'bad_request',
   'unauthorized',
   'forbidden',
   'not_found',
-  /** No access token is to be had, because the installation is not there: nothing is known of what was asked for. */
+  /** The installation does not exist, so there is no access token for it. Whether the requested object exists is unknown. */
   'installation_gone',
   'conflict',
-  /** The registry refused what was sent (400, 422 and their like). */
+  /** The registry rejected the content of the request (400, 422 and similar). */
   'invalid',
   'rate_limited',
   'unavailable',
   'timeout',
   'bad_answer',
-  /** Whole and well-formed, but another thing than what was asked for. */
+  /** Complete, valid JSON, but not the list that was requested. */
   'other_form',
   'too_large',
-  /** A write whose answer was lost, and which could not be found again beyond doubt. */
+  /** The answer to a write was lost, and reading the registry did not show clearly whether the write happened. */
   'outcome_unknown',
   'cancelled',
 ] as const;
 export type RegistryErrorCode = (typeof REGISTRY_ERROR_CODES)[number];
 
-/** The beginning of what came instead. */
-export interface OtherAnswer {
+/** The beginning of an answer that is JSON of an unexpected form. */
+export interface UnexpectedAnswer {
   readonly form: 'object' | 'list';
   readonly text: string;
 }
@@ -37,53 +37,56 @@ export interface RegistryErrorDetails {
   readonly registryMessage?: string | null;
   readonly mayHaveHappened?: boolean;
   readonly candidates?: readonly unknown[];
-  readonly answer?: OtherAnswer | null;
+  readonly answer?: UnexpectedAnswer | null;
   readonly cause?: unknown;
 }
 
-/** The one error of the client. Nothing that looks like a secret gets into it, whatever the registry says. */
+/** The only error of the client. All its texts are masked, whatever the registry sends. */
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: RegistryErrorCode;
-  /** The method and the route of what was asked; null where nothing was. */
+  /** Method and route of the request; null if there was none. */
   readonly call: string | null;
-  /** The answer's status; null where none came. */
+  /** Status of the response; null if none arrived. */
   readonly status: number | null;
-  /** How long the registry asked to wait, capped; null where it did not say. */
+  /** How long the registry asked to wait, at most 15 minutes; null if it did not. */
   readonly retryAfterMs: number | null;
-  /** The registry's own words, without anything that looks like a credential. */
+  /** The message of the registry, masked; null if there was none. */
   readonly registryMessage: string | null;
-  /** Sent, and never clearly refused: a write may have taken effect although this error came. */
+  /** Whether the request was sent and not clearly refused: a write may have taken effect despite this error. */
   readonly mayHaveHappened: boolean;
-  /** What may have come of a write, for `outcome_unknown`. */
+  /** For `outcome_unknown`: the objects that the lost write may have created. */
   readonly candidates: readonly unknown[];
-  /** What came instead, for `other_form`. */
-  readonly answer: OtherAnswer | null;
+  /** For `other_form`: what the registry sent instead. */
+  readonly answer: UnexpectedAnswer | null;
 
   constructor(code: RegistryErrorCode, message: string, details: RegistryErrorDetails = {}) {
-    super(maskSecretLookalikes(message), details.cause === undefined ? {} : { cause: details.cause });
+    const { call, status, retryAfterMs, registryMessage, answer, cause } = details;
+    super(maskCredentials(message), cause === undefined ? {} : { cause });
     this.code = code;
-    this.call = details.call == null ? null : maskSecretLookalikes(details.call);
-    this.status = details.status ?? null;
-    this.retryAfterMs = details.retryAfterMs ?? null;
-    this.registryMessage =
-      details.registryMessage == null ? null : maskSecretLookalikes(details.registryMessage);
+    this.call = maskIfPresent(call);
+    this.status = status ?? null;
+    this.retryAfterMs = retryAfterMs ?? null;
+    this.registryMessage = maskIfPresent(registryMessage);
     this.mayHaveHappened = details.mayHaveHappened ?? false;
     this.candidates = details.candidates ?? [];
-    this.answer =
-      details.answer == null ? null : { ...details.answer, text: maskSecretLookalikes(details.answer.text) };
+    this.answer = answer == null ? null : { ...answer, text: maskCredentials(answer.text) };
   }
 }
 
-/** What to look after when the registry does not even tell where the app is installed. */
-export function adviceOnAccess(code: string): string {
-  return code === 'unauthorized' || code === 'forbidden'
-    ? 'Do REGISTRY_APP_ID and the private key belong together, and is the public half at the registry?'
-    : 'Is REGISTRY_BASE_URL right, and does this machine reach it?';
+function maskIfPresent(text: string | null | undefined): string | null {
+  return text == null ? null : maskCredentials(text);
 }
 
-/** Enough of a bad value to find it by, never the whole. */
-export function excerpt(value: unknown): string {
+/** Returns what to check when even the list of installations cannot be read. */
+export function getAccessAdvice(errorCode: string): string {
+  return errorCode === 'unauthorized' || errorCode === 'forbidden'
+    ? 'Check that REGISTRY_APP_ID and the private key belong to the same app, and that its public key is at the registry.'
+    : 'Check REGISTRY_BASE_URL, and that this machine can reach it.';
+}
+
+/** Formats the beginning of an unexpected value for an error message. Values that are no text are only named by their type. */
+export function formatExcerpt(value: unknown): string {
   if (typeof value !== 'string') return value === null ? 'null' : typeof value;
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);
 }

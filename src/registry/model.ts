@@ -1,20 +1,23 @@
-/** The words of the registry, and what stands in its objects. Everything here is data; nothing here imports anything. */
+/**
+ * The objects of the registry and their fields, as data: parsers, types and tables are derived from these models.
+ * This file imports nothing, so that every module may import it.
+ */
 
-/** The names that permissions have in the registry's JSON. */
+/** The permissions that an installation may grant, as the registry's JSON names them. */
 export type PermissionName =
   | 'organization_info'
   | 'organization_members'
   | 'organization_warehouse'
   | 'organization_inventory';
 
-/** Levels rise from left to right; a higher one includes the lower ones. */
+/** Ascending: a level includes those before it. */
 export const PERMISSION_LEVELS = ['VIEW', 'REQUEST', 'WRITE'] as const;
 export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
 
-/** Each name with its level. Names and levels that the registry adds later are kept as sent. */
+/** The level of each permission by its name. Unknown names and levels are kept as sent. */
 export type Permissions = Readonly<Record<string, string>>;
 
-export const EVENTS = [
+export const WEBHOOK_EVENTS = [
   'installed',
   'uninstalled',
   'suspended',
@@ -24,19 +27,21 @@ export const EVENTS = [
   'organizationTransaction',
 ] as const;
 
-export const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
-export type Action = (typeof ACTIONS)[number];
+export const CREDIT_ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
+export type CreditAction = (typeof CREDIT_ACTIONS)[number];
 
 /**
- * An amount of credits in tonnes, as the registry wrote it.
- * `micro` counts millionths and is null where the amount is finer or larger than a 64-bit integer holds.
- * An amount that no number can hold has a `fault`, and nulls beside it.
- * `JSON.stringify` writes `micro` as text: `BigInt` makes it the same number again.
+ * An amount of credits in tonnes. A value that is no usable amount has a `fault`, and all other fields are null.
+ * `JSON.stringify` writes `micro` as text, which `BigInt` converts back.
  */
 export interface Amount {
+  /** The digits that the registry sent. */
   readonly exact: string | null;
+  /** The nearest JavaScript number. */
   readonly value: number | null;
+  /** Millionths; null if the amount has finer digits or does not fit into 64 bits. */
   readonly micro: bigint | null;
+  /** What is wrong with the value; null if nothing is. */
   readonly fault: string | null;
 }
 
@@ -45,15 +50,17 @@ export interface ProjectReference {
   readonly fullName: string | null;
 }
 
-/** How a member of an object is read, and what it is then; `?` where it may be null. */
-interface Kinds {
-  /** Enters a path or a file name. */
+/** The types of fields and their values once parsed. With `?` the field may be missing. */
+interface FieldTypes {
+  /** May be used in a path or a file name. */
   readonly id: string;
   readonly 'id?': string | null;
-  /** The registry's where it sends one, else a hash of the object. */
+  /** The registry's id if it sends one, else a hash of the object. */
   readonly 'id or hash': string;
+  /** An id that never enters a path or a file name. */
   readonly printable: string;
   readonly 'printable?': string | null;
+  /** The id of the organization that owns the object. */
   readonly owner: string | null;
   readonly text: string | null;
   readonly flag: boolean | null;
@@ -64,15 +71,15 @@ interface Kinds {
   readonly permissions: Permissions | null;
   readonly organization: Organization | null;
 }
-export type Kind = keyof Kinds;
-export type KindOf<K extends Kind> = Kinds[K];
+export type FieldType = keyof FieldTypes;
+export type FieldValue<K extends FieldType> = FieldTypes[K];
 
-/** The members of one object: the kind of each, and where its name is not its only one all names in their order. */
-export type Members = Readonly<Record<string, Kind | readonly [Kind, ...string[]]>>;
+/** The fields of an object: the type of each, followed by all names under which it may be sent, in order of preference, if it is not just its own. */
+export type ObjectModel = Readonly<Record<string, FieldType | readonly [FieldType, ...string[]]>>;
 
-/** Every object keeps the registry's own text of itself, digit for digit. */
-export type Read<T extends Members> = { readonly document: string } & {
-  readonly [Name in keyof T]: Kinds[T[Name] extends Kind ? T[Name] : T[Name][0] & Kind];
+/** A parsed object of a model. `document` is the text that the registry sent, digit for digit. */
+export type ParsedObject<T extends ObjectModel> = { readonly document: string } & {
+  readonly [Name in keyof T]: FieldTypes[T[Name] extends FieldType ? T[Name] : T[Name][0] & FieldType];
 };
 
 export const ORGANIZATION = {
@@ -84,26 +91,26 @@ export const ORGANIZATION = {
   zip: 'text',
   physicalAddress: 'text',
   registrationNumber: 'text',
-  /** An address of the registry's choosing: nothing here asks for it. */
+  /** A URL chosen by the registry: it is never fetched. */
   logo: 'text',
   website: 'text',
   isPublic: 'flag',
   createdAt: 'instant',
   updatedAt: 'instant',
-} as const satisfies Members;
-export type Organization = Read<typeof ORGANIZATION>;
+} as const satisfies ObjectModel;
+export type Organization = ParsedObject<typeof ORGANIZATION>;
 
 export const INSTALLATION = {
   id: 'id',
   appId: 'id?',
   organizationId: ['id?', 'organizationId', 'organization.id'],
   organization: 'organization',
-  /** Null where the answer does not say them; each installation has one at least. */
+  /** Null if the answer does not contain them. Every installation has at least one. */
   permissions: 'permissions',
   createdAt: 'instant',
   updatedAt: 'instant',
-} as const satisfies Members;
-export type Installation = Read<typeof INSTALLATION>;
+} as const satisfies ObjectModel;
+export type Installation = ParsedObject<typeof INSTALLATION>;
 
 export const CREDIT = {
   creditId: ['printable', 'creditId', 'id'],
@@ -117,10 +124,10 @@ export const CREDIT = {
   tokenAddress: 'text',
   unit: 'text',
   amount: 'amount',
-  /** How much of it was ever made; null where the registry does not say it. */
+  /** How much of the credit was ever issued; null if the registry does not send it. */
   supply: 'amount?',
-} as const satisfies Members;
-export type Credit = Read<typeof CREDIT>;
+} as const satisfies ObjectModel;
+export type Credit = ParsedObject<typeof CREDIT>;
 
 export const RESERVATION = {
   id: 'id',
@@ -131,14 +138,14 @@ export const RESERVATION = {
   project: 'project',
   reserverId: ['text', 'reserver.id'],
   reserverName: ['text', 'reserver.name'],
-  /** The registry's own word where it sends one; else null, and derived when it is read. */
+  /** As sent; null if the registry sends none. `getReservationState` derives it then. */
   state: 'text',
   isComplete: 'flag',
   reservedToDate: 'instant',
   createdAt: 'instant',
   updatedAt: 'instant',
-} as const satisfies Members;
-export type Reservation = Read<typeof RESERVATION>;
+} as const satisfies ObjectModel;
+export type Reservation = ParsedObject<typeof RESERVATION>;
 
 export const INVENTORY_REQUEST = {
   id: 'id',
@@ -159,8 +166,8 @@ export const INVENTORY_REQUEST = {
   retirementComment: ['text', 'retirementComment', 'comment', 'retirementData.comment'],
   createdAt: 'instant',
   updatedAt: 'instant',
-} as const satisfies Members;
-export type InventoryRequest = Read<typeof INVENTORY_REQUEST>;
+} as const satisfies ObjectModel;
+export type InventoryRequest = ParsedObject<typeof INVENTORY_REQUEST>;
 
 export const RETIREMENT = {
   id: 'id',
@@ -174,8 +181,8 @@ export const RETIREMENT = {
   comment: ['text', 'comment', 'retirementComment'],
   isClaimed: 'flag',
   createdAt: 'instant',
-} as const satisfies Members;
-export type Retirement = Read<typeof RETIREMENT>;
+} as const satisfies ObjectModel;
+export type Retirement = ParsedObject<typeof RETIREMENT>;
 
 export const PROJECT = {
   id: ['id', 'id', '_id', 'projectId'],
@@ -197,33 +204,33 @@ export const PROJECT = {
   methodology: ['text', 'methodology', 'methodology.title', 'methodology.id'],
   type: ['text', 'type', 'type.id', 'type.title'],
   startDate: 'text',
-} as const satisfies Members;
-export type Project = Read<typeof PROJECT>;
+} as const satisfies ObjectModel;
+export type Project = ParsedObject<typeof PROJECT>;
 
 export const ADDRESS = {
   id: 'id or hash',
   address: ['text', 'address', 'publicKey'],
   name: ['text', 'name', 'fullName'],
   isDefault: 'flag',
-} as const satisfies Members;
-export type Address = Read<typeof ADDRESS>;
+} as const satisfies ObjectModel;
+export type Address = ParsedObject<typeof ADDRESS>;
 
 export const MEMBER = {
   id: 'id or hash',
   fullName: ['text', 'fullName', 'name'],
   email: 'text',
-} as const satisfies Members;
-export type Member = Read<typeof MEMBER>;
+} as const satisfies ObjectModel;
+export type Member = ParsedObject<typeof MEMBER>;
 
-/** A person; kept apart from a member, who belongs to an organization. */
+/** A person, such as the sender of a webhook. A member of an organization is a `Member`. */
 export const USER = {
   id: 'id?',
   email: 'text',
   fullName: ['text', 'fullName', 'name'],
-} as const satisfies Members;
-export type User = Read<typeof USER>;
+} as const satisfies ObjectModel;
+export type User = ParsedObject<typeof USER>;
 
-/** What a webhook tells of a movement of credits. */
+/** A movement of credits, as a webhook reports it. */
 export const TRANSACTION = {
   id: 'printable',
   creditId: 'printable?',
@@ -232,10 +239,10 @@ export const TRANSACTION = {
   amount: 'amount',
   createdAt: 'instant',
   updatedAt: 'instant',
-} as const satisfies Members;
-export type Transaction = Read<typeof TRANSACTION>;
+} as const satisfies ObjectModel;
+export type CreditTransaction = ParsedObject<typeof TRANSACTION>;
 
-/** The one pattern for ids that enter a path or a file name. */
+/** The only ids that may enter a path or a file name. */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 export function isId(value: unknown): value is string {
@@ -244,7 +251,7 @@ export function isId(value: unknown): value is string {
 
 const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u;
 
-/** What an id may be that enters neither: a credit's, or a serialization. */
+/** Whether a value is text without control characters. Ids that never enter a path or a file name, such as a credit's, may be any such text. */
 export function isPrintable(value: unknown): value is string {
   return typeof value === 'string' && PRINTABLE.test(value) && value.trim() !== '';
 }
@@ -253,8 +260,13 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-export function permits(permissions: Permissions, name: PermissionName, level: PermissionLevel): boolean {
-  const granted = Object.hasOwn(permissions, name) ? permissions[name]?.toUpperCase() : undefined;
-  const rank = PERMISSION_LEVELS.findIndex(known => known === granted);
-  return rank >= PERMISSION_LEVELS.indexOf(level);
+/** Whether the permissions grant this one at this level or a higher one. */
+export function hasPermission(
+  permissions: Permissions,
+  name: PermissionName,
+  level: PermissionLevel,
+): boolean {
+  const grantedLevel = Object.hasOwn(permissions, name) ? permissions[name]?.toUpperCase() : undefined;
+  const grantedRank = PERMISSION_LEVELS.findIndex(knownLevel => knownLevel === grantedLevel);
+  return grantedRank >= PERMISSION_LEVELS.indexOf(level);
 }

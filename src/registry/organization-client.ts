@@ -1,11 +1,17 @@
 import { readBatches } from './pages/batches.js';
-import type { Call, Http } from './http/calls.js';
+import type { HttpClient, HttpRequest, RouteParams } from './http/http-types.js';
 import type { OrganizationClient } from './clients.js';
 import type { InstallationToken, TokenSource } from './http/credential.js';
-import type { Source } from './json/fields.js';
-import { collect, type Judge, judgeRequest, judgeReservation, twinOf } from './writes/look-up.js';
-import { writeOnce } from './writes/once.js';
-import { listPages } from './pages/pages.js';
+import type { ObjectParser } from './json/json-object.js';
+import {
+  createDuplicateKey,
+  findMatches,
+  matchInventoryRequest,
+  matchReservation,
+  type WriteMatcher,
+} from './writes/lost-write-match.js';
+import { writeOnce } from './writes/write-once.js';
+import { readPages } from './pages/pages.js';
 import {
   parseAddress,
   parseCredit,
@@ -14,17 +20,28 @@ import {
   parseOrganization,
   parseReservation,
   parseRetirement,
-} from './json/parse.js';
-import type { ListOptions, Page, ReadOptions } from './reading.js';
-import { finishBody, inventoryActionBody, reserveBody, type ReserveRequest } from './writes/requests.js';
-import { endReservation } from './writes/reservation-end.js';
-import { download, type One, readAll, readOne, readWritten } from './pages/single.js';
+} from './json/parse-objects.js';
+import type { ListOptions, ListPage, ReadOptions } from './read-types.js';
+import {
+  formatFinishBody,
+  formatInventoryActionBody,
+  formatReserveBody,
+  type ReserveRequest,
+} from './writes/requests.js';
+import { endReservation } from './writes/end-reservation.js';
+import {
+  type ObjectFormat,
+  openDownload,
+  parseWrittenObject,
+  readObject,
+  readShortList,
+} from './pages/single-response.js';
 
 export interface OrganizationClientOptions {
-  readonly http: Http;
+  readonly http: HttpClient;
   readonly organizationId: string;
   readonly token: TokenSource<InstallationToken>;
-  /** Our own app: after a lost answer it tells our reservations from those of others. Null where it is not known. */
+  /** Our own app, by which our reservations are recognized after a lost answer. Null if it is unknown. */
   readonly appId: string | null;
 }
 
@@ -33,107 +50,139 @@ const RESERVATIONS = `${ORGANIZATION}/warehouse/inventory/reservations`;
 const RESERVATION = `${RESERVATIONS}/:reservationId`;
 const REQUESTS = `${ORGANIZATION}/inventory/requests`;
 const RETIREMENTS = `${ORGANIZATION}/retirements`;
-const ONE_ORGANIZATION = { name: 'organization', parse: parseOrganization };
-const ONE_RESERVATION = { name: 'reservation', parse: parseReservation };
-const ONE_REQUEST = { name: 'creditRequest', parse: parseInventoryRequest };
-const ONE_RETIREMENT = { name: 'retirement', parse: parseRetirement };
+const ORGANIZATION_FORMAT = { name: 'organization', parse: parseOrganization };
+const RESERVATION_FORMAT = { name: 'reservation', parse: parseReservation };
+const REQUEST_FORMAT = { name: 'creditRequest', parse: parseInventoryRequest };
+const RETIREMENT_FORMAT = { name: 'retirement', parse: parseRetirement };
 
-type Params = Readonly<Record<string, string>>;
-type Parse<T> = (source: Source) => T;
-
-/** A write of credits that makes something new, and how that is found in its list. */
-interface Making<T> {
-  readonly call: Call;
-  readonly request: ReserveRequest;
-  readonly what: One<T>;
-  readonly pages: (options: ListOptions) => AsyncIterable<Page<T>>;
-  readonly judge: Judge<T>;
+/** A write that creates an object, and how that object is found in its list if the answer is lost. */
+interface CreditWrite<T> {
+  readonly request: HttpRequest;
+  readonly movement: ReserveRequest;
+  readonly format: ObjectFormat<T>;
+  readonly listPages: (options: ListOptions) => AsyncIterable<ListPage<T>>;
+  readonly match: WriteMatcher<T>;
 }
 
+/** Creates the client that acts for one organization. */
 export function createOrganizationClient(options: OrganizationClientOptions): OrganizationClient {
   const { http, organizationId, token, appId } = options;
 
-  const to = (method: Call['method'], route: string, params: Params = {}, body?: string): Call => ({
-    method,
-    route,
-    params: { organizationId, ...params },
-    token,
-    ...(body === undefined ? {} : { body }),
-  });
-  const get = (route: string, params?: Params) => to('GET', route, params);
-  const list =
-    <T>(route: string, key: string, parse: Parse<T>) =>
-    (read?: ListOptions) =>
-      listPages({ http, call: get(route), key, parse, organizationId }, read);
-  const short =
-    <T>(key: string, parse: Parse<T>) =>
-    (read?: ReadOptions) =>
-      readAll(http, get(`${ORGANIZATION}/${key}`), { key, parse, organizationId }, read);
-  const credits = (route: string) => (read?: ReadOptions) =>
-    readBatches({ http, call: get(route), key: 'credits', parse: parseCredit, organizationId }, read);
-  /** By the last name in its route. */
-  const one =
-    <T extends { readonly id: string }>(route: string, what: One<T>) =>
-    (id: string, read?: ReadOptions) =>
-      readOne(http, get(route, { [route.slice(route.lastIndexOf(':') + 1)]: id }), { ...what, id }, read);
-  const make = <T extends { readonly id: string }>(read: ReadOptions, made: Making<T>) =>
-    writeOnce(http, read, {
-      call: made.call,
-      read: answer => readWritten(answer, made.what),
-      lookUp: since => collect(made.pages(read), item => made.judge(item, { appId, since })),
-      newId: ({ id }) => id,
-      twin: twinOf(made.request),
-    });
+  /** Creates a request to the organization. Its id is added to the parameters of the route. */
+  function createRequest(
+    method: HttpRequest['method'],
+    route: string,
+    params: RouteParams = {},
+    body?: string,
+  ): HttpRequest {
+    const request = { method, route, params: { organizationId, ...params }, token };
+    return body === undefined ? request : { ...request, body };
+  }
 
-  const listReservations = list(RESERVATIONS, 'reservations', parseReservation);
-  const readReservation = one(RESERVATION, ONE_RESERVATION);
-  const listInventoryRequests = list(REQUESTS, 'creditRequests', parseInventoryRequest);
+  function createGet(route: string, params?: RouteParams): HttpRequest {
+    return createRequest('GET', route, params);
+  }
+
+  /** Creates the method that reads a paged list. */
+  function createListReader<T>(route: string, key: string, parse: ObjectParser<T>) {
+    return (listOptions?: ListOptions) =>
+      readPages({ http, request: createGet(route), key, parse, organizationId }, listOptions);
+  }
+
+  /** Creates the method that reads a list of one answer. Its path and its array have the same name. */
+  function createShortListReader<T>(key: string, parse: ObjectParser<T>) {
+    return (readOptions?: ReadOptions) =>
+      readShortList(http, createGet(`${ORGANIZATION}/${key}`), { key, parse, organizationId }, readOptions);
+  }
+
+  /** Creates the method that reads the credits of a warehouse or an inventory in batches. */
+  function createCreditsReader(route: string) {
+    const list = { http, request: createGet(route), key: 'credits', parse: parseCredit, organizationId };
+    return (readOptions?: ReadOptions) => readBatches(list, readOptions);
+  }
+
+  /** Creates the method that reads one object. The id fills the last placeholder of the route. */
+  function createObjectReader<T extends { readonly id: string }>(route: string, format: ObjectFormat<T>) {
+    const idName = route.slice(route.lastIndexOf(':') + 1);
+    return (id: string, readOptions?: ReadOptions) =>
+      readObject(http, createGet(route, { [idName]: id }), { ...format, id }, readOptions);
+  }
+
+  /** Sends a write that creates an object, once, and returns the object. */
+  function createOnce<T extends { readonly id: string }>(
+    readOptions: ReadOptions,
+    { request, movement, format, listPages, match }: CreditWrite<T>,
+  ): Promise<T> {
+    return writeOnce(http, readOptions, {
+      request,
+      parseResponse: response => parseWrittenObject(response, format),
+      lookUp: isCreatedSinceWrite =>
+        findMatches(listPages(readOptions), object => match(object, { appId, isCreatedSinceWrite })),
+      getCreatedId: ({ id }) => id,
+      duplicateKey: createDuplicateKey(movement),
+    });
+  }
+
+  const listReservations = createListReader(RESERVATIONS, 'reservations', parseReservation);
+  const readReservation = createObjectReader(RESERVATION, RESERVATION_FORMAT);
+  const listInventoryRequests = createListReader(REQUESTS, 'creditRequests', parseInventoryRequest);
+  const readOrganization = createObjectReader(ORGANIZATION, ORGANIZATION_FORMAT);
 
   return {
-    readOrganization: read => one(ORGANIZATION, ONE_ORGANIZATION)(organizationId, read),
-    readAddresses: short('addresses', parseAddress),
-    readMembers: short('members', parseMember),
+    readOrganization: readOptions => readOrganization(organizationId, readOptions),
+    readAddresses: createShortListReader('addresses', parseAddress),
+    readMembers: createShortListReader('members', parseMember),
 
-    readWarehouse: credits(`${ORGANIZATION}/warehouse/inventory`),
-    readInventory: credits(`${ORGANIZATION}/inventory`),
+    readWarehouse: createCreditsReader(`${ORGANIZATION}/warehouse/inventory`),
+    readInventory: createCreditsReader(`${ORGANIZATION}/inventory`),
 
     listReservations,
     readReservation,
-    reserve: async (request, read = {}) =>
-      make(read, {
-        call: to('POST', RESERVATIONS, {}, reserveBody(request)),
-        request,
-        what: ONE_RESERVATION,
-        pages: listReservations,
-        judge: judgeReservation(request),
+    reserve: async (movement, readOptions = {}) =>
+      createOnce(readOptions, {
+        request: createRequest('POST', RESERVATIONS, {}, formatReserveBody(movement)),
+        movement,
+        format: RESERVATION_FORMAT,
+        listPages: listReservations,
+        match: matchReservation(movement),
       }),
-    cancelReservation: (reservationId, read = {}) =>
-      endReservation(http, read, {
-        call: to('DELETE', RESERVATION, { reservationId }),
-        readNow: () => readReservation(reservationId, read),
-        ended: ({ state }) => state?.toLowerCase() === 'cancelled',
+    cancelReservation: (reservationId, readOptions = {}) =>
+      endReservation(http, readOptions, {
+        request: createRequest('DELETE', RESERVATION, { reservationId }),
+        readReservation: () => readReservation(reservationId, readOptions),
+        isEnded: ({ state }) => state?.toLowerCase() === 'cancelled',
       }),
-    finishReservation: async (reservationId, action, request, read = {}) =>
-      endReservation(http, read, {
-        call: to('POST', `${RESERVATION}/:action`, { reservationId, action }, finishBody(request)),
-        readNow: () => readReservation(reservationId, read),
-        ended: ({ isComplete, state }) => isComplete === true || state?.toLowerCase() === 'finished',
+    finishReservation: async (reservationId, action, request, readOptions = {}) =>
+      endReservation(http, readOptions, {
+        request: createRequest(
+          'POST',
+          `${RESERVATION}/:action`,
+          { reservationId, action },
+          formatFinishBody(request),
+        ),
+        readReservation: () => readReservation(reservationId, readOptions),
+        isEnded: ({ isComplete, state }) => isComplete === true || state?.toLowerCase() === 'finished',
       }),
 
     listInventoryRequests,
-    readInventoryRequest: one(`${REQUESTS}/:requestId`, ONE_REQUEST),
-    requestInventoryAction: async (action, request, read = {}) =>
-      make(read, {
-        call: to('POST', `${REQUESTS}/:action`, { action }, inventoryActionBody(request)),
-        request,
-        what: ONE_REQUEST,
-        pages: listInventoryRequests,
-        judge: judgeRequest(action, request),
+    readInventoryRequest: createObjectReader(`${REQUESTS}/:requestId`, REQUEST_FORMAT),
+    requestInventoryAction: async (action, movement, readOptions = {}) =>
+      createOnce(readOptions, {
+        request: createRequest(
+          'POST',
+          `${REQUESTS}/:action`,
+          { action },
+          formatInventoryActionBody(movement),
+        ),
+        movement,
+        format: REQUEST_FORMAT,
+        listPages: listInventoryRequests,
+        match: matchInventoryRequest(action, movement),
       }),
 
-    listRetirements: list(RETIREMENTS, 'retirements', parseRetirement),
-    readRetirement: one(`${RETIREMENTS}/:retirementId`, ONE_RETIREMENT),
-    downloadCertificate: (retirementId, read) =>
-      download(http, get(`${RETIREMENTS}/:retirementId/pdf`, { retirementId }), read),
+    listRetirements: createListReader(RETIREMENTS, 'retirements', parseRetirement),
+    readRetirement: createObjectReader(`${RETIREMENTS}/:retirementId`, RETIREMENT_FORMAT),
+    downloadCertificate: (retirementId, readOptions) =>
+      openDownload(http, createGet(`${RETIREMENTS}/:retirementId/pdf`, { retirementId }), readOptions),
   };
 }

@@ -2,21 +2,25 @@ import type { Reservation } from './model.js';
 
 const OUTSTANDING = 'outstanding';
 
-/** Whether the registry says that a reservation has ended, whatever its time is. */
-export function isOver({ state, isComplete }: Pick<Reservation, 'state' | 'isComplete'>): boolean {
+/** Whether the registry reports that a reservation has ended. Its time limit is not considered. */
+export function hasReservationEnded({
+  state,
+  isComplete,
+}: Pick<Reservation, 'state' | 'isComplete'>): boolean {
   return isComplete === true || (state !== null && state.toLowerCase() !== OUTSTANDING);
 }
 
 /**
- * The registry's own word where it sends one, in lower case, and kept if we do not know it.
- * A reservation whose time is over is `expired`, whatever its last word was. Null where nobody can say.
+ * Returns the state of a reservation at a time of the registry's clock: `outstanding`, `finished`, `expired`, or the state
+ * that the registry sent, in lower case, even if it is unknown here. Null if neither state nor time limit is known.
  */
-export function reservationState(
+export function getReservationState(
   { state, isComplete, reservedToDate }: Pick<Reservation, 'state' | 'isComplete' | 'reservedToDate'>,
   registryNowMs: number,
 ): string | null {
-  const sent = state?.toLowerCase() ?? null;
-  if (isOver({ state, isComplete })) return sent === null || sent === OUTSTANDING ? 'finished' : sent;
-  if (reservedToDate === null) return sent;
+  const sentState = state?.toLowerCase() ?? null;
+  if (hasReservationEnded({ state, isComplete }))
+    return sentState === null || sentState === OUTSTANDING ? 'finished' : sentState;
+  if (reservedToDate === null) return sentState;
   return registryNowMs < Date.parse(reservedToDate) ? OUTSTANDING : 'expired';
 }

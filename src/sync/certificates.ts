@@ -2,7 +2,7 @@ import { PARTIAL_READ } from '../inbox/job.js';
 import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
-import type { ReadOptions } from '../registry/reading.js';
+import type { ReadOptions } from '../registry/read-types.js';
 import { resolveInstallationRun } from './installation/read-context.js';
 import type { SyncContext } from './context.js';
 import { describeFailure, endsBatch, MAX_CONSECUTIVE_FAILURES } from './outcome.js';

@@ -2,8 +2,8 @@
  * Checks mirrored rows against the JSON documents stored beside them: parses the document again with the code that wrote
  * the row, and compares the columns. It reads no database; callers pass the rows.
  */
-import { readSource, type Source } from '../registry/json/fields.js';
-import { parseInstallation, parseProject } from '../registry/json/parse.js';
+import { parseObject, type SourceObject } from '../registry/json/json-object.js';
+import { parseInstallation, parseProject } from '../registry/json/parse-objects.js';
 import { toComparableText, type MirrorColumn, type SqlValue } from '../resources/columns.js';
 import type { ItemEntry } from '../resources/entry.js';
 import { toInstallationColumns } from '../resources/installations.js';
@@ -12,7 +12,7 @@ import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './sources.js';
 
 type ColumnValues = Readonly<Record<string, SqlValue>>;
-type DeriveColumns = (source: Source) => ColumnValues;
+type DeriveColumns = (source: SourceObject) => ColumnValues;
 type DerivedTable = readonly [table: string, deriveColumns: DeriveColumns];
 
 /** For each table, how its columns follow from the document of a row. */
@@ -43,7 +43,7 @@ export function contradictedColumns(
 /** Returns null if the document cannot be parsed as a row of its table. */
 function deriveOrNull(document: string, deriveColumns: DeriveColumns): ColumnValues | null {
   try {
-    return deriveColumns(readSource(document, 'document'));
+    return deriveColumns(parseObject(document, 'document'));
   } catch (error) {
     if (error instanceof Error && error.name === 'RegistryError') return null;
     throw error;
@@ -58,7 +58,7 @@ function toDerivedListTable<Name extends ListResource>(resource: Name): DerivedT
 /** Pairs a table with the function that parses a document and returns the values of the table's columns. */
 function toDerivedTable<Item>(
   { table, key, columns }: ItemEntry<Item>,
-  parse: (source: Source) => Item,
+  parse: (source: SourceObject) => Item,
 ): DerivedTable {
   return [table, source => toColumnValues([...key, ...columns], parse(source))];
 }
@@ -72,7 +72,7 @@ function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item
  * Returns the columns of an installation that its document determines. The state is not in the document, and an organization or
  * permissions that the document lacks came from a token.
  */
-function deriveInstallationColumns(source: Source): ColumnValues {
+function deriveInstallationColumns(source: SourceObject): ColumnValues {
   const installation = parseInstallation(source);
   const { organization_id: organizationId, permissions, ...columns } = toInstallationColumns(installation);
   return {

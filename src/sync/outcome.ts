@@ -2,7 +2,7 @@ import { computeBackoffMs } from '../inbox/backoff.js';
 import type { JobEnd } from '../inbox/job.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
-import { maskSecretLookalikes } from '../registry/http/mask.js';
+import { maskCredentials } from '../registry/http/mask.js';
 import { toReadableText } from '../resources/columns.js';
 
 /**
@@ -163,7 +163,7 @@ export function describeFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   return {
     code: toFailureCode(error),
-    message: toReadableText(maskSecretLookalikes(message)) ?? '',
+    message: toReadableText(maskCredentials(message)) ?? '',
     retryAfterMs: error instanceof RegistryError ? error.retryAfterMs : null,
   };
 }

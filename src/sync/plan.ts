@@ -6,11 +6,11 @@
  * is requested again at growing intervals.
  */
 import { createHash } from 'node:crypto';
+import { type Permissions, hasPermission } from '../registry/model.js';
 import type { LastRead } from '../mirror/port.js';
 import { JOB_KINDS, type JobKind } from '../inbox/job.js';
 import { LIST_RESOURCES, type Resource } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../resources/resources.js';
-import { type Permissions, permits } from '../registry/model.js';
 
 /** Whether this version knows jobs of a kind. */
 export function isJobKind(kind: string): kind is JobKind {
@@ -101,7 +101,7 @@ export function planReads(input: PlanInput): ReadPlan {
 /** Whether the permissions allow reading a resource. Unknown permissions allow every resource. */
 export function isPermitted(permissions: Permissions | null, resource: SyncedResource): boolean {
   const needed = ENTRY_BY_RESOURCE[resource].permission;
-  return needed === null || permissions === null || permits(permissions, needed, 'VIEW');
+  return needed === null || permissions === null || hasPermission(permissions, needed, 'VIEW');
 }
 
 /** Whether to read a permitted resource now. */

@@ -4,9 +4,9 @@
  */
 import type { RowKey } from '../mirror/port.js';
 import type { OrganizationClient } from '../registry/clients.js';
-import type { Source } from '../registry/json/fields.js';
+import type { SourceObject } from '../registry/json/json-object.js';
 import {
-  keyReader,
+  createKeyParser,
   parseAddress,
   parseCredit,
   parseInventoryRequest,
@@ -14,10 +14,10 @@ import {
   parseOrganization,
   parseReservation,
   parseRetirement,
-} from '../registry/json/parse.js';
+} from '../registry/json/parse-objects.js';
 import { ADDRESS, CREDIT, INVENTORY_REQUEST, MEMBER, RESERVATION, RETIREMENT } from '../registry/model.js';
-import { isOver } from '../registry/reservation-state.js';
-import type { ListOptions, Page, ReadOptions } from '../registry/reading.js';
+import { hasReservationEnded } from '../registry/reservation-state.js';
+import type { ListOptions, ListPage, ReadOptions } from '../registry/read-types.js';
 import { splitWords } from '../resources/entry.js';
 import type { ListItems, ListResource } from '../resources/lists.js';
 import { findNextReservationEnd } from './installation/reservation-end.js';
@@ -25,16 +25,16 @@ import { findNextReservationEnd } from './installation/reservation-end.js';
 /** Rows of a list as they arrive. `page` is null for lists without pages. */
 export interface ListChunk<Item> {
   readonly items: readonly Item[];
-  readonly page: Page<Item> | null;
+  readonly page: ListPage<Item> | null;
 }
 
 /** How one list is read from the registry. */
 export interface ListSource<Item> {
   /** The form of its answer: one object, one short answer, one long answer that is parsed as it arrives, or pages. */
   readonly kind: 'one' | 'whole' | 'streamed' | 'paged';
-  readonly parse: (document: Source) => Item;
+  readonly parse: (document: SourceObject) => Item;
   /** Returns the key of a row that cannot be parsed; null if its key cannot be read either. */
-  readonly readUnreadableKey: (document: Source) => RowKey | null;
+  readonly readUnreadableKey: (document: SourceObject) => RowKey | null;
   readonly readChunks: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListChunk<Item>>;
   /** Returns when the next of these items ends without an event, by the registry's clock; null if none will. */
   readonly findNextEnd?: (items: readonly Item[], registryNow: number) => number | null;
@@ -45,37 +45,37 @@ export interface ListSource<Item> {
 }
 
 const ID = ['id'] as const;
-const readCreditKey = keyReader(CREDIT, ['creditId', 'inventoryId']);
+const readCreditKey = createKeyParser(CREDIT, ['creditId', 'inventoryId']);
 
 export const SOURCES: { readonly [Name in ListResource]: ListSource<ListItems[Name]> } = {
   warehouse: createStreamedSource(parseCredit, readCreditKey, (owner, options) =>
     owner.readWarehouse(options),
   ),
   reservations: {
-    ...createPagedSource(parseReservation, keyReader(RESERVATION, ID), (owner, options) =>
+    ...createPagedSource(parseReservation, createKeyParser(RESERVATION, ID), (owner, options) =>
       owner.listReservations(options),
     ),
     findNextEnd: findNextReservationEnd,
-    isOpen: reservation => !isOver(reservation),
+    isOpen: reservation => !hasReservationEnded(reservation),
   },
   inventory: createStreamedSource(parseCredit, readCreditKey, (owner, options) =>
     owner.readInventory(options),
   ),
   inventory_requests: {
-    ...createPagedSource(parseInventoryRequest, keyReader(INVENTORY_REQUEST, ID), (owner, options) =>
+    ...createPagedSource(parseInventoryRequest, createKeyParser(INVENTORY_REQUEST, ID), (owner, options) =>
       owner.listInventoryRequests(options),
     ),
     isOpen: ({ state }) => !DECIDED_STATES.includes(state?.toLowerCase() ?? ''),
   },
   organization: createSingleSource(parseOrganization, (owner, options) => owner.readOrganization(options)),
-  addresses: createWholeSource(parseAddress, keyReader(ADDRESS, ID), (owner, options) =>
+  addresses: createWholeSource(parseAddress, createKeyParser(ADDRESS, ID), (owner, options) =>
     owner.readAddresses(options),
   ),
-  members: createWholeSource(parseMember, keyReader(MEMBER, ID), (owner, options) =>
+  members: createWholeSource(parseMember, createKeyParser(MEMBER, ID), (owner, options) =>
     owner.readMembers(options),
   ),
   retirements: {
-    ...createPagedSource(parseRetirement, keyReader(RETIREMENT, ID), (owner, options) =>
+    ...createPagedSource(parseRetirement, createKeyParser(RETIREMENT, ID), (owner, options) =>
       owner.listRetirements(options),
     ),
     readOne: (owner, id, options) => owner.readRetirement(id, options),
@@ -139,7 +139,7 @@ function createStreamedSource<Item>(
 function createPagedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
-  readPages: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<Page<Item>>,
+  readPages: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListPage<Item>>,
 ): ListSource<Item> {
   async function* readChunks(
     owner: OrganizationClient,

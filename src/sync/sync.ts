@@ -7,7 +7,7 @@
  * Sync code must only write through the mirror with the claim of its job, and never await a request inside a transaction.
  */
 import type { LivingProcess } from '../inbox/process.js';
-import { adviceOnAccess, RegistryError } from '../registry/errors.js';
+import { getAccessAdvice, RegistryError } from '../registry/errors.js';
 import { fetchCertificates } from './certificates.js';
 import type { SyncContext } from './context.js';
 import { readInstallation } from './installation/read-installation.js';
@@ -77,7 +77,7 @@ export function createSync(context: SyncContext, options: SyncOptions): Sync {
     } catch (error) {
       if (stopController.signal.aborted) return;
       const failure = describeFailure(error);
-      const message = `no access to the registry: ${adviceOnAccess(failure.code)}`;
+      const message = `no access to the registry: ${getAccessAdvice(failure.code)}`;
       log.error({ registry: client.http.baseUrl, error: failure }, message);
       await inbox.enqueue([discoverJob('worker')]).catch((enqueueError: unknown) => {
         log.warn(

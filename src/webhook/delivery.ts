@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/delivery.js';
-import { maskSecretLookalikes } from '../registry/http/mask.js';
+import { maskCredentials } from '../registry/http/mask.js';
 import { isId, isObject } from '../registry/model.js';
 import { type ContentFault, getMember, type JsonObject, parseContent, parseJson } from './content.js';
 import { verifySignature } from './signature.js';
@@ -107,7 +107,7 @@ function listContradictedFields(signed: JsonObject, outer: JsonObject): string |
     name => name !== 'signedData' && !isDeepStrictEqual(getMember(signed, name), outer[name]),
   );
   if (names.length === 0) return null;
-  return toPlainText(maskSecretLookalikes(names.join(', ')), MAX_CONTRADICTED_LENGTH);
+  return toPlainText(maskCredentials(names.join(', ')), MAX_CONTRADICTED_LENGTH);
 }
 
 /** Shortens a text and replaces NULs and lone surrogates, which some readers of the database cannot read. */

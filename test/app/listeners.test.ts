@@ -10,7 +10,7 @@ import { consoleStage } from '../support/console.js';
 import { openReceiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/folder.js';
 import { pipeline } from '../support/pipelining.js';
-import { openSocket, readAll, talk } from '../support/wire.js';
+import { openSocket, readUntilClosed, sendAndReadAll } from '../support/wire.js';
 
 const SENDERS = 20;
 /** Nobody has more than this looked at before the connection is cut, at whichever listener. */
@@ -78,7 +78,8 @@ const QUESTIONS: Readonly<Record<string, string>> = {
 
 describe.each(Object.entries(LISTENERS))('T87 at the %s', (name, open) => {
   const question = `GET ${QUESTIONS[name]} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
-  const once = (port: number) => talk(port, question.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+  const once = (port: number) =>
+    sendAndReadAll(port, question.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
 
   test('who asks and asks and reads nothing is cut, and whoever reads is answered', async () => {
     const { port, count } = await open();
@@ -103,7 +104,7 @@ describe.each(Object.entries(LISTENERS))('T87 at the %s', (name, open) => {
 test('T87 who is not let into the console gets one answer and no second one', async () => {
   const { port } = await consoleStage();
   const socket = await openSocket(port);
-  const answers = readAll(socket);
+  const answers = readUntilClosed(socket);
   socket.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'.repeat(3));
   expect((await answers).match(/HTTP\/1\.1 401 /g)).toHaveLength(1);
 });

@@ -4,11 +4,11 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
 import { pipeline, QUESTIONS } from '../support/pipelining.js';
-import { openSocket, readAll } from '../support/wire.js';
+import { openSocket, readUntilClosed } from '../support/wire.js';
 import { holdReader } from '../support/held.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
 import { tablesIn } from '../support/tables.js';
@@ -60,12 +60,12 @@ async function startReceiver(
 
 test('after each of the seven events deliveries holds its installation id', async () => {
   const receiver = await startReceiver();
-  for (const event of EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
+  for (const event of WEBHOOK_EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
   expect(
     await tablesIn(receiver.dataDir).rows(
       'SELECT event, installation_id, verdict FROM deliveries ORDER BY id',
     ),
-  ).toEqual(EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
+  ).toEqual(WEBHOOK_EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
 });
 
 test('SIGTERM answers what was stored, closes the database cleanly and exits 0', async () => {
@@ -177,7 +177,7 @@ test('T19 a flood of unsigned posts is a line or two, whatever each is answered'
   const body = 'x'.repeat(65_000);
   const post = `POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
   const senders = await Promise.all(Array.from({ length: 24 }, () => openSocket(port)));
-  const answers = senders.map(readAll);
+  const answers = senders.map(readUntilClosed);
   for (const sender of senders) sender.end(post.repeat(32));
   const statuses = (await Promise.all(answers)).join('').match(/(?<=HTTP\/1\.1 )\d{3}/g) ?? [];
   expect(statuses).toHaveLength(24 * 32);

@@ -5,7 +5,7 @@ import { findSandbox } from '../../src/cli/commands/demo/sandbox.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror/open.js';
-import { listenRaw, rawAnswer } from '../support/raw-server.js';
+import { startRawServer, formatRawResponse } from '../support/raw-server.js';
 import { temporarySandbox } from '../support/sandbox.js';
 
 test('T70 what lets a browser in stands in a file of its owner alone, is printed on a terminal only, and again by its own command', async () => {
@@ -32,10 +32,10 @@ test('T70 what lets a browser in stands in a file of its owner alone, is printed
 test('only where the registry is a sandbox of this machine is there anything to play with', async () => {
   const { url } = await temporarySandbox();
   expect(await findSandbox(url)).not.toBeNull();
-  const registry = await listenRaw(socket => socket.write(rawAnswer(404, '{"statusCode":404}')));
-  const empty = await listenRaw(socket => socket.write(rawAnswer(200, '{}')));
-  const page = await listenRaw(socket => socket.write(rawAnswer(200, '<h1>No sandbox</h1>')));
-  const silent = await listenRaw(() => undefined);
+  const registry = await startRawServer(socket => socket.write(formatRawResponse(404, '{"statusCode":404}')));
+  const empty = await startRawServer(socket => socket.write(formatRawResponse(200, '{}')));
+  const page = await startRawServer(socket => socket.write(formatRawResponse(200, '<h1>No sandbox</h1>')));
+  const silent = await startRawServer(() => undefined);
   const there = [registry, empty, page, silent].map(each => each.url);
   for (const other of [...there, 'http://127.0.0.1:1', 'https://registry.example', undefined]) {
     expect(await findSandbox(other), other).toBeNull();

@@ -165,7 +165,7 @@ describe('doctor', () => {
     expect(gone.exitCode).toBe(3);
     expect(gone.of('registry')).toMatchObject([{ state: 'fail', todo: expect.stringContaining('reach it') }]);
     const stranger = await findings({ ...demo.env, REGISTRY_APP_ID: 'another' });
-    expect(stranger.of('registry')[0]?.todo).toContain('belong together');
+    expect(stranger.of('registry')[0]?.todo).toContain('belong to the same app');
   });
 
   test('T42 a clock that is an hour off is told', async () => {

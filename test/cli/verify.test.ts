@@ -8,8 +8,8 @@ import { findUnderived } from '../../src/cli/commands/verify/compare.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { LISTED } from '../../src/store/laws/law.js';
 import { withThousands } from '../../src/text/numbers.js';
-import { readSource } from '../../src/registry/json/fields.js';
-import { parseRetirement } from '../../src/registry/json/parse.js';
+import { parseObject } from '../../src/registry/json/json-object.js';
+import { parseRetirement } from '../../src/registry/json/parse-objects.js';
 import { runCommand } from '../support/command.js';
 import { demoOfFile } from '../support/mirror/demo.js';
 import { MINUTE, openMirror } from '../support/mirror/open.js';
@@ -388,7 +388,7 @@ async function newestOf({ rows, row, value }: Tables, table: string) {
 
 function retired(beneficiary: string) {
   const sent = { id: 'r-1', amount: 12.5, beneficiary, createdAt: '2026-03-01T10:00:00.000Z' };
-  return parseRetirement(readSource(JSON.stringify(sent), 'retirement'));
+  return parseRetirement(parseObject(JSON.stringify(sent), 'retirement'));
 }
 
 test.each([

@@ -5,10 +5,10 @@ import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { createReaders } from '../../src/console/readers.js';
 import { openEngine } from '../../src/store/open.js';
 import type { Row } from '../../src/store/contract/tables.js';
+import { parseObject } from '../../src/registry/json/json-object.js';
+import * as parse from '../../src/registry/json/parse-objects.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
-import { readSource } from '../../src/registry/json/fields.js';
-import * as parse from '../../src/registry/json/parse.js';
 import { type ListItems, LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';
@@ -27,7 +27,7 @@ const TOLD: readonly Readonly<Record<string, number>>[] = [
   { b: 2, c: 1, d: 1 },
 ];
 
-const source = (sent: object) => readSource(JSON.stringify(sent), 'what was sent');
+const source = (sent: object) => parseObject(JSON.stringify(sent), 'what was sent');
 const PROJECT = { project: { id: 'project-1', fullName: 'Peat bog' }, vintage: '2021', type: 'exPost' };
 
 const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => ListItems[Name] } = {

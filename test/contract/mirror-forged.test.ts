@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
+import { parseObject } from '../../src/registry/json/json-object.js';
+import { parseInstallation, parseProject } from '../../src/registry/json/parse-objects.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
-import { readSource } from '../../src/registry/json/fields.js';
-import { parseInstallation, parseProject } from '../../src/registry/json/parse.js';
 import type { Retirement } from '../../src/registry/model.js';
 import { ENGINES, type TestMirror, MINUTE, readerOf } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
@@ -116,7 +116,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   test('T89 the next answer restores a project or an installation changed by hand', async () => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
-    const parsed = parseProject(readSource('{"id":"project-1","fullName":"Peat bog"}', 'project'));
+    const parsed = parseProject(parseObject('{"id":"project-1","fullName":"Peat bog"}', 'project'));
     const when = { requestedAt: clock.at, arrivedAt: clock.at };
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'person' };
     const write = async () => (await mirror.beginProjects(request)).write([toProjectAnswer(parsed, when)]);
@@ -126,7 +126,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     await db.change("UPDATE projects SET full_name = 'Elsewhere'");
     await db.change("UPDATE installations SET app_id = 'another', organization_id = 'organization-2'");
     expect(await write()).toEqual(['unchanged']);
-    const installation = parseInstallation(readSource(String(before[1]?.[0]?.['document']), 'installation'));
+    const installation = parseInstallation(parseObject(String(before[1]?.[0]?.['document']), 'installation'));
     const look = { installation, state: 'active', ...request, arrivedAt: clock.at } as const;
     expect(await mirror.writeInstallation(look)).toBe('unchanged');
     expect(await Promise.all(tables.map(table => db.rows(`SELECT * FROM ${table}`)))).toEqual(before);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
 import { differences } from '../support/compare.js';
 import { visitConsole } from '../support/console.js';
@@ -61,7 +61,7 @@ function ordersOf<T>(items: readonly T[]): T[][] {
 
 async function playOrders(): Promise<void> {
   const { program, organizationId, messages } = await everyMessage();
-  expect(new Set(messages.map(message => JSON.parse(message.body).event))).toEqual(new Set(EVENTS));
+  expect(new Set(messages.map(message => JSON.parse(message.body).event))).toEqual(new Set(WEBHOOK_EVENTS));
   program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
   const orders = ordersOf(messages);

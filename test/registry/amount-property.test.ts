@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import { readAmount, sameAmount } from '../../src/registry/json/amount.js';
+import { parseAmount, isSameAmount } from '../../src/registry/json/amount.js';
 import { createRandom, pick } from '../support/random.js';
 
 type Random = () => number;
 
-function digits(random: Random, least: number, most: number): string {
+function createDigits(random: Random, least: number, most: number): string {
   const length = least + Math.floor(random() * (most - least + 1));
   return Array.from({ length }, () => Math.floor(random() * 10)).join('');
 }
 
-/** Any number that JSON can write, short and long. */
-function number(random: Random): string {
+/** Creates a random JSON number, short or long. */
+function createNumber(random: Random): string {
   const long = random() < 0.2 ? 80 : 12;
-  const whole = random() < 0.3 ? '0' : `${1 + Math.floor(random() * 9)}${digits(random, 0, long)}`;
-  const fraction = random() < 0.5 ? '' : `.${digits(random, 1, long)}`;
+  const whole = random() < 0.3 ? '0' : `${1 + Math.floor(random() * 9)}${createDigits(random, 0, long)}`;
+  const fraction = random() < 0.5 ? '' : `.${createDigits(random, 1, long)}`;
   const exponent =
-    random() < 0.7 ? '' : `${pick(random, ['e', 'E', 'e+', 'e-'], 'e')}${digits(random, 1, 2)}`;
+    random() < 0.7 ? '' : `${pick(random, ['e', 'E', 'e+', 'e-'], 'e')}${createDigits(random, 1, 2)}`;
   return `${random() < 0.1 ? '-' : ''}${whole}${fraction}${exponent}`;
 }
 
@@ -28,7 +28,7 @@ const NEIGHBOURS = [
   '"id":"x"',
 ];
 
-function object(random: Random, written: string): string {
+function createObjectText(random: Random, written: string): string {
   const isDense = random() < 0.5;
   const gap = () => (isDense ? '' : pick(random, ['', ' ', '\n\t', ' '.repeat(30), ' '.repeat(70)], ''));
   const name = random() < 0.1 ? '"amoun\\u0074"' : '"amount"';
@@ -38,8 +38,8 @@ function object(random: Random, written: string): string {
   return `{${[...before, member, ...after].join(',')}}`;
 }
 
-/** The amount in millionths as a fraction of two integers, worked out by the book. */
-function fractionOf(written: string): { readonly top: bigint; readonly bottom: bigint } {
+/** Returns an amount in millionths as an exact fraction of two integers. */
+function toFraction(written: string): { readonly top: bigint; readonly bottom: bigint } {
   const [mantissa = '', exponent = '0'] = written.toLowerCase().split('e');
   const [whole = '', decimals = ''] = mantissa.split('.');
   const shift = Number(exponent) - decimals.length + 6;
@@ -49,23 +49,23 @@ function fractionOf(written: string): { readonly top: bigint; readonly bottom: b
     : { top, bottom: 10n ** BigInt(-shift) };
 }
 
-function parsedAmount(text: string): unknown {
+function getParsedAmount(text: string): unknown {
   const parsed: Readonly<Record<string, unknown>> = JSON.parse(text);
   return parsed['amount'];
 }
 
 describe('T67 an amount', () => {
-  it('keeps the digits of 20,000 random numbers, and counts their millionths without a rounding', () => {
+  it('keeps the digits of 20,000 random numbers and counts their millionths without rounding', () => {
     const random = createRandom(67);
     for (let round = 0; round < 20_000; round += 1) {
-      const written = number(random);
-      const text = object(random, written);
-      const amount = readAmount(text, parsedAmount(text));
-      if (Number(written) < 0 || (written.startsWith('-') && fractionOf(written).top !== 0n)) {
+      const written = createNumber(random);
+      const text = createObjectText(random, written);
+      const amount = parseAmount(text, getParsedAmount(text));
+      if (Number(written) < 0 || (written.startsWith('-') && toFraction(written).top !== 0n)) {
         expect(amount, text).toMatchObject({ exact: null, fault: 'negative' });
         continue;
       }
-      const { top, bottom } = fractionOf(written);
+      const { top, bottom } = toFraction(written);
       const isWhole = top % bottom === 0n && top / bottom < 2n ** 63n;
       expect(amount, text).toEqual({
         exact: written,
@@ -76,14 +76,14 @@ describe('T67 an amount', () => {
     }
   });
 
-  it('is the same as another one when their difference is nothing at all', () => {
+  it('is the same as another one only if their difference is exactly zero', () => {
     const random = createRandom(68);
     for (let round = 0; round < 5_000; round += 1) {
-      const one = number(random).replace('-', '');
+      const one = createNumber(random).replace('-', '');
       const shifted = /e/i.test(one) ? one : `${one}e0`;
-      const other = random() < 0.5 ? shifted : number(random).replace('-', '');
-      const [a, b] = [fractionOf(one), fractionOf(other)];
-      expect(sameAmount(one, other), `${one} ${other}`).toBe(a.top * b.bottom === b.top * a.bottom);
+      const other = random() < 0.5 ? shifted : createNumber(random).replace('-', '');
+      const [a, b] = [toFraction(one), toFraction(other)];
+      expect(isSameAmount(one, other), `${one} ${other}`).toBe(a.top * b.bottom === b.top * a.bottom);
     }
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { amountOf, amountText, readAmount, sameAmount } from '../../src/registry/json/amount.js';
-import { readSource } from '../../src/registry/json/fields.js';
-import { parseCredit } from '../../src/registry/json/parse.js';
+import { createAmount, formatAmount, parseAmount, isSameAmount } from '../../src/registry/json/amount.js';
+import { parseObject } from '../../src/registry/json/json-object.js';
+import { parseCredit } from '../../src/registry/json/parse-objects.js';
 
-const read = (literal: string) => {
+const readLiteral = (literal: string) => {
   const text = `{"id":"x","note":"\\"amount\\":7","amount":${literal},"nested":{"amount":8}}`;
-  return readAmount(text, readSource(text, 'x').members['amount']);
+  return parseAmount(text, parseObject(text, 'x').members['amount']);
 };
 
 test.each([
@@ -28,14 +28,14 @@ test.each([
   ['1.000000000000000000', 1, 1_000_000n],
   ['0.123456789012345678', 0.12345678901234568, null],
   ['100e-2', 1, 1_000_000n],
-])('T67 %s keeps its digits', (literal, value, micro) => {
-  expect(read(literal)).toEqual({ exact: literal, value, micro, fault: null });
+])('T67 the amount %s keeps its digits', (literal, value, micro) => {
+  expect(readLiteral(literal)).toEqual({ exact: literal, value, micro, fault: null });
 });
 
-test('T67 what is written as JSON keeps all digits, and no object of the client throws', () => {
+test('T67 amounts keep all digits when an object is written as JSON', () => {
   const literal = '9223372036854.775807';
   const text = `{"id":"c","amount":${literal},"supply":${literal},"note":"\\"supply\\":7"}`;
-  const { amount, supply } = JSON.parse(JSON.stringify(parseCredit(readSource(text, 'credit'))));
+  const { amount, supply } = JSON.parse(JSON.stringify(parseCredit(parseObject(text, 'credit'))));
   expect(amount).toEqual({
     exact: literal,
     value: Number(literal),
@@ -43,7 +43,7 @@ test('T67 what is written as JSON keeps all digits, and no object of the client 
     fault: null,
   });
   expect(supply).toEqual(amount);
-  expect(JSON.parse(JSON.stringify(read('-1')))).toEqual({
+  expect(JSON.parse(JSON.stringify(readLiteral('-1')))).toEqual({
     exact: null,
     value: null,
     micro: null,
@@ -55,20 +55,23 @@ test.each([
   ['1e400', 'larger than any number'],
   ['-1', 'negative'],
   ['-1e-400', 'negative'],
-  ['"1,5"', 'expected a number, came string'],
-  ['"2"', 'expected a number, came string'],
-  ['null', 'expected a number, came null'],
-  ['{}', 'expected a number, came object'],
+  ['"1,5"', 'expected a number, got string'],
+  ['"2"', 'expected a number, got string'],
+  ['null', 'expected a number, got null'],
+  ['{}', 'expected a number, got object'],
 ])('T67 %s is a fault, not an amount', (literal, fault) => {
-  expect(read(literal)).toEqual({ exact: null, value: null, micro: null, fault });
+  expect(readLiteral(literal)).toEqual({ exact: null, value: null, micro: null, fault });
 });
 
-test('T67 digits without end are a fault too', () => {
-  expect(read(`1.${'0'.repeat(1_000)}`)).toMatchObject({ exact: null, fault: 'longer than any number' });
+test('T67 a number of more than 1,000 digits is a fault', () => {
+  expect(readLiteral(`1.${'0'.repeat(1_000)}`)).toMatchObject({
+    exact: null,
+    fault: 'longer than any number',
+  });
 });
 
-test('T67 an amount that is not there is a fault too', () => {
-  expect(readAmount('{"nested":{"amount":8}}', undefined).fault).toBe('absent');
+test('T67 a missing amount is a fault', () => {
+  expect(parseAmount('{"nested":{"amount":8}}', undefined).fault).toBe('absent');
 });
 
 test.each([
@@ -79,14 +82,14 @@ test.each([
   ['{"nested":[{"amount":2,"x":"}"}],"amount":1.50}', '1.50'],
   [`{"amount":1.${'0'.repeat(90)}1}`, `1.${'0'.repeat(90)}1`],
 ])('T67 the digits are those of the outermost amount in %s', (text, digits) => {
-  expect(readAmount(text, readSource(text, 'x').members['amount']).exact).toBe(digits);
+  expect(parseAmount(text, parseObject(text, 'x').members['amount']).exact).toBe(digits);
 });
 
 test.each(['1', '0.1', '9007199254740993.123456789012345678', '1e3', 0.1, 1e21, 3])(
-  'the amount %s goes out as a JSON number',
+  'the amount %s is sent as a JSON number',
   amount => {
-    expect(amountText(amount)).toBe(String(amount));
-    expect(JSON.parse(amountText(amount))).toBe(Number(amount));
+    expect(formatAmount(amount)).toBe(String(amount));
+    expect(JSON.parse(formatAmount(amount))).toBe(Number(amount));
   },
 );
 
@@ -109,37 +112,37 @@ test.each([
   -2,
   NaN,
   Infinity,
-])('the amount %j never goes out', amount => {
-  expect(() => amountText(amount)).toThrow(expect.objectContaining({ code: 'bad_request' }));
+])('the amount %j is refused before it is sent', amount => {
+  expect(() => formatAmount(amount)).toThrow(expect.objectContaining({ code: 'bad_request' }));
 });
 
-test('two texts are one amount when no digit differs', () => {
-  expect(sameAmount('1', '1.0')).toBe(true);
-  expect(sameAmount('10e-1', '1')).toBe(true);
-  expect(sameAmount('0.10', '1e-1')).toBe(true);
-  expect(sameAmount('1000', '1e3')).toBe(true);
-  expect(sameAmount('9007199254740993', '9007199254740992')).toBe(false);
-  expect(sameAmount('0.1', '0.10000000000000001')).toBe(false);
-  expect(sameAmount('10', '1')).toBe(false);
+test('two texts are the same amount only if no digit differs', () => {
+  expect(isSameAmount('1', '1.0')).toBe(true);
+  expect(isSameAmount('10e-1', '1')).toBe(true);
+  expect(isSameAmount('0.10', '1e-1')).toBe(true);
+  expect(isSameAmount('1000', '1e3')).toBe(true);
+  expect(isSameAmount('9007199254740993', '9007199254740992')).toBe(false);
+  expect(isSameAmount('0.1', '0.10000000000000001')).toBe(false);
+  expect(isSameAmount('10', '1')).toBe(false);
 });
 
-test('an absurd exponent costs nothing', () => {
-  expect(amountOf('1e-999999999').micro).toBeNull();
-  expect(amountOf('1e999999999').fault).not.toBeNull();
+test('an absurd exponent takes no time', () => {
+  expect(createAmount('1e-999999999').micro).toBeNull();
+  expect(createAmount('1e999999999').fault).not.toBeNull();
 });
 
-test('T67 what is no number of JSON, or stands in no text, is a fault', () => {
+test('T67 a text that is no JSON number, or an amount that is not in its text, is a fault', () => {
   for (const text of ['', ' 1', '1 ', '0x10', 'Infinity', '1e', '.5'])
-    expect(amountOf(text), text).toMatchObject({ exact: null, fault: 'expected a number' });
-  expect(readAmount('{}', 5)).toMatchObject({ exact: null, fault: 'expected a number' });
+    expect(createAmount(text), text).toMatchObject({ exact: null, fault: 'expected a number' });
+  expect(parseAmount('{}', 5)).toMatchObject({ exact: null, fault: 'expected a number' });
 });
 
-test('a number is the same however it is written', () => {
+test('a number is the same amount in every notation', () => {
   for (const [one, other] of [
     ['100', '1e2'],
     ['1010', '101e1'],
     ['0', '0.00e5'],
   ] as const)
-    expect(sameAmount(one, other), one).toBe(true);
-  expect(sameAmount('1010', '110')).toBe(false);
+    expect(isSameAmount(one, other), one).toBe(true);
+  expect(isSameAmount('1010', '110')).toBe(false);
 });

@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
-import type { DownloadOptions } from '../../src/registry/reading.js';
+import type { DownloadOptions } from '../../src/registry/read-types.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
-  appTokenSource,
+  createAppTokenSource,
   collectBytes,
-  installationTokenSource,
-  listenLoopback,
-  testHttp,
+  createInstallationTokenSource,
+  startLoopbackServer,
+  createTestHttpClient,
 } from '../support/registry-client.js';
 import type { RequestListener } from 'node:http';
 
 async function download(handler: RequestListener, options?: DownloadOptions) {
-  await using registry = await listenLoopback(handler);
-  const http = testHttp(registry.url, { attempts: 1 });
-  const token = installationTokenSource();
+  await using registry = await startLoopbackServer(handler);
+  const http = createTestHttpClient(registry.url, { attempts: 1 });
+  const token = createInstallationTokenSource();
   const client = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
   const answer = await client.downloadCertificate('ret-1', options);
   return { answer, bytes: await collectBytes(answer.body) };
@@ -36,7 +36,7 @@ const endless: RequestListener = (_request, response) => {
 };
 
 describe('a certificate', () => {
-  test('comes as a stream of the registry’s own bytes', async () => {
+  test('is streamed byte for byte', async () => {
     const { answer, bytes } = await download((_request, response) =>
       response.writeHead(200, { 'content-length': pdf.length }).end(pdf),
     );
@@ -44,18 +44,18 @@ describe('a certificate', () => {
     expect(answer.contentLength).toBe(pdf.length);
   });
 
-  test('T50 larger than the cap is cut off', async () => {
+  test('T50 is refused above the size limit', async () => {
     await expect(download(endless, { maxBytes: 1_000_000 })).rejects.toMatchObject({ code: 'too_large' });
     await expect(
       download((_request, response) => response.end(pdf), { maxBytes: 100 }),
     ).rejects.toMatchObject({ code: 'too_large' });
   });
 
-  test('T46 T50 cut short of the length that it announced is an error', async () => {
+  test('T46 T50 is refused if it ends before its announced length', async () => {
     await expect(download(short)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
-  test('T46 a part of one is refused: 206, or a range', async () => {
+  test('T46 is refused if the response is partial', async () => {
     for (const [status, headers] of [
       [206, { 'content-range': `bytes 0-999/${pdf.length}`, 'content-length': 1000 }],
       [206, { 'content-length': 1000 }],
@@ -68,7 +68,7 @@ describe('a certificate', () => {
     }
   });
 
-  test('T46 an answer that ends where its connection ends may be cut anywhere, and is refused', async () => {
+  test('T46 is refused if its end is only the end of the connection', async () => {
     const signed = Buffer.from('%PDF-1.7 first\n%%EOF\n and its second part\n%%EOF\n');
     const cut: RequestListener = (request, response) => {
       response.detachSocket(request.socket);
@@ -94,7 +94,7 @@ describe('a certificate', () => {
     ['attachment; filename="a%2f..%2fb.pdf"', null],
     ["attachment; filename*=UTF-8''..%2fpasswd.pdf", null],
     [`attachment; filename="${'a'.repeat(200)}.pdf"`, null],
-  ])('T51 of %s only a plain name is shown', async (disposition, fileName) => {
+  ])('T51 gets a file name from %s only if it is safe', async (disposition, fileName) => {
     const { answer } = await download((_request, response) =>
       response.writeHead(200, { 'content-disposition': disposition }).end(pdf),
     );
@@ -102,7 +102,7 @@ describe('a certificate', () => {
     expect(Object.keys(answer).toSorted()).toEqual(['body', 'cancel', 'contentLength', 'fileName']);
   });
 
-  test('T53 that does not exist is not_found, in the registry’s own words only', async () => {
+  test('T53 is not_found only if the registry itself says so', async () => {
     await expect(
       download((_request, response) => response.writeHead(404).end('{"statusCode":404,"message":"none"}')),
     ).rejects.toMatchObject({ code: 'not_found', registryMessage: 'none' });
@@ -111,11 +111,11 @@ describe('a certificate', () => {
     ).rejects.toMatchObject({ code: 'bad_answer' });
   });
 
-  test('any access token may ask for it, and may give up half way', async () => {
-    await using registry = await listenLoopback((_request, response) => response.write(pdf));
+  test('can be requested with any access token, and cancelled half way', async () => {
+    await using registry = await startLoopbackServer((_request, response) => response.write(pdf));
     const client = createTokenClient({
-      http: testHttp(registry.url, { concurrency: 1 }),
-      token: appTokenSource(),
+      http: createTestHttpClient(registry.url, { concurrency: 1 }),
+      token: createAppTokenSource(),
     });
     const first = await client.downloadCertificate('ret-1');
     await first.cancel();

@@ -13,18 +13,18 @@ import { installApp, issueCredit, type TestApp, temporarySandbox } from '../supp
 const run = promisify(execFile);
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
 
-/** A registry that takes its own version header only. */
+/** A registry that accepts only its own version header. */
 const OTHER_WORDS = { headerPrefix: 'icr', strict: true };
 
-async function temporaryFolder(): Promise<string> {
+async function createTemporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'carbon-example-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** Runs an example as README says, with the app's key in a file. */
+/** Runs an example as its first lines describe, with the app's key in a file. */
 async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: readonly string[]) {
-  const keyFile = join(await temporaryFolder(), 'key.pem');
+  const keyFile = join(await createTemporaryFolder(), 'key.pem');
   await writeFile(keyFile, app.privateKey, { mode: 0o600 });
   const { stdout } = await run(process.execPath, [join(EXAMPLES, name), ...args], {
     env: {
@@ -38,8 +38,8 @@ async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: re
   return stdout;
 }
 
-/** Who owns what, by the sandbox's own book. */
-function owners(sandbox: Sandbox): readonly unknown[] {
+/** Lists the owners and amounts of all credits in the sandbox. */
+function listOwners(sandbox: Sandbox): readonly unknown[] {
   const { holdings, organizations } = sandbox.registry.store.tables;
   const held = holdings.list().filter(({ amountMicro }) => amountMicro > 0);
   return held.map(({ organizationId, amountMicro }) => ({
@@ -53,18 +53,18 @@ test('docs/examples/retire.js retires a tonne and saves its certificate', async 
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 2.5 });
   issueCredit(sandbox, organization.id, { amount: 9, type: 'exAnte' });
-  const file = join(await temporaryFolder(), 'certificate.pdf');
+  const file = join(await createTemporaryFolder(), 'certificate.pdf');
 
   const output = await runExample('retire.js', sandbox, app, [file]);
 
   expect(output).toContain('retired 1 t for Harbour Bakery ehf.');
-  expect(owners(sandbox)).toContainEqual({ fullName: organization.fullName, amountMicro: 9_000_000 });
+  expect(listOwners(sandbox)).toContainEqual({ fullName: organization.fullName, amountMicro: 9_000_000 });
   const certificate = await readFile(file);
   expect(certificate.subarray(0, 5).toString()).toBe('%PDF-');
   expect(certificate.toString('latin1').trimEnd()).toMatch(/%%EOF$/);
 });
 
-test('docs/examples/sell.js sells a tonne to an organization that it makes', async () => {
+test('docs/examples/sell.js sells a tonne to an organization that it creates', async () => {
   const sandbox = await temporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
@@ -77,7 +77,7 @@ test('docs/examples/sell.js sells a tonne to an organization that it makes', asy
   ]);
 
   expect(output).toBe(`1 t of ${creditId} now belongs to Customer and Daughters\n`);
-  expect(owners(sandbox)).toEqual([{ fullName: 'Customer and Daughters', amountMicro: 1_000_000 }]);
+  expect(listOwners(sandbox)).toEqual([{ fullName: 'Customer and Daughters', amountMicro: 1_000_000 }]);
 });
 
 test('docs/examples/own-test.js passes', async () => {
@@ -85,7 +85,7 @@ test('docs/examples/own-test.js passes', async () => {
   expect(stdout).toMatch(/pass 1\n/);
 });
 
-test('docs/examples/express.js answers a signed post, and refuses one without a body', async () => {
+test('docs/examples/express.js accepts a signed post and refuses one without a body', async () => {
   const port = await freePort();
   const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
   const child = spawn(process.execPath, [join(EXAMPLES, 'express.js')], { env });
@@ -96,11 +96,11 @@ test('docs/examples/express.js answers a signed post, and refuses one without a 
   expect([await post({}), await post(signedPost(payloadOf()))]).toEqual([400, 202]);
 });
 
-test('docs/examples/sell.js gives the hold back when the customer cannot be made', async () => {
+test('docs/examples/sell.js cancels the reservation if the customer cannot be created', async () => {
   const sandbox = await temporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
   const args = [organization.id, creditId, 'no e-mail', 'Customer and Daughters'];
   await expect(runExample('sell.js', sandbox, app, args)).rejects.toThrow(/invalid/);
-  expect(owners(sandbox)).toEqual([{ fullName: organization.fullName, amountMicro: 1_000_000 }]);
+  expect(listOwners(sandbox)).toEqual([{ fullName: organization.fullName, amountMicro: 1_000_000 }]);
 });

@@ -5,21 +5,21 @@ import { RegistryError } from '../../src/registry/errors.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
-  appTokenSource,
-  installationTokenSource,
-  jwtSource,
-  listenLoopback,
-  testHttp,
+  createAppTokenSource,
+  createInstallationTokenSource,
+  createJwtSource,
+  startLoopbackServer,
+  createTestHttpClient,
 } from '../support/registry-client.js';
 
-/** `null` cuts the connection; text goes out as it is. */
+/** An answer of the test registry: text is sent as it is, and `null` cuts the connection. */
 type Reply = string | object | null;
 
-async function listen(reply: (request: IncomingMessage, count: number) => Reply, status = 200) {
+async function startRegistry(reply: (request: IncomingMessage, count: number) => Reply, status = 200) {
   const seen: string[] = [];
   const bodies: string[] = [];
   const waits: number[] = [];
-  const loopback = await listenLoopback((request, response) => {
+  const loopback = await startLoopbackServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     const count = seen.length;
     let body = '';
@@ -33,25 +33,25 @@ async function listen(reply: (request: IncomingMessage, count: number) => Reply,
       else response.writeHead(status).end(typeof answer === 'string' ? answer : JSON.stringify(answer));
     });
   });
-  const http = testHttp(loopback.url, {
+  const http = createTestHttpClient(loopback.url, {
     sleep: async ms => {
       waits.push(ms);
     },
   });
-  const token = installationTokenSource();
+  const token = createInstallationTokenSource();
   return {
     http,
     seen,
     bodies,
     waits,
     organization: createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token }),
-    app: createAppClient({ http, token: jwtSource() }),
-    token: createTokenClient({ http, token: appTokenSource() }),
+    app: createAppClient({ http, token: createJwtSource() }),
+    token: createTokenClient({ http, token: createAppTokenSource() }),
     [Symbol.asyncDispose]: () => loopback[Symbol.asyncDispose](),
   };
 }
 
-const reservation = (id: string, change: object = {}) => ({
+const createReservation = (id: string, change: object = {}) => ({
   id,
   creditId: 'credit-1',
   amount: 2.5,
@@ -60,18 +60,18 @@ const reservation = (id: string, change: object = {}) => ({
   ...change,
 });
 
-const isRead = (request: IncomingMessage) => request.method === 'GET';
-const pageOf = (request: IncomingMessage) => Number(/page=(\d+)/.exec(request.url ?? '')?.[1]);
+const isGet = (request: IncomingMessage) => request.method === 'GET';
+const getPageNumber = (request: IncomingMessage) => Number(/page=(\d+)/.exec(request.url ?? '')?.[1]);
 const order = { creditId: 'credit-1', amount: '2.5' };
 
 describe('T45 a look-up', () => {
-  it('is sure of nothing in a list that was not read to its end', async () => {
-    const others = Array.from({ length: 3 }, (_, index) => reservation(`old-${index}`, { amount: 1 }));
-    await using registry = await listen(request =>
-      isRead(request)
+  it('finds nothing certain in a list that was not read to its end', async () => {
+    const others = Array.from({ length: 3 }, (_, index) => createReservation(`old-${index}`, { amount: 1 }));
+    await using registry = await startRegistry(request =>
+      isGet(request)
         ? {
-            pagination: { total: 900, nextPage: pageOf(request) + 1 },
-            reservations: [reservation('res-1'), ...others],
+            pagination: { total: 900, nextPage: getPageNumber(request) + 1 },
+            reservations: [createReservation('res-1'), ...others],
           }
         : null,
     );
@@ -81,26 +81,26 @@ describe('T45 a look-up', () => {
     });
   });
 
-  it('counts a row once that slid onto the next page while it was read', async () => {
-    await using registry = await listen(request => {
-      if (!isRead(request)) return null;
-      const page = pageOf(request);
+  it('counts a row once that moved to the next page during the reading', async () => {
+    await using registry = await startRegistry(request => {
+      if (!isGet(request)) return null;
+      const page = getPageNumber(request);
       return {
         pagination: { total: 3, pageCount: 2, nextPage: page === 0 ? 1 : null },
         reservations:
           page === 0
-            ? [reservation('a', { amount: 1 }), reservation('res-1')]
-            : [reservation('res-1'), reservation('b', { amount: 1 })],
+            ? [createReservation('a', { amount: 1 }), createReservation('res-1')]
+            : [createReservation('res-1'), createReservation('b', { amount: 1 })],
       };
     });
     await expect(registry.organization.reserve(order)).resolves.toMatchObject({ id: 'res-1' });
   });
 
-  it('never hands one reservation to two callers who wrote the same amount in two ways', async () => {
+  it('never returns one reservation to two callers who wrote the same amount differently', async () => {
     const held: object[] = [];
-    await using registry = await listen(request => {
-      if (isRead(request)) return { pagination: { total: held.length, nextPage: null }, reservations: held };
-      held.push(reservation(`res-${held.length + 1}`));
+    await using registry = await startRegistry(request => {
+      if (isGet(request)) return { pagination: { total: held.length, nextPage: null }, reservations: held };
+      held.push(createReservation(`res-${held.length + 1}`));
       return held.length === 1 ? null : (held.at(-1) ?? null);
     });
     const both = await Promise.all([
@@ -112,8 +112,8 @@ describe('T45 a look-up', () => {
   });
 });
 
-it('T45 a write for which no token could be had was not sent: its outcome is known', async () => {
-  await using registry = await listen(() => reservation('res-1'));
+it('T45 a write that got no token was not sent, so its outcome is known', async () => {
+  await using registry = await startRegistry(() => createReservation('res-1'));
   const failing = {
     get: () =>
       Promise.reject(
@@ -136,19 +136,19 @@ it('T45 a write for which no token could be had was not sent: its outcome is kno
 });
 
 describe('T45 an accepted finish', () => {
-  const finish = (registry: Awaited<ReturnType<typeof listen>>) =>
+  const finish = (registry: Awaited<ReturnType<typeof startRegistry>>) =>
     registry.organization.finishReservation('res-1', 'transfer', { receiverId: 'org-2' });
 
-  it('is not believed when a page of HTML says so and the reservation still stands', async () => {
-    await using registry = await listen(request =>
-      isRead(request) ? reservation('res-1', { isComplete: false }) : '<html>Welcome</html>',
+  it('is unknown if the answer is an HTML page and the reservation is still outstanding', async () => {
+    await using registry = await startRegistry(request =>
+      isGet(request) ? createReservation('res-1', { isComplete: false }) : '<html>Welcome</html>',
     );
     await expect(finish(registry)).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 
-  it('is shown by the reservation itself, not by whatever else has an id', async () => {
-    await using registry = await listen(request =>
-      isRead(request) ? reservation('res-1', { isComplete: true }) : reservation('transaction-9'),
+  it('is taken from the reservation, not from another object with an id', async () => {
+    await using registry = await startRegistry(request =>
+      isGet(request) ? createReservation('res-1', { isComplete: true }) : createReservation('transaction-9'),
     );
     await expect(finish(registry)).resolves.toMatchObject({ id: 'res-1', isComplete: true });
   });
@@ -156,43 +156,43 @@ describe('T45 an accepted finish', () => {
 
 describe('a deposit', () => {
   for (const answer of ['', '{}', '{"ok":true}', '[]']) {
-    it(`that was answered ${answer === '' ? 'nothing' : answer} was made`, async () => {
-      await using registry = await listen(() => answer);
+    it(`is confirmed by ${answer === '' ? 'an empty answer' : answer}`, async () => {
+      await using registry = await startRegistry(() => answer);
       await expect(registry.token.friendbot('org-1')).resolves.toEqual([]);
       expect(registry.seen).toHaveLength(1);
     });
   }
 
-  it('T45 whose answer is lost leaves no trace: nothing is looked for, and nobody waits', async () => {
-    await using registry = await listen(() => null);
+  it('T45 is unknown without a look-up if its answer is lost', async () => {
+    await using registry = await startRegistry(() => null);
     await expect(registry.token.friendbot('org-1')).rejects.toMatchObject({ code: 'outcome_unknown' });
     expect(registry.seen).toHaveLength(1);
     expect(registry.waits).toEqual([]);
   });
 });
 
-it('a token that is refused after its revocation was lost is revoked', async () => {
+it('a token that is refused after the answer to its revocation was lost counts as revoked', async () => {
   let calls = 0;
-  await using registry = await listenLoopback((request, response) => {
+  await using registry = await startLoopbackServer((request, response) => {
     calls += 1;
     if (calls === 1) request.socket.destroy();
     else response.writeHead(401).end('{}');
   });
-  const token = appTokenSource();
-  await createTokenClient({ http: testHttp(registry.url), token }).revokeToken();
+  const token = createAppTokenSource();
+  await createTokenClient({ http: createTestHttpClient(registry.url), token }).revokeToken();
   expect(calls).toBe(2);
   expect(token.refused).toEqual(['crs_app']);
 });
 
-it('what a caller puts into a request stays data', async () => {
-  await using registry = await listen(() => reservation('res-1'));
+it('texts of a caller stay data in a request', async () => {
+  await using registry = await startRegistry(() => createReservation('res-1'));
   const retirementData = { reason: 'r', json: '1,"receiverId":"org-9"' };
   await registry.organization.finishReservation('res-1', 'retire', { retirementData });
   expect(JSON.parse(registry.bodies[0] ?? '')).toEqual({ retirementData });
 });
 
-describe('an answer about something else than was asked for is refused', () => {
-  const reads: Record<string, (registry: Awaited<ReturnType<typeof listen>>) => Promise<unknown>> = {
+describe('an answer with another object than requested is refused', () => {
+  const reads: Record<string, (registry: Awaited<ReturnType<typeof startRegistry>>) => Promise<unknown>> = {
     installation: ({ app }) => app.readInstallation('inst-1'),
     'installation of an organization': ({ app }) => app.readInstallationOf('org-1'),
     organization: ({ organization }) => organization.readOrganization(),
@@ -202,14 +202,14 @@ describe('an answer about something else than was asked for is refused', () => {
   };
   for (const [what, read] of Object.entries(reads)) {
     it(what, async () => {
-      const other = { ...reservation('other'), organization: { id: 'org-9' } };
-      await using registry = await listen(() => other);
+      const other = { ...createReservation('other'), organization: { id: 'org-9' } };
+      await using registry = await startRegistry(() => other);
       await expect(read(registry)).rejects.toMatchObject({ code: 'bad_answer' });
     });
   }
 
-  it('but an id may come back in the other case', async () => {
-    await using registry = await listen(() => ({ id: 'ORG-1' }));
+  it('unless its id differs only in case', async () => {
+    await using registry = await startRegistry(() => ({ id: 'ORG-1' }));
     await expect(registry.organization.readOrganization()).resolves.toMatchObject({ id: 'ORG-1' });
   });
 });

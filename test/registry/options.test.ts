@@ -12,8 +12,8 @@ const OPTIONS = {
   random: Math.random,
 };
 
-/** As a program without types calls it. */
-function create(options: object): unknown {
+/** Creates a client without type checks, as a JavaScript program does. */
+function createWith(options: object): unknown {
   const call: Function = createClient;
   return Reflect.apply(call, undefined, [options]);
 }
@@ -25,12 +25,12 @@ test.each([
   ['privateKey', createPublicKey(KEY), 'privateKey: expected PEM text'],
   ['now', undefined, 'now: expected a function'],
   ['random', 4, 'random: expected a function'],
-])('a client without a usable %s is none, and it is said what was expected: %s', (name, value, said) => {
-  expect(() => create({ ...OPTIONS, [name]: value })).toThrow(
+])('a client without a usable %s is refused with what was expected: %s', (name, value, said) => {
+  expect(() => createWith({ ...OPTIONS, [name]: value })).toThrow(
     expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(said) }),
   );
 });
 
-test('one with all of them is one', () => {
-  expect(create(OPTIONS)).toMatchObject({ http: expect.anything() });
+test('a client with all options is created', () => {
+  expect(createWith(OPTIONS)).toMatchObject({ http: expect.anything() });
 });

@@ -14,12 +14,12 @@ import { until } from '../support/wait.js';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
 
-/** All that the client needs beside Node. What it must not load is not there to be loaded. */
+/** The only packages that the client needs. No other package is installed, so it cannot load one. */
 const NEEDED = ['jose', '@types/node', 'undici-types'];
 
 /** The programs in TypeScript of docs/examples. */
 const EXAMPLES = ['warehouse', 'with-token', 'webhook'];
-/** What the compiler said of all programs, a line each. */
+/** The compiler's output for all programs, by line. */
 let said: readonly string[] = [];
 let folder = '';
 
@@ -57,19 +57,19 @@ beforeAll(async () => {
   await writeFile(join(folder, 'wrong.ts'), WRONG);
   for (const name of EXAMPLES)
     await copyFile(join(ROOT, `docs/examples/${name}.ts`), join(folder, `${name}.ts`));
-  said = await compile([...EXAMPLES.map(name => `${name}.ts`), 'exports.ts', 'wrong.ts']);
+  said = await compileFiles([...EXAMPLES.map(name => `${name}.ts`), 'exports.ts', 'wrong.ts']);
   return () => rm(folder, { recursive: true, force: true });
 });
 
-/** Once for all tests: to read the types of Node takes longer than anything else. */
-async function compile(files: readonly string[]): Promise<readonly string[]> {
+/** Compiles all programs at once, because loading the types of Node takes longest. */
+async function compileFiles(files: readonly string[]): Promise<readonly string[]> {
   const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
   const compiled = run(join(ROOT, 'node_modules/.bin/tsc'), [...strict, ...files], { cwd: folder });
   const { stdout } = await compiled.catch((error: { stdout: string }) => error);
   return stdout.split('\n').filter(line => line !== '');
 }
 
-test('P10 packed and installed in an empty folder, the programs of docs/examples type-check and run', async () => {
+test('P10 the programs of docs/examples type-check and run with the package installed in an empty folder', async () => {
   const sandbox = await temporarySandbox({ headerPrefix: 'icr', strict: true });
   const { app, organization, token } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 12.5 });
@@ -115,7 +115,7 @@ const isFault = (line: string) => !line.startsWith('wrong.ts');
 const isThere = () => true;
 const isNotThere = () => false;
 
-test('every export has its code and its types', async () => {
+test('every export has code and types', async () => {
   expect(said.filter(isFault)).toEqual([]);
   const manifest = JSON.parse(
     await readFile(join(folder, 'node_modules/carbon-mirror/package.json'), 'utf8'),
@@ -129,7 +129,7 @@ test('every export has its code and its types', async () => {
   expect(stdout).toBe('function,function,function,carbon-mirror\n');
 });
 
-test('the command runs from the one bundle that is shipped', async () => {
+test('the command runs from the bundle of the package', async () => {
   const installed = join(folder, 'node_modules', 'carbon-mirror');
   await symlink(join(ROOT, 'node_modules/commander'), join(folder, 'node_modules/commander'));
   const { stdout } = await run(process.execPath, [join(installed, 'dist/main.js'), '--help'], {
@@ -140,18 +140,18 @@ test('the command runs from the one bundle that is shipped', async () => {
   expect(programs).toHaveLength(1);
 });
 
-test('no source map is shipped without its source', async () => {
+test('the package has no source map without its source', async () => {
   const files = await readdir(join(folder, 'node_modules', 'carbon-mirror'), { recursive: true });
   expect(files.filter(file => file.endsWith('.map'))).toEqual([]);
   expect(files).toContain('SECURITY.md');
 });
 
-test('an answer to a wrong call does not compile', () => {
+test('a call with wrong arguments does not compile', () => {
   const faults = said.filter(line => line.startsWith('wrong.ts'));
   expect(faults).toEqual([expect.stringContaining('listInstallations')]);
 });
 
-test('a packed release holds a list of every package that runs, with version, hash and licence', async () => {
+test('the package lists every package that it runs, with version, hash and licence', async () => {
   const installed = join(folder, 'node_modules', 'carbon-mirror');
   const sbom: Sbom = JSON.parse(await readFile(join(installed, 'sbom.json'), 'utf8'));
   const lock: Lock = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8'));
@@ -190,7 +190,7 @@ const LOADED = `
   process.stdout.write(JSON.stringify({ before, after: isLoaded() }));
 `;
 
-test('what fetch is made of is loaded with the client, so that the first call of a worker does not stop it', async () => {
+test('creating a client loads fetch, so that the first request does not block the worker', async () => {
   const { stdout } = await run(process.execPath, ['--input-type=module', '-e', LOADED], { cwd: folder });
   expect(JSON.parse(stdout)).toEqual({ before: false, after: true });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reservationState } from '../../src/registry/reservation-state.js';
+import { getReservationState } from '../../src/registry/reservation-state.js';
 
 const END = '2026-05-01T10:10:00.000Z';
 const endMs = Date.parse(END);
@@ -12,12 +12,12 @@ test.each([
   ['a word that we do not know', { state: 'paused', isComplete: null }, endMs + 1, 'paused'],
   ['outstanding by an old word only', { state: 'outstanding', isComplete: false }, endMs, 'expired'],
 ])('a reservation is %s', (_name, said, nowMs, expected) => {
-  expect(reservationState({ ...said, reservedToDate: END }, nowMs)).toBe(expected);
+  expect(getReservationState({ ...said, reservedToDate: END }, nowMs)).toBe(expected);
 });
 
-test('a reservation that says nothing has no state', () => {
-  expect(reservationState({ state: null, isComplete: null, reservedToDate: null }, 0)).toBeNull();
-  expect(reservationState({ state: 'outstanding', isComplete: null, reservedToDate: null }, 0)).toBe(
+test('a reservation without state and time limit has no state', () => {
+  expect(getReservationState({ state: null, isComplete: null, reservedToDate: null }, 0)).toBeNull();
+  expect(getReservationState({ state: 'outstanding', isComplete: null, reservedToDate: null }, 0)).toBe(
     'outstanding',
   );
 });

@@ -13,8 +13,8 @@ interface Scene {
   readonly inventoryCredit: string;
 }
 
-/** A strict sandbox with one app on one organization that has credits in both places. */
-async function openScene(): Promise<Scene> {
+/** Starts a strict sandbox with an app that is installed on an organization with credits in warehouse and inventory. */
+async function createScene(): Promise<Scene> {
   const sandbox = await temporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const client = createClient({
@@ -37,26 +37,26 @@ async function openScene(): Promise<Scene> {
 
 const retirementData = { reason: 'Voluntary purposes', beneficiaryName: 'Ása Jónsdóttir', comment: 'thanks' };
 
-test('POST /app/accessTokens, GET /projects, /projects/find and /projects/:id', async () => {
-  const { client, warehouseCredit } = await openScene();
+test('the client uses POST /app/accessTokens, GET /projects, /projects/find and /projects/:id', async () => {
+  const { client, warehouseCredit } = await createScene();
   const [page] = await collect(client.token.listProjects());
-  expect(page).toMatchObject({ number: 0, total: 2, last: true, end: 'complete' });
+  expect(page).toMatchObject({ number: 0, total: 2, isLast: true, end: 'complete' });
   const found = await client.token.findProject({ creditId: warehouseCredit });
   expect(page?.items.map(({ id }) => id)).toContain(found.id);
   await expect(client.token.readProject(found.id)).resolves.toEqual(found);
   expect(found.fullName).toMatch(/^project /);
 });
 
-test('GET /projects/find by serialization', async () => {
-  const { client, installationId, organizationId } = await openScene();
+test('the client uses GET /projects/find by serialization', async () => {
+  const { client, installationId, organizationId } = await createScene();
   const [credits] = await collect(client.organization(installationId, organizationId).readWarehouse());
   const [credit] = credits ?? [];
   const found = await client.token.findProject({ serialization: credit?.serialization ?? '' });
   expect(found.id).toBe(credit?.project?.id);
 });
 
-test('GET /app/installations, one of them, and that of an organization', async () => {
-  const { client, installationId, organizationId } = await openScene();
+test('the client uses GET /app/installations, of all, of one and of an organization', async () => {
+  const { client, installationId, organizationId } = await createScene();
   const [page] = await collect(client.app.listInstallations());
   const one = await client.app.readInstallation(installationId);
   expect(one).toMatchObject({
@@ -68,8 +68,8 @@ test('GET /app/installations, one of them, and that of an organization', async (
   await expect(client.app.readInstallationOf(organizationId)).resolves.toEqual(one);
 });
 
-test('POST /app/create/user/organization', async () => {
-  const { client } = await openScene();
+test('the client uses POST /app/create/user/organization', async () => {
+  const { client } = await createScene();
   const created = await client.app.createUserAndOrganization({
     user: { email: 'new@people.example', fullName: 'New Person', profilePicture: '' },
     organization: { fullName: 'New Organization', type: 'other', countryCode: 'IS' },
@@ -83,8 +83,8 @@ test('POST /app/create/user/organization', async () => {
   await expect(organization.readOrganization()).resolves.toMatchObject({ id: organizationId });
 });
 
-test('POST /app/installations/:id/accessTokens, and DELETE /app/installations/token ends that very token', async () => {
-  const { client, installationId, organizationId, sandbox } = await openScene();
+test('the client uses POST /app/installations/:id/accessTokens, and DELETE /app/installations/token to revoke the token', async () => {
+  const { client, installationId, organizationId, sandbox } = await createScene();
   const minted = await client.app.createInstallationToken(installationId);
   expect(minted).toMatchObject({ installationId, organizationId });
   expect(Date.parse(minted.expiresAt) - sandbox.registry.store.clock.now()).toBeGreaterThan(7_000_000);
@@ -96,8 +96,8 @@ test('POST /app/installations/:id/accessTokens, and DELETE /app/installations/to
   expect(page?.total).toBe(2);
 });
 
-test('GET /organizations/:id, its addresses and its members', async () => {
-  const { client, installationId, organizationId } = await openScene();
+test('the client uses GET /organizations/:id, its addresses and its members', async () => {
+  const { client, installationId, organizationId } = await createScene();
   const organization = client.organization(installationId, organizationId);
   await expect(organization.readOrganization()).resolves.toMatchObject({
     id: organizationId,
@@ -110,8 +110,8 @@ test('GET /organizations/:id, its addresses and its members', async () => {
   expect(person).toMatchObject({ fullName: 'Ada Admin', email: expect.stringContaining('@') });
 });
 
-test('GET warehouse/inventory and inventory, digit for digit', async () => {
-  const { client, installationId, organizationId, warehouseCredit, inventoryCredit } = await openScene();
+test('the client uses GET warehouse/inventory and inventory, and keeps every digit', async () => {
+  const { client, installationId, organizationId, warehouseCredit, inventoryCredit } = await createScene();
   const organization = client.organization(installationId, organizationId);
   const warehouse = (await collect(organization.readWarehouse())).flat();
   expect(warehouse).toMatchObject([
@@ -122,8 +122,8 @@ test('GET warehouse/inventory and inventory, digit for digit', async () => {
   expect(JSON.parse(warehouse[0]?.document ?? '')).toMatchObject({ id: warehouseCredit });
 });
 
-test('POST, GET and DELETE reservations', async () => {
-  const { client, installationId, organizationId, warehouseCredit } = await openScene();
+test('the client uses POST, GET and DELETE reservations', async () => {
+  const { client, installationId, organizationId, warehouseCredit } = await createScene();
   const organization = client.organization(installationId, organizationId);
   const held = await organization.reserve({ creditId: warehouseCredit, amount: '10.25' });
   expect(held).toMatchObject({ creditId: warehouseCredit, state: 'outstanding', isComplete: false });
@@ -135,8 +135,8 @@ test('POST, GET and DELETE reservations', async () => {
   await expect(organization.cancelReservation(held.id)).rejects.toMatchObject({ code: /conflict|invalid/ });
 });
 
-test('POST reservations/:id/:action, retirements, one of them, and their certificate on both paths', async () => {
-  const { client, installationId, organizationId, warehouseCredit } = await openScene();
+test('the client uses POST reservations/:id/:action, GET retirements, one of them, and their certificate on both paths', async () => {
+  const { client, installationId, organizationId, warehouseCredit } = await createScene();
   const organization = client.organization(installationId, organizationId);
   const held = await organization.reserve({ creditId: warehouseCredit, amount: 3 });
   const finished = await organization.finishReservation(held.id, 'retire', { retirementData });
@@ -157,8 +157,8 @@ test('POST reservations/:id/:action, retirements, one of them, and their certifi
   expect(first.equals(second)).toBe(true);
 });
 
-test('POST and GET inventory/requests', async () => {
-  const { client, installationId, organizationId, inventoryCredit } = await openScene();
+test('the client uses POST and GET inventory/requests', async () => {
+  const { client, installationId, organizationId, inventoryCredit } = await createScene();
   const organization = client.organization(installationId, organizationId);
   const asked = await organization.requestInventoryAction('retire', {
     creditId: inventoryCredit,
@@ -171,10 +171,10 @@ test('POST and GET inventory/requests', async () => {
   expect(page?.items).toEqual([asked]);
 });
 
-test('what has no method of its own is asked by its path: all retirements, and what a project issued', async () => {
-  const { client, warehouseCredit } = await openScene();
+test('endpoints without a method can be requested by their path', async () => {
+  const { client, warehouseCredit } = await createScene();
   const ask = async (route: string, query = {}) => {
-    const { body } = await client.http.call({ method: 'GET', route, query, token: client.tokens.app() });
+    const { body } = await client.http.send({ method: 'GET', route, query, token: client.tokens.app() });
     return JSON.parse(body.toString());
   };
   expect(await ask('/retirements/list', { skip: '0', first: '5' })).toEqual({ retirements: [] });
@@ -185,15 +185,15 @@ test('what has no method of its own is asked by its path: all retirements, and w
   });
 });
 
-test('GET friendbot', async () => {
-  const { client, installationId, organizationId } = await openScene();
-  const before = await tonnes(client, installationId, organizationId);
+test('the client uses GET friendbot', async () => {
+  const { client, installationId, organizationId } = await createScene();
+  const before = await sumTonnes(client, installationId, organizationId);
   await client.token.friendbot(organizationId);
   await client.installation(installationId).friendbot(organizationId);
-  expect((await tonnes(client, installationId, organizationId)) - before).toBe(200);
+  expect((await sumTonnes(client, installationId, organizationId)) - before).toBe(200);
 });
 
-async function tonnes(client: Client, installationId: string, organizationId: string): Promise<number> {
+async function sumTonnes(client: Client, installationId: string, organizationId: string): Promise<number> {
   const organization = client.organization(installationId, organizationId);
   const credits = [
     ...(await collect(organization.readWarehouse())),
@@ -202,14 +202,14 @@ async function tonnes(client: Client, installationId: string, organizationId: st
   return credits.flat().reduce((sum, { amount }) => sum + (amount.value ?? Number.NaN), 0);
 }
 
-/** The sandbox does what it is asked to, and cuts its answer. */
+/** Makes the sandbox carry out requests of a path and cut their answers. */
 function loseAnswers(sandbox: Sandbox, method: string, path: string): void {
   sandbox.registry.faults.add({ kind: 'cut', method, path, options: { bytes: 1 }, count: 1 });
 }
 
-test('T45 every write whose answer the sandbox loses is found again, and was made once', async () => {
+test('T45 every write whose answer is lost happened once and is found again', async () => {
   const { client, sandbox, installationId, organizationId, warehouseCredit, inventoryCredit } =
-    await openScene();
+    await createScene();
   const organization = client.organization(installationId, organizationId);
   const base = `/organizations/${organizationId}`;
 
@@ -237,9 +237,9 @@ test('T45 every write whose answer the sandbox loses is found again, and was mad
   expect(created).toMatchObject({ user: null, organization: { fullName: 'Lost and Found' } });
 
   loseAnswers(sandbox, 'GET', `${base}/friendbot`);
-  const before = await tonnes(client, installationId, organizationId);
+  const before = await sumTonnes(client, installationId, organizationId);
   await expect(client.token.friendbot(organizationId)).rejects.toMatchObject({ code: 'outcome_unknown' });
-  expect((await tonnes(client, installationId, organizationId)) - before).toBe(100);
+  expect((await sumTonnes(client, installationId, organizationId)) - before).toBe(100);
 
   const [reservations] = await collect(organization.listReservations());
   const [requests] = await collect(organization.listInventoryRequests());

@@ -1,16 +1,16 @@
 import nock from 'nock';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { useNock } from '../support/nock.js';
+import { useNockInThisFile } from '../support/nock.js';
 import { createAppClient } from '../../src/registry/app-client.js';
 import { createOrganizationClient } from '../../src/registry/organization-client.js';
 import { createTokenClient } from '../../src/registry/token-client.js';
 import {
-  appTokenSource,
+  createAppTokenSource,
   collect,
   collectBytes,
-  installationTokenSource,
-  jwtSource,
-  testHttp,
+  createInstallationTokenSource,
+  createJwtSource,
+  createTestHttpClient,
 } from '../support/registry-client.js';
 
 const BASE = 'https://registry.test/partner/api';
@@ -37,17 +37,17 @@ interface Case extends Sent {
 }
 
 function createClients() {
-  const http = testHttp(BASE);
-  const installed = installationTokenSource();
+  const http = createTestHttpClient(BASE);
+  const installed = createInstallationTokenSource();
   return {
-    app: createAppClient({ http, token: jwtSource() }),
+    app: createAppClient({ http, token: createJwtSource() }),
     organization: createOrganizationClient({
       http,
       organizationId: 'org-1',
       appId: 'app-1',
       token: installed,
     }),
-    token: createTokenClient({ http, token: appTokenSource() }),
+    token: createTokenClient({ http, token: createAppTokenSource() }),
   };
 }
 
@@ -297,7 +297,7 @@ const cases: Case[] = [
   },
 ];
 
-useNock();
+useNockInThisFile();
 beforeEach(() => {
   nock.disableNetConnect();
 });
@@ -307,7 +307,7 @@ afterEach(() => {
   expect(pending).toEqual([]);
 });
 
-test.each(cases)('$method $path goes out exactly so', async ({ call, answer, ...expected }) => {
+test.each(cases)('$method $path is sent exactly as documented', async ({ call, answer, ...expected }) => {
   const sent: Record<string, unknown>[] = [];
   const answerText = typeof answer === 'string' ? answer : JSON.stringify(answer);
   nock('https://registry.test')
@@ -350,11 +350,11 @@ test('the header prefix, the version and the find path can be set', async () => 
   })
     .get('/projects/find/project?creditId=c-1')
     .reply(200, project);
-  const http = testHttp('https://registry.test', {
+  const http = createTestHttpClient('https://registry.test', {
     headerPrefix: 'icr',
     apiVersion: '2024-01-01',
     findPath: '/projects/find/project',
   });
-  const client = createTokenClient({ http, token: appTokenSource() });
+  const client = createTokenClient({ http, token: createAppTokenSource() });
   await expect(client.findProject({ creditId: 'c-1' })).resolves.toMatchObject({ id: 'proj-1' });
 });

@@ -42,7 +42,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['registry'],
   resources: ['registry/model.ts'],
   inbox: ['registry/model.ts'],
-  mirror: ['store/contract', 'resources', 'registry/model.ts', 'registry/pages/seen.ts'],
+  mirror: ['store/contract', 'resources', 'registry/model.ts', 'registry/pages/id-set.ts'],
   migrations: [],
   store: [
     'inbox',
@@ -93,7 +93,7 @@ export interface Home {
 /** What has one home. Homes are areas, folders, files, or the beginning of a file's name before a star. */
 export const HOMES: Readonly<Record<string, Home>> = {
   'process.env': { homes: ['app/config/config.ts'], sandbox: 'one' },
-  'the global fetch': { homes: ['registry/http/http.ts', 'cli/commands/trigger.ts'], sandbox: 'one' },
+  'the global fetch': { homes: ['registry/http/http-client.ts', 'cli/commands/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
     homes: ['app/config/config.ts', 'package.ts', 'folder.ts', 'evidence/key-file.ts', 'store/sqlite', 'cli'],

@@ -18,7 +18,7 @@ import { contradictedColumns } from '../../src/sync/derived.js';
 import { NOON, temporaryInbox } from './inbox.js';
 import { openMirror, type SqliteMirror } from './mirror/open.js';
 import { type Tables, tablesIn } from './tables.js';
-import { talk } from './wire.js';
+import { sendAndReadAll } from './wire.js';
 
 export interface Visit {
   readonly port: number;
@@ -109,7 +109,10 @@ export async function visitConsole(
         signal: left ?? null,
       }),
     ask: (head, ...lines) =>
-      talk(listening.port, [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n')),
+      sendAndReadAll(
+        listening.port,
+        [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n'),
+      ),
   };
 }
 

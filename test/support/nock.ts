@@ -1,8 +1,8 @@
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 
-/** The global fetch is nock's while this file runs, and nobody's answers are left for the next test. */
-export function useNock(): void {
+/** Lets nock answer fetch in the tests of this file. Unused answers are removed after each test. */
+export function useNockInThisFile(): void {
   beforeAll(() => {
     if (!nock.isActive()) nock.activate();
   });

@@ -1,7 +1,7 @@
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
-import { amountOf } from '../../src/registry/json/amount.js';
+import { createAmount } from '../../src/registry/json/amount.js';
 import type { Amount, Organization, Reservation } from '../../src/registry/model.js';
 import { type TestMirror, MINUTE, TRAFFIC } from './mirror/open.js';
 import { credit, installation, retirement } from './mirror/rows.js';
@@ -62,7 +62,7 @@ const at = <Item>(items: readonly Item[], index: number): Item => {
   return item;
 };
 
-const oddAmount = (index: number): Amount => amountOf(at(AMOUNTS, index));
+const oddAmount = (index: number): Amount => createAmount(at(AMOUNTS, index));
 
 /** What the registry might send, in every list, for four organizations, and what became of reading it. */
 export async function fillOddly(stage: TestMirror): Promise<void> {

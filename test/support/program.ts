@@ -12,7 +12,7 @@ import type { InboxPort } from '../../src/inbox/port.js';
 import { createLog } from '../../src/app/log.js';
 import { CONFIRM_AFTER_MS } from '../../src/mirror/list/removal-verdict.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
-import type { HttpOptions } from '../../src/registry/http/calls.js';
+import type { HttpOptions } from '../../src/registry/http/http-types.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
 import type { SyncContext } from '../../src/sync/context.js';

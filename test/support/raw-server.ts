@@ -3,20 +3,22 @@ import { onTestFinished } from 'vitest';
 
 export interface RawServer {
   readonly url: string;
-  /** The head of each request, as it came. */
+  /** The head of each request, as received. */
   readonly requests: readonly string[];
-  /** Connections that were opened, and those that are gone. */
-  connections(): number;
-  closed(): number;
-  /** Those over which a request came and that are still there. One that a client opens ahead may go or stay unused. */
-  held(): number;
+  /** Connections that were ever opened. */
+  countConnections(): number;
+  countClosed(): number;
+  /** Open connections that have carried a request. Fetch may also open connections ahead and never use them. */
+  countActive(): number;
 }
 
-/** A server that speaks in bytes: what no HTTP server would send, and nothing, can be sent too. */
-export async function listenRaw(answer: (socket: Socket, count: number) => void): Promise<RawServer> {
+/** Starts a server that sends raw bytes, or nothing, for each request. It can send what no HTTP server would. */
+export async function startRawServer(
+  respond: (socket: Socket, requestCount: number) => void,
+): Promise<RawServer> {
   const requests: string[] = [];
   const sockets = new Set<Socket>();
-  const asked = new Set<Socket>();
+  const activeSockets = new Set<Socket>();
   let connections = 0;
 
   const server = createServer(socket => {
@@ -26,15 +28,15 @@ export async function listenRaw(answer: (socket: Socket, count: number) => void)
     socket.on('error', () => undefined);
     socket.on('close', () => {
       sockets.delete(socket);
-      asked.delete(socket);
+      activeSockets.delete(socket);
     });
     socket.on('data', data => {
-      asked.add(socket);
+      activeSockets.add(socket);
       received += data.toString('latin1');
       for (let end = received.indexOf('\r\n\r\n'); end >= 0; end = received.indexOf('\r\n\r\n')) {
         requests.push(received.slice(0, end));
         received = received.slice(end + 4);
-        answer(socket, requests.length);
+        respond(socket, requests.length);
       }
     });
   });
@@ -50,26 +52,30 @@ export async function listenRaw(answer: (socket: Socket, count: number) => void)
   return {
     url: `http://127.0.0.1:${address.port}`,
     requests,
-    connections: () => connections,
-    closed: () => connections - sockets.size,
-    held: () => asked.size,
+    countConnections: () => connections,
+    countClosed: () => connections - sockets.size,
+    countActive: () => activeSockets.size,
   };
 }
 
-/** A whole answer. */
-export function rawAnswer(status: number, body: string | Buffer, headers: readonly string[] = []): Buffer {
+/** Formats a complete HTTP response. */
+export function formatRawResponse(
+  status: number,
+  body: string | Buffer,
+  headers: readonly string[] = [],
+): Buffer {
   const bytes = Buffer.from(body);
   const head = [`HTTP/1.1 ${status} X`, `content-length: ${bytes.length}`, ...headers, '', ''].join('\r\n');
   return Buffer.concat([Buffer.from(head), bytes]);
 }
 
-/** Waits for a condition, with a generous deadline. */
-export async function until(holds: () => boolean): Promise<void> {
+/** Waits until a condition is true, for at most 20 seconds. */
+export async function waitUntil(condition: () => boolean): Promise<void> {
   for (let tries = 0; tries < 2000; tries += 1) {
-    if (holds()) return;
+    if (condition()) return;
     await new Promise(resolve => {
       setTimeout(resolve, 10);
     });
   }
-  throw new Error('the condition never held');
+  throw new Error('the condition never became true');
 }

@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { HttpOptions } from '../../src/registry/http/calls.js';
+import type { HttpOptions } from '../../src/registry/http/http-types.js';
 import {
   type AppJwt,
   isCredential,
@@ -7,11 +7,11 @@ import {
   type InstallationToken,
   type TokenSource,
 } from '../../src/registry/http/credential.js';
-import { createHttp } from '../../src/registry/http/http.js';
+import { createHttpClient } from '../../src/registry/http/http-client.js';
 
-/** Real time, no random jitter, no limit but what a test sets. */
-export function testHttp(baseUrl: string, options: Partial<HttpOptions> = {}) {
-  return createHttp({
+/** Creates an HTTP client with real time, no jitter, and no limits except those that a test sets. */
+export function createTestHttpClient(baseUrl: string, options: Partial<HttpOptions> = {}) {
+  return createHttpClient({
     baseUrl,
     now: () => Date.now(),
     random: () => 0,
@@ -23,18 +23,21 @@ export function testHttp(baseUrl: string, options: Partial<HttpOptions> = {}) {
   });
 }
 
-export interface TestSource<T extends string> extends TokenSource<T> {
+export interface TestTokenSource<T extends string> extends TokenSource<T> {
   readonly refused: string[];
 }
 
-/** Answers the first text until it is refused, then the next. Each but the first is fresh. */
-function source<T extends string>(is: (text: string) => text is T, texts: readonly string[]): TestSource<T> {
+/** Creates a source that returns the first token until it is refused, then the next. All but the first are fresh. */
+function createTokenSource<T extends string>(
+  isToken: (text: string) => text is T,
+  tokens: readonly string[],
+): TestTokenSource<T> {
   const refused: string[] = [];
   return {
     refused,
     get: async () => {
-      const token = texts[Math.min(refused.length, texts.length - 1)] ?? '';
-      if (!is(token)) throw new Error('not a credential');
+      const token = tokens[Math.min(refused.length, tokens.length - 1)] ?? '';
+      if (!isToken(token)) throw new Error('not a credential');
       return { token, fresh: refused.length > 0 };
     },
     refuse: token => {
@@ -43,25 +46,30 @@ function source<T extends string>(is: (text: string) => text is T, texts: readon
   };
 }
 
-export function jwtSource(...texts: readonly string[]): TestSource<AppJwt> {
-  return source(isCredential<AppJwt>, texts.length === 0 ? ['jwt-text'] : texts);
+export function createJwtSource(...tokens: readonly string[]): TestTokenSource<AppJwt> {
+  return createTokenSource(isCredential<AppJwt>, tokens.length === 0 ? ['jwt-text'] : tokens);
 }
 
-export function appTokenSource(...texts: readonly string[]): TestSource<AppToken> {
-  return source(isCredential<AppToken>, texts.length === 0 ? ['crs_app'] : texts);
+export function createAppTokenSource(...tokens: readonly string[]): TestTokenSource<AppToken> {
+  return createTokenSource(isCredential<AppToken>, tokens.length === 0 ? ['crs_app'] : tokens);
 }
 
-export function installationTokenSource(...texts: readonly string[]): TestSource<InstallationToken> {
-  return source(isCredential<InstallationToken>, texts.length === 0 ? ['crs_installation'] : texts);
+export function createInstallationTokenSource(
+  ...tokens: readonly string[]
+): TestTokenSource<InstallationToken> {
+  return createTokenSource(
+    isCredential<InstallationToken>,
+    tokens.length === 0 ? ['crs_installation'] : tokens,
+  );
 }
 
-export interface Loopback extends AsyncDisposable {
+export interface LoopbackServer extends AsyncDisposable {
   readonly url: string;
   readonly server: Server;
 }
 
-/** A raw server on a free port: cut sockets and slow bytes cannot be shown with nock. */
-export async function listenLoopback(handler: RequestListener): Promise<Loopback> {
+/** Starts an HTTP server on a free port, for cut connections and slow bytes, which nock cannot simulate. */
+export async function startLoopbackServer(handler: RequestListener): Promise<LoopbackServer> {
   const server = createServer(handler);
   await new Promise<void>(resolve => {
     server.listen(0, '127.0.0.1', resolve);

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection that sends nothing by itself. */
+/** Opens a TCP connection to this machine. */
 export function openSocket(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: '127.0.0.1' }, () => resolve(socket));
@@ -8,8 +8,8 @@ export function openSocket(port: number): Promise<Socket> {
   });
 }
 
-/** All that the other side sends until it closes. */
-export function readAll(socket: Socket): Promise<string> {
+/** Reads everything that the other side sends until it closes the connection. */
+export function readUntilClosed(socket: Socket): Promise<string> {
   return new Promise(resolve => {
     let text = '';
     socket.on('data', chunk => {
@@ -20,9 +20,9 @@ export function readAll(socket: Socket): Promise<string> {
   });
 }
 
-/** Send raw text, and read until the other side closes. */
-export async function talk(port: number, text: string): Promise<string> {
+/** Sends raw text and reads the answer until the other side closes the connection. */
+export async function sendAndReadAll(port: number, text: string): Promise<string> {
   const socket = await openSocket(port);
   socket.write(text);
-  return readAll(socket);
+  return readUntilClosed(socket);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { RegistryError } from '../../src/registry/errors.js';
-import type { CallRecord } from '../../src/registry/http/calls.js';
+import type { CallRecord } from '../../src/registry/http/http-types.js';
 import { createCallCounter } from '../../src/sync/read/call-counter.js';
 
 const CALL: CallRecord = { method: 'GET', route: '/x', status: 200, code: null, ms: 1, bytes: 10 };

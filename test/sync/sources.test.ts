@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readSource, type Source } from '../../src/registry/json/fields.js';
-import { parseInventoryRequest } from '../../src/registry/json/parse.js';
+import { parseObject, type SourceObject } from '../../src/registry/json/json-object.js';
+import { parseInventoryRequest } from '../../src/registry/json/parse-objects.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { SOURCES } from '../../src/sync/sources.js';
 
@@ -10,7 +10,7 @@ test.each([
   ['Accepted', false],
 ])('whether an inventory request in state %s is open: %s', (state, isOpen) => {
   const request = parseInventoryRequest(
-    readSource(JSON.stringify({ id: 'r1', creditId: 'c1', amount: 1, state }), 'request'),
+    parseObject(JSON.stringify({ id: 'r1', creditId: 'c1', amount: 1, state }), 'request'),
   );
   expect(SOURCES.inventory_requests.isOpen?.(request)).toBe(isOpen);
 });
@@ -25,13 +25,13 @@ test.each([
   ['members', '{"id":"m-1","email":"ada@example.com"}'],
   ['retirements', '{"id":"r-1","amount":1}'],
 ] as const)('the key of an unreadable row of %s equals its key when readable: %s', (name, text) => {
-  const row = readSource(text, name);
+  const row = parseObject(text, name);
   expect(SOURCES[name].readUnreadableKey(row)).toEqual(readKey(name, row));
-  const nameless = readSource(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
+  const nameless = parseObject(text.replaceAll(/"(id|creditId)":"[rcamq]/g, '"$1":"\\u0000'), name);
   expect(SOURCES[name].readUnreadableKey(nameless)).toBeNull();
 });
 
-function readKey<Name extends ListResource>(name: Name, row: Source): string[] {
+function readKey<Name extends ListResource>(name: Name, row: SourceObject): string[] {
   const item = SOURCES[name].parse(row);
   return LISTS[name].key.map(part => String(part.getValue(item)));
 }

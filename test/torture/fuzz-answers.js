@@ -9,19 +9,19 @@ import {
   stackOf,
 } from './fuzz-random.js';
 
-/** @import { Source } from '../../dist/src/registry/json/fields.js' */
+/** @import { SourceObject } from '../../dist/src/registry/json/json-object.js' */
 /** @import { Dice } from './fuzz-random.js' */
 /** @typedef {keyof typeof SAMPLES} Kind what the registry answers with, as the parsers are called */
 /** @typedef {{ name: string, make: (dice: Dice) => Buffer, read: (bytes: Buffer, dice: Dice) => unknown }} Reader */
 /**
  * Modules of the program that read answers.
- * @typedef {typeof import('../../dist/src/registry/json/parse.js')
- *   & typeof import('../../dist/src/registry/json/parse-token.js')
- *   & typeof import('../../dist/src/registry/pages/single.js')
- *   & typeof import('../../dist/src/registry/json/fields.js')
- *   & typeof import('../../dist/src/registry/json/elements.js')
+ * @typedef {typeof import('../../dist/src/registry/json/parse-objects.js')
+ *   & typeof import('../../dist/src/registry/json/parse-access-token.js')
+ *   & typeof import('../../dist/src/registry/pages/single-response.js')
+ *   & typeof import('../../dist/src/registry/json/json-object.js')
+ *   & typeof import('../../dist/src/registry/json/array-splitter.js')
  *   & typeof import('../../dist/src/registry/pages/pagination.js')
- *   & typeof import('../../dist/src/registry/owner.js')
+ *   & typeof import('../../dist/src/registry/list-owner.js')
  *   & typeof import('../../dist/src/registry/json/json-text.js')
  *   & typeof import('../../dist/src/registry/http/retry-after.js')
  *   & typeof import('../../dist/src/registry/http/http-date.js')} Code
@@ -99,13 +99,13 @@ export async function fuzzAnswers({ count, seed, program }) {
       {},
       ...(await Promise.all(
         [
-          'json/parse',
-          'json/parse-token',
-          'pages/single',
-          'json/fields',
-          'json/elements',
+          'json/parse-objects',
+          'json/parse-access-token',
+          'pages/single-response',
+          'json/json-object',
+          'json/array-splitter',
           'pages/pagination',
-          'owner',
+          'list-owner',
           'json/json-text',
           'http/retry-after',
           'http/http-date',
@@ -147,42 +147,44 @@ function createReaders(code) {
     name: `parse${kind}`,
     make: dice => maybeDamage(dice, oneOf(dice, SAMPLES[kind], kind)),
     read: bytes =>
-      code[`parse${kind}`](code.readWrapped(code.bodyText({ status: 200, body: bytes }), kind.toLowerCase())),
+      code[`parse${kind}`](
+        code.parseWrappedObject(code.decodeBody({ status: 200, body: bytes }), kind.toLowerCase()),
+      ),
   }));
   /** @type {Reader[]} */
   const lists = KINDS.map(kind => ({
     name: `list of ${kind}`,
     make: dice => maybeDamage(dice, listOf(dice, SAMPLES[kind])),
     read: bytes => {
-      /** @type {(source: Source) => object} */
+      /** @type {(source: SourceObject) => object} */
       const parse = code[`parse${kind}`];
-      const { envelope } = code.cutAll({ status: 200, body: bytes }, 'items', parse);
-      code.readPagination(envelope);
-      code.readOwner(envelope, ORGANIZATION);
+      const { envelope } = code.parseShortList({ status: 200, body: bytes }, 'items', parse);
+      code.getPagination(envelope);
+      code.checkListOwner(envelope, ORGANIZATION);
     },
   }));
   /** @type {Reader} */
   const streamed = {
-    name: 'streaming cutter',
+    name: 'streaming splitter',
     make: dice => maybeDamage(dice, listOf(dice, dice.pick(Object.values(SAMPLES)))),
     read: (bytes, dice) => {
-      const cutter = code.createElementCutter('items');
+      const splitter = code.createArraySplitter('items');
       const most = dice.pick([1, 7, 64, 100_000]);
       for (let at = 0; at < bytes.length; ) {
         const size = 1 + dice.below(most);
-        for (const text of cutter.push(bytes.subarray(at, at + size)))
-          code.parseCredit(code.readSource(text, 'items'));
-        cutter.before();
+        for (const text of splitter.push(bytes.subarray(at, at + size)))
+          code.parseCredit(code.parseObject(text, 'items'));
+        splitter.parseEnvelopeStart();
         at += size;
       }
-      code.readOwner(cutter.end(), ORGANIZATION);
+      code.checkListOwner(splitter.finish(), ORGANIZATION);
     },
   };
   /** @type {Reader} */
   const token = {
-    name: 'parseToken',
+    name: 'parseAccessToken',
     make: dice => maybeDamage(dice, mutateJson(dice, dice.pick(TOKENS))),
-    read: bytes => code.parseToken(bytes.toString()),
+    read: bytes => code.parseAccessToken(bytes.toString()),
   };
   /** @type {Reader} */
   const headers = {
@@ -190,8 +192,8 @@ function createReaders(code) {
     make: dice =>
       maybeDamage(dice, dice.pick(['Mon, 04 May 2026 12:00:00 GMT', '120', '-1', '1e9', randomJson(dice)])),
     read: bytes => {
-      code.readHttpDate(bytes.toString('latin1'));
-      code.readRetryAfter(bytes.toString('latin1'), Date.now());
+      code.parseHttpDate(bytes.toString('latin1'));
+      code.parseRetryAfter(bytes.toString('latin1'), Date.now());
     },
   };
   return [...ones, ...lists, streamed, token, headers];

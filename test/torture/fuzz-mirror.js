@@ -27,10 +27,10 @@ export async function fillMirror(folder, from) {
   const { createMirror } = await from('mirror/create-mirror.js');
   /** @type {typeof import('../../dist/src/store/sqlite/inbox/inbox.js')} */
   const { createInboxPort } = await from('store/sqlite/inbox/inbox.js');
-  /** @type {typeof import('../../dist/src/registry/json/parse.js')} */
-  const parsers = await from('registry/json/parse.js');
-  /** @type {typeof import('../../dist/src/registry/json/fields.js')} */
-  const { readSource } = await from('registry/json/fields.js');
+  /** @type {typeof import('../../dist/src/registry/json/parse-objects.js')} */
+  const parsers = await from('registry/json/parse-objects.js');
+  /** @type {typeof import('../../dist/src/registry/json/json-object.js')} */
+  const { parseObject } = await from('registry/json/json-object.js');
   const data = join(folder, 'data');
   mkdirSync(join(data, 'certificates'), { recursive: true });
   /** @param {'mirror' | 'inbox'} name */
@@ -40,7 +40,7 @@ export async function fillMirror(folder, from) {
     return openDatabase(file, { busyTimeoutMs: 5_000 });
   };
   /** @param {Kind} kind */
-  const sourceOf = kind => readSource(JSON.stringify(SAMPLES[kind]), kind);
+  const sourceOf = kind => parseObject(JSON.stringify(SAMPLES[kind]), kind);
   const mirrorDb = open('mirror');
   const mirror = createMirror(createMirrorPort(mirrorDb, join(data, 'certificates')), Date.now);
   const organizationId = SAMPLES.Organization.id;

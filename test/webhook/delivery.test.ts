@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { type OpenedDelivery, openDelivery, readPayload } from '../../src/webhook/public.js';
 import { signDelivery } from '../../src/webhook/signature.js';
@@ -78,7 +78,7 @@ describe('the payload of a webhook', () => {
 });
 
 describe('signed content', () => {
-  test.each(EVENTS)('with the event %s is accepted with its installation and organization', event => {
+  test.each(WEBHOOK_EVENTS)('with the event %s is accepted with its installation and organization', event => {
     expect(open(signedPost(payloadOf({ event })))).toMatchObject({
       verdict: 'accepted',
       delivery: {

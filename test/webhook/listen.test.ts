@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { DEFAULT_LIMITS, listen, listenForPeople } from '../../src/webhook/listen.js';
 import { openReceiver, payloadOf, requestBytes, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
-import { openSocket, readAll, talk } from '../support/wire.js';
+import { openSocket, readUntilClosed, sendAndReadAll } from '../support/wire.js';
 
 const ANY_PORT = { host: '127.0.0.1', port: 0 };
 const TIMED_OUT = /^HTTP\/1\.1 408 Request Timeout\r\ncontent-type: application\/problem\+json\r\n/;
@@ -16,14 +16,14 @@ test('T14 slow headers and slow bodies time out separately, and delay no genuine
   const slowBody = await openSocket(receiver.port);
   slowHeaders.write('POST /webhooks HTTP/1.1\r\nhost: x\r\nx-slow: ');
   slowBody.write(SLOW_BODY);
-  expect(await readAll(slowHeaders)).toMatch(TIMED_OUT);
+  expect(await readUntilClosed(slowHeaders)).toMatch(TIMED_OUT);
   expect(slowBody.readyState).toBe('open');
   const good = signedPost();
   expect((await receiver.post(good.body, good.headers)).status).toBe(202);
   slowBody.destroy();
   const other = await openSocket((await openReceiver(QUICK)).port);
   other.write(SLOW_BODY);
-  expect(await readAll(other)).toMatch(TIMED_OUT);
+  expect(await readUntilClosed(other)).toMatch(TIMED_OUT);
 });
 
 test('T14 a body that arrives byte by byte times out', async () => {
@@ -31,7 +31,7 @@ test('T14 a body that arrives byte by byte times out', async () => {
   const socket = await openSocket(receiver.port);
   socket.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 60000\r\n\r\n');
   const drip = setInterval(() => socket.write('x'), 10);
-  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 408 /);
+  expect(await readUntilClosed(socket)).toMatch(/^HTTP\/1\.1 408 /);
   clearInterval(drip);
   expect(receiver.stored()).toBe(0);
 });
@@ -42,7 +42,7 @@ test('T14 200 idle connections delay no post, and are closed', async () => {
   const idle = await Promise.all(Array.from({ length: 200 }, () => openSocket(receiver.port)));
   const closed = Promise.all(
     idle.map(async socket => {
-      await readAll(socket);
+      await readUntilClosed(socket);
       cut += 1;
     }),
   );
@@ -81,7 +81,7 @@ test.each([
   ],
 ])('T16 %s is answered with a problem document', async (_title, text, status, title) => {
   const receiver = await openReceiver();
-  const [head = '', body = ''] = (await talk(receiver.port, text)).split('\r\n\r\n');
+  const [head = '', body = ''] = (await sendAndReadAll(receiver.port, text)).split('\r\n\r\n');
   expect(head).toMatch(
     new RegExp(`^HTTP/1.1 ${status} ${title}\r\ncontent-type: application/problem\\+json`),
   );
@@ -94,7 +94,7 @@ test('T16 a connection that resets or keeps sending junk disturbs no other one',
   reset.write('POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"sig');
   const talking = await openSocket(receiver.port);
   for (let line = 0; line < 5; line += 1) talking.write('BLURB\r\n\r\n');
-  await readAll(talking);
+  await readUntilClosed(talking);
   reset.resetAndDestroy();
   const good = signedPost();
   expect((await receiver.post(good.body, good.headers)).status).toBe(202);
@@ -148,7 +148,7 @@ test('T87 a listener for people handles no request after a response that closes 
   });
   const listening = await listenForPeople(app, ANY_PORT);
   onTestFinished(() => listening.close());
-  await talk(listening.port, get('/last') + get('/behind'));
+  await sendAndReadAll(listening.port, get('/last') + get('/behind'));
   expect(handled).toEqual(['/last']);
 });
 
@@ -201,7 +201,7 @@ test('a sender that closes its half after its post still gets its answer after a
   onTestFinished(() => listening.close());
   const socket = await openSocket(listening.port);
   socket.end(requestBytes(signedPost()));
-  expect(await readAll(socket)).toMatch(/^HTTP\/1\.1 202 /);
+  expect(await readUntilClosed(socket)).toMatch(/^HTTP\/1\.1 202 /);
 });
 
 test('a sender that closes its half before the body is complete is not answered 202', async () => {
@@ -209,14 +209,14 @@ test('a sender that closes its half before the body is complete is not answered 
   const good = signedPost();
   const socket = await openSocket(receiver.port);
   socket.end(requestBytes(good).subarray(0, -5));
-  expect(await readAll(socket)).not.toMatch(/ 202 /);
+  expect(await readUntilClosed(socket)).not.toMatch(/ 202 /);
   expect(receiver.stored()).toBe(0);
 });
 
 test('closing answers requests in progress, closes idle connections and accepts no new one', async () => {
   const receiver = await openReceiver();
   const idle = await openSocket(receiver.port);
-  const cut = readAll(idle);
+  const cut = readUntilClosed(idle);
   const connection = openConnection(receiver.port);
   expect(await connection.send(requestBytes(signedPost()))).toBe(202);
   const inProgress = connection.send(requestBytes(signedPost()));
@@ -232,7 +232,7 @@ test('a sender that pipelines 32 posts and reads the responses gets them all', a
   const receiver = await openReceiver();
   const socket = await openSocket(receiver.port);
   const posts = Array.from({ length: 32 }, (_, nonce) => requestBytes(signedPost(payloadOf({ nonce }))));
-  const answers = readAll(socket);
+  const answers = readUntilClosed(socket);
   socket.write(Buffer.concat(posts));
   await expect.poll(() => receiver.answers.length).toBe(32);
   socket.end();
@@ -266,7 +266,7 @@ test('T18 a new connection to a full server closes the one that read no response
   let cut = 0;
   for (let n = 0; n < 50; n += 1) {
     const idle = await openSocket(receiver.port);
-    void readAll(idle).then(() => (cut += 1));
+    void readUntilClosed(idle).then(() => (cut += 1));
     expect(await busy.send(post(n + 1))).toBe(202);
   }
   const newcomer = openConnection(receiver.port);

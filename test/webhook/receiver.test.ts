@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import {
   type Receiver,
   installationOf,
@@ -16,7 +16,7 @@ import {
 import { type LoadConnection, openConnection } from '../support/load.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { tablesIn } from '../support/tables.js';
-import { talk } from '../support/wire.js';
+import { sendAndReadAll } from '../support/wire.js';
 
 const UNAUTHORIZED = {
   type: 'about:blank',
@@ -48,14 +48,14 @@ async function postStatus(receiver: Receiver, post: { body: string; headers: Rec
 describe('a genuine delivery', () => {
   test('is answered 202 and stored with its installation, for each of the seven events', async () => {
     const receiver = await openReceiver();
-    for (const [index, event] of EVENTS.entries()) {
+    for (const [index, event] of WEBHOOK_EVENTS.entries()) {
       const post = signedPost(
         payloadOf({ event, installation: installationOf({ id: `installation-${index}` }) }),
       );
       expect(await postStatus(receiver, post)).toBe(202);
     }
     expect(receiver.db.prepare('SELECT event, installation_id FROM deliveries ORDER BY id').all()).toEqual(
-      EVENTS.map((event, index) => ({ event, installation_id: `installation-${index}` })),
+      WEBHOOK_EVENTS.map((event, index) => ({ event, installation_id: `installation-${index}` })),
     );
     expect(await receiver.inbox.countJobs()).toMatchObject({ waiting: 7 });
   });
@@ -189,7 +189,7 @@ describe('a forged delivery', () => {
         'connection: close',
         ...signatures.map(signature => `x-registry-signature-256: ${signature}`),
       ];
-      const answer = await talk(receiver.port, `${head.join('\r\n')}\r\n\r\n${body}`);
+      const answer = await sendAndReadAll(receiver.port, `${head.join('\r\n')}\r\n\r\n${body}`);
       expect(answer).toMatch(/^HTTP\/1\.1 401 /);
       expect(answer).toContain(JSON.stringify(UNAUTHORIZED));
     }
@@ -227,7 +227,7 @@ describe('an unusable request', () => {
     const receiver = await openReceiver();
     const chunk = `8000\r\n${'x'.repeat(0x8000)}\r\n`;
     const good = signedPost();
-    const answer = await talk(
+    const answer = await sendAndReadAll(
       receiver.port,
       `POST /webhooks HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n${chunk.repeat(3)}0\r\n\r\n` +
         `POST /webhooks HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${good.body.length}\r\n` +

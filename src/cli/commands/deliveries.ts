@@ -1,7 +1,7 @@
 import { readSignedText } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
-import { excessOf } from '../../registry/json/json-text.js';
-import { maskSecretLookalikes } from '../../registry/http/mask.js';
+import { findExceededLimit } from '../../registry/json/json-text.js';
+import { maskCredentials } from '../../registry/http/mask.js';
 import { listCommand } from '../lists/list.js';
 import { showNumbered } from '../lists/show.js';
 import { jsonText } from '../output/output.js';
@@ -13,7 +13,7 @@ const show = showNumbered(OF_DELIVERIES, async (delivery, reader) => {
   if (signed_data === null) return { also: { signed_data, content: null }, says: [REMOVED] };
   const content = decode(signed_data);
   const text = typeof content === 'string' ? content : jsonText(content, 2);
-  return { also: { signed_data, content }, prints: maskSecretLookalikes(text).split('\n') };
+  return { also: { signed_data, content }, prints: maskCredentials(text).split('\n') };
 });
 
 /** The list, what is in no list, and what was signed. */
@@ -22,7 +22,7 @@ export const DELIVERIES = { show, rejected: listCommand(REJECTED_WEBHOOKS) };
 /** JSON that could be read but not written again stays the text that it is. */
 function decode(signedData: string): unknown {
   const signed = Buffer.from(signedData, 'base64').toString('utf8');
-  if (excessOf(signed) !== null) return signed;
+  if (findExceededLimit(signed) !== null) return signed;
   try {
     return JSON.parse(signed);
   } catch {

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
-import { EVENTS, isObject } from '../../registry/model.js';
+import { WEBHOOK_EVENTS, isObject } from '../../registry/model.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { command } from '../command.js';
 import { checkFault, CommandFault, EXIT, usageFault } from '../exit.js';
 import { choice, flag, HOW_NAMED, needed, text } from '../options.js';
 import { installedOn } from '../find/in-mirror.js';
 import { receiverUrl } from '../this-machine.js';
-import { excessOf } from '../../registry/json/json-text.js';
+import { findExceededLimit } from '../../registry/json/json-text.js';
 
 const ANSWER_WITHIN_MS = 20_000;
 
 export const TRIGGER = command({
   says: 'Sign and post a delivery as the registry would, to the receiver',
-  words: { event: needed(choice('event', 'the event that it announces', EVENTS)) },
+  words: { event: needed(choice('event', 'the event that it announces', WEBHOOK_EVENTS)) },
   options: {
     organization: needed(text('name', `the organization that it is about: ${HOW_NAMED}`)),
     url: text('url', 'the whole address to post to (default: /webhooks at HOST and PORT)'),
@@ -94,7 +94,7 @@ function createDelivery(
   now: number,
 ) {
   const at = new Date(now).toISOString();
-  const known: unknown = excessOf(document) === null ? JSON.parse(document) : {};
+  const known: unknown = findExceededLimit(document) === null ? JSON.parse(document) : {};
   const made = { id, appId, createdAt: at, updatedAt: at, permissions: { organization_info: 'VIEW' } };
   const installation = { ...made, organization: { id: organizationId }, ...(isObject(known) && known) };
   const signedData = Buffer.from(JSON.stringify({ event, installation })).toString('base64');

@@ -9,7 +9,7 @@ import type {
   SyncRequest,
   StoredRow,
 } from '../port.js';
-import { createSeen, fingerprint, type Seen } from '../../registry/pages/seen.js';
+import { createIdSet, hashId, type IdSet } from '../../registry/pages/id-set.js';
 import { toComparableText } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { SyncSession } from '../sync-session.js';
@@ -79,12 +79,12 @@ export class ListComparison<Item extends { document: string }> {
   /** The right column values of rows that were changed by hand. */
   #pendingRepairs: VersionCells[] = [];
   /** The keys of this read if the mirror had no rows of the list before it, which saves looking them up; else null. */
-  readonly #keysOfFirstRead: Seen | null;
+  readonly #keysOfFirstRead: IdSet | null;
   readonly #options: ListReadOptions<Item>;
 
   constructor(options: ListReadOptions<Item>) {
     this.#options = options;
-    this.#keysOfFirstRead = options.sync.previousState.rows === 0 ? createSeen() : null;
+    this.#keysOfFirstRead = options.sync.previousState.rows === 0 ? createIdSet() : null;
   }
 
   /** Differences that wait to be written, without those of the batch that is being written. */
@@ -185,7 +185,7 @@ export class ListComparison<Item extends { document: string }> {
     const isRepeated = stored !== undefined && this.seen.has(stored.version);
     if (isRepeated && !isPaginated) throw this.#createDuplicateError();
     if (!isRepeated) this.distinctCount += 1;
-    if (isPaginated) this.fingerprints[stored === undefined ? 'added' : 'known'] += fingerprint(keyText);
+    if (isPaginated) this.fingerprints[stored === undefined ? 'added' : 'known'] += hashId(keyText);
     if (stored !== undefined) this.seen.add(stored.version);
     if (isUnchanged) return;
     if (stored === undefined) this.#pendingNewCount += 1;
@@ -211,7 +211,7 @@ export class ListComparison<Item extends { document: string }> {
         if (!this.#pending.has(keyText)) this.unreadable.added += 1;
       } else if (this.seen.add(stored.version)) {
         this.distinctCount += 1;
-        this.fingerprints.known += fingerprint(keyText);
+        this.fingerprints.known += hashId(keyText);
       }
     }
   }

@@ -1,4 +1,4 @@
-import { fingerprint } from '../../registry/pages/seen.js';
+import { hashId } from '../../registry/pages/id-set.js';
 import type { ReadPage } from '../mirror.js';
 import type { ListState } from '../port.js';
 
@@ -126,5 +126,5 @@ function shortenDigest(digest: string): string {
 
 /** Returns the sum of the fingerprints of these ids. */
 function sumFingerprints(ids: readonly string[]): number {
-  return ids.reduce((sum, id) => sum + fingerprint(id), 0);
+  return ids.reduce((sum, id) => sum + hashId(id), 0);
 }

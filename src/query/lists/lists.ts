@@ -10,7 +10,7 @@ import {
   splitWords,
 } from '../../resources/entry.js';
 import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
-import { EVENTS } from '../../registry/model.js';
+import { WEBHOOK_EVENTS } from '../../registry/model.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_BY_RESOURCE, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';
@@ -156,7 +156,7 @@ export const DELIVERIES = own('inbox.deliveries', {
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
   leads: true,
   filters: {
-    event: byWord('event', { known: EVENTS }),
+    event: byWord('event', { known: WEBHOOK_EVENTS }),
     installation_id: INSTALLATION,
     verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
     ...byDays('received_at'),

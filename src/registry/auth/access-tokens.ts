@@ -1,87 +1,100 @@
+/**
+ * The access tokens of an app and of its installations. Tokens live in memory only, are requested when a call needs one,
+ * and are shared by all calls. They must never be stored or logged.
+ */
 import type { AccessToken, AppToken, InstallationToken, TokenSource } from '../http/credential.js';
 import { RegistryError } from '../errors.js';
 import type { Permissions } from '../model.js';
-import { createTokenSlot, type Issued, type TokenSlot } from './token-slot.js';
+import { createTokenCache, type IssuedToken, type TokenCache } from './token-cache.js';
 
-/** What of the app client is called here. */
-interface TokenMint {
+/** The part of the app client that requests tokens. */
+interface TokenIssuer {
   createAppToken(): Promise<AccessToken<AppToken>>;
   createInstallationToken(installationId: string): Promise<AccessToken<InstallationToken>>;
 }
 
 export interface AccessTokensOptions {
-  readonly mint: TokenMint;
-  /** Epoch milliseconds, corrected to the registry's time. */
+  readonly issuer: TokenIssuer;
+  /** Returns epoch milliseconds, corrected to the registry's clock. */
   readonly now: () => number;
 }
 
-/** A source that also says what its token may do. */
-interface InstallationTokens extends TokenSource<InstallationToken> {
-  get(): Promise<Issued<InstallationToken>>;
+interface InstallationTokenSource extends TokenSource<InstallationToken> {
+  /** Also returns the permissions of the token. */
+  get(): Promise<IssuedToken<InstallationToken>>;
 }
 
-/** Access tokens live in memory only and are minted when one is asked for. */
 export interface AccessTokens {
   app(): TokenSource<AppToken>;
-  /** Where the organization is given, a token for another one is refused. */
-  installation(installationId: string, organizationId?: string): InstallationTokens;
-  /** To be told of each read of the installation: a token with other permissions is not used again. */
+  /** With an organization, a token that names another one is refused. */
+  installation(installationId: string, organizationId?: string): InstallationTokenSource;
+  /** Reports the current permissions of an installation. A cached token with other permissions is not used again. */
   matchPermissions(installationId: string, permissions: Permissions | null): void;
-  /** After an uninstall or a suspension. A token still on its way is not kept either. */
+  /** Drops the token of an installation that was uninstalled or suspended, even one that is still being requested. */
   forget(installationId: string): void;
-  /** Installations held; those with nothing of use are swept when another one comes. */
+  /** Returns the number of installations with a cache. Unusable caches are removed when another installation is added. */
   count(): number;
 }
 
-export function createAccessTokens(options: AccessTokensOptions): AccessTokens {
-  const { mint, now } = options;
-  const appSlot = createTokenSlot({ mint: () => mint.createAppToken(), now });
-  const slots = new Map<string, TokenSlot<InstallationToken>>();
+/** Creates the tokens of one app: a cache for the app itself and one for each installation. */
+export function createAccessTokens({ issuer, now }: AccessTokensOptions): AccessTokens {
+  const appCache = createTokenCache({ requestToken: () => issuer.createAppToken(), now });
+  const caches = new Map<string, TokenCache<InstallationToken>>();
 
-  function sweep(): void {
-    for (const [id, slot] of slots) if (slot.isIdle()) slots.delete(id);
+  function removeIdleCaches(): void {
+    for (const [id, cache] of caches) if (cache.isIdle()) caches.delete(id);
   }
 
-  function openSlot(installationId: string): TokenSlot<InstallationToken> {
-    const known = slots.get(installationId);
-    if (known !== undefined) return known;
-    sweep();
-    const slot = createTokenSlot({ mint: () => mintFor(mint, installationId), now });
-    slots.set(installationId, slot);
-    return slot;
+  function getOrCreateCache(installationId: string): TokenCache<InstallationToken> {
+    const existing = caches.get(installationId);
+    if (existing !== undefined) return existing;
+    removeIdleCaches();
+    const requestToken = () => requestInstallationToken(issuer, installationId);
+    const cache = createTokenCache({ requestToken, now });
+    caches.set(installationId, cache);
+    return cache;
   }
 
   return {
-    app: () => appSlot,
+    app: () => appCache,
     installation: (installationId, organizationId) => ({
       async get() {
-        const slot = openSlot(installationId);
-        const issued = await slot.get();
-        if (belongsTo(issued.organizationId, organizationId)) return issued;
-        slot.refuse(issued.token);
+        const cache = getOrCreateCache(installationId);
+        const issued = await cache.get();
+        if (isCompatibleId(issued.organizationId, organizationId)) return issued;
+        cache.refuse(issued.token);
         throw new RegistryError('bad_answer', 'The access token is for another organization');
       },
-      refuse: token => slots.get(installationId)?.refuse(token),
+      refuse: token => caches.get(installationId)?.refuse(token),
     }),
     matchPermissions: (installationId, permissions) =>
-      slots.get(installationId)?.matchPermissions(permissions),
+      caches.get(installationId)?.matchPermissions(permissions),
     forget: installationId => {
-      slots.delete(installationId);
+      caches.delete(installationId);
     },
-    count: () => slots.size,
+    count: () => caches.size,
   };
 }
 
-async function mintFor(mint: TokenMint, installationId: string): Promise<AccessToken<InstallationToken>> {
-  const minted = await mint.createInstallationToken(installationId).catch(error => {
-    throw isNotFound(error) ? gone(error) : error;
+/** Requests a token of an installation. Throws if it belongs to another one, or the installation does not exist. */
+async function requestInstallationToken(
+  issuer: TokenIssuer,
+  installationId: string,
+): Promise<AccessToken<InstallationToken>> {
+  const accessToken = await issuer.createInstallationToken(installationId).catch(error => {
+    throw isNotFound(error) ? createInstallationGoneError(error) : error;
   });
-  if (belongsTo(minted.installationId, installationId)) return minted;
+  if (isCompatibleId(accessToken.installationId, installationId)) return accessToken;
   throw new RegistryError('bad_answer', 'The access token is for another installation');
 }
 
-/** Whoever asked for something else must not take it for the answer to that. */
-function gone({ call, status, registryMessage, message }: RegistryError): RegistryError {
+/** A caller that reads another object must not take this 404 as the answer for that object, so it gets a code of its own. */
+function createInstallationGoneError({
+  call,
+  status,
+  registryMessage,
+  message,
+}: RegistryError): RegistryError {
   const text = `no access token for the installation: ${message}`;
   return new RegistryError('installation_gone', text, { call, status, registryMessage });
 }
@@ -90,7 +103,7 @@ function isNotFound(error: unknown): error is RegistryError {
   return error instanceof RegistryError && error.code === 'not_found';
 }
 
-/** The registry need not say whom a token is for, and the caller need not know. */
-function belongsTo(told: string | null, asked: string | undefined): boolean {
-  return told === null || asked === undefined || told === asked;
+/** Whether two ids are equal, or one is unknown: the registry need not name the owner of a token, nor the caller know it. */
+function isCompatibleId(sentId: string | null, expectedId: string | undefined): boolean {
+  return sentId === null || expectedId === undefined || sentId === expectedId;
 }

@@ -1,62 +1,65 @@
 /**
- * Less than this needs no correction: the JWT's own margins cover it. Two minutes, and ten seconds
- * for a Date header that is cut to the second and has been on its way.
+ * A smaller skew needs no correction, because the margins of a JWT cover it: two minutes, and ten seconds for a Date header
+ * that is rounded down to the second and was delayed on its way.
  */
-export const SKEW_TOLERATED_MS = 2 * 60_000 + 10_000;
-/** A clock that is wrong by more is not guessed at: whoever sets the Date header could have JWTs signed for any year. */
-const CORRECTED_AT_MOST_MS = 24 * 3_600_000;
-const CORRECTED_EVERY_MS = 3_600_000;
+export const MAX_UNCORRECTED_SKEW_MS = 2 * 60_000 + 10_000;
+/** A larger skew is not corrected: whoever can set the Date header could obtain JWTs that are valid in any year. */
+const MAX_CORRECTION_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
 
-/** What an answer told of the time. Instants are epoch milliseconds. */
-interface DatedAnswer {
+/** A response and its time, in epoch milliseconds. */
+interface DatedResponse {
   readonly status: number;
+  /** The Date header. */
   readonly registryMs: number;
-  /** When it arrived, by the local clock. */
+  /** When the response arrived, by the local clock. */
   readonly localMs: number;
 }
 
 export interface ClockOptions {
   readonly now: () => number;
-  /** Called when the correction changes: what is now added to the local clock, in milliseconds. */
+  /** Called when the correction changes, with the milliseconds that are now added to the local clock. */
   readonly onCorrection?: (offsetMs: number) => void;
-  /** Called where a refused JWT asks for a correction that is not made; once an hour at most. */
+  /** Called if a skew that would explain a refused JWT is not corrected, at most once an hour. */
   readonly onRefusal?: (skewMs: number) => void;
 }
 
 /**
- * A local clock that is far from the registry's is corrected, but only after a 401 that it would explain,
- * by a day at most and once an hour. Back to the local clock is always allowed.
+ * Creates a clock that follows the registry's if the local one is far off. It is corrected only after a 401 that the skew
+ * would explain, by at most a day and at most once an hour. Returning to the local clock is always allowed.
  */
-export function createClock({ now, onCorrection, onRefusal }: ClockOptions) {
+export function createRegistryClock({ now, onCorrection, onRefusal }: ClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;
-  let refusedAt = Number.NEGATIVE_INFINITY;
+  let refusalReportedAt = Number.NEGATIVE_INFINITY;
 
-  function correct(newOffsetMs: number): void {
+  function setOffset(newOffsetMs: number): void {
     offsetMs = newOffsetMs;
     onCorrection?.(offsetMs);
   }
 
   return {
-    /** Epoch milliseconds, corrected to the registry's time. */
+    /** Returns epoch milliseconds, corrected to the registry's clock. */
     now: () => now() + offsetMs,
     offsetMs: () => offsetMs,
-    observe: ({ status, registryMs, localMs }: DatedAnswer): void => {
+    /** Corrects the clock if this response calls for it. */
+    observeResponse: ({ status, registryMs, localMs }: DatedResponse): void => {
       const skewMs = registryMs - localMs;
-      const explains = Math.abs(skewMs - offsetMs) > SKEW_TOLERATED_MS;
-      if (status !== 401 || !Number.isFinite(skewMs) || !explains) return;
-      if (Math.abs(skewMs) <= SKEW_TOLERATED_MS) return correct(0);
-      if (Math.abs(skewMs) <= CORRECTED_AT_MOST_MS && isAnHourSince(correctedAt, localMs)) {
+      const explainsRefusal = Math.abs(skewMs - offsetMs) > MAX_UNCORRECTED_SKEW_MS;
+      if (status !== 401 || !Number.isFinite(skewMs) || !explainsRefusal) return;
+      if (Math.abs(skewMs) <= MAX_UNCORRECTED_SKEW_MS) return setOffset(0);
+      if (Math.abs(skewMs) <= MAX_CORRECTION_MS && isHourApart(correctedAt, localMs)) {
         correctedAt = localMs;
-        return correct(skewMs);
+        return setOffset(skewMs);
       }
-      if (!isAnHourSince(refusedAt, localMs)) return;
-      refusedAt = localMs;
+      if (!isHourApart(refusalReportedAt, localMs)) return;
+      refusalReportedAt = localMs;
       onRefusal?.(skewMs);
     },
   };
 }
 
-function isAnHourSince(before: number, now: number): boolean {
-  return Math.abs(now - before) >= CORRECTED_EVERY_MS;
+/** Whether two times are at least an hour apart, in either direction: the local clock may have stepped back. */
+function isHourApart(previousMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - previousMs) >= HOUR_MS;
 }

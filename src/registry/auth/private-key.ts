@@ -14,34 +14,36 @@ export type PrivateKeyFault =
 const EXPECTED = 'expected an RSA private key in PEM form (PKCS#1 or PKCS#8)';
 const MIN_RSA_BITS = 2048;
 
-/** Says what is wrong with the key; holds nothing of its text, and no cause that could. */
+/** Describes what is wrong with a key. It holds nothing of the key's text, and no cause that could. */
 export class PrivateKeyError extends Error {
   override readonly name = 'PrivateKeyError';
   readonly code: PrivateKeyFault;
 
-  constructor(code: PrivateKeyFault, found: string) {
-    super(`${EXPECTED}, found ${found}`);
+  constructor(code: PrivateKeyFault, actual: string) {
+    super(`${EXPECTED}, found ${actual}`);
     this.code = code;
   }
 }
 
-/** Takes PEM text as a file or an environment variable holds it, with real or written-out line ends. */
+/** Reads an RSA private key from PEM text. Line breaks may be real, or written as `\n` as in an environment variable. */
 export function readPrivateKey(text: string): KeyObject {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n').replaceAll('\r\n', '\n').trim();
   if (pem === '') throw new PrivateKeyError('empty', 'nothing');
-  const key = parseKey(findPrivateBlock(pem));
-  if (key.asymmetricKeyType !== 'rsa') throw notRsa(key.asymmetricKeyType);
+  const key = parseKeyBlock(findPrivateKeyBlock(pem));
+  if (key.asymmetricKeyType !== 'rsa')
+    throw new PrivateKeyError('not_rsa', `a key of type ${key.asymmetricKeyType}`);
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   if (bits < MIN_RSA_BITS) {
-    throw new PrivateKeyError('too_short', `one of ${bits} bits where ${MIN_RSA_BITS} is the least`);
+    throw new PrivateKeyError('too_short', `a key of ${bits} bits; at least ${MIN_RSA_BITS} are needed`);
   }
   return key;
 }
 
-function findPrivateBlock(pem: string): string {
+/** Returns the PEM block of the private key; throws if there is none or it cannot be used. */
+function findPrivateKeyBlock(pem: string): string {
   const labels = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]{1,40})-----/g)].map(match => match[1] ?? '');
   const label = labels.find(name => name.endsWith('PRIVATE KEY'));
-  if (label === undefined) throw explainMissing(labels);
+  if (label === undefined) throw createMissingKeyError(labels);
   const start = pem.indexOf(`-----BEGIN ${label}-----`);
   const footer = `-----END ${label}-----`;
   const end = pem.indexOf(footer, start);
@@ -59,7 +61,8 @@ function findPrivateBlock(pem: string): string {
   return block;
 }
 
-function explainMissing(labels: readonly string[]): PrivateKeyError {
+/** Creates the error for PEM text without a private key, by the labels of its blocks. */
+function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   if (labels.some(name => name.endsWith('PUBLIC KEY'))) {
     return new PrivateKeyError('public_key', 'a public key');
   }
@@ -69,11 +72,8 @@ function explainMissing(labels: readonly string[]): PrivateKeyError {
   return new PrivateKeyError('not_pem', 'text that is not PEM');
 }
 
-function notRsa(type: string | undefined): PrivateKeyError {
-  return new PrivateKeyError('not_rsa', `a key of type ${type}`);
-}
-
-function parseKey(block: string): KeyObject {
+/** Parses a PEM block. The error leaves out its cause, which could contain a part of the key. */
+function parseKeyBlock(block: string): KeyObject {
   try {
     return createPrivateKey(block);
   } catch {

@@ -1,29 +1,29 @@
 import { RegistryError } from '../errors.js';
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>;
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Aborts the whole exchange with its reason. */
+  /** Aborts the request, with an error as its reason. */
   readonly abort: AbortController;
   /** The longest pause between two chunks. */
   readonly idleMs: number;
 }
 
-/** The chunks of an answer under a byte cap; what the peer calls the length is checked first. */
-export async function* walkBody(response: Response, limits: BodyLimits): AsyncGenerator<Buffer> {
+/** Yields the chunks of a body. Throws `too_large` above the limit; an announced length is checked before reading. */
+export async function* readBodyChunks(response: Response, limits: BodyLimits): AsyncGenerator<Buffer> {
   const { maxBytes, abort, idleMs } = limits;
   if (response.body === null) return;
-  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (Number(response.headers.get('content-length') ?? 0) > maxBytes) throw createTooLargeError(maxBytes);
   const reader = response.body.getReader();
   let bytes = 0;
   try {
     for (;;) {
-      const timer = setTimeout(() => abort.abort(silence(idleMs)), idleMs);
-      const chunk = await readNext(reader, abort.signal).finally(() => clearTimeout(timer));
+      const idleTimer = setTimeout(() => abort.abort(createIdleError(idleMs)), idleMs);
+      const chunk = await readChunk(reader, abort.signal).finally(() => clearTimeout(idleTimer));
       if (chunk.done) return;
       bytes += chunk.value.byteLength;
-      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      if (bytes > maxBytes) throw createTooLargeError(maxBytes);
       yield Buffer.from(chunk.value.buffer, chunk.value.byteOffset, chunk.value.byteLength);
     }
   } finally {
@@ -31,29 +31,30 @@ export async function* walkBody(response: Response, limits: BodyLimits): AsyncGe
   }
 }
 
-/** Node's fetch may leave a read open for ever where it is aborted between the last bytes and the end. */
-function readNext(reader: Reader, signal: AbortSignal): ReturnType<Reader['read']> {
+/** Reads a chunk, or rejects on abort. Node's fetch alone may never settle a read that is aborted after the last byte. */
+function readChunk(reader: BodyReader, signal: AbortSignal): ReturnType<BodyReader['read']> {
   return new Promise((resolve, reject) => {
-    const leave = () => reject(signal.reason);
-    if (signal.aborted) return leave();
-    signal.addEventListener('abort', leave, { once: true });
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
     reader
       .read()
-      .finally(() => signal.removeEventListener('abort', leave))
+      .finally(() => signal.removeEventListener('abort', onAbort))
       .then(resolve, reject);
   });
 }
 
-export async function gatherBody(response: Response, limits: BodyLimits): Promise<Buffer> {
+/** Reads a whole body, under the same limits as `readBodyChunks`. */
+export async function readBody(response: Response, limits: BodyLimits): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of walkBody(response, limits)) chunks.push(chunk);
+  for await (const chunk of readBodyChunks(response, limits)) chunks.push(chunk);
   return chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
 }
 
-function tooLarge(maxBytes: number): RegistryError {
+function createTooLargeError(maxBytes: number): RegistryError {
   return new RegistryError('too_large', `the answer is larger than ${maxBytes} bytes`);
 }
 
-function silence(idleMs: number): RegistryError {
-  return new RegistryError('timeout', `nothing came for ${idleMs} ms`);
+function createIdleError(idleMs: number): RegistryError {
+  return new RegistryError('timeout', `no data for ${idleMs} ms`);
 }

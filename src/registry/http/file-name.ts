@@ -1,12 +1,12 @@
-/** Letters, digits, blanks and a few signs, with a letter or a digit first: no folder, no device, nothing hidden. */
-const HARMLESS = /^[A-Za-z0-9][A-Za-z0-9 ._()-]{0,119}$/;
-const RESERVED = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
+/** Letters, digits, spaces and a few signs, beginning with a letter or digit: no folder, no device, no hidden file. */
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._()-]{0,119}$/;
+const RESERVED_ON_WINDOWS = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** Of a Content-Disposition header. Another name than a harmless PDF's is none: it is text of a stranger. */
-export function readFileName(disposition: string | null): string | null {
+/** Returns the file name of a Content-Disposition header if it is a PDF's and safe on every system; else null. */
+export function parseFileName(disposition: string | null): string | null {
   const [, quoted, plain] =
     /;\s*filename=(?:"([^"\\]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(disposition ?? '') ?? [];
   const name = quoted ?? plain ?? '';
-  const isUsable = HARMLESS.test(name) && !RESERVED.test(name) && /\.pdf$/i.test(name);
-  return isUsable ? name : null;
+  const isSafe = SAFE_NAME.test(name) && !RESERVED_ON_WINDOWS.test(name) && /\.pdf$/i.test(name);
+  return isSafe ? name : null;
 }

@@ -1,18 +1,24 @@
-/** What stands where a secret stood. */
+/**
+ * Removes secrets from texts before they reach an error, a log line or a page. A secret is found either because it is
+ * given (in all the forms in which it may be repeated) or because it looks like a credential. Nothing that was masked
+ * can be recovered from the masked text.
+ */
+
+/** Replaces every secret. */
 const MASK = '[masked]';
 
-/** A shorter text would be found by chance everywhere. */
+/** A shorter text would match by chance everywhere. */
 const MIN_MASKED_CHARACTERS = 8;
-/** The lines of a PEM body and the parts of a JWT are masked one by one: a part of a key is a secret too. */
+/** The lines of a PEM body and the parts of a JWT are masked separately: a part of a key is a secret too. */
 const MIN_PART_CHARACTERS = 32;
 
 /** How tokens, JWTs and PEM blocks begin. */
-const BEGINNINGS = ['crs_', 'cru_', 'eyJhbGci', 'eyJ0eXAi', '-----BEGIN'];
+const CREDENTIAL_PREFIXES = ['crs_', 'cru_', 'eyJhbGci', 'eyJ0eXAi', '-----BEGIN'];
 /**
- * What gives itself away by its look: tokens, JWTs, PEM blocks, bearer headers and signatures, and what base64 and hex
- * make of the first three. Each takes time in proportion to the text, however that was made up.
+ * Matches texts that look like a credential: tokens, JWTs, PEM blocks, bearer headers and signatures, and the base64 and
+ * hex encodings of the first three. Each alternative takes linear time, even on hostile text.
  */
-const LOOKS = new RegExp(
+const CREDENTIAL_PATTERN = new RegExp(
   [
     /\bcr[su]_\w+|cr[su]_\w{6,}/,
     /eyJ[\w+/=-]{16,}(?:\.[\w+/=-]*)*|\beyJ[\w+/=-]*(?:\.[\w+/=-]+)+/,
@@ -20,136 +26,165 @@ const LOOKS = new RegExp(
     /(?<=\b[Bb](?:earer|EARER)\s{1,9})[^\s"',]+/,
     /sha256=[\da-f]{16,}/,
   ]
-    .map(look => look.source)
-    .concat(`(?:${BEGINNINGS.flatMap(base64Cores).join('|')})[\\w+/=-]{8,}`)
-    .concat(`(?:${BEGINNINGS.flatMap(hexForms).join('|')})[\\da-fA-F]{12,}`)
+    .map(pattern => pattern.source)
+    .concat(`(?:${CREDENTIAL_PREFIXES.flatMap(encodeBase64Forms).join('|')})[\\w+/=-]{8,}`)
+    .concat(`(?:${CREDENTIAL_PREFIXES.flatMap(encodeHexForms).join('|')})[\\da-fA-F]{12,}`)
     .join('|'),
   'g',
 );
-/** None of these, and nothing has such a look: sought one by one, which is much faster. */
-const SIGNS = [
+/** Each match of the pattern contains one of these. Searching for them first is much faster than the pattern. */
+const CREDENTIAL_HINTS = [
   ...new Set(
     ['crs_', 'cru_', 'eyJ', '-----BEGIN', 'earer', 'EARER', 'sha256='].concat(
-      BEGINNINGS.flatMap(base64Cores),
-      BEGINNINGS.flatMap(hexForms),
+      CREDENTIAL_PREFIXES.flatMap(encodeBase64Forms),
+      CREDENTIAL_PREFIXES.flatMap(encodeHexForms),
     ),
   ),
 ];
 const SECRET_NAME =
   /(?:authorization|cookie|token|secrets?|password|private[-_]?key|signature(?:-256)?|signed[-_]?data|jwt|pem)$/i;
-/** A cheap look at a whole line: most lines hold nothing of the kind and are written as they are. */
-const SUSPECT_NAME =
+/** The same names as keys in JSON text: a line without them need not be parsed. */
+const SECRET_KEY_IN_JSON =
   /(?:authorization|cookie|token|secrets?|password|private[-_]?key|signature(?:-256)?|signed[-_]?data|jwt|pem)":/i;
 
 export interface Mask {
-  /** Any text, with what is secret or looks so taken out. */
+  /** Masks secrets and whatever looks like a credential in any text. */
   readonly text: (text: string) => string;
-  /** A line of JSON, its values by name as well. */
+  /** Masks a line of JSON: secrets in texts, and all values under names such as `password`. */
   readonly line: (line: string) => string;
-  /** Whether one of the secrets stands in it, in whatever form. */
-  readonly isIn: (bytes: Buffer) => boolean;
+  /** Whether the bytes contain one of the secrets in any of its forms. */
+  readonly isSecretIn: (bytes: Buffer) => boolean;
 }
 
-/** Any text, with what looks like a secret taken out. */
-export function maskSecretLookalikes(text: string): string {
-  return hasSign(text) ? text.replace(LOOKS, MASK) : text;
+/** Masks whatever looks like a credential in a text. */
+export function maskCredentials(text: string): string {
+  return mayContainCredential(text) ? text.replace(CREDENTIAL_PATTERN, MASK) : text;
 }
 
-function hasSign(text: string): boolean {
-  return SIGNS.some(sign => text.includes(sign));
+function mayContainCredential(text: string): boolean {
+  return CREDENTIAL_HINTS.some(hint => text.includes(hint));
 }
 
-/** Knows the given secrets in plain text and as base64, hex, JSON and part of a URL; others by name and by look. */
+/** Creates a mask for these secrets, in plain text and as base64, hex, JSON or part of a URL. */
 export function createMask(secrets: readonly string[]): Mask {
-  const known = longestFirst(secrets.flatMap(allForms));
-  const written = known.map(inJson);
+  const secretForms = sortLongestFirst(secrets.flatMap(listSecretForms));
+  const jsonForms = secretForms.map(escapeForJson);
 
-  const text = (plain: string): string =>
-    maskSecretLookalikes(
-      known.reduce((left, form) => (left.includes(form) ? left.replaceAll(form, MASK) : left), plain),
+  function maskText(text: string): string {
+    const withoutSecrets = secretForms.reduce(
+      (remaining, form) => (remaining.includes(form) ? remaining.replaceAll(form, MASK) : remaining),
+      text,
     );
-  const clean = (value: unknown, hidden: boolean): unknown => {
-    if (typeof value === 'string') return hidden && value !== '' ? MASK : text(value);
-    if (Array.isArray(value)) return value.map(each => clean(each, hidden));
+    return maskCredentials(withoutSecrets);
+  }
+
+  /** Masks the texts of a parsed JSON value; all of them if the value stands under a secret name. */
+  function maskValue(value: unknown, isSecret: boolean): unknown {
+    if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
+    if (Array.isArray(value)) return value.map(item => maskValue(item, isSecret));
     if (typeof value !== 'object' || value === null) return value;
     const entries = Object.entries(value);
     return Object.fromEntries(
-      entries.map(([name, each]) => [text(name), clean(each, hidden || SECRET_NAME.test(name))]),
+      entries.map(([name, item]) => [maskText(name), maskValue(item, isSecret || SECRET_NAME.test(name))]),
     );
-  };
-  const isSuspect = (json: string): boolean =>
-    SUSPECT_NAME.test(json) || hasSign(json) || written.some(form => json.includes(form));
-  const line = (json: string): string => {
-    if (!isSuspect(json)) return json;
+  }
+
+  /** A cheap check of a whole line: most lines contain no secret and need not be parsed. */
+  function mayContainSecret(json: string): boolean {
+    return (
+      SECRET_KEY_IN_JSON.test(json) ||
+      mayContainCredential(json) ||
+      jsonForms.some(form => json.includes(form))
+    );
+  }
+
+  /** Masks a line of JSON. A line that cannot be parsed is replaced by an error line. */
+  function maskLine(json: string): string {
+    if (!mayContainSecret(json)) return json;
     try {
-      return `${JSON.stringify(clean(JSON.parse(json), false))}\n`;
+      return `${JSON.stringify(maskValue(JSON.parse(json), false))}\n`;
     } catch {
       return `${JSON.stringify({ level: 'error', msg: 'a line that could not be masked was not written' })}\n`;
     }
+  }
+
+  return {
+    text: maskText,
+    line: maskLine,
+    isSecretIn: bytes => secretForms.some(form => bytes.includes(form)),
   };
-  return { text, line, isIn: bytes => known.some(form => bytes.includes(form)) };
 }
 
 export interface LearningMask extends Pick<Mask, 'text'> {
-  /** From now on this is a secret too. */
-  learn(secret: string): void;
-  /** Whether this secret stands in it, in whatever form. */
-  finds(secret: string, bytes: Buffer): boolean;
+  /** Masks this secret as well from now on. */
+  addSecret(secret: string): void;
+  /** Whether the bytes contain this secret in any of its forms. */
+  isSecretIn(secret: string, bytes: Buffer): boolean;
 }
 
-/** So many credentials are in use at once; older ones are known by their look. */
-const MAX_LEARNED = 64;
+/** More credentials than this are not in use at once. Older ones are still masked by their look. */
+const MAX_ADDED_SECRETS = 64;
 
-/** Learns secrets as they come into use. What it takes to find one is made out when a text is first masked. */
+/** Creates a mask to which secrets are added as they come into use. The forms of a secret are computed at its first search. */
 export function createLearningMask(secrets: readonly string[]): LearningMask {
-  const own = createMask(secrets);
-  const learned = new Map<string, Mask | null>();
+  const initialMask = createMask(secrets);
+  const addedMasks = new Map<string, Mask | null>();
 
-  function maskOf(secret: string, known: Mask | null): Mask {
-    const mask = known ?? createMask([secret]);
-    learned.set(secret, mask);
+  /** Returns the mask of an added secret, and creates it at the first use. */
+  function getMaskOf(secret: string): Mask {
+    const mask = addedMasks.get(secret) ?? createMask([secret]);
+    addedMasks.set(secret, mask);
     return mask;
   }
 
   return {
-    learn: secret => {
-      if (learned.has(secret)) return;
-      learned.set(secret, null);
-      if (learned.size > MAX_LEARNED) learned.delete([...learned.keys()][0] ?? '');
+    addSecret: secret => {
+      if (addedMasks.has(secret)) return;
+      addedMasks.set(secret, null);
+      if (addedMasks.size > MAX_ADDED_SECRETS) addedMasks.delete([...addedMasks.keys()][0] ?? '');
     },
-    finds: (secret, bytes) => maskOf(secret, learned.get(secret) ?? null).isIn(bytes),
-    text: text =>
-      own.text([...learned].reduce((left, [secret, known]) => maskOf(secret, known).text(left), text)),
+    isSecretIn: (secret, bytes) => getMaskOf(secret).isSecretIn(bytes),
+    text: text => {
+      const secretsInUse = [...addedMasks.keys()];
+      return initialMask.text(
+        secretsInUse.reduce((remaining, secret) => getMaskOf(secret).text(remaining), text),
+      );
+    },
   };
 }
 
-function allForms(secret: string): string[] {
+/** Lists each text by which a secret or a long part of it may appear. */
+function listSecretForms(secret: string): string[] {
   const whole = secret.trim();
   if (whole.length < MIN_MASKED_CHARACTERS) return [];
-  /** How a JWT begins is no secret: a name that says the same would stand for it. */
-  const isSecret = (part: string) => part.length >= MIN_PART_CHARACTERS && !part.startsWith('eyJ');
-  const parts = whole.split(/\s|\\n|\./).filter(isSecret);
-  return [whole, ...parts].flatMap(formsOf);
+  // The header of a JWT is not secret: any JWT of the same kind begins with it.
+  const isSecretPart = (part: string) => part.length >= MIN_PART_CHARACTERS && !part.startsWith('eyJ');
+  const parts = whole.split(/\s|\\n|\./).filter(isSecretPart);
+  return [whole, ...parts].flatMap(encodeForms);
 }
 
-function formsOf(secret: string): string[] {
+/** Returns a secret as plain text and as JSON, part of a URL, hex and base64. */
+function encodeForms(secret: string): string[] {
   return [
     secret,
-    inJson(secret),
+    escapeForJson(secret),
     encodeURIComponent(secret),
     new URLSearchParams({ q: secret }).toString().slice(2),
-    ...hexForms(secret),
-    ...base64Cores(secret),
+    ...encodeHexForms(secret),
+    ...encodeBase64Forms(secret),
   ];
 }
 
-function hexForms(secret: string): string[] {
+function encodeHexForms(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
   return [hex, hex.toUpperCase()];
 }
 
-/** Inside a longer text the same bytes have three base64 forms, by where in a group of three they begin. */
-function base64Cores(secret: string): string[] {
+/**
+ * Returns the base64 texts by which a secret appears inside a longer encoded text, in both alphabets.
+ * There are three, because base64 encodes groups of three bytes and the secret may begin anywhere in a group.
+ */
+function encodeBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap(shift => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
@@ -158,10 +193,11 @@ function base64Cores(secret: string): string[] {
   });
 }
 
-function inJson(text: string): string {
+function escapeForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function longestFirst(texts: readonly string[]): string[] {
+/** A shorter secret may be part of a longer one, which must be replaced first. */
+function sortLongestFirst(texts: readonly string[]): string[] {
   return [...new Set(texts)].toSorted((a, b) => b.length - a.length);
 }

@@ -1,44 +1,47 @@
 import { RegistryError, type RegistryErrorCode } from '../errors.js';
 import { isObject } from '../model.js';
 
-export interface Refusal {
+export interface RefusalResponse {
   readonly status: number;
+  /** Method and route of the request. */
   readonly call: string;
   readonly bodyText: string;
   readonly retryAfterMs: number | null;
-  /** Takes secrets out of what the registry says. */
+  /** Masks secrets in the registry's message. */
   readonly mask: (text: string) => string;
 }
 
-/** Turns an answer that is no success into the error it means. */
-export function refusalOf({ status, call, bodyText, retryAfterMs, mask }: Refusal): RegistryError {
-  const message = registryMessage(status, bodyText);
-  const code = codeOf(status, message !== null);
-  const registrySaid = message === null ? null : shown(mask(message));
-  const detail = registrySaid === null ? '' : `: ${registrySaid}`;
+/** Converts a response without success to the error that it means. */
+export function createRefusalError(response: RefusalResponse): RegistryError {
+  const { status, call, bodyText, retryAfterMs, mask } = response;
+  const message = parseErrorMessage(status, bodyText);
+  const code = getErrorCode(status, message !== null);
+  const registryMessage = message === null ? null : toPrintable(mask(message));
+  const detail = registryMessage === null ? '' : `: ${registryMessage}`;
   return new RegistryError(code, `${call} answered ${status}${detail}`, {
     call,
     status,
     retryAfterMs,
-    registryMessage: registrySaid,
+    registryMessage,
     mayHaveHappened: status < 400 || status === 408 || status >= 500,
   });
 }
 
-function codeOf(status: number, own: boolean): RegistryErrorCode {
+/** Maps a status to an error code. A 404 means `not_found` only if the registry itself sent it: a proxy may send one too. */
+function getErrorCode(status: number, isFromRegistry: boolean): RegistryErrorCode {
   if (status < 400) return 'bad_answer';
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
-  if (status === 404) return own ? 'not_found' : 'bad_answer';
+  if (status === 404) return isFromRegistry ? 'not_found' : 'bad_answer';
   if (status === 409) return 'conflict';
   if (status === 429) return 'rate_limited';
   if (status === 408 || status >= 500) return 'unavailable';
   return 'invalid';
 }
 
-/** The registry's own error shape, `{ statusCode, message }`; null for anybody else's. */
-function registryMessage(status: number, bodyText: string): string | null {
-  const body = parsed(bodyText);
+/** Returns the message of the registry's own error format, `{ statusCode, message }`; null for any other body. */
+function parseErrorMessage(status: number, bodyText: string): string | null {
+  const body = parseJsonOrNull(bodyText);
   if (!isObject(body) || body['statusCode'] !== status) return null;
   const message = body['message'];
   if (typeof message === 'string') return message;
@@ -46,7 +49,7 @@ function registryMessage(status: number, bodyText: string): string | null {
   return null;
 }
 
-function parsed(text: string): unknown {
+function parseJsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -54,10 +57,10 @@ function parsed(text: string): unknown {
   }
 }
 
-const MAX_SHOWN = 500;
+const MAX_MESSAGE_CHARACTERS = 500;
 
-/** After it was masked: a piece of a secret would not be known for one. */
-function shown(message: string): string {
+/** Removes control characters and shortens the message. Mask it before: a part of a secret would not be recognized. */
+function toPrintable(message: string): string {
   const cleaned = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
-  return cleaned.length > MAX_SHOWN ? `${cleaned.slice(0, MAX_SHOWN)}…` : cleaned;
+  return cleaned.length > MAX_MESSAGE_CHARACTERS ? `${cleaned.slice(0, MAX_MESSAGE_CHARACTERS)}…` : cleaned;
 }

@@ -1,30 +1,30 @@
 import { RegistryError } from '../errors.js';
-import { memberText } from './json-text.js';
+import { findMemberText } from './json-text.js';
 import type { Amount } from '../model.js';
 
-/** Digits as text, or a number whose digits are its own. */
+/** An amount given by a caller: decimal text, or a number with exactly the digits that it prints. */
 export type AmountInput = string | number;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 const MAX_MICRO = 2n ** 63n - 1n;
-/** Millionths: an amount of tonnes is counted in grams. */
+/** Amounts are tonnes and are counted in millionths (grams). */
 const MICRO_DIGITS = 6;
 const COMMA = 0x2c;
 const POINT = 0x2e;
 const CLOSE_OBJECT = 0x7d;
 
-/** JSON has no 64-bit integers, and no value may throw when it is written: `micro` is text there. */
+/** An amount that `JSON.stringify` can write: JSON has no 64-bit integers, so `micro` becomes text. */
 class WritableAmount implements Amount {
   readonly exact: string | null;
   readonly value: number | null;
   readonly micro: bigint | null;
   readonly fault: string | null;
 
-  constructor(exact: string | null, value: number | null, micro: bigint | null, unusable: string | null) {
+  constructor(exact: string | null, value: number | null, micro: bigint | null, fault: string | null) {
     this.exact = exact;
     this.value = value;
     this.micro = micro;
-    this.fault = unusable;
+    this.fault = fault;
   }
 
   toJSON() {
@@ -33,107 +33,120 @@ class WritableAmount implements Amount {
   }
 }
 
-/** Takes the digits from the object's own text: `JSON.parse` has already rounded the value. */
-export function readAmount(objectText: string, value: unknown, name = 'amount'): Amount {
-  if (value === undefined) return fault('absent');
-  if (typeof value !== 'number')
-    return fault(`expected a number, came ${value === null ? 'null' : typeof value}`);
-  const key = `"${name}"`;
-  return plainAmount(objectText, value, key) ?? amountOf(amountDigits(objectText, name));
+/**
+ * Reads an amount of a JSON object with all its digits. They are taken from the object's text,
+ * because `JSON.parse` has already rounded `parsedValue`.
+ */
+export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
+  if (parsedValue === undefined) return createFaultyAmount('absent');
+  if (typeof parsedValue !== 'number')
+    return createFaultyAmount(`expected a number, got ${parsedValue === null ? 'null' : typeof parsedValue}`);
+  return (
+    parsePlainAmount(objectText, parsedValue, `"${fieldName}"`) ??
+    createAmount(findAmountDigits(objectText, fieldName))
+  );
 }
 
-/** As nearly all are: digits and a point, small enough that no digit is rounded away. */
-function plainAmount(text: string, value: number, key: string): Amount | null {
-  const name = text.indexOf(key);
-  const start = name + key.length + 1;
+/**
+ * Fast path for nearly all amounts: digits and at most one point, small enough that `parsedValue` is exact to the millionth.
+ * Returns null for any other text.
+ */
+function parsePlainAmount(objectText: string, parsedValue: number, quotedName: string): Amount | null {
+  const nameStart = objectText.indexOf(quotedName);
+  const start = nameStart + quotedName.length + 1;
   let end = start;
-  while (isDigit(text.charCodeAt(end))) end += 1;
-  const point = text.charCodeAt(end) === POINT ? end : null;
+  while (isDigit(objectText.charCodeAt(end))) end += 1;
+  const point = objectText.charCodeAt(end) === POINT ? end : null;
   if (point !== null) end += 1;
-  while (isDigit(text.charCodeAt(end))) end += 1;
-  const isPlain = name >= 0 && text[start - 1] === ':' && endsNumber(text.charCodeAt(end));
-  const isCoarse = point === null || end - point - 1 <= MICRO_DIGITS;
-  if (!isPlain || !isCoarse || !(value >= 0 && value < 1e9)) return null;
-  if (text.indexOf(key, start) >= 0 || text.includes('\\u')) return null;
-  return new WritableAmount(text.slice(start, end), value, BigInt(Math.round(value * 1e6)), null);
+  while (isDigit(objectText.charCodeAt(end))) end += 1;
+  const isPlain = nameStart >= 0 && objectText[start - 1] === ':' && endsNumber(objectText.charCodeAt(end));
+  const fitsMillionths = point === null || end - point - 1 <= MICRO_DIGITS;
+  if (!isPlain || !fitsMillionths || !(parsedValue >= 0 && parsedValue < 1e9)) return null;
+  // A second key of this name, plain or escaped, would make it unclear which value counts.
+  if (objectText.indexOf(quotedName, start) >= 0 || objectText.includes('\\u')) return null;
+  const micro = BigInt(Math.round(parsedValue * 1e6));
+  return new WritableAmount(objectText.slice(start, end), parsedValue, micro, null);
 }
 
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39;
+function isDigit(charCode: number): boolean {
+  return charCode >= 0x30 && charCode <= 0x39;
 }
 
-function endsNumber(code: number): boolean {
-  return code === COMMA || code === CLOSE_OBJECT;
+function endsNumber(charCode: number): boolean {
+  return charCode === COMMA || charCode === CLOSE_OBJECT;
 }
 
-/** PostgreSQL keeps no more than some thousands of decimals. */
-const LONGEST = 1_000;
+/** PostgreSQL stores no more than some thousands of decimals. */
+const MAX_DIGITS = 1_000;
 
-export function amountOf(exact: string): Amount {
+/** Creates an amount from the text of a JSON number. A text that is no usable amount gives one with a `fault`. */
+export function createAmount(exact: string): Amount {
   const value = Number(exact);
-  if (!NUMBER.test(exact) || Number.isNaN(value)) return fault('expected a number');
-  if (!Number.isFinite(value)) return fault('larger than any number');
-  if (exact.length > LONGEST) return fault('longer than any number');
-  if (value < 0 || (value === 0 && exact.startsWith('-') && /[1-9]/.test(mantissa(exact))))
-    return fault('negative');
-  return new WritableAmount(exact, value === 0 ? 0 : value, microOf(exact), null);
+  if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');
+  if (!Number.isFinite(value)) return createFaultyAmount('larger than any number');
+  if (exact.length > MAX_DIGITS) return createFaultyAmount('longer than any number');
+  if (value < 0 || (value === 0 && isTinyNegative(exact))) return createFaultyAmount('negative');
+  return new WritableAmount(exact, value === 0 ? 0 : value, toMillionths(exact), null);
 }
 
-function fault(text: string): Amount {
-  return new WritableAmount(null, null, null, text);
+/** Whether a text that `Number` rounds to zero is a negative number, and not `-0`. */
+function isTinyNegative(exact: string): boolean {
+  const [mantissa = ''] = exact.split(/[eE]/);
+  return exact.startsWith('-') && /[1-9]/.test(mantissa);
 }
 
-function mantissa(exact: string): string {
-  return exact.split(/[eE]/)[0] ?? '';
+function createFaultyAmount(fault: string): Amount {
+  return new WritableAmount(null, null, null, fault);
 }
 
-/** Almost always the name stands once in the text, and then the digits stand right behind it. */
-function amountDigits(text: string, name: string): string {
-  const key = `"${name}"`;
-  const at = text.indexOf(key);
-  const behind = at + key.length;
-  const once = at >= 0 && text.indexOf(key, behind) < 0 && !text.includes('\\u');
-  const near = once ? /^\s*:\s*(-?[\d.eE+-]+)[\s,}]/.exec(text.slice(behind, behind + 72)) : null;
-  return near?.[1] ?? memberText(text, name) ?? '';
+/** Returns the digits of the amount in the object's text. Where the name occurs once, they follow it directly. */
+function findAmountDigits(objectText: string, fieldName: string): string {
+  const quotedName = `"${fieldName}"`;
+  const nameStart = objectText.indexOf(quotedName);
+  const nameEnd = nameStart + quotedName.length;
+  const occursOnce =
+    nameStart >= 0 && objectText.indexOf(quotedName, nameEnd) < 0 && !objectText.includes('\\u');
+  const match = occursOnce
+    ? /^\s*:\s*(-?[\d.eE+-]+)[\s,}]/.exec(objectText.slice(nameEnd, nameEnd + 72))
+    : null;
+  return match?.[1] ?? findMemberText(objectText, fieldName) ?? '';
 }
 
-/** Null where the amount is finer than a millionth, or more than 64 bits hold. */
-function microOf(exact: string): bigint | null {
+/** Converts to millionths; null if the amount has finer digits or does not fit into 64 bits. */
+function toMillionths(exact: string): bigint | null {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   if (digits === '') return 0n;
   const shift = Number(exponentText) - fraction.length + MICRO_DIGITS;
-  if (shift >= 0) return withinRange(BigInt(digits) * 10n ** BigInt(shift));
-  return /[1-9]/.test(digits.slice(shift)) ? null : withinRange(BigInt(digits.slice(0, shift)));
+  if (shift >= 0) return nullIfTooLarge(BigInt(digits) * 10n ** BigInt(shift));
+  const hasFinerDigits = /[1-9]/.test(digits.slice(shift));
+  return hasFinerDigits ? null : nullIfTooLarge(BigInt(digits.slice(0, shift)));
 }
 
-function withinRange(micro: bigint): bigint | null {
+function nullIfTooLarge(micro: bigint): bigint | null {
   return micro <= MAX_MICRO ? micro : null;
 }
 
-/** An amount as it goes out: a JSON number with the caller's own digits. */
-export function amountText(amount: AmountInput): string {
+/** Formats an amount as a JSON number with the caller's own digits. Throws `bad_request` for anything but a positive decimal. */
+export function formatAmount(amount: AmountInput): string {
   const text = typeof amount === 'number' ? String(amount) : amount;
-  if (
-    !/^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) ||
-    text.length > 60 ||
-    !(Number(text) > 0 && Number(text) < Infinity)
-  ) {
-    throw new RegistryError('bad_request', 'amount: expected a positive decimal number');
-  }
-  return text;
+  const isDecimal = /^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && text.length <= 60;
+  const isPositive = Number(text) > 0 && Number(text) < Infinity;
+  if (isDecimal && isPositive) return text;
+  throw new RegistryError('bad_request', 'amount: expected a positive decimal number');
 }
 
-/** Whether two texts are the same number, to the last digit: `1`, `1.0` and `10e-1` are. */
-export function sameAmount(one: string, other: string): boolean {
-  return normalAmount(one) === normalAmount(other);
+/** Whether two texts are the same number to the last digit, such as `1`, `1.0` and `10e-1`. */
+export function isSameAmount(exactA: string, exactB: string): boolean {
+  return normalizeAmount(exactA) === normalizeAmount(exactB);
 }
 
-/** One text for all ways to write the same number. */
-export function normalAmount(exact: string): string {
+/** Returns the same text for all ways to write one number. */
+export function normalizeAmount(exact: string): string {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
-  if (kept === '') return '0';
-  return `${kept}e${Number(exponentText) - fraction.length + digits.length - kept.length}`;
+  const significantDigits = digits.replace(/0+$/, '');
+  if (significantDigits === '') return '0';
+  const exponent = Number(exponentText) - fraction.length + digits.length - significantDigits.length;
+  return `${significantDigits}e${exponent}`;
 }

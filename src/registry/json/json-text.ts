@@ -1,81 +1,114 @@
-/**
- * Finds the text of one member of a JSON object without losing a digit.
- * It expects text that `JSON.parse` has taken: it looks for ends, it does not check.
- */
-export function memberText(text: string, name: string): string | null {
-  let at = skipSpace(text, text.indexOf('{') + 1);
-  let found: string | null = null;
-  while (text.charCodeAt(at) === QUOTE) {
-    const keyEnd = valueEnd(text, at);
-    const key: unknown = JSON.parse(text.slice(at, keyEnd));
-    const start = skipSpace(text, text.indexOf(':', keyEnd) + 1);
-    const end = valueEnd(text, start);
-    if (key === name) found = text.slice(start, end);
-    at = skipSpace(text, end);
-    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
-  }
-  return found;
-}
-
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
+/**
+ * Returns the text of one member of a JSON object with every digit, or null if there is none.
+ * The text must have been accepted by `JSON.parse` before: only the ends of values are searched, nothing is checked.
+ */
+export function findMemberText(objectText: string, memberName: string): string | null {
+  let at = skipSpace(objectText, objectText.indexOf('{') + 1);
+  let memberText: string | null = null;
+  while (objectText.charCodeAt(at) === QUOTE) {
+    const keyEnd = findValueEnd(objectText, at);
+    const key: unknown = JSON.parse(objectText.slice(at, keyEnd));
+    const start = skipSpace(objectText, objectText.indexOf(':', keyEnd) + 1);
+    const end = findValueEnd(objectText, start);
+    // Of several members of one name the last counts, as for `JSON.parse`.
+    if (key === memberName) memberText = objectText.slice(start, end);
+    at = skipSpace(objectText, end);
+    if (objectText.charCodeAt(at) === COMMA) at = skipSpace(objectText, at + 1);
+  }
+  return memberText;
+}
+
+/** Returns the index of the next character that is not white space. */
 function skipSpace(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) <= 0x20) at += 1;
   return at;
 }
 
-function valueEnd(text: string, start: number): number {
+/** Returns the index after the JSON value that begins at `start`. */
+function findValueEnd(text: string, start: number): number {
   const first = text.charCodeAt(start);
-  if (first === QUOTE) return stringEnd(text, start);
-  if (first === 0x7b || first === 0x5b) return nestedEnd(text, start);
+  if (first === QUOTE) return findStringEnd(text, start);
+  if (isOpeningBracket(first)) return findBracketEnd(text, start);
   let at = start;
   while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at += 1;
   return at;
 }
 
-function stringEnd(text: string, start: number): number {
+/** Returns the index after the closing quote of the JSON string that begins at `start`. */
+function findStringEnd(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
-/** As deep as a delivery may be, and far below what a reader of a stored document could stumble over. */
+/** Returns the index after the object or array that begins at `start`. */
+function findBracketEnd(text: string, start: number): number {
+  let depth = 0;
+  let at = start;
+  while (at < text.length) {
+    const charCode = text.charCodeAt(at);
+    if (charCode === QUOTE) {
+      at = findStringEnd(text, at);
+      continue;
+    }
+    if (isOpeningBracket(charCode)) depth += 1;
+    if (isClosingBracket(charCode)) depth -= 1;
+    at += 1;
+    if (depth === 0) break;
+  }
+  return at;
+}
+
+function isOpeningBracket(charCode: number): boolean {
+  return charCode === 0x7b || charCode === 0x5b;
+}
+
+function isClosingBracket(charCode: number): boolean {
+  return charCode === 0x7d || charCode === 0x5d;
+}
+
+/** The same limit as for deliveries, and far below what a reader of a stored document could fail on. */
 export const MAX_DEPTH = 64;
-/** Ten for each row of the longest page. Of 2 MB that are nothing else, 100 MB are made. */
+/** Ten for each row of the longest page. 2 MB of nothing but empty objects would take 100 MB of memory. */
 const MAX_OBJECTS = 100_000;
 
-/** What a text has too much of, JSON or not; asked before anything is made of it. Null where it is modest. */
-export function excessOf(text: string): string | null {
-  return opensMore(text, MAX_DEPTH) ? walkExcess(text) : null;
+/** Describes the limit of nesting or of objects that a text exceeds; null if it exceeds none. Call it before parsing. */
+export function findExceededLimit(text: string): string | null {
+  const mayExceed = hasMoreBracketsThan(text, MAX_DEPTH);
+  return mayExceed ? measureNesting(text) : null;
 }
 
-/** Whether a text may have too many objects: those in its strings count too, which is much faster. */
-export function mayBeCrowded(text: string): boolean {
-  return opensMore(text, MAX_OBJECTS);
+/** Whether a text may hold too many objects. Brackets within strings count too, which makes it much faster than an exact count. */
+export function mayHaveTooManyObjects(text: string): boolean {
+  return hasMoreBracketsThan(text, MAX_OBJECTS);
 }
 
-function opensMore(text: string, most: number): boolean {
-  let opened = 0;
-  for (const open of ['{', '[']) {
-    for (let at = text.indexOf(open); at >= 0; at = text.indexOf(open, at + 1)) {
-      opened += 1;
-      if (opened > most) return true;
+/** Whether a text has more opening brackets than this, counting those within strings. */
+function hasMoreBracketsThan(text: string, limit: number): boolean {
+  let count = 0;
+  for (const bracket of ['{', '[']) {
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
+      count += 1;
+      if (count > limit) return true;
     }
   }
   return false;
 }
 
-function walkExcess(text: string): string | null {
+/** Walks a text and describes the first limit of depth or of objects that it exceeds; null if none. */
+function measureNesting(text: string): string | null {
   let depth = 0;
   let objects = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) at = stringEnd(text, at) - 1;
-    else if (code === 0x7d || code === 0x5d) depth -= 1;
-    else if (code === 0x7b || code === 0x5b) {
+    const charCode = text.charCodeAt(at);
+    if (charCode === QUOTE) at = findStringEnd(text, at) - 1;
+    else if (isClosingBracket(charCode)) depth -= 1;
+    else if (isOpeningBracket(charCode)) {
       depth += 1;
       objects += 1;
       if (depth > MAX_DEPTH) return `${MAX_DEPTH} levels`;
@@ -83,21 +116,4 @@ function walkExcess(text: string): string | null {
     }
   }
   return null;
-}
-
-function nestedEnd(text: string, start: number): number {
-  let depth = 0;
-  let at = start;
-  while (at < text.length) {
-    const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at = stringEnd(text, at);
-      continue;
-    }
-    if (code === 0x7b || code === 0x5b) depth += 1;
-    if (code === 0x7d || code === 0x5d) depth -= 1;
-    at += 1;
-    if (depth === 0) break;
-  }
-  return at;
 }

@@ -1,28 +1,28 @@
-import type { Installation, Transaction, User } from '../model.js';
-import { parseInstallation, parseTransaction, parseUser } from './parse.js';
-import { memberSource, optionalText, readSource } from './fields.js';
+import type { CreditTransaction, Installation, User } from '../model.js';
+import { parseInstallation, parseTransaction, parseUser } from './parse-objects.js';
+import { getObjectField, getOptionalText, parseObject } from './json-object.js';
 
-/** What a webhook tells, as its signed text says it. It is a hint: the truth is asked of the registry. */
+/** The signed content of a webhook. It is only a hint that something changed: the state is read from the registry. */
 export interface Payload {
-  /** Null where it does not say one. Names that the registry adds later are kept. */
+  /** The event's name, kept even if it is unknown here; null if there is none. */
   readonly event: string | null;
   readonly installation: Installation | null;
-  readonly transaction: Transaction | null;
+  readonly transaction: CreditTransaction | null;
   readonly sender: User | null;
   readonly document: string;
 }
 
-/** Throws a `RegistryError` with `bad_answer` where a part has not its shape: an id that is none, JSON that is none. */
-export function parsePayload(text: string): Payload {
-  const source = readSource(text, 'payload');
-  const installation = memberSource(source, 'installation');
-  const transaction = memberSource(source, 'transaction');
-  const sender = memberSource(source, 'sender');
+/** Parses the signed text of a webhook. Throws a `RegistryError` with the code `bad_answer` if a part is malformed. */
+export function parsePayload(signedText: string): Payload {
+  const payload = parseObject(signedText, 'payload');
+  const installation = getObjectField(payload, 'installation');
+  const transaction = getObjectField(payload, 'transaction');
+  const sender = getObjectField(payload, 'sender');
   return {
-    event: optionalText(source, ['event']),
+    event: getOptionalText(payload, ['event']),
     installation: installation && parseInstallation(installation),
     transaction: transaction && parseTransaction(transaction),
     sender: sender && parseUser(sender),
-    document: source.text,
+    document: payload.text,
   };
 }

@@ -1,8 +1,8 @@
 import { isObject, PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../model.js';
-import { type Source, textOf } from './fields.js';
+import { type SourceObject, toText } from './json-object.js';
 
-/** The words of the endpoints, `organization_inventory:read_request`, beside those of the registry's JSON. */
-const LEVELS: Readonly<Record<string, PermissionLevel>> = {
+/** The levels as the registry's JSON names them, and as its endpoints do (`organization_inventory:read_request`). */
+const LEVEL_BY_WORD: Readonly<Record<string, PermissionLevel>> = {
   VIEW: 'VIEW',
   READ: 'VIEW',
   REQUEST: 'REQUEST',
@@ -11,44 +11,56 @@ const LEVELS: Readonly<Record<string, PermissionLevel>> = {
   READ_WRITE: 'WRITE',
 };
 
-/** An object of names and levels, or a list of `name:level` or of objects. Null where nothing usable is said. */
-export function readPermissions({ members }: Source): Permissions | null {
-  const sent = members['permissions'];
-  const grants = Array.isArray(sent) ? sent.flatMap(readGrant) : isObject(sent) ? readNamed(sent) : [];
-  const highest = new Map<string, string>();
-  for (const [name, word] of grants) {
-    const level = LEVELS[word.toUpperCase()] ?? word;
-    if (rank(level) >= rank(highest.get(name))) highest.set(name, level);
+interface Grant {
+  readonly name: string;
+  readonly level: string;
+}
+
+/**
+ * Returns the highest granted level of each permission; null if the object grants none in a usable form. `permissions` may be
+ * an object of names and levels, a list of `name:level`, or a list of objects.
+ */
+export function parsePermissions({ members }: SourceObject): Permissions | null {
+  const highestLevels = new Map<string, string>();
+  for (const grant of parseGrants(members['permissions'])) {
+    const level = LEVEL_BY_WORD[grant.level.toUpperCase()] ?? grant.level;
+    if (rankLevel(level) >= rankLevel(highestLevels.get(grant.name))) highestLevels.set(grant.name, level);
   }
-  return highest.size === 0 ? null : Object.fromEntries(highest);
+  return highestLevels.size === 0 ? null : Object.fromEntries(highestLevels);
 }
 
-/** As they are kept. */
-export function parsePermissions(text: string): Permissions | null {
-  return readPermissions({ what: 'permissions', text, members: { permissions: JSON.parse(text) } });
+/** Parses permissions from the JSON text that the mirror stores. */
+export function parseStoredPermissions(text: string): Permissions | null {
+  return parsePermissions({ label: 'permissions', text, members: { permissions: JSON.parse(text) } });
 }
 
-type Grant = readonly [name: string, level: string];
-
-function readNamed(sent: Readonly<Record<string, unknown>>): Grant[] {
-  return Object.entries(sent).flatMap(([name, level]) =>
-    (Array.isArray(level) ? level : [level]).flatMap((word): Grant[] =>
-      typeof word === 'string' ? [[name, word]] : [],
-    ),
-  );
+function parseGrants(value: unknown): Grant[] {
+  if (Array.isArray(value)) return value.flatMap(parseListedGrant);
+  return isObject(value) ? parseGrantsByName(value) : [];
 }
 
-function readGrant(sent: unknown): Grant[] {
-  if (typeof sent === 'string') {
-    const [, name, level] = /^([^:]+):([^:]+)$/.exec(sent) ?? [];
-    return name === undefined || level === undefined ? [] : [[name, level]];
+/** Parses `{"name": "level"}` and `{"name": ["level", …]}`. */
+function parseGrantsByName(levelsByName: Readonly<Record<string, unknown>>): Grant[] {
+  return Object.entries(levelsByName).flatMap(([name, value]) => {
+    const levels: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return levels.filter(level => typeof level === 'string').map(level => ({ name, level }));
+  });
+}
+
+/** Parses `"name:level"` and `{"name": …, "level": …}`. */
+function parseListedGrant(value: unknown): Grant[] {
+  if (typeof value === 'string') {
+    const [, name, level] = /^([^:]+):([^:]+)$/.exec(value) ?? [];
+    return name === undefined || level === undefined ? [] : [{ name, level }];
   }
-  if (!isObject(sent)) return [];
-  const name = textOf(sent['name'] ?? sent['permission']);
-  const level = textOf(sent['level'] ?? sent['access']);
-  return name === null ? [] : level === null ? readGrant(name) : [[name, level]];
+  if (!isObject(value)) return [];
+  const name = toText(value['name'] ?? value['permission']);
+  const level = toText(value['level'] ?? value['access']);
+  if (name === null) return [];
+  return level === null ? parseListedGrant(name) : [{ name, level }];
 }
 
-function rank(level: string | undefined): number {
-  return PERMISSION_LEVELS.findIndex(known => known === level);
+/** Returns a rank that rises with the level; -1 for none and for levels that we do not know. */
+function rankLevel(level: string | undefined): number {
+  return PERMISSION_LEVELS.findIndex(knownLevel => knownLevel === level);
 }

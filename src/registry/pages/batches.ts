@@ -1,61 +1,65 @@
-import { setImmediate as otherWork } from 'node:timers/promises';
-import type { Call, Http } from '../http/calls.js';
-import { createElementCutter } from '../json/elements.js';
-import { parseModest, type Source, sourceOf } from '../json/fields.js';
-import { readOwner } from '../owner.js';
-import { observed, type ReadOptions } from '../reading.js';
-import { parseRow } from './rows.js';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import type { HttpClient, HttpRequest } from '../http/http-types.js';
+import { createArraySplitter } from '../json/array-splitter.js';
+import { type ObjectParser, parseCheckedJson, toSourceObject } from '../json/json-object.js';
+import { checkListOwner } from '../list-owner.js';
+import { pickRequestOptions, type ReadOptions } from '../read-types.js';
+import { parseRow } from './parse-row.js';
 
-const BATCH_ROWS = 500;
-/** Of the rows' own texts, in characters. */
-const BATCH_LENGTH = 1024 * 1024;
+const MAX_BATCH_ROWS = 500;
+/** Limit of the rows' texts. */
+const MAX_BATCH_CHARACTERS = 1024 * 1024;
 const SLICE_BYTES = 64 * 1024;
-/** After so many bytes everybody else has a turn: a buffered body would not let go of the event loop. */
-const TURN_BYTES = 256 * 1024;
+/** After this many bytes the event loop gets a turn: a body that is already buffered would block it. */
+const BYTES_PER_TURN = 256 * 1024;
 
-export interface BatchCall<T> {
-  readonly http: Http;
-  readonly call: Call;
+export interface BatchedList<T> {
+  readonly http: HttpClient;
+  readonly request: HttpRequest;
+  /** The name of the array in the answer. */
   readonly key: string;
-  readonly parse: (source: Source) => T;
-  /** Where the answer says whose list it is, it must be this one's. */
+  readonly parse: ObjectParser<T>;
+  /** If the answer names an organization, it must be this one. */
   readonly organizationId: string;
 }
 
-/** One long answer as batches of its rows: memory stays flat however long it is. */
+/**
+ * Reads a list that is sent in one long answer, in batches as it arrives, so that memory does not grow with its length.
+ * The list is complete only if the iteration ends without an error.
+ */
 export async function* readBatches<T>(
-  list: BatchCall<T>,
+  { http, request, key, parse, organizationId }: BatchedList<T>,
   options: ReadOptions = {},
 ): AsyncGenerator<readonly T[]> {
-  const { http, call, key, parse, organizationId } = list;
-  const { body } = await http.stream({ ...call, ...observed(options) });
-  const cutter = createElementCutter(key, { bare: true });
+  const { body } = await http.stream({ ...request, ...pickRequestOptions(options) });
+  const splitter = createArraySplitter(key, { allowBareArray: true });
   let rows = 0;
-  let turn = 0;
   let batch: T[] = [];
-  let length = 0;
+  let batchCharacters = 0;
+  let bytesInTurn = 0;
   for await (const chunk of body) {
     for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
-      for (const text of cutter.push(chunk.subarray(at, at + SLICE_BYTES))) {
-        const what = `${key}[${rows}]`;
-        batch.push(...parseRow(sourceOf(text, parseModest(text, what), what), parse, options.onUnreadable));
+      for (const text of splitter.push(chunk.subarray(at, at + SLICE_BYTES))) {
+        const label = `${key}[${rows}]`;
+        const object = toSourceObject(text, parseCheckedJson(text, label), label);
+        batch.push(...parseRow(object, parse, options.onUnreadable));
         rows += 1;
-        length += text.length;
+        batchCharacters += text.length;
       }
-      if (batch.length >= BATCH_ROWS || length >= BATCH_LENGTH) {
-        readOwner(cutter.before(), organizationId);
+      if (batch.length >= MAX_BATCH_ROWS || batchCharacters >= MAX_BATCH_CHARACTERS) {
+        checkListOwner(splitter.parseEnvelopeStart(), organizationId);
         yield batch;
         batch = [];
-        length = 0;
+        batchCharacters = 0;
       }
-      turn += SLICE_BYTES;
-      if (turn >= TURN_BYTES) {
-        turn = 0;
-        await otherWork();
+      bytesInTurn += SLICE_BYTES;
+      if (bytesInTurn >= BYTES_PER_TURN) {
+        bytesInTurn = 0;
+        await yieldToEventLoop();
       }
     }
   }
-  const owner = readOwner(cutter.end(), organizationId);
-  options.onOwner?.(owner);
+  const ownerId = checkListOwner(splitter.finish(), organizationId);
+  options.onOwner?.(ownerId);
   if (batch.length > 0) yield batch;
 }

@@ -1,242 +1,278 @@
+/**
+ * Reads a paged list: requests pages ahead, yields them in order, and finds the end of the list, which the registry does not
+ * always state. Rows that an earlier read has seen are recognized by digests and not parsed again. The reading always ends:
+ * at a page without a new row, or two pages after the list should have ended.
+ */
 import { hash } from 'node:crypto';
-import type { Call, Http } from '../http/calls.js';
-import { cutPage, type Element, knownPage } from './cut-page.js';
+import type { HttpClient, HttpRequest } from '../http/http-types.js';
+import { matchKnownPage, type PageRow, parsePage } from './parse-page.js';
 import { RegistryError } from '../errors.js';
 import { isObject } from '../model.js';
-import { type Source, sourceOf } from '../json/fields.js';
-import { type Pagination, readPagination, whatFollows } from './pagination.js';
-import { readOwner } from '../owner.js';
+import { type ObjectParser, toSourceObject } from '../json/json-object.js';
+import { type Pagination, predictNextPage, getPagination } from './pagination.js';
+import { checkListOwner } from '../list-owner.js';
 import { createReadAhead } from './read-ahead.js';
-import { smallerPage } from './page-size.js';
-import { type ListOptions, PAGE_ROWS, type Page, type RowGroup, type UnreadableRow } from '../reading.js';
-import { parseRow } from './rows.js';
-import { createSeen, fingerprint, type Seen } from './seen.js';
+import { chooseSmallerPageSize } from './page-size.js';
+import {
+  DEFAULT_PAGE_SIZE,
+  type ListOptions,
+  type ListPage,
+  type PageRowGroup,
+  type UnreadableRow,
+} from '../read-types.js';
+import { parseRow } from './parse-row.js';
+import { createIdSet, hashId, type IdSet } from './id-set.js';
 
-/** Where a registry does not say how long a list is, it still has to end. */
+/** Ends a list whose length the registry does not state. */
 const MAX_PAGES = 100_000;
+const DEFAULT_READ_AHEAD = 4;
 
-export interface ListCall<T> {
-  readonly http: Http;
-  readonly call: Call;
+export interface PagedList<T> {
+  readonly http: HttpClient;
+  readonly request: HttpRequest;
   /** The name of the array in the answer. */
   readonly key: string;
-  readonly parse: (source: Source) => T;
-  /** Under which a row says its id. */
+  readonly parse: ObjectParser<T>;
+  /** The names under which a row may have its id. Default: `id`. */
   readonly idNames?: readonly string[];
-  /** Where an answer says whose list it is, it must be this one's. */
+  /** If an answer names an organization, it must be this one. */
   readonly organizationId?: string;
 }
 
+/** A page as it was answered, before its place in the list is known. */
 interface RawPage<T>
   extends Pick<
-    Page<T>,
+    ListPage<T>,
     'rows' | 'isKnown' | 'items' | 'known' | 'unknown' | 'bytes' | 'digest' | 'arrivedAt'
   > {
-  /** As its rows say them; none of a page that is known. */
+  /** The ids of all rows; empty for a known page. */
   readonly ids: readonly string[];
   readonly unreadable: readonly UnreadableRow[];
   readonly pagination: Pagination;
 }
 
-/** What was read of a list so far, whatever the size of its pages. */
-interface Progress {
-  readonly seen: Seen;
-  /** Digests of pages that are known. */
-  readonly passed: Set<string>;
+/** What was read of a list so far. It stays valid when the size of the pages changes. */
+interface ListProgress {
+  readonly seenIds: IdSet;
+  readonly seenKnownPages: Set<string>;
   rows: number;
   pages: number;
 }
 
-/**
- * The pages of a list, in order, a few of them asked for ahead.
- * It ends where the list ends, at a page that brings nothing new, and two pages after there can be no more.
- * A registry that refuses pages of this size is asked for smaller ones, from the same place on.
- */
-export async function* listPages<T>(list: ListCall<T>, options: ListOptions = {}): AsyncGenerator<Page<T>> {
-  const wish = {
-    ...options,
-    limit: wholeNumber('limit', options.limit ?? PAGE_ROWS),
-    readAhead: wholeNumber('readAhead', options.readAhead ?? 4),
-  };
-  const progress = { seen: createSeen(), passed: new Set<string>(), rows: 0, pages: 0 };
-  for (let limit = wish.limit; ; ) {
+/** Options with all defaults filled in. */
+type PageOptions = ListOptions & { readonly limit: number; readonly readAhead: number };
+
+/** Yields the pages of a list in order. If the registry refuses pages of this size, smaller ones are read from the same place on. */
+export async function* readPages<T>(
+  list: PagedList<T>,
+  options: ListOptions = {},
+): AsyncGenerator<ListPage<T>> {
+  let limit = checkPositiveInteger('limit', options.limit ?? DEFAULT_PAGE_SIZE);
+  const readAhead = checkPositiveInteger('readAhead', options.readAhead ?? DEFAULT_READ_AHEAD);
+  const progress = { seenIds: createIdSet(), seenKnownPages: new Set<string>(), rows: 0, pages: 0 };
+  for (;;) {
     try {
-      yield* readOn(list, { ...wish, limit }, progress);
+      yield* readRemainingPages(list, { ...options, limit, readAhead }, progress);
       return;
     } catch (error) {
-      limit = smallerPage(error, limit);
+      limit = chooseSmallerPageSize(error, limit);
     }
   }
 }
 
-/** From the page that holds the first row not yet seen; it may hold some that were. */
-async function* readOn<T>(
-  list: ListCall<T>,
-  { limit, readAhead, ...options }: ListOptions & Required<Pick<ListOptions, 'limit' | 'readAhead'>>,
-  progress: Progress,
-): AsyncGenerator<Page<T>> {
-  const stop = linkedAbort(options.signal);
-  const first = Math.floor(progress.rows / limit);
-  const ahead = createReadAhead(readAhead, first, number =>
-    readPage(list, number, { ...options, limit, signal: stop.signal }),
+/** Yields the pages from the first row that was not read yet. The first page may repeat some rows that were. */
+async function* readRemainingPages<T>(
+  list: PagedList<T>,
+  options: PageOptions,
+  progress: ListProgress,
+): AsyncGenerator<ListPage<T>> {
+  const { limit } = options;
+  const abort = createLinkedAbort(options.signal);
+  const firstPage = Math.floor(progress.rows / limit);
+  const readAhead = createReadAhead(options.readAhead, firstPage, pageNumber =>
+    readPage(list, pageNumber, { ...options, signal: abort.signal }),
   );
-  let expect = first + 1;
-  let most = MAX_PAGES;
+  let expectedPages = firstPage + 1;
+  let maxPages = MAX_PAGES;
   let pageSize = 1;
 
-  /** A short page that says nothing is all there is if the next one is empty, or the same again. */
-  async function isAll(page: RawPage<T>, number: number): Promise<boolean> {
-    ahead.allow(Math.min(number + 2, most));
-    const following = await ahead.look();
-    return following === undefined || following.rows === 0 || following.digest === page.digest;
+  /** Whether a short page without a statement is the whole list: the page after it is then missing, empty or the same. */
+  async function isWholeList(page: RawPage<T>, pageNumber: number): Promise<boolean> {
+    readAhead.raiseLimit(Math.min(pageNumber + 2, maxPages));
+    const nextPage = await readAhead.peekNext();
+    return nextPage === undefined || nextPage.rows === 0 || nextPage.digest === page.digest;
   }
 
   try {
-    for (let number = first; ; number += 1) {
-      ahead.allow(Math.min(Math.max(expect, number + 1), most));
-      const page = await ahead.take();
+    for (let pageNumber = firstPage; ; pageNumber += 1) {
+      readAhead.raiseLimit(Math.min(Math.max(expectedPages, pageNumber + 1), maxPages));
+      const page = await readAhead.takeNext();
       if (page === undefined) return;
-      const { rows } = page;
-      const { total, pageCount } = page.pagination;
-      const follows = whatFollows(page.pagination, number, rows, limit);
-      const last = follows === 'unsaid' ? await isAll(page, number) : follows === 'nothing';
-      if (number === first) {
-        pageSize = Math.max(rows, 1);
-        const pages = total === null ? null : Math.ceil(total / pageSize);
-        most = Math.min((pages ?? MAX_PAGES) + 2, MAX_PAGES);
-        if (!last) expect = Math.min(pages ?? pageCount ?? 1, pageCount ?? pages ?? 1);
+      const { pagination, ids: _, unreadable, ...answer } = page;
+      const next = predictNextPage(pagination, pageNumber, page.rows, limit);
+      const isListEnd = next === 'unknown' ? await isWholeList(page, pageNumber) : next === 'end';
+      if (pageNumber === firstPage) {
+        pageSize = Math.max(page.rows, 1);
+        const pageCounts = estimatePageCounts(pagination, pageSize);
+        maxPages = pageCounts.max;
+        if (!isListEnd) expectedPages = pageCounts.expected;
       }
-      const fresh = freshOn(page, progress);
-      const end = endOf({ last, repeated: rows > 0 && fresh === 0, over: number + 1 >= most });
-      if (end === null) ahead.allow(Math.min(expect, most));
-      const { pagination: _, ids: __, unreadable, ...rest } = page;
-      const place = { number: progress.pages, total, limit, pageSize };
-      progress.rows += fresh;
+      const newRows = countNewRows(page, progress);
+      const end = decideEnd({
+        isListEnd,
+        isRepeated: page.rows > 0 && newRows === 0,
+        isPastLimit: pageNumber + 1 >= maxPages,
+      });
+      if (end === null) readAhead.raiseLimit(Math.min(expectedPages, maxPages));
+      const number = progress.pages;
+      progress.rows += newRows;
       progress.pages += 1;
-      for (const each of unreadable) options.onUnreadable?.(each);
-      yield { ...rest, ...place, last: end !== null, end };
+      for (const row of unreadable) options.onUnreadable?.(row);
+      yield { ...answer, number, total: pagination.total, limit, pageSize, isLast: end !== null, end };
       if (end !== null) return;
     }
   } finally {
-    ahead.close();
-    stop.abort();
+    readAhead.close();
+    abort.abort();
   }
 }
 
-/** How many of its rows came for the first time. */
-function freshOn({ isKnown, digest, rows, ids }: RawPage<unknown>, { seen, passed }: Progress): number {
-  if (!isKnown) return ids.reduce((sum, id) => sum + (seen.add(id) ? 1 : 0), 0);
-  const isRepeated = passed.has(digest);
-  passed.add(digest);
-  return isRepeated ? 0 : rows;
-}
-
-function endOf({
-  last,
-  repeated,
-  over,
-}: {
-  last: boolean;
-  repeated: boolean;
-  over: boolean;
-}): Page<unknown>['end'] {
-  if (repeated) return 'repeated';
-  if (last) return 'complete';
-  return over ? 'endless' : null;
-}
-
-async function readPage<T>(
-  { http, call, key, parse, idNames = ['id'], organizationId }: ListCall<T>,
-  page: number,
-  { limit, signal, onCall, onOwner, onUnreadable, known: remembered }: ListOptions,
-): Promise<RawPage<T>> {
-  const query = { ...call.query, limit: String(limit), page: String(page) };
-  const { body } = await http.call({ ...call, query, signal, onCall });
-  const arrivedAt = http.localNow();
-  const passed = remembered === undefined ? null : knownPage(body, key, remembered.rowsOf);
-  const cut = passed ?? cutPage(body, key);
-  const owner = organizationId === undefined ? null : readOwner(cut.envelope, organizationId);
-  onOwner?.(owner);
-  const answer = {
-    pagination: readPagination(cut.envelope),
-    bytes: body.length,
-    digest: cut.digest,
-    arrivedAt,
+/**
+ * Estimates the number of pages from the first one. Up to `expected` pages are read ahead, and never more than `max`: two
+ * more than there can be, in case rows are added meanwhile.
+ */
+function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) {
+  const pagesOfTotal = total === null ? null : Math.ceil(total / pageSize);
+  return {
+    expected: Math.min(pagesOfTotal ?? pageCount ?? 1, pageCount ?? pagesOfTotal ?? 1),
+    max: Math.min((pagesOfTotal ?? MAX_PAGES) + 2, MAX_PAGES),
   };
-  if (!('elements' in cut))
-    return {
-      ...answer,
-      rows: cut.rows,
-      isKnown: true,
-      ids: [],
-      items: [],
-      unreadable: [],
-      known: [],
-      unknown: [],
-    };
-  const { elements } = cut;
-  const ids = elements.map(({ value }) => idIn(value, idNames));
-  const groups = [...groupsOf(elements, ids)];
-  const known = groups.filter(({ digest }) => remembered?.hasGroup(digest) ?? false);
-  const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
-  const unreadable: UnreadableRow[] = [];
-  /** Pages are read ahead: a row is reported when its page is taken. */
-  const note = onUnreadable === undefined ? undefined : (row: UnreadableRow) => void unreadable.push(row);
-  const items = unknown.flatMap(({ start, ids: { length } }) =>
-    elements
-      .slice(start, start + length)
-      .flatMap(({ text, value }, at) =>
-        parseRow(sourceOf(text, value, `${key}[${start + at}]`), parse, note),
-      ),
-  );
-  return { ...answer, rows: ids.length, isKnown: false, ids, items, unreadable, known, unknown };
 }
 
-/** So many rows are a group, on average. */
+/** Counts the rows of a page that were not read before, and remembers them. A known page counts as a whole. */
+function countNewRows(page: RawPage<unknown>, { seenIds, seenKnownPages }: ListProgress): number {
+  if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
+  const isRepeated = seenKnownPages.has(page.digest);
+  seenKnownPages.add(page.digest);
+  return isRepeated ? 0 : page.rows;
+}
+
+interface EndSigns {
+  readonly isListEnd: boolean;
+  readonly isRepeated: boolean;
+  readonly isPastLimit: boolean;
+}
+
+/** Returns why the list ends with this page; null if it goes on. */
+function decideEnd({ isListEnd, isRepeated, isPastLimit }: EndSigns): ListPage<unknown>['end'] {
+  if (isRepeated) return 'repeated';
+  if (isListEnd) return 'complete';
+  return isPastLimit ? 'endless' : null;
+}
+
+/** Requests one page and parses its rows, except those that are known. */
+async function readPage<T>(
+  list: PagedList<T>,
+  pageNumber: number,
+  { limit, signal, onCall, onOwner, onUnreadable, knownRows }: PageOptions,
+): Promise<RawPage<T>> {
+  const { http, request, key, organizationId } = list;
+  const query = { ...request.query, limit: String(limit), page: String(pageNumber) };
+  const { body } = await http.send({ ...request, query, signal, onCall });
+  const arrivedAt = http.localNow();
+  const knownPage = knownRows === undefined ? null : matchKnownPage(body, key, knownRows.rowsOf);
+  const page = knownPage ?? parsePage(body, key);
+  const ownerId = organizationId === undefined ? null : checkListOwner(page.envelope, organizationId);
+  onOwner?.(ownerId);
+  const { digest } = page;
+  const answer = { pagination: getPagination(page.envelope), bytes: body.length, digest, arrivedAt };
+  if ('rowCount' in page) {
+    const noRows = { ids: [], items: [], unreadable: [], known: [], unknown: [] };
+    return { ...answer, ...noRows, rows: page.rowCount, isKnown: true };
+  }
+  const hasGroup = knownRows?.hasGroup ?? (() => false);
+  const parsedRows = parseNewRows(list, page.rows, {
+    hasGroup,
+    reportsUnreadable: onUnreadable !== undefined,
+  });
+  return { ...answer, ...parsedRows, rows: page.rows.length, isKnown: false };
+}
+
+interface RowOptions {
+  readonly hasGroup: (groupDigest: string) => boolean;
+  /** Whether unreadable rows are left out and returned. Else the first one throws. */
+  readonly reportsUnreadable: boolean;
+}
+
+/** Groups the rows of a page and parses those of the unknown groups. */
+function parseNewRows<T>(
+  { key, parse, idNames = ['id'] }: PagedList<T>,
+  rows: readonly PageRow[],
+  { hasGroup, reportsUnreadable }: RowOptions,
+): Pick<RawPage<T>, 'ids' | 'items' | 'unreadable' | 'known' | 'unknown'> {
+  const ids = rows.map(({ value }) => findId(value, idNames));
+  const groups = [...groupRows(rows, ids)];
+  const known = groups.filter(({ digest }) => hasGroup(digest));
+  const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
+  // Collected, not reported at once: the page was read ahead, and may never be taken.
+  const unreadable: UnreadableRow[] = [];
+  const onUnreadable = reportsUnreadable ? (row: UnreadableRow) => void unreadable.push(row) : undefined;
+  const items = unknown.flatMap(({ start, ids: { length } }) =>
+    rows.slice(start, start + length).flatMap(({ text, value }, index) => {
+      const object = toSourceObject(text, value, `${key}[${start + index}]`);
+      return parseRow(object, parse, onUnreadable);
+    }),
+  );
+  return { ids, items, unreadable, known, unknown };
+}
+
+/** Rows of a group, on average. */
 const GROUP_ROWS = 8;
 
-function* groupsOf(
-  elements: readonly Element[],
+/** Yields the groups of a page. A group ends after a row whose id has a certain hash, wherever the row is. */
+function* groupRows(
+  rows: readonly PageRow[],
   ids: readonly string[],
-): Generator<RowGroup & { readonly start: number }> {
+): Generator<PageRowGroup & { readonly start: number }> {
   let start = 0;
-  let text = '';
-  for (const [at, element] of elements.entries()) {
-    text += element.text;
-    const next = at + 1;
-    if (next < elements.length && fingerprint(ids[at] ?? '') % GROUP_ROWS !== 0) continue;
-    yield { digest: hash('sha256', text), ids: ids.slice(start, next), start };
+  let groupText = '';
+  for (const [index, row] of rows.entries()) {
+    groupText += row.text;
+    const next = index + 1;
+    if (next < rows.length && hashId(ids[index] ?? '') % GROUP_ROWS !== 0) continue;
+    yield { digest: hash('sha256', groupText), ids: ids.slice(start, next), start };
     start = next;
-    text = '';
+    groupText = '';
   }
 }
 
-/** Only to tell rows apart: what is no id is refused when the row is parsed. */
-function idIn(value: unknown, names: readonly string[]): string {
+/** Returns the first text under one of these names, or an empty text. Whether it is a valid id is checked when the row is parsed. */
+function findId(value: unknown, idNames: readonly string[]): string {
   if (!isObject(value)) return '';
-  for (const name of names) {
+  for (const name of idNames) {
     const id = value[name];
     if (typeof id === 'string') return id;
   }
   return '';
 }
 
-function wholeNumber(name: string, value: number): number {
+/** Returns the value of an option; throws `bad_request` unless it is a whole number above 0. */
+function checkPositiveInteger(optionName: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new RegistryError('bad_request', `${name}: expected a whole number above 0, came ${value}`);
+  throw new RegistryError('bad_request', `${optionName}: expected a whole number above 0, got ${value}`);
 }
 
-/** Aborts with the caller's signal, and leaves nothing on it behind. */
-function linkedAbort(signal: AbortSignal | undefined) {
-  const own = new AbortController();
-  const forward = () => own.abort(signal?.reason);
-  if (signal?.aborted === true) forward();
-  signal?.addEventListener('abort', forward, { once: true });
+/** Creates a signal that is aborted by `abort` or by the caller's signal, and whose listener is removed by `abort`. */
+function createLinkedAbort(callerSignal: AbortSignal | undefined) {
+  const controller = new AbortController();
+  const forwardAbort = () => controller.abort(callerSignal?.reason);
+  if (callerSignal?.aborted === true) forwardAbort();
+  callerSignal?.addEventListener('abort', forwardAbort, { once: true });
   return {
-    signal: own.signal,
+    signal: controller.signal,
     abort: () => {
-      signal?.removeEventListener('abort', forward);
-      own.abort();
+      callerSignal?.removeEventListener('abort', forwardAbort);
+      controller.abort();
     },
   };
 }

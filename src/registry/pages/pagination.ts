@@ -1,44 +1,45 @@
 import { isObject } from '../model.js';
 
-/** What an answer says about the list as a whole; null where it does not say. */
+/** What an answer states about the whole list; null for what it does not state. */
 export interface Pagination {
   readonly total: number | null;
   readonly pageCount: number | null;
-  /** `undefined` where the answer has no such field: on the edges that is not the same as null. */
-  readonly nextPage: number | null | undefined;
+  /** `'none'` if the answer states that there is no next page. */
+  readonly nextPage: number | 'none' | null;
 }
 
-const NOTHING: Pagination = { total: null, pageCount: null, nextPage: undefined };
+const NO_PAGINATION: Pagination = { total: null, pageCount: null, nextPage: null };
 
-export function readPagination(envelope: Readonly<Record<string, unknown>>): Pagination {
+/** Returns what the envelope of a page states about the list. Malformed statements count as none. */
+export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagination {
   const pagination = envelope['pagination'];
-  if (!isObject(pagination)) return NOTHING;
+  if (!isObject(pagination)) return NO_PAGINATION;
   const nextPage = pagination['nextPage'];
   return {
-    total: count(pagination['total']),
-    pageCount: count(pagination['pageCount']),
-    nextPage: nextPage === null ? null : (count(nextPage) ?? undefined),
+    total: toCount(pagination['total']),
+    pageCount: toCount(pagination['pageCount']),
+    nextPage: nextPage === null ? 'none' : toCount(nextPage),
   };
 }
 
-function count(value: unknown): number | null {
+function toCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 /**
- * The edges are not documented, so everything an answer says is heard. Where it says nothing, a full page
- * has a next one and more rows than asked for are all there are; a short one may also be the server's own limit.
+ * Decides whether another page follows. How lists end is not documented, so every statement of the answer counts. Without
+ * one, a full page has a next one, and a page with more rows than requested is the whole list. A short page is `unknown`:
+ * it may be the last one, or the registry may limit the size of its pages.
  */
-export function whatFollows(
-  pagination: Pagination,
-  number: number,
+export function predictNextPage(
+  { nextPage, pageCount }: Pagination,
+  pageNumber: number,
   rows: number,
   limit: number,
-): 'nothing' | 'more' | 'unsaid' {
-  const { nextPage, pageCount } = pagination;
-  if (rows === 0 || nextPage === null) return 'nothing';
-  if (pageCount !== null) return number + 1 >= pageCount ? 'nothing' : 'more';
-  if (nextPage !== undefined) return nextPage <= number ? 'nothing' : 'more';
-  if (rows < limit) return 'unsaid';
-  return rows === limit ? 'more' : 'nothing';
+): 'end' | 'more' | 'unknown' {
+  if (rows === 0 || nextPage === 'none') return 'end';
+  if (pageCount !== null) return pageNumber + 1 >= pageCount ? 'end' : 'more';
+  if (nextPage !== null) return nextPage <= pageNumber ? 'end' : 'more';
+  if (rows < limit) return 'unknown';
+  return rows === limit ? 'more' : 'end';
 }

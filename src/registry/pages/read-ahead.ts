@@ -1,47 +1,53 @@
 /**
- * Asks for pages by their numbers from `first` on, `width` of them at once.
- * Twice as many may wait to be taken, so that one slow page does not hold up the others.
+ * Creates a reader that requests pages before they are taken, from page `firstPage` on, at most `width` at once. Up to
+ * twice as many may wait to be taken, so that one slow page does not hold up the others. No page is requested before
+ * `raiseLimit` allows it.
  */
-export function createReadAhead<T>(width: number, first: number, read: (number: number) => Promise<T>) {
-  const waiting: Promise<T>[] = [];
-  let allowed = 0;
-  let next = first;
+export function createReadAhead<T>(
+  width: number,
+  firstPage: number,
+  readPage: (pageNumber: number) => Promise<T>,
+) {
+  const requestedPages: Promise<T>[] = [];
+  let pageLimit = 0;
+  let nextPage = firstPage;
   let inFlight = 0;
 
-  function ask(): void {
-    while (inFlight < width && waiting.length < width * 2 && next < allowed) {
-      const page = read(next);
-      next += 1;
+  /** Requests the next pages, as many as may be in flight and may wait. */
+  function requestPages(): void {
+    while (inFlight < width && requestedPages.length < width * 2 && nextPage < pageLimit) {
+      const page = readPage(nextPage);
+      nextPage += 1;
       inFlight += 1;
-      waiting.push(page);
-      page.then(arrived, close);
+      requestedPages.push(page);
+      page.then(onPageRead, close);
     }
   }
 
-  function arrived(): void {
+  function onPageRead(): void {
     inFlight -= 1;
-    ask();
+    requestPages();
   }
 
   function close(): void {
-    allowed = 0;
+    pageLimit = 0;
   }
 
   return {
-    /** Pages below this number may be asked for from now on. */
-    allow(pages: number): void {
-      allowed = Math.max(allowed, pages);
-      ask();
+    /** Allows the pages below this number. A lower limit than before changes nothing. */
+    raiseLimit(newLimit: number): void {
+      pageLimit = Math.max(pageLimit, newLimit);
+      requestPages();
     },
-    /** The next page in order, if it was asked for. */
-    take(): Promise<T> | undefined {
-      const page = waiting.shift();
-      ask();
+    /** Removes and returns the next page in order; undefined if it was not requested. */
+    takeNext(): Promise<T> | undefined {
+      const page = requestedPages.shift();
+      requestPages();
       return page;
     },
-    /** The same, left where it is. */
-    look: (): Promise<T> | undefined => waiting[0],
-    /** No further page is asked for. */
+    /** Returns the next page without removing it. */
+    peekNext: (): Promise<T> | undefined => requestedPages[0],
+    /** Stops requesting pages. */
     close,
   };
 }

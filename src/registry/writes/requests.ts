@@ -1,4 +1,4 @@
-import { type AmountInput, amountText } from '../json/amount.js';
+import { type AmountInput, formatAmount } from '../json/amount.js';
 import { RegistryError } from '../errors.js';
 import { isId, isPrintable } from '../model.js';
 
@@ -41,57 +41,67 @@ export interface CreateUserAndOrganizationRequest {
   };
 }
 
-export function reserveBody({ creditId, amount }: ReserveRequest): string {
-  return objectOf({ amount: amountText(amount), creditId: printable('creditId', creditId) });
+/** Formats the JSON body that reserves credits. */
+export function formatReserveBody({ creditId, amount }: ReserveRequest): string {
+  return joinMembers({ amount: formatAmount(amount), creditId: serializePrintable('creditId', creditId) });
 }
 
-export function finishBody(request: FinishRequest): string {
+/** Formats the JSON body that finishes a reservation. */
+export function formatFinishBody(request: FinishRequest): string {
   const { receiverId, receiverAddress, transferComment, retirementData } = request;
-  return objectOf({
-    receiverId: id('receiverId', receiverId),
-    ...textsOf({ receiverAddress, transferComment, retirementData }),
+  return joinMembers({
+    receiverId: serializeId('receiverId', receiverId),
+    ...serializeMembers({ receiverAddress, transferComment, retirementData }),
   });
 }
 
-export function inventoryActionBody(request: InventoryActionRequest): string {
+/** Formats the JSON body that requests a transfer or a retirement from the inventory. */
+export function formatInventoryActionBody(request: InventoryActionRequest): string {
   const { creditId, amount, toOrganizationId, toAddress, retirementData } = request;
-  return objectOf({
-    creditId: printable('creditId', creditId),
-    amount: amountText(amount),
-    toOrganizationId: id('toOrganizationId', toOrganizationId),
-    ...textsOf({ toAddress, retirementData }),
+  return joinMembers({
+    creditId: serializePrintable('creditId', creditId),
+    amount: formatAmount(amount),
+    toOrganizationId: serializeId('toOrganizationId', toOrganizationId),
+    ...serializeMembers({ toAddress, retirementData }),
   });
 }
 
-export function userAndOrganizationBody({ user, organization }: CreateUserAndOrganizationRequest): string {
+/** Formats the JSON body that creates a user and an organization. */
+export function formatUserAndOrganizationBody({
+  user,
+  organization,
+}: CreateUserAndOrganizationRequest): string {
   const { email, fullName, profilePicture } = user;
-  const { fullName: name, type, countryCode } = organization;
+  const { fullName: organizationName, type, countryCode } = organization;
   return JSON.stringify({
     user: { email, fullName, profilePicture },
-    organization: { fullName: name, type, countryCode },
+    organization: { fullName: organizationName, type, countryCode },
   });
 }
 
-type Texts = Readonly<Record<string, string | undefined>>;
+/** The members of a JSON object, each already as JSON text. Undefined members are left out. */
+type SerializedMembers = Readonly<Record<string, string | undefined>>;
 
-/** Of texts of JSON: `JSON.stringify` would round an amount. What is undefined is left out. */
-function objectOf(members: Texts): string {
-  const sent = Object.entries(members).flatMap(([name, json]) =>
+/** Writes a JSON object from the texts of its members, because `JSON.stringify` would round an amount. */
+function joinMembers(members: SerializedMembers): string {
+  const memberTexts = Object.entries(members).flatMap(([name, json]) =>
     json === undefined ? [] : `"${name}":${json}`,
   );
-  return `{${sent.join(',')}}`;
+  return `{${memberTexts.join(',')}}`;
 }
 
-function textsOf(members: Readonly<Record<string, unknown>>): Texts {
+/** Serializes each member to JSON text. */
+function serializeMembers(members: Readonly<Record<string, unknown>>): SerializedMembers {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-function id(name: string, value: string | undefined): string | undefined {
+/** Returns an id as JSON text. Throws `bad_request`, naming the field, for anything but an id or undefined. */
+function serializeId(fieldName: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return JSON.stringify(value);
-  throw new RegistryError('bad_request', `${name}: expected an id`);
+  throw new RegistryError('bad_request', `${fieldName}: expected an id`);
 }
 
-function printable(name: string, value: string): string {
+function serializePrintable(fieldName: string, value: string): string {
   if (isPrintable(value)) return JSON.stringify(value);
-  throw new RegistryError('bad_request', `${name}: expected an id of printable text`);
+  throw new RegistryError('bad_request', `${fieldName}: expected an id of printable text`);
 }

@@ -1,7 +1,7 @@
 import { type ActiveInstallation, readAccess } from './access.js';
 import type { InstallationRun } from './read-context.js';
 import type { SyncContext } from '../context.js';
-import { parsePermissions } from '../../registry/json/permissions.js';
+import { parseStoredPermissions } from '../../registry/json/permissions.js';
 import { SyncError } from '../outcome.js';
 
 export type AccessChecker = ReturnType<typeof createAccessChecker>;
@@ -35,7 +35,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     if (!isKnownActive || !(await isListCurrent())) return checkAtRegistry({ renewToken: false });
     state = known.state;
     await bindJob(organizationId);
-    const installation = { id: installationId, permissions: parsePermissions(known.permissions) };
+    const installation = { id: installationId, permissions: parseStoredPermissions(known.permissions) };
     return { installation, organizationId, permissionsChanged: false };
   }
 

@@ -2,7 +2,7 @@ import type { AccessTokens } from '../../registry/auth/access-tokens.js';
 import type { AppClient } from '../../registry/clients.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { Installation } from '../../registry/model.js';
-import type { ReadOptions } from '../../registry/reading.js';
+import type { ReadOptions } from '../../registry/read-types.js';
 
 /**
  * The state of an installation. The registry does not send the state: it follows from what the registry answers and

@@ -1,5 +1,5 @@
 import type { Reservation } from '../../registry/model.js';
-import { isOver } from '../../registry/reservation-state.js';
+import { hasReservationEnded } from '../../registry/reservation-state.js';
 
 /** The registry ends a reservation by its own clock and sends no event, so the list is read a moment after the end. */
 const READ_AFTER_END_MS = 1000;
@@ -24,7 +24,7 @@ export function findNextReservationEnd(
 function findReadTime(reservation: Reservation, registryNow: number): number | null {
   const { state, reservedToDate } = reservation;
   const endsAt = reservedToDate === null ? Number.NaN : Date.parse(reservedToDate);
-  if (isOver(reservation) || Number.isNaN(endsAt)) return null;
+  if (hasReservationEnded(reservation) || Number.isNaN(endsAt)) return null;
   if (endsAt + READ_AFTER_END_MS > registryNow) return endsAt + READ_AFTER_END_MS;
   if (state === null || registryNow - endsAt > GIVE_UP_MS) return null;
   return registryNow + OVERDUE_INTERVAL_MS;

@@ -1,6 +1,6 @@
 import type { LastAnswer, ReadTraffic } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { CallRecord } from '../../registry/http/calls.js';
+import type { CallRecord } from '../../registry/http/http-types.js';
 
 /** Counts the requests and bytes of one read, and remembers how the registry last answered. */
 export function createCallCounter(signal: AbortSignal, now: () => number) {

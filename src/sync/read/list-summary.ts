@@ -1,7 +1,7 @@
 import type { ReadFault, RowKey } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
-import { hashOf } from '../../registry/json/fields.js';
-import type { Page, UnreadableRow } from '../../registry/reading.js';
+import { hashObjectText } from '../../registry/json/json-object.js';
+import type { ListPage, UnreadableRow } from '../../registry/read-types.js';
 import type { MirrorColumn } from '../../resources/columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { ReadContext } from '../installation/read-context.js';
@@ -31,12 +31,12 @@ export function createListSummary<Item extends object>(
 ) {
   const foreignRows = createForeignRowFilter(organizationId, key);
   const unreadableRows = createUnreadableRows(readUnreadableKey);
-  let lastPage: Page<Item> | null = null;
+  let lastPage: ListPage<Item> | null = null;
   let hasOpenItems = false;
 
   return {
     /** Takes note of one chunk: its page, open items, and when its next item ends. */
-    addChunk(items: readonly Item[], page: Page<Item> | null): void {
+    addChunk(items: readonly Item[], page: ListPage<Item> | null): void {
       const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (nextEnd !== null)
         observations.nextReservationEnd = Math.min(observations.nextReservationEnd ?? nextEnd, nextEnd);
@@ -63,7 +63,7 @@ export function createListSummary<Item extends object>(
 }
 
 /** Throws unless the last page ends the list, or all rows that the registry counts were seen. */
-function assertComplete(lastPage: Page<unknown> | null, seenRows: number): void {
+function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): void {
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
   const end = lastPage?.end ?? 'missing';
   throw new RegistryError('bad_answer', `the list has no proper end: its last page is ${end}`);
@@ -75,13 +75,13 @@ const MAX_NAMED_ROWS = 3;
 const MAX_UNREADABLE_ROWS = 1_000;
 
 /** Collects the unreadable rows of one read. A row that arrives again on a later page counts once. */
-function createUnreadableRows(readKey: (row: UnreadableRow['row']) => RowKey | null) {
+function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey | null) {
   const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
 
   return {
     /** Adds a row. Throws its error if there are too many unreadable rows. */
-    add: ({ row, error }: UnreadableRow): void => {
-      rows.set(hashOf(row.text), { key: readKey(row), error });
+    add: ({ object: row, error }: UnreadableRow): void => {
+      rows.set(hashObjectText(row.text), { key: readKey(row), error });
       if (rows.size > MAX_UNREADABLE_ROWS) throw error;
     },
     listKeys: (): readonly (RowKey | null)[] => [...rows.values()].map(({ key }) => key),

@@ -1,6 +1,6 @@
 import type { FindMissing, ReadResult } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
-import { PAGE_ROWS, type ReadOptions } from '../../registry/reading.js';
+import { DEFAULT_PAGE_SIZE, type ReadOptions } from '../../registry/read-types.js';
 import { type ListItems, type ListResource, LISTS } from '../../resources/lists.js';
 import { type ReadContext, recordRead } from '../installation/read-context.js';
 import { describeFailure, SyncError } from '../outcome.js';
@@ -64,15 +64,15 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
   });
   context.observations.previousReads.set(resource, reader.previousRead);
   const summary = createListSummary(context, source, LISTS[resource]);
-  const limit = (full ? null : reader.previousRead.pageSize) ?? PAGE_ROWS;
+  const limit = (full ? null : reader.previousRead.pageSize) ?? DEFAULT_PAGE_SIZE;
   // Rows of a list with open items are parsed even if they are unchanged, because their ends must be known.
-  const known = source.isOpen === undefined ? reader.known : undefined;
+  const knownRows = source.isOpen === undefined ? reader.known : undefined;
 
   return {
     chunks: source.readChunks(context.organization, {
       ...calls.requestOptions,
       limit,
-      known,
+      knownRows,
       onUnreadable: summary.addUnreadable,
     }),
 
@@ -100,7 +100,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         everySeconds,
         ...createMissingFinder(context, source, calls.requestOptions),
         ...(ownerNamed || scope.full ? { ownerNamed } : {}),
-        ...(pageSize === null ? {} : { pageSize: pageSize === PAGE_ROWS ? null : pageSize }),
+        ...(pageSize === null ? {} : { pageSize: pageSize === DEFAULT_PAGE_SIZE ? null : pageSize }),
         answer: calls.describeGoodAnswer(total === null ? formWithoutTotal : 'pages'),
         ...calls.getTraffic(),
       });

@@ -1,7 +1,7 @@
 import { installationJob, type NewJob } from '../../inbox/job.js';
 import type { KnownInstallation } from '../../mirror/port.js';
 import type { Installation } from '../../registry/model.js';
-import type { UnreadableRow } from '../../registry/reading.js';
+import type { UnreadableRow } from '../../registry/read-types.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { SyncContext } from '../context.js';
 import type { RunningJob } from '../worker/execute-job.js';

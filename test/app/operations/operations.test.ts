@@ -4,7 +4,7 @@ import { isLoopback } from '../../../src/app/operations/foreign.js';
 import { createMetrics } from '../../../src/app/operations/metrics.js';
 import { createOperations, type OperationsOptions } from '../../../src/app/operations/operations.js';
 import { type HttpListener, listenForPeople } from '../../../src/webhook/listen.js';
-import { talk } from '../../support/wire.js';
+import { sendAndReadAll } from '../../support/wire.js';
 
 const EVENTS = ['installed', 'uninstalled'];
 let listener: HttpListener | undefined;
@@ -180,7 +180,7 @@ describe('T78 a page of another site', () => {
 
   test('is not the probe that sends no Host at all', async () => {
     await start();
-    const answer = await talk(listener?.port ?? 0, 'GET /livez HTTP/1.0\r\n\r\n');
+    const answer = await sendAndReadAll(listener?.port ?? 0, 'GET /livez HTTP/1.0\r\n\r\n');
     expect(answer).toContain(' 200 OK');
   });
 

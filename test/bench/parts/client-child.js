@@ -69,12 +69,12 @@ async function floorWarehouse() {
 }
 
 async function openClient() {
-  const { createHttp } = await import('../../../dist/src/registry/http/http.js');
+  const { createHttpClient } = await import('../../../dist/src/registry/http/http-client.js');
   const { isCredential } = await import('../../../dist/src/registry/http/credential.js');
   /** @type {(text: string) => text is InstallationToken} */
   const isToken = isCredential;
   const { createOrganizationClient } = await import('../../../dist/src/registry/organization-client.js');
-  const http = createHttp({
+  const http = createHttpClient({
     baseUrl: url,
     requestsPerSecond: Infinity,
     concurrency,

@@ -26,7 +26,7 @@ interface FakeRegistry {
   release(): void;
 }
 
-/** A registry that mints numbered tokens; `hold` keeps the answers back until `release`. */
+/** Creates an issuer of numbered tokens. `hold` delays its answers until `release`. */
 function createRegistry() {
   let minted = 0;
   let waiting: (() => void)[] | undefined;
@@ -60,7 +60,7 @@ function createRegistry() {
 
   const tokens = createAccessTokens({
     now: () => registry.now,
-    mint: {
+    issuer: {
       async createAppToken(): Promise<AccessToken<AppToken>> {
         const { token, ...rest } = await mint('app');
         if (!isCredential<AppToken>(token)) throw new Error('not a token');
@@ -76,12 +76,12 @@ function createRegistry() {
   return { registry, tokens };
 }
 
-async function tokenOf(tokens: AccessTokens, installationId: string): Promise<string> {
+async function getToken(tokens: AccessTokens, installationId: string): Promise<string> {
   return (await tokens.installation(installationId).get()).token;
 }
 
 describe('an installation token', () => {
-  it('T43 is minted once for 50 cold callers of one installation, and once for each other one', async () => {
+  it('T43 is requested once per installation, even by 50 callers at once', async () => {
     const { registry, tokens } = createRegistry();
     registry.hold();
     const calls = Array.from({ length: 50 }, () => tokens.installation('a').get());
@@ -94,7 +94,7 @@ describe('an installation token', () => {
     expect(registry.asked).toEqual(['a', 'b']);
   });
 
-  it('is reused, and then not called fresh', async () => {
+  it('is reused, and is then not fresh', async () => {
     const { registry, tokens } = createRegistry();
     const first = await tokens.installation('a').get();
     const second = await tokens.installation('a').get();
@@ -102,47 +102,47 @@ describe('an installation token', () => {
     expect(registry.asked).toEqual(['a']);
   });
 
-  it('is retired five minutes before it expires', async () => {
+  it('is renewed five minutes before it expires', async () => {
     const { registry, tokens } = createRegistry();
-    await tokenOf(tokens, 'a');
+    await getToken(tokens, 'a');
     registry.now += 2 * HOUR - 5 * MINUTE - 1;
-    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    expect(await getToken(tokens, 'a')).toBe('token-1');
     registry.now += 1;
-    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    expect(await getToken(tokens, 'a')).toBe('token-2');
   });
 
-  it('is used for half of its life when that is short', async () => {
+  it('is used for half of a short lifetime', async () => {
     const { registry, tokens } = createRegistry();
     registry.lifetimeMs = MINUTE;
-    await tokenOf(tokens, 'a');
+    await getToken(tokens, 'a');
     registry.now += MINUTE / 2 - 1;
-    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    expect(await getToken(tokens, 'a')).toBe('token-1');
     registry.now += 1;
-    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    expect(await getToken(tokens, 'a')).toBe('token-2');
   });
 
   for (const expiresAt of ['', 'soon', '0000-00-00T00:00:00Z', '1999-01-01T00:00:00.000Z']) {
-    it(`is used for five minutes when it says that it expires at '${expiresAt}'`, async () => {
+    it(`is used for five minutes with the expiry '${expiresAt}'`, async () => {
       const { registry, tokens } = createRegistry();
       registry.answer = { expiresAt };
-      await tokenOf(tokens, 'a');
+      await getToken(tokens, 'a');
       registry.now += 5 * MINUTE - 1;
-      expect(await tokenOf(tokens, 'a')).toBe('token-1');
+      expect(await getToken(tokens, 'a')).toBe('token-1');
       registry.now += 1;
-      expect(await tokenOf(tokens, 'a')).toBe('token-2');
+      expect(await getToken(tokens, 'a')).toBe('token-2');
     });
   }
 
-  it('T42 is not used when the clock stepped back past its birth', async () => {
+  it('T42 is not used if the clock stepped back to before it was received', async () => {
     const { registry, tokens } = createRegistry();
-    await tokenOf(tokens, 'a');
+    await getToken(tokens, 'a');
     registry.now -= 2 * MINUTE;
-    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    expect(await getToken(tokens, 'a')).toBe('token-1');
     registry.now -= HOUR;
-    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    expect(await getToken(tokens, 'a')).toBe('token-2');
   });
 
-  it('T38 is minted once more when it is refused, however many callers were refused with it', async () => {
+  it('T38 is renewed once after a refusal, however many callers were refused', async () => {
     const { registry, tokens } = createRegistry();
     const source = tokens.installation('a');
     const { token } = await source.get();
@@ -158,27 +158,27 @@ describe('an installation token', () => {
     expect(registry.asked).toEqual(['a', 'a']);
   });
 
-  it('is asked for again after a failed mint, which all its callers see', async () => {
+  it('is requested again after a failed request, whose error all callers receive', async () => {
     const { registry, tokens } = createRegistry();
     registry.fault = new RegistryError('unavailable', 'down');
     registry.hold();
-    const calls = [tokenOf(tokens, 'a'), tokenOf(tokens, 'a')];
+    const calls = [getToken(tokens, 'a'), getToken(tokens, 'a')];
     registry.release();
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     registry.fault = undefined;
-    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    expect(await getToken(tokens, 'a')).toBe('token-2');
   });
 
-  it('is not taken when it says that it is for another installation', async () => {
+  it('is refused if it names another installation', async () => {
     const { registry, tokens } = createRegistry();
     registry.answer = { installationId: 'b' };
-    await expect(tokenOf(tokens, 'a')).rejects.toMatchObject({ code: 'bad_answer' });
+    await expect(getToken(tokens, 'a')).rejects.toMatchObject({ code: 'bad_answer' });
     registry.answer = { installationId: 'a' };
-    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    expect(await getToken(tokens, 'a')).toBe('token-2');
   });
 
-  it('is not taken when it says that it is for another organization', async () => {
+  it('is refused if it names another organization', async () => {
     const { registry, tokens } = createRegistry();
     registry.answer = { organizationId: 'theirs' };
     const source = tokens.installation('a', 'ours');
@@ -189,94 +189,94 @@ describe('an installation token', () => {
   });
 });
 
-describe('when the installation says what it permits', () => {
+describe('when the permissions of an installation are reported', () => {
   it('a token with the same permissions is kept, whatever their order and case', async () => {
     const { registry, tokens } = createRegistry();
     registry.permissions = write;
-    await tokenOf(tokens, 'a');
+    await getToken(tokens, 'a');
     tokens.matchPermissions('a', { organization_warehouse: 'write', organization_info: 'View' });
-    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    expect(await getToken(tokens, 'a')).toBe('token-1');
   });
 
-  it('a token with fewer permissions, or with more, is not used again', async () => {
+  it('a token with fewer or more permissions is not used again', async () => {
     const { registry, tokens } = createRegistry();
-    await tokenOf(tokens, 'a');
+    await getToken(tokens, 'a');
     registry.permissions = write;
     tokens.matchPermissions('a', write);
-    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    expect(await getToken(tokens, 'a')).toBe('token-2');
     registry.permissions = read;
     tokens.matchPermissions('a', read);
-    expect(await tokenOf(tokens, 'a')).toBe('token-3');
+    expect(await getToken(tokens, 'a')).toBe('token-3');
   });
 
-  it('a token that was on its way with the old permissions serves its callers and is not kept', async () => {
+  it('a token that was being requested serves its callers and is not kept if it has the old permissions', async () => {
     const { registry, tokens } = createRegistry();
     registry.hold();
-    const early = tokenOf(tokens, 'a');
+    const early = getToken(tokens, 'a');
     registry.permissions = write;
     tokens.matchPermissions('a', write);
     registry.release();
     expect(await early).toBe('token-1');
-    expect(await tokenOf(tokens, 'a')).toBe('token-2');
+    expect(await getToken(tokens, 'a')).toBe('token-2');
   });
 
-  it('a registry whose tokens never match is not asked for a new one each time', async () => {
+  it('a token that never matches is not renewed for every call', async () => {
     const { registry, tokens } = createRegistry();
     registry.permissions = { organization_info: 'READ' };
     for (let round = 0; round < 10; round += 1) {
       tokens.matchPermissions('a', write);
-      await tokenOf(tokens, 'a');
+      await getToken(tokens, 'a');
     }
     expect(registry.asked).toEqual(['a', 'a']);
   });
 
-  it('where one side does not show the permissions, nothing is compared', async () => {
+  it('permissions that one side does not send are not compared', async () => {
     const { registry, tokens } = createRegistry();
-    await tokenOf(tokens, 'a');
+    await getToken(tokens, 'a');
     tokens.matchPermissions('a', null);
-    expect(await tokenOf(tokens, 'a')).toBe('token-1');
+    expect(await getToken(tokens, 'a')).toBe('token-1');
     registry.permissions = null;
-    await tokenOf(tokens, 'b');
+    await getToken(tokens, 'b');
     tokens.matchPermissions('b', write);
-    expect(await tokenOf(tokens, 'b')).toBe('token-2');
+    expect(await getToken(tokens, 'b')).toBe('token-2');
   });
 });
 
-describe('what is held', () => {
-  it('is let go when an installation is forgotten, even while its token is on its way', async () => {
+describe('the cached tokens', () => {
+  it('are dropped with their installation, even while one is being requested', async () => {
     const { registry, tokens } = createRegistry();
-    await tokenOf(tokens, 'a');
+    await getToken(tokens, 'a');
     registry.hold();
-    const late = tokenOf(tokens, 'b');
+    const late = getToken(tokens, 'b');
     tokens.forget('a');
     tokens.forget('b');
     tokens.forget('never seen');
     registry.release();
     await late;
     expect(tokens.count()).toBe(0);
-    expect(await tokenOf(tokens, 'b')).toBe('token-3');
+    expect(await getToken(tokens, 'b')).toBe('token-3');
   });
 
-  it('does not grow with installations that are gone', async () => {
+  it('do not grow with removed installations', async () => {
     const { registry, tokens } = createRegistry();
     for (let id = 0; id < 500; id += 1) {
-      await tokenOf(tokens, `installation-${id}`);
+      await getToken(tokens, `installation-${id}`);
       registry.now += MINUTE;
     }
     expect(tokens.count()).toBe(115);
   });
 
-  it('is not what a stranger can grow: failed mints are swept', async () => {
+  it('do not grow with failed requests', async () => {
     const { registry, tokens } = createRegistry();
     registry.fault = new RegistryError('not_found', 'no such installation');
     for (let id = 0; id < 20; id += 1) {
       tokens.matchPermissions(`installation-${id}`, read);
-      await tokenOf(tokens, `installation-${id}`).catch(() => undefined);
+      await getToken(tokens, `installation-${id}`).catch(() => undefined);
     }
     expect(tokens.count()).toBe(1);
   });
 
-  it('is one app token beside them, renewed in the same way', async () => {
+  it('include one app token, renewed in the same way', async () => {
     const { registry, tokens } = createRegistry();
     const [one, two] = await Promise.all([tokens.app().get(), tokens.app().get()]);
     expect(one.token).toBe(two.token);
@@ -285,11 +285,11 @@ describe('what is held', () => {
     expect(registry.asked).toEqual(['app', 'app']);
   });
 
-  it('is shared by nobody: two values have two sets of tokens', async () => {
+  it('are not shared between two clients', async () => {
     const first = createRegistry();
     const second = createRegistry();
-    await tokenOf(first.tokens, 'a');
-    await tokenOf(second.tokens, 'a');
+    await getToken(first.tokens, 'a');
+    await getToken(second.tokens, 'a');
     expect([first.registry.asked, second.registry.asked]).toEqual([['a'], ['a']]);
   });
 });

@@ -1,15 +1,15 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import { describe, expect, it } from 'vitest';
-import { createAppJwt } from '../../../src/registry/auth/app-jwt.js';
-import { createClock } from '../../../src/registry/auth/clock.js';
+import { createAppJwtSource } from '../../../src/registry/auth/app-jwt.js';
+import { createRegistryClock } from '../../../src/registry/auth/clock.js';
 import { brokenModule } from '../../support/mutant.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const real = Date.parse('2026-06-01T12:00:00.000Z');
 
-function clockThatIs(skewMs: number, create = createClock) {
+function createClockWithSkew(skewMs: number, create = createRegistryClock) {
   const local = { now: real + skewMs };
   const corrections: number[] = [];
   const refusals: number[] = [];
@@ -19,14 +19,14 @@ function clockThatIs(skewMs: number, create = createClock) {
     onRefusal: skew => refusals.push(skew),
   });
   const observe = (registryMs: number, status = 401) =>
-    clock.observe({ registryMs, localMs: local.now, status });
+    clock.observeResponse({ registryMs, localMs: local.now, status });
   return { local, corrections, refusals, clock, observe };
 }
 
 describe('T42 the clock', () => {
   for (const skew of [-2 * MINUTE, -1, 0, 1, 2 * MINUTE]) {
-    it(`is left alone when it is ${skew} ms off`, () => {
-      const { clock, corrections, observe } = clockThatIs(skew);
+    it(`is not corrected if it is ${skew} ms off`, () => {
+      const { clock, corrections, observe } = createClockWithSkew(skew);
       observe(real);
       expect(clock.now()).toBe(real + skew);
       expect(corrections).toEqual([]);
@@ -34,8 +34,8 @@ describe('T42 the clock', () => {
   }
 
   for (const skew of [-HOUR, HOUR]) {
-    it(`is corrected once and reported once when it is ${skew} ms off`, () => {
-      const { local, clock, corrections, refusals, observe } = clockThatIs(skew);
+    it(`is corrected and reported once if it is ${skew} ms off`, () => {
+      const { local, clock, corrections, refusals, observe } = createClockWithSkew(skew);
       for (let second = 0; second < 100; second += 1) {
         observe(real + second * 1000 - (second % 7) * 1000);
         local.now += 1000;
@@ -47,8 +47,8 @@ describe('T42 the clock', () => {
     });
   }
 
-  it('is set free again when the machine has been put right', () => {
-    const { local, clock, corrections, observe } = clockThatIs(HOUR);
+  it('returns to the local time once the machine’s clock is right again', () => {
+    const { local, clock, corrections, observe } = createClockWithSkew(HOUR);
     observe(real);
     local.now = real + 30_000;
     observe(real);
@@ -56,24 +56,24 @@ describe('T42 the clock', () => {
     expect(clock.now()).toBe(local.now);
   });
 
-  it('makes the next JWT one that the registry accepts, although the last was signed a moment ago', async () => {
+  it('makes the registry accept the next JWT right after a correction', async () => {
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-    const { clock, observe } = clockThatIs(HOUR);
-    const appJwt = createAppJwt({ appId: 'app', privateKey, now: clock.now });
+    const { clock, observe } = createClockWithSkew(HOUR);
+    const appJwt = createAppJwtSource({ appId: 'app', privateKey, now: clock.now });
     expect(decodeJwt((await appJwt.get()).token).exp).toBe((real + HOUR + 7 * MINUTE) / 1000);
     observe(real);
     expect(decodeJwt((await appJwt.get()).token).exp).toBe((real + 7 * MINUTE) / 1000);
   });
 
-  it('is not corrected by an answer that refused nothing', () => {
-    const { clock, corrections, observe } = clockThatIs(HOUR);
+  it('is not corrected after an accepted request', () => {
+    const { clock, corrections, observe } = createClockWithSkew(HOUR);
     for (const status of [200, 204, 403, 404, 429, 503]) observe(real, status);
     expect(corrections).toEqual([]);
     expect(clock.offsetMs()).toBe(0);
   });
 
-  it('is corrected once an hour, whatever a registry says that refuses each JWT', () => {
-    const { local, corrections, refusals, observe } = clockThatIs(0);
+  it('is corrected at most once an hour, even if every JWT is refused', () => {
+    const { local, corrections, refusals, observe } = createClockWithSkew(0);
     for (let minute = 0; minute < 180; minute += 1) {
       local.now = real + minute * MINUTE;
       observe(local.now + (minute + 3) * 5 * MINUTE);
@@ -83,8 +83,8 @@ describe('T42 the clock', () => {
   });
 
   for (const skew of [-25 * HOUR, 25 * HOUR, 365 * 24 * HOUR]) {
-    it(`is not corrected by ${skew / HOUR} hours, and that is told once an hour`, () => {
-      const { local, clock, corrections, refusals, observe } = clockThatIs(skew);
+    it(`is not corrected by ${skew / HOUR} hours, which is reported once an hour`, () => {
+      const { local, clock, corrections, refusals, observe } = createClockWithSkew(skew);
       for (let second = 0; second < 100; second += 1) observe(real);
       expect(refusals).toEqual([-skew]);
       local.now += HOUR;
@@ -97,30 +97,33 @@ describe('T42 the clock', () => {
 
   it.each([
     ['any answer', 'status !== 401 || ', '', HOUR, 200],
-    ['any distance', 'Math.abs(skewMs) <= CORRECTED_AT_MOST_MS && ', '', 365 * 24 * HOUR, 401],
-    ['any number of times', 'isAnHourSince(correctedAt, localMs)', 'true', HOUR, 401],
-  ])('would follow the Date header after %s without its bounds', async (_, piece, broken, skew, status) => {
-    const module: { createClock: typeof createClock } = await import(
-      brokenModule('registry/auth/clock.js', piece, broken, 'registry/auth/clock.js')
-    );
-    const dated = (create: typeof createClock) => {
-      const { corrections, observe } = clockThatIs(skew, create);
-      observe(real, status);
-      observe(real + 3 * MINUTE, status);
-      return corrections.length;
-    };
-    expect(dated(module.createClock)).toBeGreaterThan(dated(createClock));
-  });
+    ['any distance', 'Math.abs(skewMs) <= MAX_CORRECTION_MS && ', '', 365 * 24 * HOUR, 401],
+    ['any number of times', 'isHourApart(correctedAt, localMs)', 'true', HOUR, 401],
+  ])(
+    'follows the Date header after %s only if its limit is removed',
+    async (_, piece, broken, skew, status) => {
+      const module: { createRegistryClock: typeof createRegistryClock } = await import(
+        brokenModule('registry/auth/clock.js', piece, broken, 'registry/auth/clock.js')
+      );
+      const dated = (create: typeof createRegistryClock) => {
+        const { corrections, observe } = createClockWithSkew(skew, create);
+        observe(real, status);
+        observe(real + 3 * MINUTE, status);
+        return corrections.length;
+      };
+      expect(dated(module.createRegistryClock)).toBeGreaterThan(dated(createRegistryClock));
+    },
+  );
 
-  it('needs nobody to tell', () => {
-    const clock = createClock({ now: () => real });
-    clock.observe({ status: 401, registryMs: real + HOUR, localMs: real });
-    clock.observe({ status: 401, registryMs: real + 48 * HOUR, localMs: real });
+  it('works without callbacks', () => {
+    const clock = createRegistryClock({ now: () => real });
+    clock.observeResponse({ status: 401, registryMs: real + HOUR, localMs: real });
+    clock.observeResponse({ status: 401, registryMs: real + 48 * HOUR, localMs: real });
     expect(clock.offsetMs()).toBe(HOUR);
   });
 
-  it('ignores what is no time', () => {
-    const { clock, corrections, observe } = clockThatIs(0);
+  it('ignores a Date that is no time', () => {
+    const { clock, corrections, observe } = createClockWithSkew(0);
     for (const junk of [Number.NaN, Number.POSITIVE_INFINITY]) observe(junk);
     expect(corrections).toEqual([]);
     expect(clock.now()).toBe(real);

@@ -7,12 +7,12 @@ const pkcs1 = rsa.privateKey.export({ type: 'pkcs1', format: 'pem' }).toString()
 const pkcs8 = rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const publicPem = rsa.publicKey.export({ type: 'spki', format: 'pem' }).toString();
 
-function isOurs(key: KeyObject): boolean {
+function isTestKey(key: KeyObject): boolean {
   const text = Buffer.from('text');
   return verify('sha256', text, rsa.publicKey, sign('sha256', text, key));
 }
 
-function refusal(text: string): PrivateKeyError {
+function getRefusal(text: string): PrivateKeyError {
   try {
     readPrivateKey(text);
   } catch (error) {
@@ -36,12 +36,12 @@ describe('a private key is read', () => {
   ];
   for (const [title, text] of forms) {
     it(`from ${title}`, () => {
-      expect(isOurs(readPrivateKey(text))).toBe(true);
+      expect(isTestKey(readPrivateKey(text))).toBe(true);
     });
   }
 });
 
-describe('a wrong key is refused with its own reason', () => {
+describe('an unusable key is refused with its own reason', () => {
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   const cases: readonly (readonly [string, string, string])[] = [
     ['empty text', ' \n\\n ', 'empty'],
@@ -92,17 +92,17 @@ describe('a wrong key is refused with its own reason', () => {
       '-----BEGIN OPENSSH PRIVATE KEY-----\nb3Bl\n-----END OPENSSH PRIVATE KEY-----\n',
       'openssh',
     ],
-    ['a damaged key', damage(pkcs8), 'unreadable'],
+    ['a damaged key', damagePem(pkcs8), 'unreadable'],
   ];
   for (const [title, text, code] of cases) {
     it(`${title}: ${code}`, () => {
-      expect(refusal(text).code).toBe(code);
+      expect(getRefusal(text).code).toBe(code);
     });
   }
 
-  it('T69 and never with a piece of its text, whole or in its cause', () => {
+  it('T69 without a part of its text in the error or its cause', () => {
     for (const [, text] of cases) {
-      const error = refusal(text);
+      const error = getRefusal(text);
       const shown = `${error.message} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
       const pieces = text.split(/\s|\\n/).filter(line => line.length >= 16 && !line.startsWith('-----'));
       for (const piece of pieces) expect(shown).not.toContain(piece);
@@ -110,7 +110,7 @@ describe('a wrong key is refused with its own reason', () => {
   });
 });
 
-function damage(pem: string): string {
+function damagePem(pem: string): string {
   return pem
     .split('\n')
     .map((line, index) => (index === 5 ? line.toLowerCase() : line))

@@ -4,10 +4,10 @@ import { inspect } from 'node:util';
 import { decodeJwt, jwtVerify } from 'jose';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAccessTokens } from '../../../src/registry/auth/access-tokens.js';
-import { createAppJwt } from '../../../src/registry/auth/app-jwt.js';
-import { createClock } from '../../../src/registry/auth/clock.js';
+import { createAppJwtSource } from '../../../src/registry/auth/app-jwt.js';
+import { createRegistryClock } from '../../../src/registry/auth/clock.js';
 import { createAppClient } from '../../../src/registry/app-client.js';
-import { createHttp } from '../../../src/registry/http/http.js';
+import { createHttpClient } from '../../../src/registry/http/http-client.js';
 import { createOrganizationClient } from '../../../src/registry/organization-client.js';
 
 const MINUTE = 60_000;
@@ -20,13 +20,13 @@ interface Reply {
   readonly body: object;
 }
 
-/** What the registry makes of an access token: the reply that refuses it, or null. */
+/** Returns the reply that refuses an access token, or null if it is accepted. */
 type Judge = (token: string, minted: number) => Reply | null;
 
-const refused = (status: 401 | 403): Reply => ({ status, body: { statusCode: status, message: 'no' } });
+const createRefusal = (status: 401 | 403): Reply => ({ status, body: { statusCode: status, message: 'no' } });
 
-/** A registry on loopback that checks each JWT with the public key, by its own clock. */
-async function listenRegistry(judge: Judge = () => null) {
+/** Starts a registry that verifies each JWT with the public key, by its own clock. */
+async function startRegistry(judge: Judge = () => null) {
   const calls: string[] = [];
   let minted = 0;
 
@@ -34,9 +34,9 @@ async function listenRegistry(judge: Judge = () => null) {
     const credential = request.headers.authorization?.replace('Bearer ', '') ?? '';
     if (request.url?.endsWith('/accessTokens') === true) {
       calls.push('mint');
-      if (!(await isOurJwt(credential, keys.publicKey))) return refused(401);
+      if (!(await isOurJwt(credential, keys.publicKey))) return createRefusal(401);
       minted += 1;
-      return { status: 200, body: tokenBody(minted) };
+      return { status: 200, body: createTokenBody(minted) };
     }
     calls.push(credential);
     return judge(credential, minted) ?? { status: 200, body: { id: 'org-1', fullName: 'Fjord' } };
@@ -64,7 +64,7 @@ async function listenRegistry(judge: Judge = () => null) {
   return { url: `http://127.0.0.1:${address.port}`, calls };
 }
 
-function tokenBody(number: number) {
+function createTokenBody(number: number) {
   return {
     token: `crs_${number}`,
     expiresAt: new Date(registryNow + 2 * HOUR).toISOString(),
@@ -74,7 +74,7 @@ function tokenBody(number: number) {
   };
 }
 
-/** The public rules: RS256, `iat` not after now but for a little, `exp` at most ten minutes ahead. */
+/** Verifies a JWT by the public rules: RS256, `iat` at most slightly in the future, `exp` at most ten minutes ahead. */
 async function isOurJwt(jwt: string, publicKey: KeyObject): Promise<boolean> {
   try {
     await jwtVerify(jwt, publicKey, {
@@ -88,11 +88,14 @@ async function isOurJwt(jwt: string, publicKey: KeyObject): Promise<boolean> {
   }
 }
 
-/** The program's own parts, put together as an entry point does. */
-function connect(url: string, localNow: number) {
+/** Connects the parts of the client as `createClient` does. */
+function createClients(url: string, localNow: number) {
   const corrections: number[] = [];
-  const clock = createClock({ now: () => localNow, onCorrection: offset => corrections.push(offset) });
-  const http = createHttp({
+  const clock = createRegistryClock({
+    now: () => localNow,
+    onCorrection: offset => corrections.push(offset),
+  });
+  const http = createHttpClient({
     baseUrl: url,
     now: () => localNow,
     random: () => 0,
@@ -101,10 +104,10 @@ function connect(url: string, localNow: number) {
     burst: 1000,
     concurrency: 50,
     attempts: 1,
-    onDate: (registryMs, localMs, status) => clock.observe({ registryMs, localMs, status }),
+    onDate: (registryMs, localMs, status) => clock.observeResponse({ registryMs, localMs, status }),
   });
-  const jwt = createAppJwt({ appId: 'app-1', privateKey: keys.privateKey, now: clock.now });
-  const tokens = createAccessTokens({ mint: createAppClient({ http, token: jwt }), now: clock.now });
+  const jwt = createAppJwtSource({ appId: 'app-1', privateKey: keys.privateKey, now: clock.now });
+  const tokens = createAccessTokens({ issuer: createAppClient({ http, token: jwt }), now: clock.now });
   const token = tokens.installation('inst-1', 'org-1');
   const organization = createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token });
   return { corrections, organization, tokens, jwt };
@@ -113,8 +116,8 @@ function connect(url: string, localNow: number) {
 describe('T42 a clock', () => {
   for (const skew of [-2 * MINUTE, 0, 2 * MINUTE]) {
     it(`${skew / MINUTE} minutes off mints at once and is not corrected`, async () => {
-      const registry = await listenRegistry();
-      const { organization, corrections } = connect(registry.url, registryNow + skew);
+      const registry = await startRegistry();
+      const { organization, corrections } = createClients(registry.url, registryNow + skew);
       await organization.readOrganization();
       expect(registry.calls).toEqual(['mint', 'crs_1']);
       expect(corrections).toEqual([]);
@@ -123,8 +126,8 @@ describe('T42 a clock', () => {
 
   for (const skew of [-HOUR, HOUR]) {
     it(`${skew / MINUTE} minutes off is corrected once from the Date header, and the same call goes through`, async () => {
-      const registry = await listenRegistry();
-      const { organization, corrections } = connect(registry.url, registryNow + skew);
+      const registry = await startRegistry();
+      const { organization, corrections } = createClients(registry.url, registryNow + skew);
       await organization.readOrganization();
       await organization.readOrganization();
       expect(registry.calls).toEqual(['mint', 'mint', 'crs_1', 'crs_1']);
@@ -133,10 +136,15 @@ describe('T42 a clock', () => {
   }
 
   it('that is right does not help a key that is wrong: it is unauthorized after two tries at most', async () => {
-    const registry = await listenRegistry();
-    const { tokens } = connect(registry.url, registryNow);
-    const other = createAppJwt({ appId: 'app-2', privateKey: keys.privateKey, now: () => registryNow });
-    const http = createHttp({ baseUrl: registry.url, now: () => registryNow, random: () => 0, attempts: 1 });
+    const registry = await startRegistry();
+    const { tokens } = createClients(registry.url, registryNow);
+    const other = createAppJwtSource({ appId: 'app-2', privateKey: keys.privateKey, now: () => registryNow });
+    const http = createHttpClient({
+      baseUrl: registry.url,
+      now: () => registryNow,
+      random: () => 0,
+      attempts: 1,
+    });
     const client = createAppClient({ http, token: other });
     await expect(client.createInstallationToken('inst-1')).rejects.toMatchObject({ code: 'unauthorized' });
     expect(registry.calls.length).toBeLessThanOrEqual(2);
@@ -146,8 +154,8 @@ describe('T42 a clock', () => {
 
 describe('an access token', () => {
   it('T43 is asked for once by 50 cold calls', async () => {
-    const registry = await listenRegistry();
-    const { organization } = connect(registry.url, registryNow);
+    const registry = await startRegistry();
+    const { organization } = createClients(registry.url, registryNow);
     await Promise.all(Array.from({ length: 50 }, () => organization.readOrganization()));
     expect(registry.calls.filter(call => call === 'mint')).toHaveLength(1);
     expect(registry.calls).toHaveLength(51);
@@ -156,8 +164,8 @@ describe('an access token', () => {
   for (const status of [401, 403] as const) {
     it(`T38 that is refused with ${status} by 20 calls at once is renewed once for all of them`, async () => {
       let revoked = '';
-      const registry = await listenRegistry(token => (token === revoked ? refused(status) : null));
-      const { organization } = connect(registry.url, registryNow);
+      const registry = await startRegistry(token => (token === revoked ? createRefusal(status) : null));
+      const { organization } = createClients(registry.url, registryNow);
       await organization.readOrganization();
       revoked = 'crs_1';
       await Promise.all(Array.from({ length: 20 }, () => organization.readOrganization()));
@@ -168,8 +176,8 @@ describe('an access token', () => {
   }
 
   it('T38 that is refused with 401 twice is not asked for a third time', async () => {
-    const registry = await listenRegistry(() => refused(401));
-    const { organization } = connect(registry.url, registryNow);
+    const registry = await startRegistry(() => createRefusal(401));
+    const { organization } = createClients(registry.url, registryNow);
     await expect(organization.readOrganization()).rejects.toMatchObject({
       code: 'unauthorized',
       status: 401,
@@ -178,8 +186,8 @@ describe('an access token', () => {
   });
 
   it('T39 that was just minted is not renewed for a 403: the permission is missing', async () => {
-    const registry = await listenRegistry(() => refused(403));
-    const { organization } = connect(registry.url, registryNow);
+    const registry = await startRegistry(() => createRefusal(403));
+    const { organization } = createClients(registry.url, registryNow);
     await expect(organization.readOrganization()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
     expect(registry.calls).toEqual(['mint', 'crs_1']);
     await expect(organization.readOrganization()).rejects.toMatchObject({ code: 'forbidden' });
@@ -188,11 +196,11 @@ describe('an access token', () => {
 
   it('T69 is in no error, and neither is the JWT', async () => {
     const jwts: string[] = [];
-    const registry = await listenRegistry(token => ({
+    const registry = await startRegistry(token => ({
       status: 400,
       body: { statusCode: 400, message: `${token} ${jwts[0]} Bearer ${jwts[0]}` },
     }));
-    const { organization, jwt } = connect(registry.url, registryNow);
+    const { organization, jwt } = createClients(registry.url, registryNow);
     jwts.push((await jwt.get()).token);
     const error: unknown = await organization.readOrganization().catch((caught: unknown) => caught);
     const shown = inspect(error, { depth: 10 });

@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/client.js';
-import type { CallRecord } from '../../../src/registry/http/calls.js';
+import type { CallRecord } from '../../../src/registry/http/http-types.js';
 import {
   createOrganization,
   installApp,
@@ -14,8 +14,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const refused = / 40[13]$/;
 
-/** A client whose clock is `skewMs` away from the sandbox's, and every call that it makes. */
-function connect(url: string, app: TestApp, now: () => number, privateKey: string = app.privateKey) {
+/** Creates a client with its own clock, and records every call that it makes. */
+function createClients(url: string, app: TestApp, now: () => number, privateKey: string = app.privateKey) {
   const calls: string[] = [];
   const corrections: number[] = [];
   const client = createClient({
@@ -38,13 +38,18 @@ describe('against the sandbox', () => {
     const sandbox = await temporarySandbox();
     const app = registerApp(sandbox);
     const pkcs1 = createPrivateKey(app.privateKey).export({ type: 'pkcs1', format: 'pem' }).toString();
-    const { client } = connect(sandbox.url, app, Date.now, pkcs1.replaceAll('\n', '\\n'));
+    const { client } = createClients(sandbox.url, app, Date.now, pkcs1.replaceAll('\n', '\\n'));
     for await (const { items } of client.token.listProjects()) expect(items).toEqual([]);
   });
 
   it('a key of nobody is unauthorized', async () => {
     const sandbox = await temporarySandbox();
-    const { client } = connect(sandbox.url, registerApp(sandbox), Date.now, registerApp(sandbox).privateKey);
+    const { client } = createClients(
+      sandbox.url,
+      registerApp(sandbox),
+      Date.now,
+      registerApp(sandbox).privateKey,
+    );
     await expect(client.token.readProject('p')).rejects.toMatchObject({ code: 'unauthorized' });
   });
 
@@ -52,7 +57,7 @@ describe('against the sandbox', () => {
     it(`T42 a clock ${skew / MINUTE} minutes off works and is left alone`, async () => {
       const sandbox = await temporarySandbox();
       const { app, organization, installationId } = installApp(sandbox);
-      const { client, corrections } = connect(sandbox.url, app, () => Date.now() + skew);
+      const { client, corrections } = createClients(sandbox.url, app, () => Date.now() + skew);
       await client.organization(installationId, organization.id).readOrganization();
       expect(corrections).toEqual([]);
     });
@@ -62,19 +67,23 @@ describe('against the sandbox', () => {
     it(`T42 a clock ${skew / MINUTE} minutes off is corrected once`, async () => {
       const sandbox = await temporarySandbox();
       const { app, organization, installationId } = installApp(sandbox);
-      const { client, corrections, mints } = connect(sandbox.url, app, () => Date.now() + skew);
+      const {
+        client,
+        corrections,
+        mints: countTokenRequests,
+      } = createClients(sandbox.url, app, () => Date.now() + skew);
       const ours = client.organization(installationId, organization.id);
       for (let round = 0; round < 3; round += 1) await ours.readOrganization();
       expect(corrections).toHaveLength(1);
       expect(Math.abs((corrections[0] ?? 0) + skew)).toBeLessThan(MINUTE);
-      expect(mints()).toBe(1);
+      expect(countTokenRequests()).toBe(1);
     });
   }
 
   it('T43 50 cold calls cost one token', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client, mints } = connect(sandbox.url, app, Date.now);
+    const { client, mints } = createClients(sandbox.url, app, Date.now);
     const read = () => client.organization(installationId, organization.id).readOrganization();
     await Promise.all(Array.from({ length: 50 }, read));
     expect(mints()).toBe(1);
@@ -87,7 +96,7 @@ describe('against the sandbox', () => {
     const start = clock.now();
     clock.freeze();
     let local = start;
-    const { client, calls, mints } = connect(sandbox.url, app, () => local);
+    const { client, calls, mints } = createClients(sandbox.url, app, () => local);
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     local += 2 * HOUR - MINUTE;
@@ -102,7 +111,7 @@ describe('against the sandbox', () => {
   it('a token that was revoked is not used again', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client, calls, mints } = connect(sandbox.url, app, Date.now);
+    const { client, calls, mints } = createClients(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     await client.installation(installationId).revokeToken();
@@ -116,7 +125,7 @@ describe('against the sandbox', () => {
     const app = registerApp(sandbox, { permissions: { organization_info: 'VIEW' } });
     const organization = createOrganization(sandbox);
     const { installationId } = installApp(sandbox, { app, organization });
-    const { client, mints } = connect(sandbox.url, app, Date.now);
+    const { client, mints } = createClients(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
     await expect(ours.readMembers()).rejects.toMatchObject({ code: 'forbidden' });
     const permissions = { organization_info: 'VIEW', organization_members: 'VIEW' };
@@ -131,7 +140,7 @@ describe('against the sandbox', () => {
   it('a suspended installation gets no token, and one that is back gets a new one', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client, mints } = connect(sandbox.url, app, Date.now);
+    const { client, mints } = createClients(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     sandbox.registry.installations.suspend(installationId);
@@ -144,7 +153,7 @@ describe('against the sandbox', () => {
   it('T40 an uninstalled one is gone, which says nothing of what was asked for', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client } = connect(sandbox.url, app, Date.now);
+    const { client } = createClients(sandbox.url, app, Date.now);
     sandbox.registry.installations.uninstall(installationId);
     const ours = client.organization(installationId, organization.id);
     await expect(ours.readOrganization()).rejects.toMatchObject({ code: 'installation_gone' });

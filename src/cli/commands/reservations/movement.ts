@@ -1,10 +1,10 @@
-import { ACTIONS } from '../../../registry/model.js';
+import { CREDIT_ACTIONS } from '../../../registry/model.js';
 import { usageFault } from '../../exit.js';
 import { anId, choice, type Meant, needed, optionName, text } from '../../options.js';
 
 /** What a reservation is finished with. */
 export const MOVEMENT = {
-  action: needed(choice('action', 'what becomes of the credits', ACTIONS)),
+  action: needed(choice('action', 'what becomes of the credits', CREDIT_ACTIONS)),
   receiverId: anId('--receiver-id', 'the organization that receives them'),
   receiverAddress: text('address', 'or its address, 0x and 40 hexadecimal digits'),
   beneficiary: text('name', 'for whom they are retired'),

@@ -1,6 +1,6 @@
 import { installationJob } from '../../../inbox/job.js';
 import type { Reservation } from '../../../registry/model.js';
-import { reservationState } from '../../../registry/reservation-state.js';
+import { getReservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
 import { command } from '../../command.js';
 import type { Context } from '../../context.js';
@@ -133,7 +133,7 @@ async function show(
 /** By the registry's clock where it is known: that clock ends the reservation. */
 function rowOf(made: Reservation, { client, organizationId }: Reached): Row {
   const now = client.http.localNow() + (client.http.clockSkewMs() ?? 0);
-  const state = reservationState(made, now);
+  const state = getReservationState(made, now);
   const seconds = Math.floor((Date.parse(made.reservedToDate ?? '') - now) / 1000);
   return {
     ...cellsOf(LISTS.reservations, made),

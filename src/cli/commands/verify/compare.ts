@@ -12,7 +12,7 @@ import {
 } from '../../../query/at-registry.js';
 import { readForgotten } from '../../../query/people.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
-import type { UnreadableRow } from '../../../registry/reading.js';
+import type { UnreadableRow } from '../../../registry/read-types.js';
 import type { ResourceEntry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { SOURCES } from '../../../sync/sources.js';
@@ -126,7 +126,8 @@ function listOf<Name extends ListResource>(
           if (!isMissed) yield [key, digest(item.document)];
         }
       }
-      for (const each of unreadable) yield [readUnreadableKey(each.row)?.join('/') ?? each.row.what, each];
+      for (const each of unreadable)
+        yield [readUnreadableKey(each.object)?.join('/') ?? each.object.label, each];
     },
   };
 }

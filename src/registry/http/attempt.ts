@@ -1,0 +1,77 @@
+import type { CallRecord, HttpRequest } from './http-types.js';
+import type { RegistryError } from '../errors.js';
+import { createCancelledError, createTimeoutError, toRegistryError } from './transport-errors.js';
+
+/** One attempt to send a request, from its start until its body is read. It ends exactly once, whatever happens first. */
+export interface RequestAttempt {
+  /** Aborts the attempt, with an error as its reason. */
+  readonly abort: AbortController;
+  recordStatus(status: number): void;
+  countBytes(bytes: number): void;
+  /** Replaces the deadline by a new one, counted from now. */
+  restartDeadline(deadlineMs: number): void;
+  /** Ends the attempt as failed and returns the error to throw. */
+  fail(error: unknown): RegistryError;
+  succeed(): void;
+}
+
+export interface RequestAttemptOptions {
+  readonly deadlineMs: number;
+  readonly now: () => number;
+  readonly releaseSlot: () => void;
+  readonly onCall: ((call: CallRecord) => void) | undefined;
+}
+
+/** Starts the deadline and the record of an attempt. A deadline or the caller's signal aborts it, which ends it at once. */
+export function startAttempt(
+  request: Omit<HttpRequest, 'params' | 'query'>,
+  options: RequestAttemptOptions,
+): RequestAttempt {
+  const { now, releaseSlot } = options;
+  const { method, route, signal } = request;
+  const abort = new AbortController();
+  const startedMs = now();
+  const onCancel = () => abort.abort(createCancelledError(request, signal?.reason));
+  const onDeadline = () => abort.abort(createTimeoutError(request));
+  let timer = setTimeout(onDeadline, options.deadlineMs);
+  let status: number | null = null;
+  let bytes = 0;
+  let hasEnded = false;
+
+  /** Ends the attempt, once: frees its slot and reports its record. */
+  function end(error: RegistryError | null): void {
+    if (hasEnded) return;
+    hasEnded = true;
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onCancel);
+    releaseSlot();
+    const record = { method, route, status, code: error?.code ?? null, ms: now() - startedMs, bytes };
+    options.onCall?.(record);
+    request.onCall?.(record);
+  }
+
+  function fail(error: unknown): RegistryError {
+    const registryError = toRegistryError(request, error, abort.signal);
+    end(registryError);
+    return registryError;
+  }
+
+  signal?.addEventListener('abort', onCancel, { once: true });
+  abort.signal.addEventListener('abort', () => fail(abort.signal.reason));
+
+  return {
+    abort,
+    recordStatus: newStatus => {
+      status = newStatus;
+    },
+    countBytes: count => {
+      bytes += count;
+    },
+    restartDeadline: deadlineMs => {
+      clearTimeout(timer);
+      timer = setTimeout(onDeadline, deadlineMs);
+    },
+    fail,
+    succeed: () => end(null),
+  };
+}

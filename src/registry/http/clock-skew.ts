@@ -1,0 +1,26 @@
+import { parseHttpDate } from './http-date.js';
+
+export interface ClockSkewOptions {
+  readonly now: () => number;
+  /** Called for each response whose Date header was read. */
+  readonly onDate: ((serverMs: number, localMs: number, status: number) => void) | undefined;
+}
+
+/** Creates a measurement of how far the registry's clock is ahead of ours, by the Date header of each response. */
+export function createClockSkew({ now, onDate }: ClockSkewOptions) {
+  let skewMs: number | null = null;
+
+  return {
+    measure(response: Response): void {
+      const serverMs = parseHttpDate(response.headers.get('date'));
+      // A response with an Age comes from a cache, and its date is when it was stored.
+      const isCached = response.headers.has('age');
+      if (serverMs === null || isCached) return;
+      const localMs = now();
+      skewMs = serverMs - localMs;
+      onDate?.(serverMs, localMs, response.status);
+    },
+    /** Returns the last measured skew; null before the first one. */
+    getMs: () => skewMs,
+  };
+}

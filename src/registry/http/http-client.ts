@@ -1,0 +1,167 @@
+/**
+ * The HTTP client of the registry, and the only place that calls `fetch`. It limits the rate and the number of requests,
+ * sets deadlines, retries what is safe to retry, and converts every failure to a `RegistryError`. It never follows a
+ * redirect, never sends a token anywhere but below the base URL, and never lets a credential into an error.
+ *
+ * Its parts: `retry.ts` decides on the attempts, `attempt.ts` times and records one, `receive.ts` reads its body.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RequestAttempt, startAttempt } from './attempt.js';
+import { readBody } from './body.js';
+import { createClockSkew } from './clock-skew.js';
+import type { HttpClient, HttpOptions, HttpRequest } from './http-types.js';
+import { isCredential } from './credential.js';
+import { RegistryError } from '../errors.js';
+import { createWriteLog } from '../writes/write-log.js';
+import { createLearningMask } from './mask.js';
+import { type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWhole } from './receive.js';
+import { createRefusalError } from './refusal.js';
+import { createRequestLimiter } from './request-limiter.js';
+import { type RetryableRequest, sendWithRetries } from './retry.js';
+import { parseRetryAfter } from './retry-after.js';
+import { resolveHttpSettings } from './settings.js';
+import { createCancelledError } from './transport-errors.js';
+import { appendQuery, fillRoute, resolveUrl } from './url.js';
+
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+type UrlRequest = Omit<HttpRequest, 'params' | 'query'>;
+
+interface PreparedRequest {
+  readonly request: UrlRequest;
+  readonly url: URL;
+  readonly maxBytes: number;
+  /** Time limit of the body alone. If it is null, headers and body share one deadline. */
+  readonly bodyDeadlineMs: number | null;
+}
+
+/** Creates the HTTP client of one registry. Clients of the registry share it, and so share its limits. */
+export function createHttpClient(options: HttpOptions): HttpClient {
+  const settings = resolveHttpSettings(options);
+  const { now, random } = options;
+  const sleep = options.sleep ?? defaultSleep;
+  const limiter = createRequestLimiter({ ...settings, now });
+  const retryRules = { ...settings, random, sleep };
+  const mask = createLearningMask(options.secrets ?? []);
+  const clockSkew = createClockSkew({ now, onDate: options.onDate });
+  // Created here because the first use of `Headers` loads all of fetch, which would delay the first request.
+  const commonHeaders = new Headers({ [`x-${settings.headerPrefix}-api-version`]: settings.apiVersion });
+
+  /** Builds the URL of a request and chooses its limits. Throws if an id or the path is malformed. */
+  function prepareRequest(
+    request: HttpRequest,
+    maxBytes: number,
+    bodyDeadlineMs: number | null,
+  ): PreparedRequest {
+    const path = appendQuery(fillRoute(request.route, request.params), request.query);
+    return { request, url: resolveUrl(settings.base, path), maxBytes, bodyDeadlineMs };
+  }
+
+  /** Sends one attempt of a request and returns its response, or throws the error that a refusal means. */
+  async function openResponse(prepared: PreparedRequest, token: string): Promise<OpenResponse> {
+    const { request, bodyDeadlineMs } = prepared;
+    const attempt = await beginAttempt(request, token);
+    try {
+      const response = await fetch(prepared.url, {
+        method: request.method,
+        headers: createHeaders(commonHeaders, request, token),
+        body: request.body ?? null,
+        redirect: 'manual',
+        signal: attempt.abort.signal,
+      });
+      attempt.recordStatus(response.status);
+      clockSkew.measure(response);
+      if (!response.ok) throw await readRefusal(request, response, attempt);
+      if (bodyDeadlineMs !== null) attempt.restartDeadline(bodyDeadlineMs);
+      return { response, attempt };
+    } catch (error) {
+      throw attempt.fail(error);
+    }
+  }
+
+  /** Waits for a slot and starts an attempt. */
+  async function beginAttempt(request: UrlRequest, token: string): Promise<RequestAttempt> {
+    if (!isCredential(token))
+      throw new RegistryError('bad_request', 'the credential: expected printable text');
+    mask.addSecret(token);
+    const releaseSlot = await limiter.acquireSlot(request.signal, request.isDownload).catch(error => {
+      throw createCancelledError(request, error);
+    });
+    if (request.signal?.aborted === true) {
+      releaseSlot();
+      throw createCancelledError(request, request.signal.reason);
+    }
+    return startAttempt(request, {
+      deadlineMs: settings.deadlineMs,
+      now,
+      releaseSlot,
+      onCall: options.onCall,
+    });
+  }
+
+  /** Reads the body of a response without success and returns the error that it means. */
+  async function readRefusal(request: UrlRequest, response: Response, attempt: RequestAttempt) {
+    const limits = { maxBytes: MAX_REFUSAL_BYTES, abort: attempt.abort, idleMs: settings.deadlineMs };
+    const body = await readBody(response, limits).catch(() => Buffer.alloc(0));
+    return createRefusalError({
+      status: response.status,
+      call: `${request.method} ${request.route}`,
+      bodyText: body.toString('utf8'),
+      retryAfterMs: parseRetryAfter(response.headers.get('retry-after'), now() + (clockSkew.getMs() ?? 0)),
+      mask: mask.text,
+    });
+  }
+
+  function createBodyOptions({ request, maxBytes }: PreparedRequest, token: string): ResponseBodyOptions {
+    return {
+      maxBytes,
+      idleMs: settings.deadlineMs,
+      tokenLength: token.length,
+      hasTokenEcho: bytes => mask.isSecretIn(token, bytes),
+      createCancelledError: () => createCancelledError(request, undefined),
+    };
+  }
+
+  return {
+    baseUrl: settings.base.href,
+    findPath: settings.findPath,
+    send: request => {
+      const prepared = prepareRequest(request, request.maxBytes ?? settings.maxBytes, null);
+      return sendWithRetries(toRetryable(request), retryRules, async token =>
+        receiveWhole(await openResponse(prepared, token), createBodyOptions(prepared, token)),
+      );
+    },
+    stream: request => {
+      const maxBytes = request.maxBytes ?? settings.maxStreamBytes;
+      const prepared = prepareRequest(request, maxBytes, settings.streamDeadlineMs);
+      return sendWithRetries(toRetryable(request), retryRules, async token =>
+        receiveStream(await openResponse(prepared, token), createBodyOptions(prepared, token)),
+      );
+    },
+    clockSkewMs: clockSkew.getMs,
+    mask: mask.text,
+    localNow: now,
+    writeLog: createWriteLog(),
+    sleep,
+  };
+}
+
+function createHeaders(commonHeaders: Headers, request: UrlRequest, token: string): Headers {
+  const headers = new Headers(commonHeaders);
+  headers.set('authorization', `Bearer ${token}`);
+  headers.set('accept', request.accept ?? 'application/json');
+  if (request.body !== undefined) headers.set('content-type', 'application/json');
+  return headers;
+}
+
+/** Picks what decides on retries. Only a GET is repeatable unless the request says otherwise. */
+function toRetryable({ token, signal, repeatable, method }: HttpRequest): RetryableRequest {
+  return { token, signal, repeatable: repeatable ?? method === 'GET' };
+}
+
+/** Waits, and rejects with `cancelled` if the signal is aborted meanwhile. */
+async function defaultSleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(error => {
+    throw new RegistryError('cancelled', 'cancelled while waiting to try again', { cause: error });
+  });
+}

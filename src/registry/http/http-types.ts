@@ -1,0 +1,112 @@
+import type { TokenSource } from './credential.js';
+import type { RegistryErrorCode } from '../errors.js';
+import type { WriteLog } from '../writes/write-log.js';
+
+/** How one attempt of a request ended, for counters and logs. It holds no credential and no id. */
+export interface CallRecord {
+  readonly method: string;
+  /** The template of the path, such as `/organizations/:organizationId/retirements`. */
+  readonly route: string;
+  readonly status: number | null;
+  readonly code: RegistryErrorCode | null;
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+export interface HttpOptions {
+  /** https, or http on a loopback address. It may have a path. */
+  readonly baseUrl: string;
+  /** The version header is `x-<prefix>-api-version`. Default `registry`. */
+  readonly headerPrefix?: string;
+  /** Default `2023-06-16`. */
+  readonly apiVersion?: string;
+  /** Path of the endpoint that finds a project. Default `/projects/find`. */
+  readonly findPath?: string;
+  /** Limit for all clients that share these options. `Infinity` lifts it. Default 20. */
+  readonly requestsPerSecond?: number;
+  /** How many requests may start at once after a pause. Default 40. */
+  readonly burst?: number;
+  /** How many requests may be in flight. Default 8. */
+  readonly concurrency?: number;
+  /** Time limit of one attempt, its body included. Default 30 seconds. */
+  readonly deadlineMs?: number;
+  /** Time limit of a streamed body: warehouse, inventory and certificates. Default 5 minutes. */
+  readonly streamDeadlineMs?: number;
+  /** The largest page or object. Default 2 MB. */
+  readonly maxBytes?: number;
+  /** The largest streamed list. Default 1 GB. */
+  readonly maxStreamBytes?: number;
+  /** How often a repeatable request is sent at most, the first time included. Default 4. */
+  readonly attempts?: number;
+  /** The longest wait before a retry. After a longer one was asked for, the error has `retryAfterMs` and the caller decides. Default 5 seconds. */
+  readonly maxRetryWaitMs?: number;
+  /** Texts to be masked in every error, in addition to the credentials that are sent. */
+  readonly secrets?: readonly string[];
+  /** Returns the time in epoch milliseconds, such as `Date.now`. */
+  readonly now: () => number;
+  /** Returns a number from 0 to below 1, such as `Math.random`. */
+  readonly random: () => number;
+  readonly sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Called after each attempt of each request. */
+  readonly onCall?: (call: CallRecord) => void;
+  /** Called for each response with a Date header, with epoch milliseconds. */
+  readonly onDate?: (serverMs: number, localMs: number, status: number) => void;
+}
+
+export type RouteParams = Readonly<Record<string, string>>;
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Begins with a slash. Each `:name` is replaced by the id of that name in `params`. */
+  readonly route: string;
+  readonly params?: RouteParams;
+  readonly query?: Readonly<Record<string, string>>;
+  /** JSON text: parsing and writing it again could change the digits of an amount. */
+  readonly body?: string;
+  readonly token: TokenSource;
+  /** Whether the request fetches a file. Such requests leave some slots to others. */
+  readonly isDownload?: boolean;
+  /** Whether sending the request twice does no harm. Default: only for GET. */
+  readonly repeatable?: boolean;
+  readonly accept?: string;
+  /** Replaces the limit of the options. */
+  readonly maxBytes?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Called after each attempt of this request. */
+  readonly onCall?: ((call: CallRecord) => void) | undefined;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+export interface StreamedResponse {
+  readonly status: number;
+  readonly contentLength: number | null;
+  /** The file name that the registry suggests, if it is safe on every system; else null. */
+  readonly fileName: string | null;
+  /** Whether the body is complete once it has ended. False for a partial response, and for a body that ends where the connection does. */
+  readonly isWhole: boolean;
+  /** Can be iterated once. Leaving the loop early, or `cancel`, closes the connection. */
+  readonly body: AsyncIterable<Buffer>;
+  cancel(): Promise<void>;
+}
+
+/** Sends requests to one registry. All clients that share it share its limits. */
+export interface HttpClient {
+  readonly baseUrl: string;
+  readonly findPath: string;
+  /** The writes of all clients that share this one. */
+  readonly writeLog: WriteLog;
+  /** Sends a request and reads the whole response. */
+  send(request: HttpRequest): Promise<HttpResponse>;
+  /** Sends a request and returns the response as soon as its body begins. */
+  stream(request: HttpRequest): Promise<StreamedResponse>;
+  /** The registry's clock minus ours, by the latest Date header; null before the first response. */
+  clockSkewMs(): number | null;
+  localNow(): number;
+  /** Masks the credentials that were sent, and the app's own secrets, in a text of the registry. */
+  readonly mask: (text: string) => string;
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}

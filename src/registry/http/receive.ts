@@ -1,0 +1,94 @@
+import { readBody, readBodyChunks } from './body.js';
+import type { RequestAttempt } from './attempt.js';
+import type { HttpResponse, StreamedResponse } from './http-types.js';
+import { RegistryError } from '../errors.js';
+import { parseFileName } from './file-name.js';
+
+/** A response whose headers have arrived and whose body is still to be read. */
+export interface OpenResponse {
+  readonly response: Response;
+  readonly attempt: RequestAttempt;
+}
+
+export interface ResponseBodyOptions {
+  readonly maxBytes: number;
+  /** The longest pause between two chunks. */
+  readonly idleMs: number;
+  /** The length of the token that was sent. */
+  readonly tokenLength: number;
+  /** Whether the bytes repeat the token that was sent. */
+  readonly hasTokenEcho: (bytes: Buffer) => boolean;
+  readonly createCancelledError: () => RegistryError;
+}
+
+/** The longest encoding of a secret is the one in a URL: three characters for each byte. */
+const MAX_CHARACTERS_PER_BYTE = 3;
+
+/** Reads the whole body and ends the attempt. Throws if it repeats the token, which might then be stored with it. */
+export async function receiveWhole(open: OpenResponse, options: ResponseBodyOptions): Promise<HttpResponse> {
+  const { response, attempt } = open;
+  try {
+    const body = await readBody(response, { ...options, abort: attempt.abort });
+    attempt.countBytes(body.length);
+    assertNoTokenEcho(body, options);
+    attempt.succeed();
+    return { status: response.status, body };
+  } catch (error) {
+    throw attempt.fail(error);
+  }
+}
+
+/** Returns a response whose body is read as it is iterated. The attempt ends with the iteration. */
+export function receiveStream(
+  { response, attempt }: OpenResponse,
+  options: ResponseBodyOptions,
+): StreamedResponse {
+  const { abort } = attempt;
+
+  /** Yields the chunks of the body after checking them, and ends the attempt with the iteration. */
+  async function* iterateBody(): AsyncGenerator<Buffer> {
+    try {
+      // The token may be split between chunks, so the end of the bytes before is checked together with each chunk.
+      let uncheckedTail = Buffer.alloc(0);
+      for await (const chunk of readBodyChunks(response, { ...options, abort })) {
+        attempt.countBytes(chunk.length);
+        const bytes = Buffer.concat([uncheckedTail, chunk]);
+        assertNoTokenEcho(bytes, options);
+        uncheckedTail = bytes.subarray(-MAX_CHARACTERS_PER_BYTE * options.tokenLength);
+        yield chunk;
+      }
+    } catch (error) {
+      throw attempt.fail(error);
+    } finally {
+      attempt.succeed();
+    }
+  }
+
+  return {
+    status: response.status,
+    contentLength: getContentLength(response),
+    fileName: parseFileName(response.headers.get('content-disposition')),
+    isWhole: isWhole(response),
+    body: iterateBody(),
+    cancel: async () => abort.abort(options.createCancelledError()),
+  };
+}
+
+/** Throws if the bytes repeat the token that was sent. */
+function assertNoTokenEcho(bytes: Buffer, { hasTokenEcho }: ResponseBodyOptions): void {
+  if (hasTokenEcho(bytes))
+    throw new RegistryError('bad_answer', 'the answer repeats the credential of its request');
+}
+
+/** Returns the announced length of the body; null if it is unknown or that of the compressed body. */
+function getContentLength(response: Response): number | null {
+  const length = response.headers.get('content-length');
+  const isEncoded = response.headers.has('content-encoding');
+  return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
+}
+
+/** Whether a response is not partial and says where its body ends, so that a cut can be noticed. */
+function isWhole({ status, headers }: Response): boolean {
+  const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';
+  return status === 200 && marksEnd && !headers.has('content-range');
+}

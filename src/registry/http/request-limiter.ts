@@ -1,0 +1,102 @@
+export interface RequestLimiterOptions {
+  readonly requestsPerSecond: number;
+  /** How many requests may start at once after a pause. */
+  readonly burst: number;
+  /** How many requests may be in flight. */
+  readonly concurrency: number;
+  readonly now: () => number;
+}
+
+/** Returns the slot to the limiter. Calling it again does nothing. */
+type ReleaseSlot = () => void;
+
+interface Waiter {
+  readonly start: () => void;
+  readonly isDownload: boolean;
+}
+
+/** Downloads take long and nobody waits for them, so they leave this many slots to other requests. */
+const SLOTS_KEPT_FROM_DOWNLOADS = 2;
+
+/**
+ * Creates a limiter of the requests per second (a token bucket) and the requests in flight of everyone who shares the limiter.
+ * Waiting requests start in their order, but downloads may be overtaken.
+ */
+export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
+  const waiters: Waiter[] = [];
+  const maxDownloads = Math.max(1, concurrency - SLOTS_KEPT_FROM_DOWNLOADS);
+  let allowance = burst;
+  let refilledAtMs = now();
+  let inFlight = 0;
+  let downloads = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Adds the requests that were earned since the last call, up to the burst. */
+  function refillAllowance(): void {
+    const nowMs = now();
+    const earned = (Math.max(nowMs - refilledAtMs, 0) * requestsPerSecond) / 1000;
+    allowance = requestsPerSecond === Infinity ? burst : Math.min(burst, allowance + earned);
+    refilledAtMs = nowMs;
+  }
+
+  /** Removes and returns the first waiting request that may start; undefined if there is none. */
+  function dequeueNext(): Waiter | undefined {
+    const index = waiters.findIndex(({ isDownload }) => !isDownload || downloads < maxDownloads);
+    return index < 0 ? undefined : waiters.splice(index, 1)[0];
+  }
+
+  /** Starts all waiting requests that may start now, and sets a timer for the next one. */
+  function startWaiters(): void {
+    clearTimeout(timer);
+    refillAllowance();
+    while (inFlight < concurrency && allowance >= 1) {
+      const next = dequeueNext();
+      if (next === undefined) return;
+      allowance -= 1;
+      inFlight += 1;
+      downloads += Number(next.isDownload);
+      next.start();
+      refillAllowance();
+    }
+    if (waiters.length === 0 || inFlight >= concurrency) return;
+    timer = setTimeout(startWaiters, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
+  }
+
+  /** Creates the function that releases one slot. */
+  function createRelease(isDownload: boolean): ReleaseSlot {
+    let isReleased = false;
+    return () => {
+      if (isReleased) return;
+      isReleased = true;
+      inFlight -= 1;
+      downloads -= Number(isDownload);
+      startWaiters();
+    };
+  }
+
+  return {
+    /** Waits for a slot and resolves to the function that releases it. Rejects with the signal's reason on abort. */
+    acquireSlot: (signal?: AbortSignal, isDownload = false) =>
+      new Promise<ReleaseSlot>((resolve, reject) => {
+        const onAbort = () => {
+          const index = waiters.indexOf(waiter);
+          if (index >= 0) waiters.splice(index, 1);
+          reject(signal?.reason);
+        };
+        const waiter = {
+          start: () => {
+            signal?.removeEventListener('abort', onAbort);
+            resolve(createRelease(isDownload));
+          },
+          isDownload,
+        };
+        if (signal?.aborted === true) {
+          onAbort();
+          return;
+        }
+        signal?.addEventListener('abort', onAbort, { once: true });
+        waiters.push(waiter);
+        startWaiters();
+      }),
+  };
+}

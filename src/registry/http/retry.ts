@@ -1,0 +1,66 @@
+import type { TokenSource } from './credential.js';
+import { RegistryError, type RegistryErrorCode } from '../errors.js';
+import { computeBackoffMs } from './retry-after.js';
+
+export interface RetryRules {
+  /** How often a repeatable request is sent at most, the first time included. */
+  readonly attempts: number;
+  /** A longer wait is left to the caller: the error is thrown at once. */
+  readonly maxRetryWaitMs: number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+}
+
+export interface RetryableRequest {
+  readonly token: TokenSource;
+  /** Whether sending the request twice does no harm. */
+  readonly repeatable: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface RefusedToken {
+  readonly token: string;
+  readonly error: RegistryError;
+}
+
+const TEMPORARY_ERRORS: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
+
+/**
+ * Sends a request and retries it where that is safe. If the token is refused, any request is sent once more with a new
+ * token, because a refused request changed nothing. After a temporary error only a repeatable request is retried.
+ */
+export async function sendWithRetries<T>(
+  request: RetryableRequest,
+  rules: RetryRules,
+  sendAttempt: (token: string) => Promise<T>,
+): Promise<T> {
+  let refusedToken: RefusedToken | undefined;
+  let attempt = 1;
+  for (;;) {
+    const { token, fresh } = await request.token.get().catch(rethrowTokenError);
+    if (refusedToken?.token === token) throw refusedToken.error;
+    try {
+      return await sendAttempt(token);
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error;
+      const isFirstRefusal = refusedToken === undefined;
+      if (error.status === 401 || (error.status === 403 && !fresh && isFirstRefusal)) {
+        request.token.refuse(token);
+        refusedToken = { token, error };
+        if (isFirstRefusal) continue;
+      }
+      const waitMs = Math.max(error.retryAfterMs ?? 0, computeBackoffMs(attempt, rules.random));
+      const mayRetry = request.repeatable && TEMPORARY_ERRORS.has(error.code) && attempt < rules.attempts;
+      if (!mayRetry || waitMs > rules.maxRetryWaitMs) throw error;
+      attempt += 1;
+      await rules.sleep(waitMs, request.signal);
+    }
+  }
+}
+
+/** Rethrows the error of minting a token without `mayHaveHappened`: the request that needed the token was not sent. */
+function rethrowTokenError(error: unknown): never {
+  if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
+  const { code, message, call, status, retryAfterMs, registryMessage } = error;
+  throw new RegistryError(code, message, { call, status, retryAfterMs, registryMessage, cause: error });
+}

@@ -1,0 +1,65 @@
+import { RegistryError } from '../errors.js';
+
+interface RequestLine {
+  readonly method: string;
+  readonly route: string;
+}
+
+/** Errors that occur before the first byte is sent, so that no write can have happened. */
+const MESSAGES_OF_UNSENT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ENOTFOUND: 'there is no host of that name',
+  EAI_AGAIN: 'the name of the host could not be resolved',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the network is unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+};
+const BROKEN_CONNECTION_CODES = ['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'];
+
+export function createTimeoutError(request: RequestLine): RegistryError {
+  const call = formatCall(request);
+  return new RegistryError('timeout', `${call}: no complete answer in time`, { call, mayHaveHappened: true });
+}
+
+export function createCancelledError(request: RequestLine, cause: unknown): RegistryError {
+  const call = formatCall(request);
+  return new RegistryError('cancelled', `${call}: cancelled`, { call, cause });
+}
+
+/** Converts whatever failed between sending and the last byte. After an abort the signal's reason counts. */
+export function toRegistryError(request: RequestLine, error: unknown, signal: AbortSignal): RegistryError {
+  const cause: unknown = signal.aborted ? signal.reason : error;
+  if (cause instanceof RegistryError && cause.status !== null) return cause;
+  const call = formatCall(request);
+  if (cause instanceof RegistryError) {
+    const message = cause.call === call ? cause.message : `${call}: ${cause.message}`;
+    return new RegistryError(cause.code, message, { call, mayHaveHappened: true, cause: cause.cause });
+  }
+  const systemCode = findSystemCode(cause);
+  return new RegistryError('unavailable', `${call}: ${describeSystemCode(systemCode)}`, {
+    call,
+    mayHaveHappened: systemCode === null || MESSAGES_OF_UNSENT[systemCode] === undefined,
+    cause,
+  });
+}
+
+/** Describes a failed connection in words, followed by the code of the system. */
+function describeSystemCode(systemCode: string | null): string {
+  if (systemCode === null) return 'the connection failed';
+  const isBroken = BROKEN_CONNECTION_CODES.includes(systemCode);
+  const description =
+    MESSAGES_OF_UNSENT[systemCode] ?? (isBroken ? 'the connection was lost' : 'the connection failed');
+  return `${description} (${systemCode})`;
+}
+
+function formatCall({ method, route }: RequestLine): string {
+  return `${method} ${route}`;
+}
+
+/** Finds a code such as ECONNREFUSED: `fetch` hides it one or two causes deep. */
+function findSystemCode(error: unknown): string | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  }
+  return null;
+}

@@ -1,0 +1,58 @@
+import { formatExcerpt, RegistryError } from '../errors.js';
+import { isId } from '../model.js';
+
+const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
+/** Parses the base URL of a registry: https, or http on a loopback address, so that tokens are never sent in the clear. */
+export function parseBaseUrl(text: string): URL {
+  const url = parseUrl(text);
+  if (url === null) throw createBadRequestError('the base URL', 'expected a URL');
+  const isSecure =
+    url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK_HOST.test(url.hostname));
+  if (!isSecure) throw createBadRequestError('the base URL', 'expected https, or http on a loopback address');
+  if (url.username !== '' || url.password !== '')
+    throw createBadRequestError('the base URL', 'expected no user name and no password in it');
+  if (url.search !== '' || url.hash !== '')
+    throw createBadRequestError('the base URL', 'expected no query and no fragment');
+  return url;
+}
+
+/** Replaces each `:name` of a route by the id of that name. Throws for anything but an id, so that no other text enters a path. */
+export function fillRoute(route: string, params: Readonly<Record<string, string>> = {}): string {
+  return route.replace(/:([A-Za-z]+)/g, (_placeholder, name: string) => {
+    const id = params[name];
+    if (!isId(id)) throw createBadRequestError(name, `expected an id, got ${formatExcerpt(id)}`);
+    return id;
+  });
+}
+
+export function appendQuery(path: string, query: Readonly<Record<string, string>> = {}): string {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** Appends a path to the base URL and its own path. Throws if the path would be normalized or lead to another host. */
+export function resolveUrl(base: URL, path: string): URL {
+  const prefix = base.pathname.replace(/\/+$/, '');
+  const url = parseUrl(`${base.origin}${prefix}${path}`);
+  const isUnchanged = url?.origin === base.origin && `${url.pathname}${url.search}` === `${prefix}${path}`;
+  if (url === null || !isUnchanged || !isPlainPath(path)) {
+    throw createBadRequestError('the path', `expected a plain absolute path, got ${formatExcerpt(path)}`);
+  }
+  return url;
+}
+
+function parseUrl(text: string): URL | null {
+  return URL.canParse(text) ? new URL(text) : null;
+}
+
+/** Whether a path has no empty segment, no backslash and no encoded slash, backslash, dot or NUL. */
+function isPlainPath(path: string): boolean {
+  const [pathname = ''] = path.split('?');
+  const hasEncodedSpecial = /%(2f|5c|00|2e)/i.test(pathname);
+  return path.startsWith('/') && !pathname.includes('//') && !hasEncodedSpecial && !pathname.includes('\\');
+}
+
+function createBadRequestError(subject: string, expectation: string): RegistryError {
+  return new RegistryError('bad_request', `${subject}: ${expectation}`);
+}

@@ -1,0 +1,80 @@
+import { createElementScanner } from './element-scanner.js';
+import { createEnvelopeScanner } from './envelope-scanner.js';
+import { createBadAnswerError } from './json-object.js';
+
+const COMMA = 0x2c;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+
+/**
+ * Creates a splitter that returns the texts of the elements of one array of a JSON object as the bytes arrive. It only
+ * searches for their ends: elements and envelope are checked when they are parsed. With `allowBareArray` the answer may
+ * also be just the array, without an object around it.
+ */
+export function createArraySplitter(arrayName: string, { allowBareArray = false } = {}) {
+  const envelope = createEnvelopeScanner(arrayName, allowBareArray);
+  const separators = createSeparatorScanner(arrayName);
+  const element = createElementScanner(arrayName);
+  let position: 'envelope' | 'array' | 'element' = 'envelope';
+
+  /** Scans on from an offset and returns the next one; null at the end of the chunk. Adds an element that ends to `texts`. */
+  function scan(chunk: Buffer, from: number, texts: string[]): number | null {
+    if (position === 'envelope') {
+      const arrayStart = envelope.findArray(chunk, from);
+      if (arrayStart !== null) position = 'array';
+      return arrayStart;
+    }
+    if (position === 'array') {
+      const next = separators.findNext(chunk, from);
+      if (next !== null) position = chunk[next] === OPEN_OBJECT ? 'element' : 'envelope';
+      return next;
+    }
+    const end = element.findEnd(chunk, from);
+    if (end !== null) {
+      texts.push(element.takeText(chunk.subarray(from, end)));
+      position = 'array';
+    }
+    return end;
+  }
+
+  return {
+    /** Returns the texts of the elements that end in this chunk. */
+    push(chunk: Buffer): string[] {
+      const texts: string[] = [];
+      let at: number | null = 0;
+      while (at !== null && at < chunk.length) at = scan(chunk, at, texts);
+      return texts;
+    },
+    /** Parses the part of the object before the array. Empty before the array has begun. */
+    parseEnvelopeStart: envelope.parseStart,
+    /** Parses the object, in which the array is empty. Throws if the array never came or the answer is cut short. */
+    finish: envelope.parseWhole,
+  };
+}
+
+/** Creates a scanner that checks the commas and white space between the elements of an array. */
+function createSeparatorScanner(arrayName: string) {
+  let expected: 'first element' | 'element' | 'comma' = 'first element';
+
+  return {
+    /** Returns the offset of the next element or of the array's end; null if neither is in the rest of this chunk. */
+    findNext(chunk: Buffer, from: number): number | null {
+      for (let at = from; at < chunk.length; at += 1) {
+        const byte = chunk[at] ?? 0;
+        if (byte === OPEN_OBJECT && expected !== 'comma') {
+          expected = 'comma';
+          return at;
+        }
+        if (byte === CLOSE_ARRAY && expected !== 'element') return at;
+        if (byte === COMMA && expected === 'comma') expected = 'element';
+        else if (!isJsonSpace(byte))
+          throw createBadAnswerError(arrayName, 'a list of objects', 'something else in it');
+      }
+      return null;
+    },
+  };
+}
+
+function isJsonSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}

@@ -1,0 +1,79 @@
+import { RegistryError } from '../errors.js';
+import { createBadAnswerError, decodeUtf8 } from './json-object.js';
+import { MAX_DEPTH } from './json-text.js';
+
+const MAX_ELEMENT_BYTES = 256 * 1024;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Creates a scanner that finds the end of one array element after the other. An element may arrive in several chunks. */
+export function createElementScanner(arrayName: string) {
+  let earlierParts: Buffer[] = [];
+  let earlierBytes = 0;
+  // The state in which the last chunk ended.
+  let depth = 0;
+  let inString = false;
+  let skipsNextByte = false;
+
+  /**
+   * Returns the offset after the element, which begins or continues at `from`. Returns null if it continues in the next
+   * chunk; this part of it is kept then.
+   */
+  function findEnd(chunk: Buffer, from: number): number | null {
+    // Four fifths of all bytes pass this loop, so it works on local copies.
+    const { length } = chunk;
+    let at = skipsNextByte ? from + 1 : from;
+    let currentDepth = depth;
+    let isInString = inString;
+    while (at < length) {
+      const byte = chunk[at];
+      at += 1;
+      if (isInString) {
+        if (byte === QUOTE) isInString = false;
+        else if (byte === BACKSLASH) at += 1;
+      } else if (byte === QUOTE) isInString = true;
+      else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+        currentDepth += 1;
+        if (currentDepth > MAX_DEPTH)
+          throw createBadAnswerError(arrayName, `no more than ${MAX_DEPTH} levels`, 'more');
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+        currentDepth -= 1;
+        if (currentDepth === 0) {
+          depth = 0;
+          inString = false;
+          skipsNextByte = false;
+          return at;
+        }
+      }
+    }
+    depth = currentDepth;
+    inString = isInString;
+    skipsNextByte = at > length;
+    keepPart(chunk.subarray(from));
+    return null;
+  }
+
+  /** Keeps a part of an element that continues in the next chunk. Throws if the element is too large. */
+  function keepPart(part: Buffer): void {
+    earlierBytes += part.length;
+    if (earlierBytes > MAX_ELEMENT_BYTES)
+      throw new RegistryError('too_large', `${arrayName}: one element is too large`);
+    earlierParts.push(part);
+  }
+
+  /** Returns the text of the element whose last part is this one. */
+  function takeText(lastPart: Buffer): string {
+    if (earlierBytes === 0) return decodeUtf8(lastPart, arrayName);
+    const element = Buffer.concat([...earlierParts, lastPart]);
+    earlierParts = [];
+    earlierBytes = 0;
+    return decodeUtf8(element, arrayName);
+  }
+
+  return { findEnd, takeText };
+}

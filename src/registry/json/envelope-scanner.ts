@@ -1,0 +1,133 @@
+import { createBadAnswerError, decodeUtf8, parseCheckedJson } from './json-object.js';
+import { isObject } from '../model.js';
+import { RegistryError, type UnexpectedAnswer } from '../errors.js';
+import { MAX_DEPTH } from './json-text.js';
+
+/** The largest envelope: everything of an answer except the rows of its list. */
+export const MAX_ENVELOPE_BYTES = 256 * 1024;
+/** How much of an answer of unexpected form its error carries. */
+const MAX_ANSWER_CHARACTERS = 4096;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+type Envelope = Readonly<Record<string, unknown>>;
+
+/**
+ * Creates a scanner that searches the envelope of an answer for the array of this name, and keeps the envelope's bytes. It only searches for brackets
+ * and names; the envelope is checked when it is parsed. With `allowBareArray` the whole answer may also be just the array.
+ */
+export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean) {
+  const quotedArrayName = `"${arrayName}"`;
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  let partsBeforeArray = 0;
+
+  let depth = 0;
+  let inString = false;
+  let isEscaped = false;
+  /** The last string of the outermost object, with its quotes, as far as it may be the array's name. */
+  let lastString = '';
+  let memberName = '';
+  let isBareArray = false;
+  let hasArray = false;
+
+  /** Returns the offset after the bracket that opens the array; null if it is not in the rest of this chunk. */
+  function findArray(chunk: Buffer, from: number): number | null {
+    for (let at = from; at < chunk.length; at += 1) {
+      const opensArray = scanByte(chunk[at] ?? 0);
+      if (!opensArray) continue;
+      if (hasArray) throw createBadAnswerError(arrayName, 'one list', 'a second one');
+      hasArray = true;
+      keepPart(chunk.subarray(from, at + 1));
+      partsBeforeArray = parts.length;
+      return at + 1;
+    }
+    keepPart(chunk.subarray(from));
+    return null;
+  }
+
+  /** Updates the state by one byte and returns whether it opens the array. */
+  function scanByte(byte: number): boolean {
+    if (inString) scanStringByte(byte);
+    else if (byte === QUOTE) {
+      inString = true;
+      lastString = '"';
+    } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+      depth += 1;
+      if (depth > MAX_DEPTH)
+        throw createBadAnswerError(arrayName, `no more than ${MAX_DEPTH} levels`, 'more');
+      return byte === OPEN_ARRAY && isWantedArray();
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
+    else if (byte === COLON && depth === 1) memberName = lastString;
+    return false;
+  }
+
+  /** Updates the state by one byte within a string. */
+  function scanStringByte(byte: number): void {
+    if (depth === 1 && lastString.length <= quotedArrayName.length) lastString += String.fromCharCode(byte);
+    if (isEscaped) isEscaped = false;
+    else if (byte === BACKSLASH) isEscaped = true;
+    else if (byte === QUOTE) inString = false;
+  }
+
+  /** Whether the array that was just opened is the wanted one. */
+  function isWantedArray(): boolean {
+    if (allowBareArray && depth === 1 && !hasArray) isBareArray = true;
+    return isBareArray || (depth === 2 && memberName === quotedArrayName);
+  }
+
+  /** Keeps a part of the envelope. Throws if the envelope is too large. */
+  function keepPart(part: Buffer): void {
+    bytes += part.length;
+    if (bytes > MAX_ENVELOPE_BYTES)
+      throw new RegistryError('too_large', `${arrayName}: too much around the list`);
+    // Copied, because the part would keep its whole chunk in memory.
+    parts.push(Buffer.from(part));
+  }
+
+  /** Parses what was sent before the array. Empty before the array has begun. */
+  function parseStart(): Envelope {
+    if (partsBeforeArray === 0 || isBareArray) return {};
+    const label = `the answer before ${arrayName}`;
+    const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts.slice(0, partsBeforeArray)), label));
+    const value = parseCheckedJson(`${text}]}`, label);
+    return isObject(value) ? value : {};
+  }
+
+  /** Parses the envelope of a complete answer, in which the array is empty. Throws if the answer has no array or is cut short. */
+  function parseWhole(): Envelope {
+    const label = `the answer around ${arrayName}`;
+    const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts), label));
+    const value = parseCheckedJson(text, label);
+    if (isBareArray) return {};
+    if (Array.isArray(value)) throw createUnexpectedFormError(arrayName, 'list', text);
+    if (!isObject(value)) throw createBadAnswerError(label, 'an object', 'something else');
+    if (!hasArray || !Array.isArray(value[arrayName]))
+      throw createUnexpectedFormError(arrayName, 'object', text);
+    return value;
+  }
+
+  return { findArray, parseStart, parseWhole };
+}
+
+function removeByteOrderMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
+}
+
+/** Creates the error for an answer that is valid JSON without the list. It carries the beginning of the answer. */
+function createUnexpectedFormError(
+  arrayName: string,
+  form: UnexpectedAnswer['form'],
+  text: string,
+): RegistryError {
+  const answer = { form, text: text.slice(0, MAX_ANSWER_CHARACTERS) };
+  const actual = form === 'object' ? 'an object without it' : 'a list without a name';
+  const message = `${arrayName}: expected a list of this name, got ${actual}`;
+  return new RegistryError('other_form', message, { answer });
+}

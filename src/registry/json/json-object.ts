@@ -1,0 +1,209 @@
+/**
+ * Reads the fields of JSON objects that the registry sent. Functions named `parse…` take text, `get…` takes one field of a
+ * parsed object. What has the wrong shape throws a `RegistryError` with the code `bad_answer` that names the field and
+ * never repeats the whole text: it could be a token.
+ */
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { formatExcerpt, RegistryError } from '../errors.js';
+import { findExceededLimit, findMemberText } from './json-text.js';
+import { isId, isObject, isPrintable } from '../model.js';
+
+/** A JSON object that the registry sent: its text as sent, and its members as parsed by `JSON.parse`. */
+export interface SourceObject {
+  /** Names the object in error messages, such as `retirements[3]`. */
+  readonly label: string;
+  readonly text: string;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+/** Parses a JSON object; throws `bad_answer` if a field is malformed. */
+export type ObjectParser<T> = (object: SourceObject) => T;
+
+/** The names under which a field may be sent; the first one present counts. `a.b` is the member `b` of the member `a`. */
+export type FieldAliases = readonly [string, ...string[]];
+
+/** Creates a parser's error: `field: expected …, got …`. */
+export function createBadAnswerError(field: string, expected: string, actual: string): RegistryError {
+  return new RegistryError('bad_answer', `${field}: expected ${expected}, got ${actual}`);
+}
+
+/** Throws if a text is nested too deeply or has too many objects: parsed, it could take a hundred times its size in memory. */
+export function assertWithinLimits(text: string, label: string): void {
+  const limit = findExceededLimit(text);
+  if (limit !== null) throw createBadAnswerError(label, `no more than ${limit}`, 'more');
+}
+
+export function parseJson(text: string, label: string): unknown {
+  assertWithinLimits(text, label);
+  return parseCheckedJson(text, label);
+}
+
+/** Parses a text whose depth and number of objects were checked before. */
+export function parseCheckedJson(text: string, label: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw createBadAnswerError(label, 'JSON', describeText(text));
+  }
+}
+
+/** Describes a text without repeating it: it may be a token. */
+function describeText(text: string): string {
+  if (text === '') return 'nothing';
+  return text.startsWith('<') ? 'an HTML page' : `${text.length} characters that are not complete JSON`;
+}
+
+/** Decodes UTF-8 and throws for other bytes, which were damaged on their way: `toString` would replace them silently. */
+export function decodeUtf8(bytes: Buffer, label: string): string {
+  if (!isUtf8(bytes)) throw createBadAnswerError(label, 'UTF-8', 'bytes that are not');
+  return bytes.toString('utf8');
+}
+
+export function parseObject(text: string, label: string): SourceObject {
+  return toSourceObject(text, parseJson(text, label), label);
+}
+
+/** Combines the text of an object with its parsed value; throws if the value is no object. */
+export function toSourceObject(text: string, parsedValue: unknown, label: string): SourceObject {
+  if (!isObject(parsedValue)) throw createBadAnswerError(label, 'an object', describeType(parsedValue));
+  return { label, text, members: parsedValue };
+}
+
+/** Parses an object that may be wrapped in its own name, as in `{"retirement": {…}}`. */
+export function parseWrappedObject(text: string, name: string): SourceObject {
+  const object = parseObject(text, name);
+  const inner = object.members['id'] === undefined ? getObjectField(object, name) : null;
+  return inner ?? object;
+}
+
+/** Returns a field that is an object, with its own text; null if there is none. */
+export function getObjectField(object: SourceObject, name: string): SourceObject | null {
+  const value = object.members[name];
+  if (!isObject(value)) return null;
+  const text = findMemberText(object.text, name) ?? '';
+  return { label: `${object.label}.${name}`, text, members: value };
+}
+
+/** Returns the members of a field that is an object. Faster than `getObjectField`, which also finds its text. */
+export function getObjectMembers(
+  object: SourceObject,
+  name: string,
+): Readonly<Record<string, unknown>> | null {
+  const value = object.members[name];
+  return isObject(value) ? value : null;
+}
+
+/** Returns the id under the first of these names that is present; throws if it is missing or no id. */
+export function getRequiredId(object: SourceObject, aliases: FieldAliases): string {
+  const value = getFirstPresent(object, aliases);
+  if (!isId(value))
+    throw createBadAnswerError(`${object.label}.${aliases[0]}`, 'an id', formatExcerpt(value));
+  return value;
+}
+
+/** Returns an id, or null if the field is absent, null or empty. Throws for anything else. */
+export function getOptionalId(object: SourceObject, aliases: FieldAliases): string | null {
+  const name = aliases.find(alias => !isAbsent(getField(object, alias)));
+  return name === undefined ? null : getRequiredId(object, [name]);
+}
+
+/** Returns printable text: an id that never becomes part of a path or a file name. Throws if it is missing or unprintable. */
+export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases): string {
+  const value = getFirstPresent(object, aliases);
+  if (!isPrintable(value))
+    throw createBadAnswerError(
+      `${object.label}.${aliases[0]}`,
+      'an id of printable text',
+      formatExcerpt(value),
+    );
+  return value;
+}
+
+/** Returns printable text, or null if the field is absent, null or empty. Throws for anything else. */
+export function getOptionalPrintable(object: SourceObject, name: string): string | null {
+  return isAbsent(object.members[name]) ? null : getRequiredPrintable(object, [name]);
+}
+
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+/** Returns the first field of these names that is text or a number, as text; null if there is none. */
+export function getOptionalText(object: SourceObject, aliases: FieldAliases): string | null {
+  for (const name of aliases) {
+    const text = toText(getField(object, name));
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+/** Returns a field by its name, or by `outer.inner` a field of a field. */
+function getField(object: SourceObject, name: string): unknown {
+  const point = name.indexOf('.');
+  if (point < 0) return object.members[name];
+  return getObjectMembers(object, name.slice(0, point))?.[name.slice(point + 1)];
+}
+
+/** Returns text as it is and a number as its digits; null for anything else. */
+export function toText(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' ? String(value) : null;
+}
+
+export function getBoolean(object: SourceObject, name: string): boolean | null {
+  const value = object.members[name];
+  return typeof value === 'boolean' ? value : null;
+}
+
+/**
+ * Returns a time in ISO 8601, UTC, to the millisecond; null if the field is no time.
+ * A time without a zone is taken as UTC, whatever the machine's own zone is, and a date as its midnight.
+ */
+export function getInstant(object: SourceObject, name: string): string | null {
+  const value = object.members[name];
+  return typeof value === 'string' ? normalizeInstant(value) : null;
+}
+
+/** The registry's usual form, which is already normal. Only days up to the 28th, which every month has. */
+const NORMAL_INSTANT =
+  /^\d{4}-(0[1-9]|1[0-2])-([01][1-9]|10|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+const INSTANT =
+  /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?:(Z)|([+-]\d\d):?(\d\d)?)?)?$/i;
+
+/** Rebuilds the text from its parts before parsing it: `Date.parse` alone accepts almost any text. */
+function normalizeInstant(value: string): string | null {
+  if (NORMAL_INSTANT.test(value)) return value;
+  const [, date = '', time = '00:00', , zoneHours, zoneMinutes = '00'] = INSTANT.exec(value) ?? [];
+  const zone = zoneHours === undefined ? 'Z' : `${zoneHours}:${zoneMinutes}`;
+  const atMs = Date.parse(`${date}T${time}${zone}`);
+  if (!isCalendarDate(date) || Number.isNaN(atMs)) return null;
+  const utc = new Date(atMs).toISOString();
+  return /^\d{4}-/.test(utc) ? utc : null;
+}
+
+/** Whether a date exists. `Date.parse` would accept 30 February as a day in March. */
+function isCalendarDate(date: string): boolean {
+  const dayMs = Date.parse(`${date}T00:00Z`);
+  return !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(date);
+}
+
+/** Returns a short hash of an object's text, which serves as an id where the registry sends none. */
+export function hashObjectText(objectText: string): string {
+  return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
+}
+
+function describeType(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'an array' : typeof value;
+}
+
+/** Returns the first field of these names that is neither absent nor null, else the field of the first name. */
+function getFirstPresent(object: SourceObject, aliases: FieldAliases): unknown {
+  for (const name of aliases) {
+    const value = getField(object, name) ?? null;
+    if (value !== null) return value;
+  }
+  return getField(object, aliases[0]);
+}

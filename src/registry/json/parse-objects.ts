@@ -1,0 +1,194 @@
+/** Parses the objects of the registry by the models in `model.ts`: each field by its type, under any of its names. */
+import { parseAmount } from './amount.js';
+import {
+  createBadAnswerError,
+  getBoolean,
+  hashObjectText,
+  getInstant,
+  getObjectMembers,
+  getObjectField,
+  type FieldAliases,
+  type ObjectParser,
+  getOptionalId,
+  getOptionalPrintable,
+  getOptionalText,
+  getRequiredId,
+  getRequiredPrintable,
+  type SourceObject,
+  toText,
+} from './json-object.js';
+import {
+  ADDRESS,
+  type Address,
+  CREDIT,
+  INSTALLATION,
+  INVENTORY_REQUEST,
+  isId,
+  type FieldType,
+  type FieldValue,
+  MEMBER,
+  type Member,
+  type ObjectModel,
+  ORGANIZATION,
+  PROJECT,
+  type ProjectReference,
+  type ParsedObject,
+  RESERVATION,
+  RETIREMENT,
+  TRANSACTION,
+  USER,
+} from '../model.js';
+import { RegistryError } from '../errors.js';
+import { parsePermissions } from './permissions.js';
+
+type FieldParser<T> = (object: SourceObject) => T;
+
+/** For each field type, creates the parser of a field with these names. */
+const FIELD_PARSERS: { readonly [T in FieldType]: (aliases: FieldAliases) => FieldParser<FieldValue<T>> } = {
+  id: aliases => object => getRequiredId(object, aliases),
+  'id?': aliases => object => getOptionalId(object, aliases),
+  'id or hash':
+    ([name]) =>
+    object =>
+      nullUnlessId(object.members[name]) ?? hashObjectText(object.text),
+  printable: aliases => object => getRequiredPrintable(object, aliases),
+  'printable?':
+    ([name]) =>
+    object =>
+      getOptionalPrintable(object, name),
+  owner: () => object =>
+    getOptionalPrintable(object, 'organizationId') ??
+    nullUnlessId(getObjectMembers(object, 'organizationOwner')?.['id']),
+  text: aliases => object => getOptionalText(object, aliases),
+  flag:
+    ([name]) =>
+    object =>
+      getBoolean(object, name),
+  instant:
+    ([name]) =>
+    object =>
+      getInstant(object, name),
+  amount:
+    ([name]) =>
+    object =>
+      parseAmount(object.text, object.members[name], name),
+  'amount?':
+    ([name]) =>
+    object =>
+      (object.members[name] ?? null) === null ? null : parseAmount(object.text, object.members[name], name),
+  project: () => parseProjectReference,
+  permissions: () => parsePermissions,
+  organization:
+    ([name]) =>
+    object => {
+      const organization = getObjectField(object, name);
+      return organization && parseOrganization(organization);
+    },
+};
+
+/** The type of a field and all names under which it may be sent. */
+interface FieldSource {
+  readonly type: FieldType;
+  readonly aliases: FieldAliases;
+}
+
+/** Resolves a field of a model: without names of its own it is sent under the name of the field. */
+function resolveField(fieldName: string, definition: ObjectModel[string]): FieldSource {
+  if (typeof definition === 'string') return { type: definition, aliases: [fieldName] };
+  const [type, firstAlias = fieldName, ...otherAliases] = definition;
+  return { type, aliases: [firstAlias, ...otherAliases] };
+}
+
+/**
+ * Creates a function that returns only the key fields of an object, or null if one of them is unreadable.
+ * The result is also null if the registry sends no id: the hash of an unreadable object is not the hash by which it was stored.
+ */
+export function createKeyParser(
+  model: ObjectModel,
+  keyFields: readonly string[],
+): (object: SourceObject) => string[] | null {
+  const fieldParsers = keyFields.map(fieldName => {
+    const { type, aliases } = resolveField(fieldName, model[fieldName] ?? 'id');
+    return FIELD_PARSERS[type === 'id or hash' ? 'id' : type](aliases);
+  });
+  return object => {
+    try {
+      return fieldParsers.map(parseField => toText(parseField(object)) ?? '');
+    } catch (error) {
+      if (error instanceof RegistryError) return null;
+      throw error;
+    }
+  };
+}
+
+/** Creates a function that parses the objects of a model. Its fields are resolved once, not for every object. */
+function createObjectParser<T extends ObjectModel>(model: T): ObjectParser<ParsedObject<T>>;
+function createObjectParser(model: ObjectModel): ObjectParser<object> {
+  const fields = Object.entries(model).map(([name, definition]) => {
+    const { type, aliases } = resolveField(name, definition);
+    return { name, parse: FIELD_PARSERS[type](aliases) };
+  });
+  const emptyObject = Object.fromEntries(Object.keys(model).map(name => [name, null]));
+  return object => {
+    // Copying an object with all fields gives every result the same hidden class.
+    const parsed: Record<string, unknown> = { ...emptyObject };
+    for (const field of fields) parsed[field.name] = field.parse(object);
+    parsed['document'] = object.text;
+    return parsed;
+  };
+}
+
+export const parseOrganization = createObjectParser(ORGANIZATION);
+export const parseInstallation = createObjectParser(INSTALLATION);
+export const parseUser = createObjectParser(USER);
+export const parseCredit = createObjectParser(CREDIT);
+export const parseReservation = createObjectParser(RESERVATION);
+export const parseInventoryRequest = createObjectParser(INVENTORY_REQUEST);
+export const parseRetirement = createObjectParser(RETIREMENT);
+export const parseTransaction = createObjectParser(TRANSACTION);
+export const parseProject = createObjectParser(PROJECT);
+const parseAddressFields = createObjectParser(ADDRESS);
+const parseMemberFields = createObjectParser(MEMBER);
+
+/** Parses an address, which must not be blank. */
+export function parseAddress(object: SourceObject): Address {
+  const address = parseAddressFields(object);
+  if (isBlank(address.address)) throw createBadAnswerError(`${object.label}.address`, 'an address', 'none');
+  return address;
+}
+
+/** Parses a member, who must have a name or an email address. */
+export function parseMember(object: SourceObject): Member {
+  const member = parseMemberFields(object);
+  if (isBlank(member.fullName) && isBlank(member.email))
+    throw createBadAnswerError(object.label, 'a name or an email address', 'neither');
+  return member;
+}
+
+function isBlank(text: string | null): boolean {
+  return text === null || text.trim() === '';
+}
+
+/** Returns an id, or null for anything else: in some fields the registry has been seen to send other values too. */
+function nullUnlessId(value: unknown): string | null {
+  return isId(value) ? value : null;
+}
+
+const PROJECT_ID: FieldAliases = ['id', '_id', 'projectId'];
+const PROJECT_NAME: FieldAliases = ['fullName', 'name'];
+const FLAT_PROJECT_ID: FieldAliases = ['projectId'];
+const FLAT_PROJECT_NAME: FieldAliases = ['projectName'];
+
+/** Parses the project of an object: an object of its own, or the flat fields `projectId` and `projectName`. */
+function parseProjectReference(object: SourceObject): ProjectReference | null {
+  const project = getObjectMembers(object, 'project');
+  if (project === null) {
+    const id = getOptionalId(object, FLAT_PROJECT_ID);
+    return id === null ? null : { id, fullName: getOptionalText(object, FLAT_PROJECT_NAME) };
+  }
+  const reference = { label: `${object.label}.project`, text: '', members: project };
+  return {
+    id: getRequiredId(reference, PROJECT_ID),
+    fullName: getOptionalText(reference, PROJECT_NAME),
+  };
+}

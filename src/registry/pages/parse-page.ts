@@ -1,0 +1,154 @@
+import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
+import { createArraySplitter } from '../json/array-splitter.js';
+import { MAX_ENVELOPE_BYTES } from '../json/envelope-scanner.js';
+import { RegistryError } from '../errors.js';
+import { assertWithinLimits, parseCheckedJson } from '../json/json-object.js';
+import { isObject } from '../model.js';
+import { mayHaveTooManyObjects } from '../json/json-text.js';
+
+/** The answer without the rows of its list, which is empty in it. */
+type PageEnvelope = Readonly<Record<string, unknown>>;
+
+export interface ParsedPage {
+  readonly rows: readonly PageRow[];
+  /** SHA-256 (hex) of the text of the list. */
+  readonly digest: string;
+  readonly envelope: PageEnvelope;
+}
+
+export interface PageRow {
+  readonly text: string;
+  readonly value: unknown;
+}
+
+/** A page whose list was recognized by its digest, so that its rows were not parsed. */
+export interface KnownPageMatch extends Pick<ParsedPage, 'digest' | 'envelope'> {
+  readonly rowCount: number;
+}
+
+/** A registry without pages may send many rows in one answer, up to this limit. */
+const MAX_ROWS = 10_000;
+/** The rows of a larger page are copied: a row that is part of the page's text would keep all of it in memory. */
+const MIN_BYTES_TO_COPY_ROWS = 256 * 1024;
+
+/** Splits a page into the texts of its rows, and parses each. */
+export function parsePage(body: Buffer, key: string): ParsedPage {
+  const page = splitByPattern(body, key) ?? splitByScanning(body, key);
+  if (page.rows.length > MAX_ROWS)
+    throw new RegistryError('too_large', `${key}: more than ${MAX_ROWS} rows in one answer`);
+  return page;
+}
+
+/**
+ * Recognizes a page by the digest of its list, from where the list begins to the last place where it may end. The rest of
+ * the answer must be valid JSON with an empty list in its place. Returns null for any other page.
+ */
+export function matchKnownPage(
+  body: Buffer,
+  key: string,
+  rowsOf: (pageDigest: string) => number | undefined,
+): KnownPageMatch | null {
+  const listOpening = formatListOpening(key);
+  const listStart = body.indexOf(listOpening) + listOpening.length;
+  const listEnd = body.lastIndexOf('}]') + 1;
+  if (listStart < listOpening.length || listEnd <= listStart) return null;
+  const digest = hash('sha256', body.subarray(listStart, listEnd));
+  const rowCount = rowsOf(digest);
+  const rest = Buffer.concat([body.subarray(0, listStart), body.subarray(listEnd)]);
+  if (rowCount === undefined || rest.length > MAX_ENVELOPE_BYTES || !isUtf8(rest)) return null;
+  const envelope = parseEnvelope(rest.toString('utf8'), key);
+  return envelope === null ? null : { digest, rowCount, envelope };
+}
+
+function formatListOpening(key: string): string {
+  return `"${key}":[`;
+}
+
+/** Splits any page, byte by byte. */
+function splitByScanning(body: Buffer, key: string): ParsedPage {
+  const splitter = createArraySplitter(key);
+  const texts = splitter.push(body);
+  const rows = texts.map((text, index) => ({ text, value: parseCheckedJson(text, `${key}[${index}]`) }));
+  return { rows, digest: hash('sha256', texts.join()), envelope: splitter.finish() };
+}
+
+/**
+ * Splits a page wherever `},{` occurs, which is much faster than scanning. If each piece is a JSON object, the split is
+ * right, because there is only one way to read the text. Otherwise, such as with `},{` in a string, it returns null.
+ */
+function splitByPattern(body: Buffer, key: string): ParsedPage | null {
+  if (!isUtf8(body)) return null;
+  const text = body.toString('utf8');
+  if (mayHaveTooManyObjects(text)) assertWithinLimits(text, key);
+  const listOpening = formatListOpening(key);
+  const listStart = text.indexOf(listOpening) + listOpening.length;
+  if (listStart < listOpening.length) return null;
+  const pieces = splitList(text, listStart);
+  if (pieces === null) return null;
+  const rows = parseRows(pieces.texts, body.length > MIN_BYTES_TO_COPY_ROWS);
+  if (rows === null) return null;
+  const { listEnd } = pieces;
+  if (text.length - (listEnd - listStart) > MAX_ENVELOPE_BYTES) return null;
+  const envelope = parseEnvelope(`${text.slice(0, listStart)}${text.slice(listEnd)}`, key);
+  if (envelope === null) return null;
+  return { rows, digest: hash('sha256', text.slice(listStart, listEnd)), envelope };
+}
+
+interface ListPieces {
+  readonly texts: readonly string[];
+  /** The offset of the bracket that closes the list. */
+  readonly listEnd: number;
+}
+
+/** Splits the list that begins at an offset wherever `},{` occurs; null if it has no end. */
+function splitList(text: string, listStart: number): ListPieces | null {
+  if (text.startsWith(']', listStart)) return { texts: [], listEnd: listStart };
+  const texts: string[] = [];
+  let at = listStart;
+  for (let end = text.indexOf('},{', at); end >= 0; end = text.indexOf('},{', at)) {
+    texts.push(text.slice(at, end + 1));
+    at = end + 2;
+  }
+  const lastEnd = text.indexOf('}]', at);
+  if (lastEnd < 0) return null;
+  texts.push(text.slice(at, lastEnd + 1));
+  return { texts, listEnd: lastEnd + 1 };
+}
+
+/** Parses the texts of rows; null if one of them is not a JSON object. */
+function parseRows(texts: readonly string[], copiesTexts: boolean): readonly PageRow[] | null {
+  const rows: PageRow[] = [];
+  for (const text of texts) {
+    const value = text.startsWith('{') ? parseJsonOrUndefined(text) : undefined;
+    if (value === undefined) return null;
+    rows.push({ text: copiesTexts ? copyText(text) : text, value });
+  }
+  return rows;
+}
+
+/** Returns a text of its own: a slice of a text keeps the whole text in memory. */
+function copyText(text: string): string {
+  return Buffer.from(text).toString('utf8');
+}
+
+/**
+ * Parses the envelope of a page; null if it might have another list of this name. That is so if the name occurs twice, or if
+ * there is a backslash, with which a name can be written in another way.
+ */
+function parseEnvelope(text: string, key: string): PageEnvelope | null {
+  const quotedKey = `"${key}"`;
+  if (text.includes('\\') || text.indexOf(quotedKey) !== text.lastIndexOf(quotedKey)) return null;
+  const value = parseJsonOrUndefined(text);
+  return isObject(value) && Array.isArray(value[key]) ? value : null;
+}
+
+/** Parses JSON; undefined if it is malformed. Throws if it exceeds the limits of depth or of objects. */
+function parseJsonOrUndefined(text: string): unknown {
+  assertWithinLimits(text, 'a page');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,22 @@
+import { RegistryError } from '../errors.js';
+import type { SourceObject } from '../json/json-object.js';
+import type { UnreadableRow } from '../read-types.js';
+
+/**
+ * Parses one row of a list into a list of one. An unreadable row is reported to `onUnreadable` and gives an empty list;
+ * without `onUnreadable` it throws, which fails the whole read.
+ */
+export function parseRow<T>(
+  object: SourceObject,
+  parse: (object: SourceObject) => T,
+  onUnreadable: ((row: UnreadableRow) => void) | undefined,
+): readonly T[] {
+  try {
+    return [parse(object)];
+  } catch (error) {
+    if (onUnreadable === undefined || !(error instanceof RegistryError) || error.code !== 'bad_answer')
+      throw error;
+    onUnreadable({ object, error });
+    return [];
+  }
+}

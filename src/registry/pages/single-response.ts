@@ -1,0 +1,111 @@
+/** Reads that need one request: an object, a short list, a download. Long lists are read by `pages.ts` and `batches.ts`. */
+import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
+import { parsePage } from './parse-page.js';
+import {
+  createBadAnswerError,
+  decodeUtf8,
+  parseWrappedObject,
+  type ObjectParser,
+  toSourceObject,
+} from '../json/json-object.js';
+import { checkListOwner, isSameId } from '../list-owner.js';
+import { type Download, type DownloadOptions, pickRequestOptions, type ReadOptions } from '../read-types.js';
+import { parseRow } from './parse-row.js';
+
+const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
+
+export interface ObjectFormat<T> {
+  /** The name in which the object may be wrapped. It also names the object in errors. */
+  readonly name: string;
+  readonly parse: ObjectParser<T>;
+  /** The id that the object must have. */
+  readonly id?: string;
+}
+
+/** Requests one object, which may be wrapped in its own name. Throws if it has another id than requested. */
+export async function readObject<T extends { readonly id: string }>(
+  http: HttpClient,
+  request: HttpRequest,
+  { name, parse, id }: ObjectFormat<T>,
+  options: ReadOptions = {},
+): Promise<T> {
+  const response = await http.send({ ...request, ...pickRequestOptions(options) });
+  const object = parseWrittenObject(response, { name, parse });
+  if (id !== undefined && !isSameId(object.id, id))
+    throw createBadAnswerError(name, 'the requested one', 'another');
+  return object;
+}
+
+/** Parses the object in the answer to a read or a write. */
+export function parseWrittenObject<T>(response: HttpResponse, { name, parse }: ObjectFormat<T>): T {
+  return parse(parseWrappedObject(decodeBody(response), name));
+}
+
+export interface ShortList<T> {
+  /** The name of the array in the answer. */
+  readonly key: string;
+  readonly parse: ObjectParser<T>;
+  readonly organizationId: string;
+}
+
+/** Requests a list that is always sent in one answer. */
+export async function readShortList<T>(
+  http: HttpClient,
+  request: HttpRequest,
+  { key, parse, organizationId }: ShortList<T>,
+  options: ReadOptions = {},
+): Promise<readonly T[]> {
+  const response = await http.send({ ...request, ...pickRequestOptions(options) });
+  const { items, envelope } = parseShortList(response, key, parse, options.onUnreadable);
+  const ownerId = checkListOwner(envelope, organizationId);
+  options.onOwner?.(ownerId);
+  return items;
+}
+
+/** Parses an answer that is an array, or an object with the array `key`. The envelope is the object without the rows. */
+export function parseShortList<T>(
+  response: HttpResponse,
+  key: string,
+  parse: ObjectParser<T>,
+  onUnreadable?: ReadOptions['onUnreadable'],
+) {
+  const text = decodeBody(response);
+  const body = text.startsWith('[') ? Buffer.from(`{"${key}":${text}}`) : response.body;
+  const { rows, envelope } = parsePage(body, key);
+  const items = rows.flatMap((row, index) =>
+    parseRow(toSourceObject(row.text, row.value, `${key}[${index}]`), parse, onUnreadable),
+  );
+  return { items, envelope };
+}
+
+/** Starts the download of a certificate. Throws if its end could not be recognized. */
+export async function openDownload(
+  http: HttpClient,
+  request: HttpRequest,
+  options: DownloadOptions = {},
+): Promise<Download> {
+  const response = await http.stream({
+    ...request,
+    ...pickRequestOptions(options),
+    accept: 'application/octet-stream',
+    maxBytes: options.maxBytes ?? MAX_CERTIFICATE_BYTES,
+    isDownload: true,
+  });
+  if (!response.isWhole) {
+    await response.cancel();
+    throw createBadAnswerError(
+      'the certificate',
+      'one complete answer',
+      `status ${response.status}, or an answer without a known end`,
+    );
+  }
+  const { contentLength, fileName, body } = response;
+  return { contentLength, fileName, body, cancel: () => response.cancel() };
+}
+
+/** Decodes a body as text, without a byte order mark and surrounding space. */
+export function decodeBody(response: HttpResponse): string {
+  return decodeUtf8(response.body, 'the answer')
+    .replace(/^\uFEFF/, '')
+    .trim();
+}

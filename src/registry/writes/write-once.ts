@@ -1,0 +1,118 @@
+import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
+import { RegistryError } from '../errors.js';
+import { pickRequestOptions, type ReadOptions } from '../read-types.js';
+
+export interface WriteRequest<T> {
+  readonly request: HttpRequest;
+  /** Parses the answer of an accepted write. If it fails, the result of the write is looked up. */
+  readonly parseResponse: (response: HttpResponse) => T | Promise<T>;
+  /** Finds what the write may have done. Absent if a write leaves nothing by which it can be recognized. */
+  readonly lookUp?: (isCreatedSinceWrite: CreatedSinceCheck) => Promise<LookUpResult<T>>;
+  /** Identifies writes that a look-up cannot tell apart; they are sent one after the other. Default: the body. */
+  readonly duplicateKey?: string;
+  /** Returns the id of a created object. A look-up then ignores the objects of our other writes. */
+  readonly getCreatedId?: (result: T) => string;
+}
+
+export interface LookUpResult<T> {
+  /** Everything that the write may have created or changed. */
+  readonly candidates: readonly T[];
+  /** The candidates that are certainly the result of the write. */
+  readonly certain: readonly T[];
+}
+
+/** Whether a time of the registry is not before the write was sent, by the registry's clock. Unknown times are not. */
+export type CreatedSinceCheck = (instant: string | null) => boolean;
+
+/** Waits before the look-ups. The lost write may still be on its way, so there are three. */
+const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
+
+/**
+ * Sends a write exactly once and returns its result. If the answer is lost, the result is looked up: a single candidate
+ * that is certainly ours is returned. Anything else throws `outcome_unknown`, because repeating the write could double it.
+ */
+export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: WriteRequest<T>): Promise<T> {
+  const request = { ...write.request, ...pickRequestOptions(options) };
+  const observedWrite = { ...write, request };
+  const { method, route, params, body } = request;
+  const key = JSON.stringify([method, route, params, write.duplicateKey ?? body]);
+  return http.writeLog.runExclusively(key, async () => {
+    const sentAtMs = http.localNow();
+    const outcome = await sendWrite(http, observedWrite);
+    const result =
+      'result' in outcome
+        ? outcome.result
+        : await findLostResult(http, observedWrite, sentAtMs, outcome.lossError);
+    if (write.getCreatedId !== undefined) http.writeLog.recordCreated(write.getCreatedId(result));
+    return result;
+  });
+}
+
+type WriteOutcome<T> = { readonly result: T } | { readonly lossError: RegistryError };
+
+/** Sends the write. Returns the error of a lost answer instead of throwing it; any other error means that nothing happened. */
+async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<WriteOutcome<T>> {
+  let isAccepted = false;
+  try {
+    const response = await http.send({ ...write.request, repeatable: false });
+    isAccepted = true;
+    return { result: await write.parseResponse(response) };
+  } catch (error) {
+    const isLost = error instanceof RegistryError && (isAccepted || error.mayHaveHappened);
+    if (isLost) return { lossError: error };
+    throw error;
+  }
+}
+
+/** Looks up the result of a write whose answer was lost, several times. Throws `outcome_unknown` if it stays unclear. */
+async function findLostResult<T>(
+  http: HttpClient,
+  write: WriteRequest<T>,
+  sentAtMs: number,
+  lossError: RegistryError,
+): Promise<T> {
+  const { lookUp, request } = write;
+  if (lookUp === undefined) throw createUnknownOutcomeError(write, [], lossError);
+  let candidates: readonly T[] = [];
+  for (const delayMs of LOOK_UP_DELAYS_MS) {
+    try {
+      if (delayMs > 0) await http.sleep(delayMs, request.signal);
+      const found = await lookUp(instant => isSinceWrite(instant, sentAtMs, http));
+      candidates = excludeOtherWrites(found.candidates, http, write);
+      const [certain] = excludeOtherWrites(found.certain, http, write);
+      if (certain !== undefined && candidates.length === 1) return certain;
+    } catch (error) {
+      if (!(error instanceof RegistryError)) throw error;
+    }
+    if (candidates.length > 1 || request.signal?.aborted === true) break;
+  }
+  throw createUnknownOutcomeError(write, candidates, lossError);
+}
+
+/** Creates the error of a write whose result stays unclear. It carries the candidates that were found. */
+function createUnknownOutcomeError<T>(
+  { request }: WriteRequest<T>,
+  candidates: readonly T[],
+  cause: RegistryError,
+): RegistryError {
+  const call = `${request.method} ${request.route}`;
+  const message = `${call}: its answer was lost, and ${candidates.length} candidates were found`;
+  return new RegistryError('outcome_unknown', message, { call, candidates, cause, mayHaveHappened: true });
+}
+
+/** Leaves out the objects that other writes of this process created. */
+function excludeOtherWrites<T>(
+  found: readonly T[],
+  http: HttpClient,
+  { getCreatedId }: WriteRequest<T>,
+): readonly T[] {
+  if (getCreatedId === undefined) return found;
+  return found.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
+}
+
+/** Compares by whole seconds, because both the Date header and the registry's times may be rounded down to the second. */
+function isSinceWrite(instant: string | null, sentAtMs: number, http: HttpClient): boolean {
+  if (instant === null) return false;
+  const earliestMs = Math.floor((sentAtMs + (http.clockSkewMs() ?? 0)) / 1000) * 1000;
+  return Date.parse(instant) >= earliestMs;
+}

@@ -1,0 +1,604 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import nock from 'nock';
+import { describe, expect, test } from 'vitest';
+import { useNockInThisFile } from '../support/nock.js';
+import type { HttpRequest, CallRecord, HttpOptions } from '../../src/registry/http/http-types.js';
+import { RegistryError } from '../../src/registry/errors.js';
+import { createOrganizationClient } from '../../src/registry/organization-client.js';
+import { createTokenClient } from '../../src/registry/token-client.js';
+import {
+  createAppTokenSource,
+  collect,
+  collectBytes,
+  createInstallationTokenSource,
+  startLoopbackServer,
+  createTestHttpClient,
+} from '../support/registry-client.js';
+
+const ORIGIN = 'https://registry.test';
+
+useNockInThisFile();
+
+const createGet = (options: Partial<HttpRequest> = {}): HttpRequest => ({
+  method: 'GET',
+  route: '/organizations/:organizationId',
+  params: { organizationId: 'org-1' },
+  token: createInstallationTokenSource('crs_secret1', 'crs_secret2'),
+  ...options,
+});
+
+async function getFailure(work: Promise<unknown>): Promise<RegistryError> {
+  const error = await work.then(
+    () => null,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof RegistryError) return error;
+  throw new Error(`expected a RegistryError, got ${String(error)}`);
+}
+
+describe('the address of a request', () => {
+  test.each([
+    'http://registry.test',
+    'ftp://127.0.0.1',
+    'http://127.0.0.1.evil.test',
+    'https://user:pass@registry.test',
+    'https://registry.test/?x=1',
+    'registry.test',
+    '',
+  ])('T32 the base URL %j is refused', baseUrl => {
+    expect(() => createTestHttpClient(baseUrl)).toThrow(RegistryError);
+  });
+
+  test.each(['https://registry.test', 'http://127.0.0.1:8090', 'http://localhost:1', 'http://[::1]:1/x/'])(
+    'T32 the base URL %j is accepted',
+    baseUrl => {
+      expect(createTestHttpClient(baseUrl).baseUrl).toMatch(/^http/);
+    },
+  );
+
+  test('all faults of the options are named at once', () => {
+    expect(() => createTestHttpClient(ORIGIN, { burst: 0, deadlineMs: -1, findPath: 'x' })).toThrow(
+      /deadlineMs.*findPath|burst.*deadlineMs/,
+    );
+  });
+
+  test.each(['../../x', '..', '.', '%2e%2e', 'a/b', 'a?b', 'a\0', '', 'a'.repeat(129), 'ä'])(
+    'T31 the id %j is never sent',
+    async id => {
+      nock.disableNetConnect();
+      const http = createTestHttpClient(ORIGIN);
+      const client = createTokenClient({ http, token: createAppTokenSource() });
+      const organization = createOrganizationClient({
+        http,
+        organizationId: id,
+        appId: 'app-1',
+        token: createInstallationTokenSource(),
+      });
+      const calls = [
+        client.readProject(id),
+        client.readRetirement(id),
+        client.downloadCertificate(id),
+        client.friendbot(id),
+        organization.readOrganization(),
+        organization.reserve({ creditId: id, amount: 1 }),
+        collect(organization.readWarehouse()),
+        collect(organization.listRetirements()),
+      ];
+      for (const call of calls) expect((await getFailure(call)).code).toBe('bad_request');
+    },
+  );
+
+  test.each(['', ' ', 'a\0', 'a\nb', 'a\u202eb', '\ud800', 'x'.repeat(257)])(
+    'T31 the credit id %j is never sent, neither in a query nor in a body',
+    async creditId => {
+      nock.disableNetConnect();
+      const http = createTestHttpClient(ORIGIN);
+      const client = createTokenClient({ http, token: createAppTokenSource() });
+      const organization = createOrganizationClient({
+        http,
+        organizationId: 'org-1',
+        appId: 'app-1',
+        token: createInstallationTokenSource(),
+      });
+      const calls = [
+        client.findProject({ creditId }),
+        client.findProject({ serialization: creditId }),
+        organization.reserve({ creditId, amount: 1 }),
+        organization.requestInventoryAction('retire', { creditId, amount: 1 }),
+      ];
+      for (const call of calls) expect((await getFailure(call)).code).toBe('bad_request');
+    },
+  );
+
+  test.each([
+    'https://evil.test/',
+    '//evil.test/',
+    '/a/../b',
+    '/a/%2e%2e/b',
+    '/a\\b',
+    '/a%2fb',
+    '/ä',
+    '/a#b',
+    'a',
+    '/a b',
+    '/a//b',
+    '/a\n',
+    '@evil.test/',
+  ])('T30 a request with the route %j is refused', async route => {
+    nock.disableNetConnect();
+    const http = createTestHttpClient(ORIGIN);
+    const work = (async () => http.send({ method: 'GET', route, token: createAppTokenSource() }))();
+    expect((await getFailure(work)).code).toBe('bad_request');
+  });
+
+  test('a request keeps its route, its query and the path of the base URL', async () => {
+    nock(ORIGIN).get('/base/projects?limit=1&page=0').reply(200, '{"projects":[]}');
+    const http = createTestHttpClient(`${ORIGIN}/base/`);
+    const query = { limit: '1', page: '0' };
+    const { body } = await http.send({
+      method: 'GET',
+      route: '/projects',
+      query,
+      token: createAppTokenSource(),
+    });
+    expect(body.toString()).toBe('{"projects":[]}');
+  });
+
+  test('T30 URLs in an answer are never requested', async () => {
+    const origins: string[] = [];
+    const hostile = {
+      id: 'inst-1',
+      accessTokensUrl: 'http://169.254.169.254/',
+      organization: { id: 'org-1', url: 'undefined/app/organizations/x' },
+    };
+    nock(ORIGIN)
+      .persist()
+      .get(/.*/)
+      .reply(200, function reply() {
+        origins.push(this.req.headers['host'] ?? '');
+        return hostile;
+      });
+    nock.disableNetConnect();
+    const client = createTokenClient({ http: createTestHttpClient(ORIGIN), token: createAppTokenSource() });
+    await client.readProject('proj-1');
+    await client.readRetirement('ret-1');
+    expect(new Set(origins)).toEqual(new Set(['registry.test']));
+    expect(origins).toHaveLength(2);
+  });
+
+  test.each([301, 302, 303, 307, 308])(
+    'T32 a redirect %i is refused, and the other host receives nothing',
+    async status => {
+      let reached = 0;
+      await using other = await startLoopbackServer((_request, response) => {
+        reached += 1;
+        response.end('{}');
+      });
+      await using registry = await startLoopbackServer((_request, response) => {
+        response.writeHead(status, { location: `${other.url}/x` }).end();
+      });
+      const error = await getFailure(createTestHttpClient(registry.url).send(createGet()));
+      expect(error).toMatchObject({ code: 'bad_answer', status });
+      expect(reached).toBe(0);
+    },
+  );
+});
+
+const writeHeader = (response: ServerResponse) =>
+  response.writeHead(200, { 'content-type': 'application/json' });
+
+describe('slow and broken answers', () => {
+  /** Short deadlines, used only for answers that never end. */
+  const SOON: Partial<HttpOptions> = { deadlineMs: 150, streamDeadlineMs: 300 };
+
+  const faults: [string, string, (request: IncomingMessage, response: ServerResponse) => void][] = [
+    ['silence', 'timeout', () => undefined],
+    ['silence after the headers', 'timeout', (_request, response) => writeHeader(response).flushHeaders()],
+    [
+      'a byte at a time',
+      'timeout',
+      (_request, response) => {
+        writeHeader(response);
+        const timer = setInterval(() => response.write(' '), 20);
+        response.on('close', () => clearInterval(timer));
+      },
+    ],
+    [
+      'a cut body',
+      'unavailable',
+      (_request, response) => {
+        writeHeader(response).write('{"id":');
+        setTimeout(() => response.destroy(), 10);
+      },
+    ],
+    [
+      'an endless body',
+      'too_large',
+      (_request, response) => {
+        writeHeader(response);
+        const more = () => {
+          while (!response.destroyed && response.write(' '.repeat(65_536)));
+          if (!response.destroyed) response.once('drain', more);
+        };
+        more();
+      },
+    ],
+    [
+      'a body that says it is too long',
+      'too_large',
+      (_request, response) => response.writeHead(200, { 'content-length': '99999999999' }).write('{'),
+    ],
+  ];
+
+  test.each(faults)('T33 %s ends in the error %s and releases its slot', async (_name, code, handler) => {
+    await using registry = await startLoopbackServer((request, response) => {
+      if (request.url === '/organizations/healthy') response.end('{}');
+      else handler(request, response);
+    });
+    const most = { attempts: 1, maxBytes: 1_000_000, maxStreamBytes: 1_000_000, concurrency: 1 };
+    const http = createTestHttpClient(registry.url, { ...most, ...(code === 'timeout' && SOON) });
+    expect((await getFailure(http.send(createGet()))).code).toBe(code);
+    const streamed = (async () => collectBytes((await http.stream(createGet())).body))();
+    expect((await getFailure(streamed)).code).toBe(code);
+    const healthy = createGet({ params: { organizationId: 'healthy' } });
+    await expect.poll(() => http.send(healthy)).toBeDefined();
+  });
+
+  test('T33 a stream that is never read releases its slot at its deadline', async () => {
+    await using registry = await startLoopbackServer((_request, response) => response.end('{}'));
+    const http = createTestHttpClient(registry.url, { streamDeadlineMs: 300, attempts: 1, concurrency: 1 });
+    await http.stream(createGet());
+    await expect(http.send(createGet())).resolves.toBeDefined();
+  });
+
+  test('T33 leaving a stream early closes its connection', async () => {
+    let closed = false;
+    await using registry = await startLoopbackServer((_request, response) => {
+      response.on('close', () => {
+        closed = true;
+      });
+      response.write('some of it');
+    });
+    const { body } = await createTestHttpClient(registry.url).stream(createGet());
+    for await (const chunk of body) {
+      expect(chunk.toString()).toBe('some of it');
+      break;
+    }
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  test('a warehouse that is sent as a bare array is read like any other', async () => {
+    const credit = { id: 'c-1', creditId: 'c-1', serialization: 'S-1', amount: 2.5, vintage: '2020' };
+    nock(ORIGIN)
+      .get(/inventory$/)
+      .reply(200, [credit]);
+    const client = createOrganizationClient({
+      http: createTestHttpClient(ORIGIN),
+      organizationId: 'org-1',
+      appId: 'app-1',
+      token: createInstallationTokenSource(),
+    });
+    const [batch = []] = await collect(client.readWarehouse());
+    expect(batch).toMatchObject([{ creditId: 'c-1', amount: { exact: '2.5' } }]);
+  });
+
+  test.each([
+    ['HTML', '<!doctype html><title>hello</title>', 'bad_answer'],
+    ['truncated JSON', '{"id":"org-1","fullName":"Fj', 'bad_answer'],
+    ['nothing', '', 'bad_answer'],
+    ['an array', '[5]', 'other_form', 'bad_answer'],
+    ['a number', '5', 'bad_answer'],
+    ['no id', '{"fullName":"Fjord"}', 'other_form'],
+    ['an id that is a path', '{"id":"../../x"}', 'other_form'],
+  ])(
+    'T34 %s with status 200 is a bad answer, and the error does not quote it',
+    async (_name, body, ofList, ofBare = ofList) => {
+      nock(ORIGIN).persist().get(/.*/).reply(200, body);
+      const client = createOrganizationClient({
+        http: createTestHttpClient(ORIGIN),
+        organizationId: 'org-1',
+        appId: 'app-1',
+        token: createInstallationTokenSource(),
+      });
+      const error = await getFailure(client.readOrganization());
+      expect(error.code).toBe('bad_answer');
+      expect(error.message).not.toContain('Fj');
+      expect((await getFailure(collect(client.listRetirements()))).code).toBe(ofList);
+      expect((await getFailure(collect(client.readWarehouse()))).code).toBe(ofBare);
+    },
+  );
+});
+
+const createErrorBody = (statusCode: number, message: unknown) => ({ statusCode, message, error: 'x' });
+
+describe('refusals', () => {
+  test.each([
+    [400, 'invalid'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not_found'],
+    [409, 'conflict'],
+    [422, 'invalid'],
+    [429, 'rate_limited'],
+    [500, 'unavailable'],
+    [503, 'unavailable'],
+  ])('status %i becomes the error %s with the registry’s message', async (status, code) => {
+    nock(ORIGIN)
+      .persist()
+      .get(/.*/)
+      .reply(status, createErrorBody(status, ['amount is odd', 'and so are you']));
+    const error = await getFailure(createTestHttpClient(ORIGIN, { attempts: 1 }).send(createGet()));
+    const call = `${createGet().method} ${createGet().route}`;
+    expect(error).toMatchObject({ code, status, call, registryMessage: 'amount is odd; and so are you' });
+  });
+
+  test.each([
+    ['HTML', '<html>not here</html>'],
+    ['another shape', '{"error":"not found"}'],
+    ['another status inside', '{"statusCode":400,"message":"x"}'],
+    ['nothing', ''],
+  ])('T40 a 404 with %s is a bad answer, not not_found', async (_name, body) => {
+    nock(ORIGIN).get(/.*/).reply(404, body);
+    expect(await getFailure(createTestHttpClient(ORIGIN).send(createGet()))).toMatchObject({
+      code: 'bad_answer',
+      status: 404,
+    });
+  });
+
+  test('T69 no error contains the token, or anything that looks like one', async () => {
+    const token = createInstallationTokenSource('plain-secret1');
+    const echo = `token plain-secret1 and crs_0123456789abcdef and eyJhbGciOi.eyJpc3.sig and Bearer abc`;
+    nock(ORIGIN).persist().get(/.*/).reply(400, createErrorBody(400, echo));
+    const error = await getFailure(createTestHttpClient(ORIGIN).send(createGet({ token })));
+    const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
+    expect(everything).not.toMatch(/secret1|0123456789abcdef|eyJ|Bearer abc/);
+    expect(error.registryMessage).toContain('[masked]');
+  });
+
+  test('T69 no error contains an encoded form of a token that was sent or of a secret of the app', async () => {
+    const [before, now, own] = ['opaque/before+1', 'opaque/now+2=', 'the key of the app'];
+    const forms = [before, now, own].flatMap(text => {
+      const bytes = Buffer.from(text);
+      const behind = Buffer.from(`a:${text}`).toString('base64url');
+      const plain = [text, bytes.toString('base64'), bytes.toString('base64url'), behind];
+      return [...plain, bytes.toString('hex'), bytes.toString('hex').toUpperCase(), encodeURIComponent(text)];
+    });
+    nock(ORIGIN).get(/first/).reply(200, '{}');
+    nock(ORIGIN)
+      .get(/second/)
+      .reply(400, createErrorBody(400, forms.join(' | ')));
+    const http = createTestHttpClient(ORIGIN, { secrets: [own] });
+    await http.send({ ...createGet({ token: createInstallationTokenSource(before) }), route: '/first' });
+    const error = await getFailure(
+      http.send({ ...createGet({ token: createInstallationTokenSource(now) }), route: '/second' }),
+    );
+    const everything = `${error.stack} ${JSON.stringify(error)} ${error.registryMessage}`;
+    for (const form of forms) expect(everything).not.toContain(form.slice(4, -2));
+    expect(everything).toContain('[masked] | [masked]');
+  });
+
+  test('T69 an answer of unexpected form is kept without anything that looks like a credential', () => {
+    const answer = { form: 'object', text: '{"token":"crs_0123456789abcdef"}' } as const;
+    const error = new RegistryError('other_form', 'it said crs_0123456789abcdef', { answer });
+    expect(error.answer?.text).toBe('{"token":"[masked]"}');
+    expect(error.message).toBe('it said [masked]');
+  });
+
+  describe('T69 an answer that repeats the token of its request is refused', () => {
+    const secret = 'opaque/token+1==';
+    const bytes = Buffer.from(secret);
+    const forms: Readonly<Record<string, string>> = {
+      plain: secret,
+      base64: bytes.toString('base64'),
+      'base64 after other bytes': Buffer.from(`a:${secret}`).toString('base64url'),
+      hex: bytes.toString('hex'),
+      'part of a URL': encodeURIComponent(secret),
+    };
+    const token = () => createInstallationTokenSource(secret);
+
+    test.each(Object.entries(forms))('%s', async (_name, form) => {
+      nock(ORIGIN)
+        .get(/.*/)
+        .reply(200, { fullName: `before ${form} after` });
+      const error = await getFailure(createTestHttpClient(ORIGIN).send(createGet({ token: token() })));
+      expect(error).toMatchObject({ code: 'bad_answer' });
+      expect(error.message).toContain('repeats the credential');
+    });
+
+    test('as a stream, wherever its chunks end', async () => {
+      let finish: () => void = () => undefined;
+      await using server = await startLoopbackServer((_request, response) => {
+        response.write(`{"fullName":"${secret.slice(0, 6)}`);
+        finish = () => response.end(`${secret.slice(6)}"}`);
+      });
+      const { body } = await createTestHttpClient(server.url).stream(createGet({ token: token() }));
+      const chunks = body[Symbol.asyncIterator]();
+      expect((await chunks.next()).done).toBe(false);
+      finish();
+      expect(await getFailure(chunks.next())).toMatchObject({ code: 'bad_answer' });
+    });
+
+    test('unless it is another token', async () => {
+      nock(ORIGIN).get(/.*/).reply(200, { fullName: 'opaque/token+2==' });
+      expect((await createTestHttpClient(ORIGIN).send(createGet({ token: token() }))).status).toBe(200);
+    });
+  });
+
+  test('T69 a credential that cannot be sent in a header is refused without being quoted', async () => {
+    const token = { get: async () => ({ token: 'bad\nsecret', fresh: true }), refuse: () => undefined };
+    const error = await getFailure(createTestHttpClient(ORIGIN).send(createGet({ token })));
+    expect(error.code).toBe('bad_request');
+    expect(error.stack).not.toContain('secret');
+  });
+});
+
+const answerInTurn = (registry: string, ...list: number[]) => {
+  const tokens: string[] = [];
+  for (const status of list) {
+    nock(registry)
+      .get(/.*/)
+      .reply(status, function reply() {
+        tokens.push(this.req.headers['authorization'] ?? '');
+        return status === 200 ? { id: 'org-1' } : { statusCode: status, message: 'no' };
+      });
+  }
+  return tokens;
+};
+
+describe('renewing the token', () => {
+  test.each([401, 403])('T38 a %i for a cached token renews it once', async status => {
+    const tokens = answerInTurn(ORIGIN, status, 200);
+    const token = createInstallationTokenSource('crs_1', 'crs_2', 'crs_3');
+    await createTestHttpClient(ORIGIN).send(createGet({ token }));
+    expect(tokens).toEqual(['Bearer crs_1', 'Bearer crs_2']);
+    expect(token.refused).toEqual(['crs_1']);
+  });
+
+  test('T38 a second 401 is final', async () => {
+    const tokens = answerInTurn(ORIGIN, 401, 401, 200);
+    const error = await getFailure(
+      createTestHttpClient(ORIGIN).send(
+        createGet({ token: createInstallationTokenSource('crs_1', 'crs_2', 'crs_3') }),
+      ),
+    );
+    expect(error.code).toBe('unauthorized');
+    expect(tokens).toHaveLength(2);
+  });
+
+  test('T38 a 403 for a new token is final', async () => {
+    const tokens = answerInTurn(ORIGIN, 403, 200);
+    let minted = 0;
+    const mint = async () => ({ token: `crs_${(minted += 1)}`, fresh: true });
+    const token = { get: mint, refuse: () => undefined };
+    expect((await getFailure(createTestHttpClient(ORIGIN).send(createGet({ token })))).code).toBe(
+      'forbidden',
+    );
+    expect(tokens).toHaveLength(1);
+  });
+
+  test('T38 a refused write is sent again with a new token, because a refusal changes nothing', async () => {
+    nock(ORIGIN).post(/.*/).reply(401, '{}').post(/.*/).reply(200, '{}');
+    const token = createInstallationTokenSource('crs_1', 'crs_2');
+    const answer = await createTestHttpClient(ORIGIN).send(createGet({ method: 'POST', body: '{}', token }));
+    expect(answer.status).toBe(200);
+  });
+});
+
+describe('retrying', () => {
+  test.each([429, 503, 500, 502])('T41 a repeatable request is retried after a %i', async status => {
+    nock(ORIGIN).get(/.*/).times(2).reply(status, '').get(/.*/).reply(200, '{}');
+    const waits: number[] = [];
+    const sleep = async (ms: number) => {
+      waits.push(ms);
+    };
+    await createTestHttpClient(ORIGIN, { sleep, random: () => 0.5 }).send(createGet());
+    expect(waits).toEqual([188, 375]);
+  });
+
+  test.each([
+    ['2', 2_000],
+    ['0', 125],
+    ['Tue, 01 Jul 2025 12:00:03 GMT', 3_000],
+    ['Tue, 01 Jul 2025 11:00:00 GMT', 125],
+  ])('T41 Retry-After %s is followed, but never without a pause', async (value, expected) => {
+    const headers = { 'retry-after': value, date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
+    nock(ORIGIN).get(/.*/).reply(503, '', headers).get(/.*/).reply(200, '{}');
+    const waits: number[] = [];
+    const sleep = async (ms: number) => {
+      waits.push(ms);
+    };
+    await createTestHttpClient(ORIGIN, { sleep, now: () => 5_000 }).send(createGet());
+    expect(waits).toEqual([expected]);
+  });
+
+  test.each([
+    ['600', 600_000],
+    ['99999999999999999999', 900_000],
+    ['Tue, 01 Jul 2099 12:00:00 GMT', 900_000],
+  ])(
+    'T41 Retry-After %s is too long to wait for, and becomes at most 15 minutes in the error',
+    async (value, expected) => {
+      const headers = { 'retry-after': value, date: 'Tue, 01 Jul 2025 12:00:00 GMT' };
+      nock(ORIGIN).get(/.*/).reply(429, '', headers);
+      const error = await getFailure(createTestHttpClient(ORIGIN, { now: () => 5_000 }).send(createGet()));
+      expect(error).toMatchObject({ code: 'rate_limited', retryAfterMs: expected });
+    },
+  );
+
+  test.each(['-5', 'soon', '1e3', ''])(
+    'T41 an unreadable Retry-After %j is replaced by the backoff',
+    async value => {
+      nock(ORIGIN).get(/.*/).reply(503, '', { 'retry-after': value }).get(/.*/).reply(200, '{}');
+      const waits: number[] = [];
+      const sleep = async (ms: number) => {
+        waits.push(ms);
+      };
+      await createTestHttpClient(ORIGIN, { sleep }).send(createGet());
+      expect(waits).toEqual([125]);
+    },
+  );
+
+  test('a failed write is never sent again', async () => {
+    nock(ORIGIN).post(/.*/).reply(503, '').post(/.*/).reply(200, '{}');
+    const error = await getFailure(
+      createTestHttpClient(ORIGIN).send(createGet({ method: 'POST', body: '{}' })),
+    );
+    expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: true });
+    expect(nock.pendingMocks()).toHaveLength(1);
+  });
+
+  test('a refused connection is unavailable, and nothing can have happened', async () => {
+    const closed = await startLoopbackServer(() => undefined);
+    await closed[Symbol.asyncDispose]();
+    const error = await getFailure(createTestHttpClient(closed.url, { attempts: 2 }).send(createGet()));
+    expect(error).toMatchObject({ code: 'unavailable', mayHaveHappened: false });
+    expect(error.message).toMatch(/: the connection was refused \(ECONNREFUSED\)$/);
+  });
+
+  test('a lost connection is described in words and by the system’s code', async () => {
+    await using registry = await startLoopbackServer(request => request.socket.destroy());
+    const error = await getFailure(createTestHttpClient(registry.url, { attempts: 1 }).send(createGet()));
+    expect(error.message).toMatch(/: the connection was lost \((UND_ERR_SOCKET|ECONNRESET)\)$/);
+  });
+
+  test('a request can be cancelled while it is sent, while it waits for a slot, and before it starts', async () => {
+    await using registry = await startLoopbackServer(() => undefined);
+    const http = createTestHttpClient(registry.url, { concurrency: 1 });
+    const abort = new AbortController();
+    const running = http.send(createGet({ signal: abort.signal }));
+    const waiting = http.send(createGet({ signal: abort.signal }));
+    const codes = Promise.all([getFailure(running), getFailure(waiting)]);
+    abort.abort();
+    expect((await codes).map(({ code }) => code)).toEqual(['cancelled', 'cancelled']);
+    expect((await getFailure(http.send(createGet({ signal: abort.signal })))).code).toBe('cancelled');
+  });
+});
+
+describe('observing requests', () => {
+  test('each attempt is recorded with the template of its path, without an id or a token', async () => {
+    nock(ORIGIN).get(/.*/).reply(503, 'sorry').get(/.*/).reply(200, '{"id":"org-1"}');
+    const records: CallRecord[] = [];
+    const own: CallRecord[] = [];
+    const http = createTestHttpClient(ORIGIN, { now: () => 0, onCall: record => records.push(record) });
+    await http.send(createGet({ onCall: record => own.push(record) }));
+    const common = { method: 'GET', route: '/organizations/:organizationId', ms: 0 };
+    expect(records).toEqual([
+      { ...common, status: 503, code: 'unavailable', bytes: 0 },
+      { ...common, status: 200, code: null, bytes: 14 },
+    ]);
+    expect(own).toEqual(records);
+  });
+
+  test('T42 the registry’s clock is read from the Date header, of refusals too', async () => {
+    nock(ORIGIN).get(/.*/).reply(400, '{}', { date: 'Tue, 01 Jul 2025 12:00:00 GMT' });
+    const seen: [number, number][] = [];
+    const http = createTestHttpClient(ORIGIN, {
+      now: () => Date.UTC(2025, 6, 1, 13),
+      onDate: (server, local) => seen.push([server, local]),
+    });
+    expect(http.clockSkewMs()).toBeNull();
+    await getFailure(http.send(createGet()));
+    expect(http.clockSkewMs()).toBe(-3_600_000);
+    expect(seen).toEqual([[Date.UTC(2025, 6, 1, 12), Date.UTC(2025, 6, 1, 13)]]);
+  });
+});

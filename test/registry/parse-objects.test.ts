@@ -1,0 +1,485 @@
+import { describe, expect, test } from 'vitest';
+import { parsePage } from '../../src/registry/pages/parse-page.js';
+import { getObjectField, parseObject, parseWrappedObject } from '../../src/registry/json/json-object.js';
+import {
+  parseAddress,
+  parseCredit,
+  parseInstallation,
+  parseInventoryRequest,
+  parseMember,
+  parseOrganization,
+  parseProject,
+  parseReservation,
+  parseRetirement,
+} from '../../src/registry/json/parse-objects.js';
+import { parseAccessToken } from '../../src/registry/json/parse-access-token.js';
+import { decodeBody } from '../../src/registry/pages/single-response.js';
+
+const toObject = (value: unknown) =>
+  parseObject(typeof value === 'string' ? value : JSON.stringify(value), 'x');
+
+test.each([
+  ['', 'JSON, got nothing'],
+  ['none at all', 'JSON, got 11 characters that are not complete JSON'],
+  ['<!doctype html><title>Welcome</title>', 'JSON, got an HTML page'],
+  ['null', 'an object, got null'],
+  ['[]', 'an object, got an array'],
+  ['3', 'an object, got number'],
+])('a text that is no object is refused with what it is: %j', (text, told) => {
+  expect(() => parseObject(text, 'x')).toThrow(`x: expected ${told}`);
+});
+
+test('a text may have at most 64 levels and 100,000 objects and arrays', () => {
+  const many = (objects: number) => () => toObject(`{"x":[${'{},'.repeat(objects - 3)}{}]}`);
+  expect(many(100_000)).not.toThrow();
+  expect(many(100_001)).toThrow('100000 objects');
+  const siblings = '[],'.repeat(100);
+  const deep = (levels: number) => () =>
+    toObject(`{"x":[${siblings}${'['.repeat(levels - 2)}${']'.repeat(levels - 2)}]}`);
+  expect(deep(64)).not.toThrow();
+  expect(deep(65)).toThrow('64 levels');
+});
+
+test('a nested object has its own text, whatever is around it', () => {
+  const source = toObject(' { "a" : "\\\\" , "b" : {"c":1.10} } ');
+  expect(getObjectField(source, 'b')).toMatchObject({ label: 'x.b', text: '{"c":1.10}' });
+  expect(getObjectField(source, 'a')).toBeNull();
+});
+
+test('a time with other text around it is no time, and the machine’s time zone has no effect', () => {
+  const instants = () =>
+    ['2025-01-31T12:00:00.000Z', '2025-01-31 12:00', 'x2025-01-31', '2025-01-31T12:00:00.000Zx', ''].map(
+      createdAt => parseRetirement(toObject({ id: 'r', createdAt })).createdAt,
+    );
+  const zone = process.env['TZ'];
+  try {
+    for (const TZ of ['UTC', 'America/New_York']) {
+      process.env['TZ'] = TZ;
+      const noon = '2025-01-31T12:00:00.000Z';
+      expect(instants()).toEqual([noon, noon, null, null, null]);
+    }
+  } finally {
+    if (zone === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = zone;
+  }
+});
+
+describe('fields with several names', () => {
+  test('a project’s id and name may be in an object or flat', () => {
+    const of = (sent: object) => parseRetirement(toObject({ id: 'r', ...sent })).project;
+    const project = { id: 'p', fullName: 'N' };
+    expect(of({ project: { _id: 'p', name: 'N' } })).toEqual(project);
+    expect(of({ project: { projectId: 'p', fullName: 'N', name: 'M' } })).toEqual(project);
+    expect(of({ projectId: 'p', projectName: 'N' })).toEqual(project);
+    expect(of({ projectName: 'N' })).toBeNull();
+  });
+
+  test('an organization’s name has two names', () => {
+    expect(parseOrganization(toObject({ id: 'o', name: 'N' })).fullName).toBe('N');
+    expect(parseOrganization(toObject({ id: 'o', name: 'N', fullName: 'F' })).fullName).toBe('F');
+    expect(parseOrganization(toObject({ id: 'o', name: 'N', fullName: null })).fullName).toBe('N');
+  });
+
+  test('a credit’s id, serialization, token and unit', () => {
+    const credit = parseCredit(
+      toObject({ id: 'exPost-2-0xabc', tokenId: 2, vintage: 2021, amount: 1, type: 'ExPost' }),
+    );
+    expect(credit).toMatchObject({
+      creditId: 'exPost-2-0xabc',
+      tokenId: '2',
+      vintage: '2021',
+      type: 'ExPost',
+    });
+    expect(parseCredit(toObject({ id: 'a', creditId: 'b' })).creditId).toBe('b');
+  });
+
+  test('the fields of an organization and a credit that public clients read are typed', () => {
+    const words = {
+      city: 'Akureyri',
+      zip: '600',
+      physicalAddress: 'Harbour 1',
+      registrationNumber: '540-7',
+      logo: 'undefined/logo.png',
+    };
+    expect(parseOrganization(toObject({ id: 'o', ...words }))).toMatchObject(words);
+    expect(parseOrganization(toObject({ id: 'o', logo: null, zip: 600 }))).toMatchObject({
+      logo: null,
+      zip: '600',
+    });
+    expect(parseCredit(toObject('{"id":"c","amount":1,"supply":1e3}')).supply).toMatchObject({
+      exact: '1e3',
+      micro: 1_000_000_000n,
+    });
+    expect(parseCredit(toObject({ id: 'c', amount: 1 })).supply).toBeNull();
+  });
+
+  test('a credit’s project, and a project’s id', () => {
+    const project = { id: 'p', fullName: 'Peat bog' };
+    expect(parseCredit(toObject({ id: 'c', project, projectId: 'q' })).project).toEqual(project);
+    expect(parseCredit(toObject({ id: 'c', projectId: 'q' })).project).toEqual({ id: 'q', fullName: null });
+    expect(parseCredit(toObject({ id: 'c', project: { projectId: 'q' } })).project?.id).toBe('q');
+    expect(parseCredit(toObject({ id: 'c' })).project).toBeNull();
+    expect(parseProject(toObject({ projectId: 'p', fullName: 'Peat bog' }))).toMatchObject(project);
+  });
+
+  test('an address may be named as a public key', () => {
+    expect(parseAddress(toObject({ publicKey: '0xabc' })).address).toBe('0xabc');
+    expect(parseAddress(toObject({ publicKey: '0xabc', address: '0xabd' })).address).toBe('0xabd');
+  });
+
+  test('a retirement’s beneficiary has two names', () => {
+    const both = { id: 'r', amount: 1 };
+    expect(parseRetirement(toObject({ ...both, beneficiaryName: 'B' })).beneficiary).toBe('B');
+    expect(parseRetirement(toObject({ ...both, beneficiary: 'B' })).beneficiary).toBe('B');
+    const request = { id: 'q', creditId: 'c', amount: 1 };
+    expect(parseInventoryRequest(toObject({ ...request, beneficiary: 'B' })).beneficiary).toBe('B');
+    const nested = { retirementData: { beneficiaryName: 'B', reason: 'R', comment: 'C' } };
+    expect(parseInventoryRequest(toObject({ ...request, ...nested }))).toMatchObject({
+      beneficiary: 'B',
+      retirementReason: 'R',
+      retirementComment: 'C',
+    });
+  });
+
+  test('a retirement’s owner is not validated, because the registry has sent a pagination in its place', () => {
+    expect(parseRetirement(toObject({ id: 'r', organizationOwner: { id: 'o' } })).organizationId).toBe('o');
+    expect(parseRetirement(toObject({ id: 'r', organizationOwner: { total: 5 } })).organizationId).toBeNull();
+    expect(parseRetirement(toObject({ id: 'r', organizationId: 'o' })).organizationId).toBe('o');
+  });
+
+  test('a project’s number, state, type and titles', () => {
+    const project = parseProject(
+      toObject({
+        _id: 'p',
+        num: 713,
+        projectStatus: { id: 1, title: 'Validated' },
+        type: { id: 'removal', title: 'Removal' },
+        sector: { id: 14, title: 'Forestry' },
+        methodology: 'AMS-I.D',
+        location: null,
+      }),
+    );
+    expect(project).toMatchObject({
+      id: 'p',
+      num: '713',
+      status: 'Validated',
+      type: 'removal',
+      sector: 'Forestry',
+      methodology: 'AMS-I.D',
+      fullName: null,
+    });
+    expect(parseProject(toObject({ id: 'p', num: '713', type: { title: 'T' } }))).toMatchObject({
+      num: '713',
+      type: 'T',
+    });
+  });
+
+  test('a single object may be wrapped in its own name', () => {
+    const wrapped = parseWrappedObject('{"retirement":{"id":"r","amount":1.0}}', 'retirement');
+    expect(parseRetirement(wrapped)).toMatchObject({ id: 'r', document: '{"id":"r","amount":1.0}' });
+    expect(parseRetirement(parseWrappedObject('{"id":"r","retirement":{"id":"s"}}', 'retirement')).id).toBe(
+      'r',
+    );
+  });
+
+  test('an installation may name its organization once or twice', () => {
+    const organization = { id: 'o', name: 'N', organizationIndustries: 5 };
+    expect(parseInstallation(toObject({ id: 'i', organization }))).toMatchObject({
+      organizationId: 'o',
+      organization: { fullName: 'N', document: JSON.stringify(organization) },
+      permissions: null,
+    });
+    const dates = { createdAt: '2026-01-02T03:04:05.000Z', updatedAt: '2026-02-03T04:05:06.000Z' };
+    expect(parseInstallation(toObject({ id: 'i', organizationId: 'o', ...dates }))).toMatchObject({
+      organizationId: 'o',
+      organization: null,
+      ...dates,
+    });
+  });
+
+  const GRANTED = {
+    organization_info: 'VIEW',
+    organization_warehouse: 'WRITE',
+    organization_inventory: 'REQUEST',
+  };
+
+  test.each([
+    ['an object', GRANTED],
+    [
+      'an object of the words of the endpoints',
+      {
+        organization_info: 'read',
+        organization_warehouse: ['read', 'write'],
+        organization_inventory: 'read_request',
+      },
+    ],
+    [
+      'a list of the words of the endpoints',
+      [
+        'organization_info:read',
+        'organization_warehouse:write',
+        'organization_warehouse:read',
+        'organization_inventory:read',
+        'organization_inventory:read_request',
+      ],
+    ],
+    [
+      'a list of names and levels',
+      ['organization_info:VIEW', 'organization_warehouse:WRITE', 'organization_inventory:REQUEST', 'odd', 5],
+    ],
+    [
+      'a list of objects',
+      [
+        { name: 'organization_info', level: 'VIEW' },
+        { permission: 'organization_warehouse', access: 'write' },
+        { name: 'organization_inventory:read_request' },
+        { odd: true },
+      ],
+    ],
+  ])('permissions may be sent as %s', (_form, permissions) => {
+    expect(parseInstallation(toObject({ id: 'i', permissions })).permissions).toEqual(GRANTED);
+    const token = JSON.stringify({ token: 'crs_1', permissions });
+    expect(parseAccessToken(token).permissions).toEqual(GRANTED);
+  });
+
+  test.each([
+    undefined,
+    null,
+    {},
+    [],
+    'all',
+    5,
+    { organization_info: 7 },
+    ['everything'],
+    ['a:b:c', null, 7],
+  ])('permissions that are sent as %j are unknown, not empty', permissions => {
+    expect(parseInstallation(toObject({ id: 'i', permissions })).permissions).toBeNull();
+  });
+
+  test('a level may be named as by the endpoints', () => {
+    const permissions = ['organization_warehouse:read_write', 'organization_info:read'];
+    expect(parseInstallation(toObject({ id: 'i', permissions })).permissions).toEqual({
+      organization_warehouse: 'WRITE',
+      organization_info: 'VIEW',
+    });
+  });
+
+  test('addresses and members without an id get a stable one', () => {
+    const address = parseAddress(toObject({ address: '0xabc' }));
+    expect(address.id).toMatch(/^[0-9a-f]{32}$/);
+    expect(parseAddress(toObject({ address: '0xabc' })).id).toBe(address.id);
+    expect(parseAddress(toObject({ address: '0xabd' })).id).not.toBe(address.id);
+    expect(parseMember(toObject({ id: 'm', name: 'Ása', email: 'a@b.is' }))).toMatchObject({
+      id: 'm',
+      fullName: 'Ása',
+    });
+  });
+});
+
+describe('T35 a row without content', () => {
+  test.each([
+    {},
+    { id: 'm' },
+    { id: 'm', fullName: '', email: ' ' },
+    { id: 'm', email: null },
+    { email: {} },
+  ])('is a bad answer as the member %j', row => {
+    expect(() => parseMember(toObject(row))).toThrow(
+      expect.objectContaining({
+        code: 'bad_answer',
+        message: expect.stringContaining('a name or an email address'),
+      }),
+    );
+  });
+
+  test.each([{}, { id: 'a', name: 'Default' }, { address: '' }, { address: null }])(
+    'is a bad answer as the address %j',
+    row => {
+      expect(() => parseAddress(toObject(row))).toThrow(
+        expect.objectContaining({ code: 'bad_answer', message: expect.stringContaining('an address') }),
+      );
+    },
+  );
+
+  test('is not a member with only a name or an email address', () => {
+    expect(parseMember(toObject({ id: 'm', name: 'Ada' }))).toMatchObject({ fullName: 'Ada', email: null });
+    expect(parseMember(toObject({ id: 'm', email: 'a@b.is' }))).toMatchObject({ fullName: null });
+  });
+});
+
+describe('additions of the registry', () => {
+  test('keep unknown fields and levels', () => {
+    const text =
+      '{"id":"i","permissions":{"examiner":"ADMIN","organization_info":"VIEW","odd":5},"new":1.10}';
+    const installation = parseInstallation(toObject(text));
+    expect(installation.permissions).toEqual({ examiner: 'ADMIN', organization_info: 'VIEW' });
+    expect(installation.document).toBe(text);
+  });
+
+  test('keep unknown states, but not fields of another type', () => {
+    const reservation = {
+      id: 'r',
+      creditId: 'c',
+      amount: 1,
+      state: 'Thinking',
+      isComplete: 'no',
+      createdAt: 5,
+    };
+    expect(parseReservation(toObject(reservation))).toMatchObject({
+      state: 'Thinking',
+      isComplete: null,
+      createdAt: null,
+    });
+    expect(
+      parseReservation(toObject({ id: 'r', creditId: 'c', reserver: { id: 'app', name: undefined } })),
+    ).toMatchObject({
+      reserverId: 'app',
+      reserverName: null,
+      amount: { fault: 'absent' },
+    });
+  });
+
+  test('T47 are a bad answer if they are nested deeper than a delivery may be', () => {
+    const object = (levels: number) =>
+      `{"id":"o","name":"[[[\\"{","x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+    expect(parseOrganization(toObject(object(63))).id).toBe('o');
+    expect(() => toObject(object(64))).toThrow(
+      expect.objectContaining({ code: 'bad_answer', message: expect.stringContaining('64 levels') }),
+    );
+  });
+
+  test('T12 do no harm with deep or hostile members', () => {
+    const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
+    const text = `{"id":"o","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"deep":${deep}}`;
+    const organization = parseOrganization(toObject(text));
+    expect(organization.document).toBe(text);
+    expect(Reflect.get({}, 'polluted')).toBeUndefined();
+    const installation = parseInstallation(toObject('{"id":"i","permissions":{"__proto__":"WRITE"}}'));
+    expect(Object.getPrototypeOf(installation.permissions)).toBe(Object.prototype);
+  });
+});
+
+describe('times are UTC to the millisecond', () => {
+  test.each([
+    ['2024-05-01T10:00:00Z', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01T10:00:00.123456Z', '2024-05-01T10:00:00.123Z'],
+    ['2024-05-01T12:00:00+02:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01T10:00:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01 10:00:00', '2024-05-01T10:00:00.000Z'],
+    ['2024-05-01T10:00:00+02', '2024-05-01T08:00:00.000Z'],
+    ['2024-05-01T10:00:00-0330', '2024-05-01T13:30:00.000Z'],
+    ['2026-01-01', '2026-01-01T00:00:00.000Z'],
+    ['2026-02-29', null],
+    ['2026-01-01Z', null],
+    ['2024-02-29T10:00:00Z', '2024-02-29T10:00:00.000Z'],
+    ['2023-02-29T10:00:00Z', null],
+    ['2024-06-31T10:00:00.000Z', null],
+    ['0000-03-01T00:00:00Z', '0000-03-01T00:00:00.000Z'],
+    ['1582-10-10T12:00:00Z', '1582-10-10T12:00:00.000Z'],
+    ['9999-12-31T23:59:59.9999Z', '9999-12-31T23:59:59.999Z'],
+    ['9999-12-31T23:00:00-05:00', null],
+    ['0000-01-01T00:59:59+01:00', null],
+    ['2024-03-31T02:30:00', '2024-03-31T02:30:00.000Z'],
+    ['2024-05-01T10:00:00 PM', null],
+    ['2024-05-01T10:00:00 (noon)', null],
+    ['2024-13-01T10:00:00Z', null],
+    ['yesterday', null],
+    ['', null],
+  ])('T68 %s becomes %s in every time zone', (sent, read) => {
+    expect(parseRetirement(toObject({ id: 'r', createdAt: sent })).createdAt).toBe(read);
+  });
+});
+
+test('bytes that are not UTF-8 are refused anywhere in an answer', () => {
+  const page = (before: string, inside: string) =>
+    Buffer.from(`{"x":"${before}","credits":[{"id":"${inside}"}]}`, 'latin1');
+  for (const body of [page('\xff', 'a'), page('a', '\xff')]) {
+    expect(() => parsePage(body, 'credits')).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+    expect(() => decodeBody({ status: 200, body })).toThrow(/expected UTF-8/);
+  }
+  expect(parsePage(page('a', 'b'), 'credits').rows).toHaveLength(1);
+});
+
+describe('ids', () => {
+  test.each([undefined, null, '', '../../x', '..', 'a/b', 5, {}, 'a'.repeat(129), 'a\0'])(
+    'T31 must not be %j, and the error names the field but not the object',
+    id => {
+      const source = parseObject(JSON.stringify({ id, secret: 'hidden' }), 'retirements[3]');
+      const expected = expect.objectContaining({
+        code: 'bad_answer',
+        message: expect.stringMatching(/^retirements\[3\]\.id: expected an id, got (?!.*hidden)/),
+      });
+      expect(() => parseRetirement(source)).toThrow(expected);
+    },
+  );
+
+  test('T31 are checked in all fields in which they are present', () => {
+    expect(parseCredit(toObject({ id: 'c', inventoryId: '' })).inventoryId).toBeNull();
+    expect(() => parseCredit(toObject({ id: 'c', project: { id: 'a/b' } }))).toThrow(/x\.project\.id/);
+    expect(() => parseCredit(toObject({ id: 'c', projectId: '../x' }))).toThrow(/x\.projectId/);
+    expect(() => parseInstallation(toObject({ id: 'i', organizationId: 'a/b' }))).toThrow(/organizationId/);
+  });
+
+  test.each(['ICR:2021/7 a', '../x', 'Ærø 😀', "Robert');--"])('an id that enters no path may be %j', id => {
+    expect(parseCredit(toObject({ id, inventoryId: id }))).toMatchObject({ creditId: id, inventoryId: id });
+    expect(parseReservation(toObject({ id: 'r', creditId: id })).creditId).toBe(id);
+    expect(parseInventoryRequest(toObject({ id: 'q', creditId: id, toOrganizationId: id }))).toMatchObject({
+      creditId: id,
+      toOrganizationId: id,
+    });
+  });
+
+  test.each([
+    undefined,
+    null,
+    '',
+    ' ',
+    'a\0',
+    'a\nb',
+    'a\u202eb',
+    'a\u2028',
+    '\ud800',
+    5,
+    {},
+    'x'.repeat(257),
+  ])('T31 of a credit must not be %j', id => {
+    expect(() => parseCredit(toObject({ id }))).toThrow(/creditId: expected an id of printable text/);
+    expect(() => parseReservation(toObject({ id: 'r', creditId: id }))).toThrow(/creditId/);
+  });
+});
+
+describe('tokens', () => {
+  const token = {
+    token: 'crs_1',
+    expiresAt: '2026-01-01T02:00:00Z',
+    permissions: { organization_info: 'VIEW' },
+  };
+
+  test('an access token has no document', () => {
+    const parsed = parseAccessToken(JSON.stringify({ ...token, installationId: 'i', organizationId: 'o' }));
+    expect(parsed).toEqual({
+      token: 'crs_1',
+      expiresAt: '2026-01-01T02:00:00.000Z',
+      permissions: { organization_info: 'VIEW' },
+      installationId: 'i',
+      organizationId: 'o',
+    });
+    expect(parseAccessToken(JSON.stringify(token))).toMatchObject({ installationId: null });
+  });
+
+  test.each([{ token: 'has space crs_9' }, { token: '' }, { token: 5 }, { token: 'a\ncrs_9' }])(
+    'T69 an unusable token is not quoted: %j',
+    change => {
+      const text = JSON.stringify({ ...token, ...change });
+      expect(() => parseAccessToken(text)).toThrow(expect.objectContaining({ code: 'bad_answer' }));
+      expect(() => parseAccessToken(text)).not.toThrow(/crs_/);
+    },
+  );
+
+  test.each([{ expiresAt: 'soon' }, { expiresAt: 1_767_232_800 }, { expiresAt: undefined }])(
+    'a token without a readable expiry is accepted: %j',
+    change => {
+      expect(parseAccessToken(JSON.stringify({ ...token, ...change })).expiresAt).toBe('');
+    },
+  );
+});
