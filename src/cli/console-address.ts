@@ -46,10 +46,7 @@ export function pagesAt(port: number): string {
 /** Where the pages are, at the end. A file that keeps what is said must not let its readers in. */
 export function invitation(known: KnownConsole, io: Io, command = 'carbon-mirror'): readonly string[] {
   if (io.terminal.stderr) return [`Open ${addressOf(known, io)}`];
-  return [
-    `"${command} console url" prints the address that lets a browser in.`,
-    `Open ${pagesAt(known.port)}`,
-  ];
+  return [`Run "${command} console url" for a sign-in link.`, `Open ${pagesAt(known.port)}`];
 }
 
 function fileOf({ folder }: Where): string {

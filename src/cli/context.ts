@@ -9,7 +9,7 @@ import type { Format, Rows } from './output/output.js';
 import type { TableShape } from './output/table.js';
 
 /** What a command may ask for. What it opens is closed as it ends. */
-export interface Context {
+export interface CommandContext {
   readonly io: Io;
   readonly format: Format;
   /** Where the mirror is that the settings name, or the demo's. */
@@ -25,10 +25,10 @@ export interface Context {
   readonly rows: (columns: readonly string[], rows: Rows, shape?: TableShape) => Promise<number>;
   readonly value: (value: unknown) => Promise<void>;
   /** What was done: for a program one value, and for a person sentences, which are talk. */
-  readonly tell: (done: unknown, ...sentences: readonly string[]) => Promise<void>;
-  readonly print: (...lines: readonly string[]) => Promise<void>;
+  readonly printResult: (done: unknown, ...sentences: readonly string[]) => Promise<void>;
+  readonly printLines: (...lines: readonly string[]) => Promise<void>;
   /** Talk, which is no data. */
-  readonly say: (...lines: readonly string[]) => void;
+  readonly printNotice: (...lines: readonly string[]) => void;
 }
 
 type AllWriters = Omit<Writers, 'mirror' | 'close'> & { readonly mirror: Mirror };

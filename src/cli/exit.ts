@@ -43,7 +43,7 @@ export function notThereFault(message: Lines, advice?: Lines): CommandFault {
 
 /** Nothing is ever written over. */
 export function isThere(file: string): CommandFault {
-  return usageFault(`${file} is there already.`, 'Name a new file, or remove that one first.');
+  return usageFault(`${file} already exists.`, 'Choose a new name, or remove it first.');
 }
 
 /** For work that can be left at any point: Ctrl-C ends it here. */

@@ -16,6 +16,7 @@ export function describeCounts(counts: readonly FindingCount[]): string | null {
 export const ON_FINDINGS = 'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
 
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
-  if (countedAt === null) return 'Findings were not counted yet: a worker counts them every five minutes.';
+  if (countedAt === null)
+    return 'Findings have not been counted yet. A worker counts them every five minutes.';
   return `Findings, counted ${formatAge(countedAt, now)} ago: ${describeCounts(counts) ?? 'none'}.`;
 }

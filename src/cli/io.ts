@@ -30,17 +30,17 @@ export function cleanLine(line: string): string {
 }
 
 /** Talk, a line each: what the registry sent cannot end a line or draw on the terminal. */
-export function say(io: Pick<Io, 'stderr'>, ...lines: readonly string[]): void {
+export function printNotice(io: Pick<Io, 'stderr'>, ...lines: readonly string[]): void {
   for (const line of lines) io.stderr.write(`${cleanLine(line)}\n`);
 }
 
 /** Data for people, a line each. */
-export async function print(io: Io, ...lines: readonly string[]): Promise<void> {
-  if (lines.length > 0) await emit(io, lines.map(line => `${cleanLine(line)}\n`).join(''));
+export async function printLines(io: Io, ...lines: readonly string[]): Promise<void> {
+  if (lines.length > 0) await writeStdout(io, lines.map(line => `${cleanLine(line)}\n`).join(''));
 }
 
 /** For a person who has not said that colours, or a terminal's own commands, are of no use there. */
-export function colours(
+export function usesColours(
   { terminal, env }: Pick<Io, 'terminal' | 'env'>,
   where: 'stdout' | 'stderr' = 'stdout',
 ): boolean {
@@ -48,7 +48,7 @@ export function colours(
 }
 
 /** Text as it is, for files and programs. Writes and waits until the reader has room, so that memory does not grow with the data. */
-export async function emit(io: Io, text: string): Promise<void> {
+export async function writeStdout(io: Io, text: string): Promise<void> {
   if (io.stdout.write(text)) return;
   await new Promise<void>(resolve => {
     const done = (): void => {
@@ -63,16 +63,16 @@ export async function emit(io: Io, text: string): Promise<void> {
 const CHARACTERS_AT_ONCE = 32_768;
 
 /** The same of what is made piece by piece; what was made before a fault is written too. */
-export async function writeTexts(io: Io, texts: AsyncIterable<string>): Promise<void> {
+export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
   let held = '';
   try {
     for await (const text of texts) {
       held += text;
       if (held.length < CHARACTERS_AT_ONCE) continue;
-      await emit(io, held);
+      await writeStdout(io, held);
       held = '';
     }
   } finally {
-    if (held !== '') await emit(io, held);
+    if (held !== '') await writeStdout(io, held);
   }
 }

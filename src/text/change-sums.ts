@@ -24,7 +24,7 @@ export function createChangeSums() {
       const { added, changed, removed } = kinds;
       const head = `${added + changed + removed} changes: ${added} added, ${changed} changed, ${removed} removed`;
       const each = [...moved].map(([what, { came, went, notSummed: left }]) => {
-        const rest = left === 0 ? '' : `; ${left} without an amount that can be added`;
+        const rest = left === 0 ? '' : `; ${left} without a usable amount`;
         return `${what}: +${formatTonnes(came)} t, -${formatTonnes(went)} t${rest}`;
       });
       return [head, ...each];

@@ -90,7 +90,7 @@ function describeAmount(resource: string, cells: Cells): string {
 
 function forWhom(cells: Cells): string {
   const beneficiary = text(cells['beneficiary']);
-  return beneficiary === null ? ', claimed by nobody' : ` for ${truncateName(beneficiary)}`;
+  return beneficiary === null ? ', unclaimed' : ` for ${truncateName(beneficiary)}`;
 }
 
 function byWhom(cells: Cells): string {
@@ -106,7 +106,7 @@ function datedIn({ resource, after, observed_at: at }: Change): string {
 
 function describeColumns({ changed_columns: columns, before, after }: Change): string {
   const all = columns ?? [];
-  if (all.includes('document')) return 'something that has no column of its own';
+  if (all.includes('document')) return 'a field without a column of its own';
   const said = all.length > 1 ? all.filter(name => name !== 'updated_at') : all;
   const shown = said.includes('amount_exact') ? said.filter(name => name !== 'amount_micro') : said;
   const first = shown
@@ -130,7 +130,7 @@ function creditName(cells: Cells): string {
 
 function amountOf(cells: Cells): string {
   const amount = text(cells['amount_exact']);
-  return amount === null ? 'an amount that cannot be read' : `${withThousands(amount)} t`;
+  return amount === null ? 'an unreadable amount' : `${withThousands(amount)} t`;
 }
 
 function text(value: unknown): string | null {

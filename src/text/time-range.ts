@@ -21,7 +21,7 @@ export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const span = parsePeriod(text, now);
   if ('fault' in span) return span;
   const present = formatInstant(now);
-  if (span.from > present) return { fault: `${text} lies in the future: the mirror knows the past only.` };
+  if (span.from > present) return { fault: `${text} is in the future.` };
   return { from: span.from, to: span.to < present ? span.to : present };
 }
 

@@ -23,5 +23,5 @@ export function describeWrongWord(text: string, words: readonly string[]): strin
   ]);
   const listed = [...words.slice(0, MOST_LISTED), ...(words.length > MOST_LISTED ? ['…'] : [])];
   const expected = `Expected one of ${listed.map(cleanText).join(', ')}, got "${truncateName(text)}".`;
-  return near.size === 0 ? expected : `${expected} Near: ${[...near].map(cleanText).join(', ')}.`;
+  return near.size === 0 ? expected : `${expected} Did you mean ${[...near].map(cleanText).join(', ')}?`;
 }

@@ -200,8 +200,7 @@ test(`at a terminal of ${WIDTH} columns no list is wider, and each column that h
   expect(lists.length).toBeGreaterThan(10);
   for (const [name, { piped, drawn }] of lists) {
     for (const line of drawn.stdout.split('\n')) expect(line.length, name).toBeLessThanOrEqual(WIDTH);
-    const [, left = ''] =
-      /^Not shown for want of width: (.*)\. See them with \| less -S\.$/m.exec(drawn.stderr) ?? [];
+    const [, left = ''] = /^Hidden columns: (.*)\. Pipe to "less -S" to see all\.$/m.exec(drawn.stderr) ?? [];
     const columns = [...columnsOf(drawn.stdout), ...left.split(', ')].filter(column => column !== '');
     expect(columns.toSorted(), name).toEqual(columnsOf(piped.stdout).toSorted());
   }

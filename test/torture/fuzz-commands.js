@@ -123,9 +123,9 @@ async function readCommands(from) {
   const { COMMANDS } = await from('cli/commands.js');
   const { Command } = await import('commander');
   const root = new Command();
-  const { define } = await from('cli/define.js');
+  const { registerCommand } = await from('cli/register-command.js');
   for (const [name, command] of Object.entries(COMMANDS))
-    define(root, name, command, { env: {}, now: Date.now });
+    registerCommand(root, name, command, { env: {}, now: Date.now });
   const walk = (command, path) => [
     ...(command.commands.length === 0
       ? [{ path, options: command.options, most: command.registeredArguments }]

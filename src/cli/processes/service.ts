@@ -3,7 +3,7 @@ import type { Running } from '../../app/running.js';
 import { databaseSecrets } from '../../app/config/database.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
-import { colours, type Io } from '../io.js';
+import { usesColours, type Io } from '../io.js';
 
 interface ServiceSettings {
   readonly logLevel: string;
@@ -20,7 +20,7 @@ export async function runService(
 ): Promise<void> {
   const { createLog } = await import('../../app/log.js');
   const mask = createMask([...secrets, ...databaseSecrets(database)]);
-  const looks = { pretty: io.terminal.stdout, inColour: colours(io) };
+  const looks = { pretty: io.terminal.stdout, inColour: usesColours(io) };
   const interrupted = io.interruption();
   const running = await start(createLog({ level, mask, now: io.now, ...looks, fields: { role } }));
   io.tellParent({ ready: role, port: running.port, operations: running.operationsPort });
