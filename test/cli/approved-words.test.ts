@@ -117,7 +117,7 @@ const OF_THE_MOMENT = [
 ];
 /** Whether the worker beside this test has counted them by then. */
 const COUNTED =
-  /^Findings(?: were not counted yet: a worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
+  /^Findings(?: have not been counted yet\. A worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
 const COUNTS = /^\.(?:findings\.counts\[\]|shown_by\.delivery)/;
 
 /** Addresses, folders and the tags of names are of this run alone. */

@@ -136,7 +136,7 @@ describe('lists', () => {
     });
     const missing = await run('retirements', 'show', 'nobody');
     expect(missing).toMatchObject({ exitCode: 6, stdout: '' });
-    expect(missing.stderr).toContain('There is no "nobody"');
+    expect(missing.stderr).toContain('No row of retirements has the id "nobody"');
   });
 
   test('retirements list finds by year, beneficiary and project, each only as a part of the text', async () => {
@@ -365,7 +365,7 @@ describe('snapshot', () => {
     rmSync(file);
     expect(await run('snapshot', file)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining('told.db.json is there already'),
+      stderr: expect.stringContaining('told.db.json already exists'),
     });
     expect(existsSync(file)).toBe(false);
   });

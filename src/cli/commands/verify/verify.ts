@@ -19,7 +19,7 @@ import { flag, text } from '../../options.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
-  'It cannot detect an edit made to both a row and its stored JSON; use "carbon-mirror verify --against-registry".';
+  'This check cannot detect an edit made to both a row and its stored JSON; use "carbon-mirror verify --against-registry".';
 
 export const VERIFY = defineCommand({
   summary: 'Verify databases, evidence log and certificates',
