@@ -104,7 +104,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.link('Changes'));
     await person.click(person.link('Does it add up?'));
     await person.click(person.page.getByRole('button', { name: 'Compare with the registry' }));
-    await person.sees(/rows match the registry/);
+    await person.sees(/are as at the registry\./);
   },
   'Check that the sums are balanced': async person => {
     await person.click(person.link('Changes'));
