@@ -2,12 +2,12 @@ import type { FindingCount, Findings } from '../query/history/findings.js';
 import type { Trouble } from '../query/inbox/troubles.js';
 import { formatAge } from '../text/format-duration.js';
 
-/** What to do, and the command that shows more. */
+/** Returns what to do about a trouble, with the command that shows more. */
 export function describeTodo({ todo, command }: Trouble): string {
   return command === null ? todo : `${todo} See "${command}".`;
 }
 
-/** What of them was found, in words; null where nothing was. */
+/** Returns the findings that have rows, such as `restatements: 1`; null if there are none. */
 export function describeCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
   return found.length === 0 ? null : found.map(({ finding, rows }) => `${finding}: ${rows}`).join(', ');

@@ -5,7 +5,7 @@ import type { Compare } from '../../console/comparison.js';
 import { readSeal } from '../sealed.js';
 import { measure as inspect } from '../certificate-files.js';
 import { defineCommand } from '../command.js';
-import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
+import { createSignInLink, findConsole, invitation, keepConsole } from '../console-address.js';
 import { notThereFault } from '../exit.js';
 import type { Io } from '../io.js';
 import type { MirrorLocation } from '../context.js';
@@ -24,7 +24,7 @@ const printUrl = defineCommand({
   details: 'The link signs in one browser, once.',
   run: async ({ io, location, printLines }) => {
     const known = findConsole(location());
-    if (known !== null) return await printLines(addressOf(known, io));
+    if (known !== null) return await printLines(createSignInLink(known, io));
     throw notThereFault(
       `No console has been started for the mirror in ${location().folder}.`,
       'Start one with "carbon-mirror console".',

@@ -8,7 +8,7 @@ import { verifyFiles } from '../certificate-files.js';
 import { defineCommand } from '../command.js';
 import { type CommandContext, type MirrorLocation } from '../context.js';
 import { using } from '../mirror-location.js';
-import { checkFault, isThere, notThereFault, usageFault } from '../exit.js';
+import { checkFault, alreadyExistsFault, notThereFault, usageFault } from '../exit.js';
 import { beginOrigin, describeRestored } from '../sealed.js';
 import { choice, required, text } from '../options.js';
 
@@ -23,7 +23,7 @@ export const BACKUP = defineCommand({
   examples: ['carbon-mirror backup /backup/2026-01-31'],
   run: async (context, { folder }) => {
     const keeping = keepingOf(context.location());
-    if (existsSync(folder)) throw isThere(folder);
+    if (existsSync(folder)) throw alreadyExistsFault(folder);
     await keeping.copyTo(folder);
     const copy = at(folder);
     const { certificates } = await check(context, copy);

@@ -5,7 +5,7 @@ import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
 import { formatCount } from '../../text/numbers.js';
 import { defineCommand } from '../command.js';
-import { isThere, usageFault } from '../exit.js';
+import { alreadyExistsFault, usageFault } from '../exit.js';
 import { toJson, toSnakeKeys } from '../output/output.js';
 import { required, text } from '../options.js';
 
@@ -25,7 +25,7 @@ export const SNAPSHOT = defineCommand({
     const { base_url: registry = null, app_id: appId = null } = (await readOrigin(reader)) ?? {};
     const known = await countKnown(reader);
     const coverage = await readCoverage(reader, null, null);
-    if (!(await engine.snapshot(file, io.now()))) throw isThere(file);
+    if (!(await engine.snapshot(file, io.now()))) throw alreadyExistsFault(file);
     const bytes = statSync(file).size;
     const madeAt = new Date(io.now()).toISOString();
     const told = { file, bytes, asOf, madeAt, demo, registry, appId, known, coverage };
@@ -47,5 +47,5 @@ function demandNew(file: string, about: string): void {
       'Create it first, or choose another place.',
     );
   const taken = [file, about].find(name => existsSync(name));
-  if (taken !== undefined) throw isThere(taken);
+  if (taken !== undefined) throw alreadyExistsFault(taken);
 }

@@ -10,7 +10,7 @@ interface ServiceSettings {
   readonly database: StoreSettings['database'];
 }
 
-/** Run until the first signal, or until the program fails by itself; then stop it in order. What it tells is for a person at a terminal, else one JSON line an event. */
+/** Runs a service until a signal or its own failure, then stops it in order. Logs are text on a terminal, and JSON lines elsewhere. */
 export async function runService(
   io: Io,
   role: string,
@@ -31,7 +31,7 @@ export async function runService(
   }
 }
 
-/** What a child is told of a port that was kept for it and that nobody has named. */
+/** Tells a child process that it may use the next free port, because its port was not set by the user. */
 export const OR_NEXT_PORT = 'OR_NEXT_PORT';
 
 export function takesNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {
