@@ -1,53 +1,68 @@
-import type { Context } from './context.js';
+import type { CommandContext } from './context.js';
 import type { Io } from './io.js';
-import type { AllTaken, Meant } from './options.js';
+import type { CommandArguments, ParameterSet } from './options.js';
 
-/** How an answer can be had beside what a person reads: the words of `--json` and `--csv`. */
-interface Prints {
+/** The output formats of a command besides text for people, with the help text of their options. */
+interface OutputFormats {
   readonly json?: string;
   readonly csv?: string;
 }
 
-/** A command is a value: what a person types, what it says of itself, and what it does. */
+/** A command of the program, or a group of commands. The command line and the help are derived from it. */
 export interface Command {
-  readonly says: string;
-  /** What stands in its place after the command, in their order. */
-  readonly words?: AllTaken;
-  readonly options?: AllTaken;
-  readonly prints?: Prints;
+  /** An imperative phrase of at most ten words. */
+  readonly summary: string;
+  /** Shown below the summary in the command's own help. */
+  readonly details?: string;
+  /** Positional arguments, in order. */
+  readonly args?: ParameterSet;
+  readonly options?: ParameterSet;
+  readonly formats?: OutputFormats;
   readonly examples?: readonly string[];
-  /** What may be said after its name. */
   readonly commands?: Readonly<Record<string, Command>>;
-  /** A group does nothing by itself. */
-  readonly run?: (context: Context, given: Given) => Promise<unknown>;
+  /** Undefined for a group that only has subcommands. */
+  readonly run?: (context: CommandContext, given: UnparsedArguments) => Promise<unknown>;
 }
 
 export interface CommandGroup extends Command {
   readonly commands: Readonly<Record<string, Command>>;
 }
 
-/** The forms that every list has. */
-export const ROWS: Prints = { json: 'print the rows as JSON', csv: 'print the rows as CSV' };
+/** The formats of commands that print rows. */
+export const ROW_FORMATS: OutputFormats = { json: 'print the rows as JSON', csv: 'print the rows as CSV' };
 
-type Given = Readonly<Record<string, unknown>>;
+/** Values by parameter name, as commander read them from the command line. */
+type UnparsedArguments = Readonly<Record<string, unknown>>;
 
-interface Written<W extends AllTaken, O extends AllTaken> extends Omit<Command, 'run'> {
-  readonly words?: W;
+interface CommandDefinition<A extends ParameterSet, O extends ParameterSet> extends Omit<Command, 'run'> {
+  readonly args?: A;
   readonly options?: O;
-  readonly run: (context: Context, given: Meant<W> & Meant<O>) => Promise<unknown>;
+  readonly run: (
+    context: CommandContext,
+    given: CommandArguments<A> & CommandArguments<O>,
+  ) => Promise<unknown>;
 }
 
-// biome-ignore lint/complexity/noBannedTypes: a command that takes nothing
-export function command<W extends AllTaken = {}, O extends AllTaken = {}>(written: Written<W, O>): Command {
-  const all = { ...written.words, ...written.options };
+/** Creates a command whose `run` receives its arguments and options parsed and typed. */
+// biome-ignore lint/complexity/noBannedTypes: a command without parameters
+export function defineCommand<A extends ParameterSet = {}, O extends ParameterSet = {}>(
+  definition: CommandDefinition<A, O>,
+): Command {
+  const parameters = { ...definition.args, ...definition.options };
   return {
-    ...written,
-    run: (context, given) => written.run(context, meant<Meant<W> & Meant<O>>(all, given, context.io)),
+    ...definition,
+    run: (context, given) =>
+      definition.run(
+        context,
+        parseArguments<CommandArguments<A> & CommandArguments<O>>(parameters, given, context.io),
+      ),
   };
 }
 
-/** What was typed, each as its own kind reads it. */
-function meant<M>(all: AllTaken, given: Given, io: Io): M {
-  const read: unknown[][] = Object.entries(all).map(([name, taken]) => [name, taken.read(given[name], io)]);
-  return Object.fromEntries(read);
+function parseArguments<Parsed>(parameters: ParameterSet, given: UnparsedArguments, io: Io): Parsed {
+  const parsed: unknown[][] = Object.entries(parameters).map(([name, parameter]) => [
+    name,
+    parameter.parse(given[name], io),
+  ]);
+  return Object.fromEntries(parsed);
 }

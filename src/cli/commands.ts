@@ -24,42 +24,43 @@ import { SYNC } from './commands/sync/sync.js';
 import { TRIGGER } from './commands/trigger.js';
 import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
-import { listCommands } from './lists/lists.js';
+import { createListGroups } from './lists/lists.js';
 
-/** What a list has beside `list` and `show`, or instead of them. */
-const LISTS = listCommands({
+/** The commands of each list: `list`, `show`, and those named here. */
+const LIST_GROUPS = createListGroups({
   reservations: RESERVATIONS,
   certificates: { export: EXPORT },
   deliveries: DELIVERIES,
   jobs: JOBS,
 });
-const lists = (...names: readonly string[]) =>
-  Object.fromEntries(Object.entries(LISTS).filter(([name]) => names.includes(name)));
-const APART = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations'];
+const pickLists = (...names: readonly string[]) =>
+  Object.fromEntries(Object.entries(LIST_GROUPS).filter(([name]) => names.includes(name)));
+/** Lists that belong to other groups than `Read data`. */
+const GROUPED_ELSEWHERE = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations'];
 
-/** Every command by what a person does with it, in the order of the help. What one loads to do its work it imports then. */
+/** All commands by group, in the order of the help. Commands import large modules only when they run, so that others start quickly. */
 export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
-  Look: {
+  'Read data': {
     status: STATUS,
     available: AVAILABLE,
     query: QUERY,
     console: CONSOLE,
-    ...lists(...Object.keys(LISTS).filter(name => !APART.includes(name))),
+    ...pickLists(...Object.keys(LIST_GROUPS).filter(name => !GROUPED_ELSEWHERE.includes(name))),
     schema: SCHEMA,
   },
-  Prove: {
+  'Audit and prove': {
     'as-of': AS_OF,
     changes: CHANGES,
     balance: BALANCE,
-    ...lists('certificates'),
+    ...pickLists('certificates'),
     verify: VERIFY,
     evidence: EVIDENCE,
     snapshot: SNAPSHOT,
   },
-  Webhooks: { ...lists('deliveries', 'jobs'), trigger: TRIGGER },
-  Act: { ...lists('reservations'), 'install-url': INSTALL_URL },
-  Run: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...lists('syncs'), migrate: MIGRATE },
-  Repair: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
+  Webhooks: { ...pickLists('deliveries', 'jobs'), trigger: TRIGGER },
+  'Write to the registry': { ...pickLists('reservations'), 'install-url': INSTALL_URL },
+  Operate: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...pickLists('syncs'), migrate: MIGRATE },
+  Maintain: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
   Sandbox: { sandbox: SANDBOX },
 };
 

@@ -6,7 +6,7 @@ import type { Io } from './io.js';
 import type { MirrorLocation } from './context.js';
 import { valueAt } from './value-at.js';
 
-/** What a console leaves for who wants to be let in. */
+/** The port and secret of a console, stored so that other commands can create sign-in links. */
 export interface KnownConsole {
   readonly port: number;
   /** In hex. */
@@ -15,7 +15,7 @@ export interface KnownConsole {
 
 type Where = Pick<MirrorLocation, 'folder'>;
 
-/** Null where none has been started there. */
+/** Returns the console of a mirror; null if none has been started. */
 export function findConsole(location: Where): KnownConsole | null {
   const file = fileOf(location);
   if (!existsSync(file)) return null;
@@ -25,7 +25,7 @@ export function findConsole(location: Where): KnownConsole | null {
   return isWhole ? { port, secret } : null;
 }
 
-/** Who may read this file gets in: it is the owner's alone. */
+/** Stores how to reach the console. Only the owner may read the file, because its secret lets anybody in. */
 export function keepConsole(location: Where, known: KnownConsole): void {
   const file = fileOf(location);
   makePrivateFolder(location.folder);
@@ -33,8 +33,8 @@ export function keepConsole(location: Where, known: KnownConsole): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Lets a browser in, once. */
-export function addressOf({ port, secret }: KnownConsole, { now }: Pick<Io, 'now'>): string {
+/** Creates a link that signs in one browser, once. */
+export function createSignInLink({ port, secret }: KnownConsole, { now }: Pick<Io, 'now'>): string {
   const keys = createKeys({ secret: Buffer.from(secret, 'hex'), now });
   return `${pagesAt(port)}/?key=${keys.mint()}`;
 }
@@ -43,13 +43,10 @@ export function pagesAt(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Where the pages are, at the end. A file that keeps what is said must not let its readers in. */
+/** Returns lines that say how to open the console. Only a terminal gets a sign-in link: a log file must not let its readers in. */
 export function invitation(known: KnownConsole, io: Io, command = 'carbon-mirror'): readonly string[] {
-  if (io.terminal.stderr) return [`Open ${addressOf(known, io)}`];
-  return [
-    `"${command} console url" prints the address that lets a browser in.`,
-    `Open ${pagesAt(known.port)}`,
-  ];
+  if (io.terminal.stderr) return [`Open ${createSignInLink(known, io)}`];
+  return [`Run "${command} console url" for a sign-in link.`, `Open ${pagesAt(known.port)}`];
 }
 
 function fileOf({ folder }: Where): string {

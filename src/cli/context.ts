@@ -8,27 +8,27 @@ import type { Io } from './io.js';
 import type { Format, Rows } from './output/output.js';
 import type { TableShape } from './output/table.js';
 
-/** What a command may ask for. What it opens is closed as it ends. */
-export interface Context {
+/** What a command may use. Everything it opens is closed when the command ends. */
+export interface CommandContext {
   readonly io: Io;
   readonly format: Format;
-  /** Where the mirror is that the settings name, or the demo's. */
+  /** The mirror of the settings, or the demo's; throws if there is none. */
   readonly location: () => MirrorLocation;
-  /** The same for what needs no mirror there. */
+  /** The same for commands that need no existing mirror. */
   readonly settings: () => MirrorLocation;
   readonly reader: () => Promise<Reader>;
   readonly inbox: () => Promise<InboxPort>;
   readonly writers: () => Promise<AllWriters>;
   readonly pdfs: () => Promise<PdfStore>;
   readonly client: () => Promise<RegistryClient>;
-  /** Data in the form that was asked for: rows, or one value as JSON. */
+  /** Print data in the requested format: rows, or one value as JSON. */
   readonly rows: (columns: readonly string[], rows: Rows, shape?: TableShape) => Promise<number>;
   readonly value: (value: unknown) => Promise<void>;
-  /** What was done: for a program one value, and for a person sentences, which are talk. */
-  readonly tell: (done: unknown, ...sentences: readonly string[]) => Promise<void>;
-  readonly print: (...lines: readonly string[]) => Promise<void>;
-  /** Talk, which is no data. */
-  readonly say: (...lines: readonly string[]) => void;
+  /** Prints what was done: a value as JSON if requested, and sentences as notices. */
+  readonly printResult: (done: unknown, ...sentences: readonly string[]) => Promise<void>;
+  readonly printLines: (...lines: readonly string[]) => Promise<void>;
+  /** Prints lines for people to stderr. */
+  readonly printNotice: (...lines: readonly string[]) => void;
 }
 
 type AllWriters = Omit<Writers, 'mirror' | 'close'> & { readonly mirror: Mirror };

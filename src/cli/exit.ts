@@ -1,4 +1,4 @@
-/** What the exit code of a command says. */
+/** The exit codes of commands. */
 export const EXIT = {
   ok: 0,
   unexpected: 1,
@@ -13,11 +13,11 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 type Lines = string | readonly string[];
 
-/** A fault that was foreseen: shown as its message and, on the next line, what to do. Never a stack trace. */
+/** An expected failure of a command. Prints a message and what to do, and never a stack trace. */
 export class CommandFault extends Error {
   override readonly name = 'CommandFault';
   readonly exitCode: ExitCode;
-  /** What is said, a line each: a line end within one is somebody else's. */
+  /** One printed line each. A line end inside a line came from outside, and is removed. */
   readonly lines: readonly string[];
 
   constructor(exitCode: ExitCode, message: Lines, advice: Lines = []) {
@@ -27,26 +27,27 @@ export class CommandFault extends Error {
   }
 }
 
-/** What was typed or set cannot be meant. */
+/** Creates the error for an invalid command line or setting. */
 export function usageFault(message: Lines, advice?: Lines): CommandFault {
   return new CommandFault(EXIT.usage, message, advice);
 }
 
-/** What was looked at is not as it should be. */
+/** Creates the error for a check that failed. */
 export function checkFault(message: Lines, advice?: Lines): CommandFault {
   return new CommandFault(EXIT.checkFailed, message, advice);
 }
 
+/** Creates the error for something named that does not exist. */
 export function notThereFault(message: Lines, advice?: Lines): CommandFault {
   return new CommandFault(EXIT.notThere, message, advice);
 }
 
-/** Nothing is ever written over. */
-export function isThere(file: string): CommandFault {
-  return usageFault(`${file} is there already.`, 'Name a new file, or remove that one first.');
+/** Creates the error for an output file that already exists: commands never overwrite files. */
+export function alreadyExistsFault(file: string): CommandFault {
+  return usageFault(`${file} already exists.`, 'Choose a new name, or remove it first.');
 }
 
-/** For work that can be left at any point: Ctrl-C ends it here. */
+/** Ends the command here if Ctrl-C was pressed. Call it where the work can stop safely. */
 export function demandNotInterrupted(signal: AbortSignal, state = 'Interrupted.'): void {
   if (signal.aborted) throw new CommandFault(EXIT.interrupted, state);
 }

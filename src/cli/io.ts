@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { cleanText } from '../text/clean-text.js';
 
-/** What a command touches of the outside. Data goes to `stdout`, talk to `stderr`. */
+/** Everything outside the program that a command uses. Data goes to `stdout`, notices to `stderr`. */
 export interface Io {
   readonly stdin: Readable;
   readonly stdout: Writable;
@@ -21,34 +21,34 @@ export interface Io {
   readonly tellParent: (fact: Readonly<Record<string, unknown>>) => void;
 }
 
-const LONGEST_LINE = 2000;
+const MAX_LINE_LENGTH = 2000;
 
-/** One line for people, whatever stands in it. */
+/** Makes any text safe as one line on a terminal: removes control characters and limits its length. */
 export function cleanLine(line: string): string {
   const clean = cleanText(line);
-  return clean.length > LONGEST_LINE ? `${clean.slice(0, LONGEST_LINE - 1)}…` : clean;
+  return clean.length > MAX_LINE_LENGTH ? `${clean.slice(0, MAX_LINE_LENGTH - 1)}…` : clean;
 }
 
-/** Talk, a line each: what the registry sent cannot end a line or draw on the terminal. */
-export function say(io: Pick<Io, 'stderr'>, ...lines: readonly string[]): void {
+/** Prints notices to stderr, each as one line that cannot control the terminal. */
+export function printNotice(io: Pick<Io, 'stderr'>, ...lines: readonly string[]): void {
   for (const line of lines) io.stderr.write(`${cleanLine(line)}\n`);
 }
 
-/** Data for people, a line each. */
-export async function print(io: Io, ...lines: readonly string[]): Promise<void> {
-  if (lines.length > 0) await emit(io, lines.map(line => `${cleanLine(line)}\n`).join(''));
+/** Prints data for people to stdout, each as one line that cannot control the terminal. */
+export async function printLines(io: Io, ...lines: readonly string[]): Promise<void> {
+  if (lines.length > 0) await writeStdout(io, lines.map(line => `${cleanLine(line)}\n`).join(''));
 }
 
-/** For a person who has not said that colours, or a terminal's own commands, are of no use there. */
-export function colours(
+/** Whether output goes to a terminal for which colours are not turned off. */
+export function usesColours(
   { terminal, env }: Pick<Io, 'terminal' | 'env'>,
   where: 'stdout' | 'stderr' = 'stdout',
 ): boolean {
   return terminal[where] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-/** Text as it is, for files and programs. Writes and waits until the reader has room, so that memory does not grow with the data. */
-export async function emit(io: Io, text: string): Promise<void> {
+/** Writes unchanged text to stdout, and waits until a slow reader has caught up, so that memory stays bounded. */
+export async function writeStdout(io: Io, text: string): Promise<void> {
   if (io.stdout.write(text)) return;
   await new Promise<void>(resolve => {
     const done = (): void => {
@@ -59,20 +59,20 @@ export async function emit(io: Io, text: string): Promise<void> {
   });
 }
 
-/** A write costs as much as to make several lines. */
-const CHARACTERS_AT_ONCE = 32_768;
+/** Texts are joined to writes of about this length, because each write is expensive. */
+const MIN_WRITE_LENGTH = 32_768;
 
-/** The same of what is made piece by piece; what was made before a fault is written too. */
-export async function writeTexts(io: Io, texts: AsyncIterable<string>): Promise<void> {
-  let held = '';
+/** Writes texts to stdout as they arrive. If the source fails, the texts before that are written too. */
+export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
+  let pending = '';
   try {
     for await (const text of texts) {
-      held += text;
-      if (held.length < CHARACTERS_AT_ONCE) continue;
-      await emit(io, held);
-      held = '';
+      pending += text;
+      if (pending.length < MIN_WRITE_LENGTH) continue;
+      await writeStdout(io, pending);
+      pending = '';
     }
   } finally {
-    if (held !== '') await emit(io, held);
+    if (pending !== '') await writeStdout(io, pending);
   }
 }

@@ -4,7 +4,7 @@ import { openEngine } from '../store/open.js';
 import { readSettings, readStore } from '../app/config/config.js';
 import { demoSettingsFile, readDemoSettings } from './commands/demo/settings.js';
 import { usageFault } from './exit.js';
-import { type Io, say } from './io.js';
+import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';
 
 type Environment = Io['env'];
@@ -36,7 +36,7 @@ export function locationAt(io: Io, folder: string, env: Environment, demo: boole
     /** What a demo would lose is made up: it may stand on any disk. */
     env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
     engine: openEngine(readStore({ ...env, DATA_DIR: folder }), ({ message }) =>
-      say(io, `A connection to the database was lost (${message}), and is made anew.`),
+      printNotice(io, `A database connection was lost (${message}) and will be reopened.`),
     ),
   };
 }
@@ -55,12 +55,10 @@ export function demandMirror(location: MirrorLocation, io: Io): MirrorLocation {
   if (missing === null) return location;
   const demo = demoFolder(io.env);
   const hasUnusedDemo = !meansDemo(io) && existsSync(demoSettingsFile(demo));
-  throw usageFault(`There is no mirror in ${location.engine.location}: expected ${missing}.`, [
-    'Start "carbon-mirror up" ("up --demo" for a demo), or set DATA_DIR to where your mirror is.',
+  throw usageFault(`There is no mirror in ${location.engine.location}: ${missing} is missing.`, [
+    'Start "carbon-mirror up" ("up --demo" for a demo), or set DATA_DIR to the folder of your mirror.',
     ...(hasUnusedDemo
-      ? [
-          `The demo in ${demo} is not used with --env-file or NODE_ENV=production, nor with the settings of a registry.`,
-        ]
+      ? [`The demo in ${demo} is ignored because of --env-file, NODE_ENV=production or registry settings.`]
       : []),
   ]);
 }

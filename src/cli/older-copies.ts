@@ -10,8 +10,8 @@ export function checkOlderCopies(folders: readonly string[]): Finding[] {
   return folders.map(folder =>
     warn(
       'copies',
-      `${folder} holds an older copy of the mirror, and the people in it`,
-      'A restore or a move left it; "forget" and "purge" do not touch it. Remove it once you no longer need it.',
+      `${folder} holds an older copy of the mirror, with personal data`,
+      'A restore or a move left it. "forget" and "purge" do not change it; remove it once you no longer need it.',
     ),
   );
 }

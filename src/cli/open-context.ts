@@ -1,13 +1,13 @@
-import type { Context } from './context.js';
-import { print, say } from './io.js';
-import { writeRows, writeValue } from './output/output.js';
+import type { CommandContext } from './context.js';
+import { printLines, printNotice } from './io.js';
+import { printRows, printJson } from './output/output.js';
 import { connect, demandMirror, findSettings } from './mirror-location.js';
 
-type Called = Pick<Context, 'io' | 'format'>;
+type Called = Pick<CommandContext, 'io' | 'format'>;
 
 export async function withContext(
   called: Called,
-  work: (context: Context) => Promise<unknown>,
+  work: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
   const closings: (() => Promise<unknown>)[] = [];
   try {
@@ -17,7 +17,7 @@ export async function withContext(
   }
 }
 
-function createContext(called: Called, atEnd: (close: () => Promise<unknown>) => void): Context {
+function createContext(called: Called, atEnd: (close: () => Promise<unknown>) => void): CommandContext {
   const { io, format } = called;
   const settings = once(() => findSettings(io));
   const location = once(() => demandMirror(settings(), io));
@@ -42,14 +42,14 @@ function createContext(called: Called, atEnd: (close: () => Promise<unknown>) =>
     },
     pdfs: async () => (await pdfs()).pdfs,
     client: once(() => connect(settings(), io)),
-    rows: (columns, rows, shape) => writeRows(io, format, columns, rows, shape),
-    value: value => writeValue(io, value),
-    tell: async (done, ...sentences) => {
-      if (format === 'json') await writeValue(io, done);
-      say(io, ...sentences);
+    rows: (columns, rows, shape) => printRows(io, format, columns, rows, shape),
+    value: value => printJson(io, value),
+    printResult: async (done, ...sentences) => {
+      if (format === 'json') await printJson(io, done);
+      printNotice(io, ...sentences);
     },
-    print: (...lines) => print(io, ...lines),
-    say: (...lines) => say(io, ...lines),
+    printLines: (...lines) => printLines(io, ...lines),
+    printNotice: (...lines) => printNotice(io, ...lines),
   };
 }
 

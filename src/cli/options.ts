@@ -4,146 +4,157 @@ import { describeWrongWord, findSpelling } from '../text/vocabulary.js';
 import { usageFault } from './exit.js';
 import type { Io } from './io.js';
 
-/** A word or an option, and what its text means. */
-export interface Taken<T> {
-  /** As in `<name>`; null for an option that is only there or not. */
-  readonly shows: string | null;
-  readonly says: string | ((io: Io) => string);
-  readonly isNeeded?: boolean;
-  readonly fallback?: string;
-  /** Done unless it is said not to. */
-  readonly isOn?: boolean;
+/** An argument or option of a command: its help text, and how its value is parsed. */
+export interface Parameter<T> {
+  /** As in `<name>`; null for a flag, which has no value. */
+  readonly placeholder: string | null;
+  readonly description: string | ((io: Io) => string);
+  readonly isRequired?: boolean;
+  readonly defaultText?: string;
+  /** Whether the option is `--no-NAME`, which turns off what is on by default. */
+  readonly isNegated?: boolean;
   readonly choices?: readonly string[];
-  readonly read: (given: unknown, io: Io) => T;
+  /** Parses the value from the command line, undefined if it has none. Throws a usage fault for an invalid value. */
+  readonly parse: (given: unknown, io: Io) => T;
 }
 
-export type AllTaken = Readonly<Record<string, Taken<unknown>>>;
-/** What was typed, each as its own kind reads it. */
-export type Meant<W extends AllTaken> = { readonly [Name in keyof W]: ReturnType<W[Name]['read']> };
+export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
+/** The parsed values of a set of parameters. */
+export type CommandArguments<P extends ParameterSet> = {
+  readonly [Name in keyof P]: ReturnType<P[Name]['parse']>;
+};
 
-type Says = Taken<unknown>['says'];
-type Read<T> = (text: string, io: Io) => T;
-type Text<T> = Taken<T | undefined>;
+type Description = Parameter<unknown>['description'];
+type ParseText<T> = (text: string, io: Io) => T;
+type OptionalParameter<T> = Parameter<T | undefined>;
 
-/** As in `--credit-id`. */
-export function optionName(key: string): string {
+/** Returns `--credit-id` for `creditId`. */
+export function toOptionName(key: string): string {
   return `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
 
-/** An option that is there or not. */
-export function flag(says: Says): Taken<boolean> {
-  return { shows: null, says, read: given => given === true };
+/** Defines an option without a value: true if it is given. */
+export function flag(description: Description): Parameter<boolean> {
+  return { placeholder: null, description, parse: given => given === true };
 }
 
-/** Done unless `--no-NAME` is said. */
-export function unless(says: Says): Taken<boolean> {
-  return { shows: null, says, isOn: true, read: given => given !== false };
+/** Defines an option `--no-NAME`: false if it is given. */
+export function negatedFlag(description: Description): Parameter<boolean> {
+  return { placeholder: null, description, isNegated: true, parse: given => given !== false };
 }
 
-export function text(shows: string, says: Says): Text<string> {
-  return valued(shows, says, given => given);
+/** Defines a parameter whose value is any text. */
+export function text(placeholder: string, description: Description): OptionalParameter<string> {
+  return parsedText(placeholder, description, given => given);
 }
 
-/** One or more of them. */
-export function texts(shows: string, says: Says): Taken<string[] | undefined> {
+/** Defines an option that takes one or more texts. */
+export function textList(placeholder: string, description: Description): OptionalParameter<string[]> {
   return {
-    ...text(`${shows}...`, says),
-    read: said => (Array.isArray(said) ? said.map(String) : undefined),
+    ...text(`${placeholder}...`, description),
+    parse: given => (Array.isArray(given) ? given.map(String) : undefined),
   };
 }
 
-/** A text that means something else. */
-export function valued<T>(shows: string, says: Says, read: Read<T>): Text<T> {
-  return { shows, says, read: (given, io) => (typeof given === 'string' ? read(given, io) : undefined) };
+/** Defines a parameter whose text `parseText` turns into a value. */
+export function parsedText<T>(
+  placeholder: string,
+  description: Description,
+  parseText: ParseText<T>,
+): OptionalParameter<T> {
+  const parse = (given: unknown, io: Io) => (typeof given === 'string' ? parseText(given, io) : undefined);
+  return { placeholder, description, parse };
 }
 
-/** An id of the registry's, for a path. */
-export function anId(what: string, says: Says): Text<string> {
-  return valued('id', says, given => {
-    const fits: boolean = isId(given);
-    if (fits) return given;
-    throw usageFault(`${what}: expected an id, got "${given}".`);
+/** Defines a parameter for an id that is safe in a path of the registry; `name` is used in errors. */
+export function registryId(name: string, description: Description): OptionalParameter<string> {
+  return parsedText('id', description, given => {
+    const isValid: boolean = isId(given);
+    if (isValid) return given;
+    throw usageFault(`${name}: expected an id, got "${given}".`);
   });
 }
 
-/** A word of a closed set, in any spelling. */
+/** Defines a parameter that takes one of several words, in any spelling. */
 export function choice<const Word extends string>(
-  shows: string,
-  says: Says,
+  placeholder: string,
+  description: Description,
   choices: readonly Word[],
-): Text<Word> {
-  const read = (given: string): Word => {
-    const found = findSpelling(given, choices);
-    if (found !== null) return found;
+): OptionalParameter<Word> {
+  const parseWord = (given: string): Word => {
+    const word = findSpelling(given, choices);
+    if (word !== null) return word;
     throw usageFault(describeWrongWord(given, choices));
   };
-  return { ...valued(shows, says, read), choices };
+  return { ...parsedText(placeholder, description, parseWord), choices };
 }
 
-export function needed<T>(taken: Text<T>): Taken<T> {
-  const read: Taken<T>['read'] = (given, io) => {
-    const value = taken.read(given, io);
-    if (value === undefined) throw new Error(`expected ${taken.shows}, got ${String(given)}`);
+/** Makes a parameter mandatory. */
+export function required<T>(parameter: OptionalParameter<T>): Parameter<T> {
+  const parse: Parameter<T>['parse'] = (given, io) => {
+    const value = parameter.parse(given, io);
+    if (value === undefined) throw new Error(`expected ${parameter.placeholder}, got ${String(given)}`);
     return value;
   };
-  return { ...taken, isNeeded: true, read };
+  return { ...parameter, isRequired: true, parse };
 }
 
-export function otherwise<T>(taken: Text<T>, fallback: string): Taken<T> {
-  return { ...needed(taken), isNeeded: false, fallback };
+/** Gives a parameter a default, which is parsed like a typed text. */
+export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: string): Parameter<T> {
+  return { ...required(parameter), isRequired: false, defaultText };
 }
 
-/** A date as a person means it, and the span that it stands for. */
-export function date(says: string): Text<TimeRange> {
-  return valued(
+/** Defines a parameter for a past date. Its value is the time range of that date, such as a whole month. */
+export function date(description: string): OptionalParameter<TimeRange> {
+  return parsedText(
     'date',
-    io => `${says} ${aDate(io)}`,
-    (given, io) => readSpan(given, io.now()),
+    io => `${description} ${describeDateForms(io)}`,
+    (given, io) => parsePastRange(given, io.now()),
   );
 }
 
-/** A whole number from 0. */
-export function count(name: string, says: Says): Text<number> {
-  return valued('n', says, given => readNumber(name, given));
+/** Defines a parameter for a whole number from 0; `name` is used in errors. */
+export function wholeNumber(name: string, description: Description): OptionalParameter<number> {
+  return parsedText('n', description, given => parseWholeNumber(name, given));
 }
 
-/** Zero for all. */
-export function limit(most: number): Taken<number> {
-  return otherwise(count('--limit', 'show at most this many; 0 for all'), String(most));
+/** Defines `--limit`, the number of rows to show; 0 for all. */
+export function rowLimit(defaultLimit: number): Parameter<number> {
+  return withDefault(wholeNumber('--limit', 'show at most this many; 0 for all'), String(defaultLimit));
 }
 
-/** How an organization, an installation or an app may be named. */
-export const HOW_NAMED = 'its id or its beginning, its name or a part of it';
-const OF_ORGANIZATION = `of one organization only: ${HOW_NAMED}`;
+/** Ends the description of a parameter that names an organization, installation or app. */
+export const HOW_NAMED = ' (id, name, or a part of either)';
 
-/** One only, or all of them where none is named. */
-export const ORGANIZATION = text('name', OF_ORGANIZATION);
-export const THE_ORGANIZATION = needed(text('name', `the organization: ${HOW_NAMED}`));
-export const YES = flag('do it without a question');
-export const OLDER_COPIES = unless(
-  'leave older copies in unused parts of the files, so that no writer has to wait',
+/** Restricts a command to one organization. */
+export const ORGANIZATION = text('name', `only this organization${HOW_NAMED}`);
+export const THE_ORGANIZATION = required(text('name', `the organization${HOW_NAMED}`));
+export const YES = flag('skip the confirmation');
+export const VACUUM = negatedFlag(
+  'do not vacuum: writers need not wait, but removed data may remain in unused parts of the files',
 );
 
-export function readNumber(what: string, given: string): number {
+/** Parses a whole number from 0; throws a usage fault that starts with `name`. */
+export function parseWholeNumber(name: string, given: string): number {
   if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw usageFault(`${what}: expected a whole number, got "${given}".`);
+  throw usageFault(`${name}: expected a whole number, got "${given}".`);
 }
 
-/** For an id that enters no path. */
-export function readPrintable(what: string, given: string): string {
+/** Returns the text if all its characters are printable. Enough for an id that is sent in a body, not in a path. */
+export function demandPrintable(name: string, given: string): string {
   if (isPrintable(given)) return given;
-  throw usageFault(`${what}: expected printable text, got ${JSON.stringify(given)}.`);
+  throw usageFault(`${name}: expected printable text, got ${JSON.stringify(given)}.`);
 }
 
-/** What `readSpan` takes, for the help of every command that takes one. */
-function aDate({ now }: Pick<Io, 'now'>): string {
+/** Describes what `parsePastRange` accepts. */
+function describeDateForms({ now }: Pick<Io, 'now'>): string {
   const instant = new Date(now()).toISOString();
-  return `a day, a month, a quarter or a year in UTC, an instant such as ${instant}, yesterday, 24h (so long ago) or now`;
+  return `a day, month, quarter or year (UTC), an instant such as ${instant}, yesterday, 24h (ago) or now`;
 }
 
-/** What a person means by a date that is past. */
-export function readSpan(given: string, now: number): TimeRange {
-  const read = parseTimeRange(given, now);
-  if ('fault' in read) throw usageFault(read.fault);
-  return read;
+/** Parses a date into the time range it covers, up to `now`; throws a usage fault if it is invalid or in the future. */
+export function parsePastRange(given: string, now: number): TimeRange {
+  const range = parseTimeRange(given, now);
+  if ('fault' in range) throw usageFault(range.fault);
+  return range;
 }

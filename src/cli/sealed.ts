@@ -4,11 +4,11 @@ import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok, warn } from '../store/contract/finding.js';
 import { withThousands } from '../text/numbers.js';
-import type { Context, MirrorLocation } from './context.js';
+import type { CommandContext, MirrorLocation } from './context.js';
 import { checkFault } from './exit.js';
 import { using } from './mirror-location.js';
 
-type Where = Pick<Context, 'io' | 'location'>;
+type Where = Pick<CommandContext, 'io' | 'location'>;
 
 /** Null where nothing was ever sealed. */
 export async function withLog<T>(
@@ -48,11 +48,11 @@ export async function beginOrigin(
 }
 
 export function describeRestored({ origin, held, newest, lost }: Restored): string {
-  return `The log goes on as ${origin}. It holds a checkpoint of ${held?.size ?? 0} leaves; the newest signed has ${newest?.size ?? 0}: ${lost} leaves were sealed and are lost.`;
+  return `The log continues as ${origin}. Its checkpoint has ${held?.size ?? 0} leaves, the newest signed one had ${newest?.size ?? 0}: ${lost} sealed leaves were lost.`;
 }
 
 const ON_SILENCE =
-  'Is "carbon-mirror work" running with EVIDENCE_KEY_FILE? Its log says why it does not seal.';
+  'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
 /** Leaves that are there though no setting names their key. A role that is to read the mirror alone may not see them. */
 export async function countUnchecked({ location }: Pick<Where, 'location'>): Promise<number> {
@@ -74,7 +74,9 @@ export function describeUnchecked(leaves: number): string {
 export async function checkSealing({ io, location }: Where): Promise<Finding[]> {
   const unchecked = await countUnchecked({ location });
   if (unchecked > 0)
-    return [warn('evidence', describeUnchecked(unchecked), 'Set it to the file of their key.')];
+    return [
+      warn('evidence', describeUnchecked(unchecked), 'Set it to the file of the key that signed them.'),
+    ];
   if (!location().env['EVIDENCE_KEY_FILE']) return [];
   const { findUnsealed } = await import('../evidence/behind.js');
   const found = await withLog(location(), async port => {
@@ -82,7 +84,7 @@ export async function checkSealing({ io, location }: Where): Promise<Finding[]> 
     if (unsealed !== null) return fail('evidence', unsealed, ON_SILENCE);
     return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
   });
-  return [found ?? fail('evidence', 'nothing was ever sealed', ON_SILENCE)];
+  return [found ?? fail('evidence', 'nothing has been sealed', ON_SILENCE)];
 }
 
 /** Null where nothing was ever sealed, or this role may not see it. */
@@ -104,6 +106,6 @@ export async function verifySealed({ location }: Pick<Where, 'location'>): Promi
   const [key, lastSigned] = [readKeyFile(keyFile), lastSignedBeside(keyFile)];
   const verified = await withLog(location(), port => verifyEvidence({ port, key, lastSigned }));
   if (verified === null && lastSigned.read() !== null)
-    throw checkFault('The log is gone: there is no evidence.db, and this key has signed one.');
+    throw checkFault('The evidence log is gone: there is no evidence.db, but this key has signed one.');
   return verified;
 }

@@ -43,8 +43,7 @@ export function createChangeSums() {
 }
 
 function formatMovement({ gained, lost, unsummableChanges }: TonnageMovement): string {
-  const remainder =
-    unsummableChanges === 0 ? '' : `; ${unsummableChanges} without an amount that can be added`;
+  const remainder = unsummableChanges === 0 ? '' : `; ${unsummableChanges} without a usable amount`;
   return `+${formatTonnes(gained)} t, -${formatTonnes(lost)} t${remainder}`;
 }
 

@@ -106,7 +106,7 @@ function describeAmount(resource: string, cells: CellsByColumn): string {
 
 function describeBeneficiary(cells: CellsByColumn): string {
   const beneficiary = readText(cells['beneficiary']);
-  return beneficiary === null ? ', claimed by nobody' : ` for ${truncateName(beneficiary)}`;
+  return beneficiary === null ? ', unclaimed' : ` for ${truncateName(beneficiary)}`;
 }
 
 function describeReserver(cells: CellsByColumn): string {
@@ -124,7 +124,7 @@ function formatDifferingDay({ resource, after, observed_at: observedAt }: Change
 /** Lists the first changed columns with their old and new values, such as `state open → done and 2 more`. */
 function describeChangedColumns({ changed_columns: changed, before, after }: Change): string {
   const columns = omitRedundantColumns(changed ?? []);
-  if (columns.includes('document')) return 'something that has no column of its own';
+  if (columns.includes('document')) return 'a field without a column of its own';
   const listed = columns
     .slice(0, MAX_LISTED_COLUMNS)
     .map(name => `${name} ${formatValue(before?.[name])} → ${formatValue(after?.[name])}`);
@@ -157,7 +157,7 @@ function nameCredit(cells: CellsByColumn): string {
 
 function formatAmount(cells: CellsByColumn): string {
   const amount = readText(cells['amount_exact']);
-  return amount === null ? 'an amount that cannot be read' : `${withThousands(amount)} t`;
+  return amount === null ? 'an unreadable amount' : `${withThousands(amount)} t`;
 }
 
 /** Returns the value if it is a non-empty string, else null. */

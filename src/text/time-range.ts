@@ -28,7 +28,7 @@ export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const range = parsePastOrFutureRange(text, now);
   if ('fault' in range) return range;
   const present = formatInstant(now);
-  if (range.since > present) return { fault: `${text} lies in the future: the mirror knows the past only.` };
+  if (range.since > present) return { fault: `${text} is in the future.` };
   return { since: range.since, until: range.until < present ? range.until : present };
 }
 

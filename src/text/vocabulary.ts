@@ -26,5 +26,5 @@ export function describeWrongWord(text: string, words: readonly string[]): strin
   const expected = `Expected one of ${listed.join(', ')}, got "${truncateName(text)}".`;
   return suggestions.size === 0
     ? expected
-    : `${expected} Near: ${[...suggestions].map(cleanText).join(', ')}.`;
+    : `${expected} Did you mean ${[...suggestions].map(cleanText).join(', ')}?`;
 }

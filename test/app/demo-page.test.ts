@@ -42,7 +42,7 @@ test('a tonne is reserved, and finished', async () => {
   const { send, words } = await stage();
   const [retired, held] = [Number(await demo.value(RETIRED)), Number(await demo.value(HELD))];
   await send('/demo/finish');
-  expect(await words('/demo')).toContain('Nothing is reserved: reserve 1 t first.');
+  expect(await words('/demo')).toContain('Nothing is reserved. Reserve 1 t first.');
   await send('/demo/reserve');
   await expect.poll(() => demo.value(HELD)).toBe(held + 1);
   await send('/demo/finish');
@@ -53,7 +53,7 @@ test('a webhook is lost on purpose: nobody tells the mirror, until it is read', 
   const { send, words } = await stage();
   const [retired, told] = [Number(await demo.value(RETIRED)), Number(await demo.value(TOLD))];
   await send('/demo/lose');
-  expect(await words('/demo')).toContain('1 t was retired, and its webhook is lost.');
+  expect(await words('/demo')).toContain('1 t was retired, and its webhook was dropped.');
   await expect.poll(() => demo.sandbox.registry.deliveries.list(1)[0]?.state).toBe('dropped');
   expect([await demo.value(RETIRED), await demo.value(TOLD)]).toEqual([retired, told]);
   await send('/read-now');

@@ -64,7 +64,7 @@ long.test(
     const { stdout } = await runProcess(['query', '--json', counts], { DATA_DIR }, cwd);
     const [{ o, c, r, p } = { o: 0, c: 0, r: 0, p: 0 }]: Record<string, number>[] = JSON.parse(stdout);
     expect(first.said()).toContain(
-      `Ready: ${o} organizations, ${c} credits, ${r} retirements and ${p} certificates are mirrored.\n`,
+      `Ready: ${o} organizations, ${c} credits, ${r} retirements and ${p} certificates mirrored.\n`,
     );
     expect(Math.min(o ?? 0, c ?? 0, r ?? 0, p ?? 0)).toBeGreaterThan(0);
     await playExamples(cwd);

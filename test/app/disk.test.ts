@@ -37,7 +37,7 @@ long.test(
     const sync = await runProcess(['sync'], env);
     expect(sync).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('Reads and certificates pause: '),
+      stderr: expect.stringContaining('Reads and certificates are paused: '),
     });
     const status = await runProcess(['status'], env);
     expect(status.stdout).toMatch(/\nREADS AND CERTIFICATES PAUSE: \d+ MiB are free, 999999999 MiB are kept/);

@@ -44,7 +44,7 @@ test('T70 a folder and files that others may read or write, and operations for o
   );
   expect(receive).toEqual([
     expect.stringMatching(/"todo":"chmod 700 .*DATA_DIR is open to others \(mode 777\)/),
-    expect.stringContaining('the file of WEBHOOK_SECRETS_FILE is open to others (mode 644)'),
+    expect.stringContaining('the file of WEBHOOK_SECRETS_FILE is accessible to other users (mode 644)'),
     expect.stringContaining('OPERATIONS_HOST is 0.0.0.0: other machines may ask'),
   ]);
   chmodSync(dataDir, 0o750);
@@ -54,9 +54,9 @@ test('T70 a folder and files that others may read or write, and operations for o
     'working',
   );
   expect(work).toEqual([
-    expect.stringContaining('DATA_DIR is open to others (mode 750)'),
-    expect.stringContaining('the file of REGISTRY_PRIVATE_KEY_FILE is open to others (mode 644)'),
-    expect.stringContaining('the file of --env-file is open to others (mode 644)'),
+    expect.stringContaining('DATA_DIR is accessible to other users (mode 750)'),
+    expect.stringContaining('the file of REGISTRY_PRIVATE_KEY_FILE is accessible to other users (mode 644)'),
+    expect.stringContaining('the file of --env-file is accessible to other users (mode 644)'),
   ]);
   const up = await warnings(
     ['up', '--env-file', settings],

@@ -100,7 +100,7 @@ long.test('a webhook that is lost becomes drift that is seen, once the schedule 
   const busy = `SELECT count(*) FROM inbox.jobs WHERE trigger = 'delivery' AND state IN ('waiting', 'running')`;
   await expect.poll(() => demo.tables.value(busy)).toBe(0);
   await page.getByRole('button', { name: 'lose its webhook' }).click();
-  await expect.poll(() => page.locator('#done').innerText()).toContain('its webhook is lost');
+  await expect.poll(() => page.locator('#done').innerText()).toContain('its webhook was dropped');
   await page.goto(`${demo.origin}/syncs?drift=yes`);
   await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates_asked)
     VALUES ('tick', 'data', 'tick:now', 'schedule', '{"intervalMs":0}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);

@@ -60,10 +60,10 @@ long.test(
 
     await press('Retire 1 t and watch', '1 t was retired for A visitor of the demo.');
     await shows('#moved', 'A visitor of the demo');
-    await press('Reserve 1 t', 'took 1 t.');
+    await press('Reserve 1 t', 'Reserved 1 t (reservation');
     await page.goto(`${up.origin}/`);
     await shows('#moved', /Reserved 1 t/);
-    await press('Retire the reserved 1 t', 'was finished');
+    await press('Retire the reserved 1 t', 'Retired the reserved 1 t (reservation');
     await press('Let a new customer install the app', 'has installed the app');
     await page.goto(`${up.origin}/`);
     await shows('h1', 'in 3 of the 3 known organizations');
@@ -71,7 +71,7 @@ long.test(
     const retired = async () =>
       JSON.parse(await (await page.request.get(`${up.origin}/retirements.json`)).text()).length;
     await expect.poll(retired).toBe(WORLD.retirements + 2);
-    await press('Retire 1 t and lose its webhook', 'its webhook is lost');
+    await press('Retire 1 t and lose its webhook', 'its webhook was dropped');
     await page.goto(`${up.origin}/`);
     await page.getByRole('button', { name: 'Read everything now' }).click();
     await expect.poll(retired).toBe(WORLD.retirements + 3);

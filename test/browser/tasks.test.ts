@@ -66,7 +66,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'Reserve credits and retire them for a customer': async person => {
     await person.click(person.link('Demo'));
     await person.click(person.page.getByRole('button', { name: 'Reserve 1 t' }));
-    await person.sees(/took 1 t\./);
+    await person.sees(/Reserved 1 t \(reservation/);
     await person.click(person.page.getByRole('button', { name: 'Retire the reserved 1 t' }));
     await person.sees(/A visitor of the demo/);
   },
@@ -109,7 +109,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'Check that the sums are balanced': async person => {
     await person.click(person.link('Changes'));
     await person.click(person.link('Does it add up?'));
-    await person.sees(/All \d+ sums are balanced\./);
+    await person.sees(/All \d+ checks passed\./);
   },
   'See that a webhook arrives and what becomes of it': async person => {
     await person.click(person.link('Operations'));

@@ -117,7 +117,7 @@ const OF_THE_MOMENT = [
 ];
 /** Whether the worker beside this test has counted them by then. */
 const COUNTED =
-  /^Findings(?: were not counted yet: a worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
+  /^Findings(?: have not been counted yet\. A worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
 const COUNTS = /^\.(?:findings\.counts\[\]|shown_by\.delivery)/;
 
 /** Addresses, folders and the tags of names are of this run alone. */
@@ -200,8 +200,7 @@ test(`at a terminal of ${WIDTH} columns no list is wider, and each column that h
   expect(lists.length).toBeGreaterThan(10);
   for (const [name, { piped, drawn }] of lists) {
     for (const line of drawn.stdout.split('\n')) expect(line.length, name).toBeLessThanOrEqual(WIDTH);
-    const [, left = ''] =
-      /^Not shown for want of width: (.*)\. See them with \| less -S\.$/m.exec(drawn.stderr) ?? [];
+    const [, left = ''] = /^Hidden columns: (.*)\. Pipe to "less -S" to see all\.$/m.exec(drawn.stderr) ?? [];
     const columns = [...columnsOf(drawn.stdout), ...left.split(', ')].filter(column => column !== '');
     expect(columns.toSorted(), name).toEqual(columnsOf(piped.stdout).toSorted());
   }

@@ -39,7 +39,7 @@ test('inside a read as-of shows what had been observed by then, and says so', as
   const early = await ask('2026-05-04T13:05:00Z');
   expect(early).toMatchObject({ exitCode: 0 });
   expect(early.stderr).toContain(
-    'retirements: a read was under way from 2026-05-04T13:00:00.000Z: what it had not shown by then is left out.',
+    'retirements: a read that started 2026-05-04T13:00:00.000Z was still running; rows it had not reached are left out.',
   );
   expect(early.stdout).toMatch(
     /^retirements as of 2026-05-04T13:05:00.000Z, last read 2026-05-04T12:00:00.000Z:\n/,
@@ -75,7 +75,7 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   );
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
-    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\nWhat changed at the registry after 2026-05-04T12:00:00.000Z was not read by then.\n`,
+    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\nChanges after 2026-05-04T12:00:00.000Z had not been read yet.\n`,
   });
   expect(stdout).toContain('second');
   expect(stdout).not.toContain('half-known');
@@ -85,17 +85,15 @@ test('of several lists that are known the one that was read longest ago is named
   const at = '2026-05-04T14:00:00.000Z';
   const known = { organizationId: 'new', name: null, unknown: null, lastRead: at, reading: null };
   const old = { ...known, organizationId: 'old', lastRead: '2026-05-03T14:00:00.000Z' };
-  const after = (of: string, read: string) => [
-    `What changed at the registry after ${read} was not read by then${of}.`,
-  ];
+  const after = (of: string, read: string) => [`Changes after ${read} had not been read yet${of}.`];
   const gone = { ...old, unknown: 'never read completely' };
-  expect(sayOldest([known, old])).toEqual(after(': the oldest of 2 reads, of old', old.lastRead));
+  expect(sayOldest([known, old])).toEqual(after(' (the oldest of 2 reads: old)', old.lastRead));
   expect(sayOldest([known, { ...old, name: 'Old One' }])).toEqual(
-    after(': the oldest of 2 reads, of Old One', old.lastRead),
+    after(' (the oldest of 2 reads: Old One)', old.lastRead),
   );
   expect(sayOldest([known, gone])).toEqual(after('', at));
   expect(sayOldest([known, { ...old, lastRead: null }])).toEqual([
-    'The reads that had ended by then are no longer on record.',
+    'Reads from before then are no longer on record.',
   ]);
   expect(sayOldest([gone])).toEqual([]);
 });
@@ -139,16 +137,16 @@ test('a list of which nothing was ever read has no answer, where no organization
       now: () => clock.at,
     });
     expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 3, stdout: '' });
-    expect(stderr).toContain('never read');
+    expect(stderr).toMatch(/never (been )?read/);
     for (const table of ['installations', 'resource_states']) await db.change(`DELETE FROM ${table}`);
   }
 });
 
-test('between two reads as-of speaks of no read', async () => {
+test('as-of between two reads reports no running read', async () => {
   const { ask } = await sceneToAsk();
   const between = await ask('2026-05-04T12:30:00Z');
   expect(between.stdout).toContain('last read 2026-05-04T12:00:00.000Z');
-  expect(between.stderr).not.toContain('under way');
+  expect(between.stderr).not.toContain('still running');
   expect(JSON.parse((await ask('2026-05-04T12:30:00Z', '--json')).stdout)).toMatchObject({
     retirements: { being_read: null },
   });
@@ -162,7 +160,7 @@ test('a read that changed nothing leaves nothing to say', async () => {
   };
   const same = [...retirements(3), retirement('second')];
   expect(await read('retirements', same, { limit: 3, total: 4, ask: slow })).toMatchObject({ changed: 0 });
-  expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('under way');
+  expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('still running');
 });
 
 test('as-of answers from the end of the first complete read: before it, a list would be shown in halves, and what carries an earlier date is counted', async () => {
@@ -170,7 +168,7 @@ test('as-of answers from the end of the first complete read: before it, a list w
   const half = await ask('2026-05-04T12:09:59.999Z');
   expect(half).toMatchObject({ exitCode: 3, stdout: '' });
   expect(half.stderr).toContain('retirements: not known before 2026-05-04T12:10:00.000Z');
-  expect(half.stderr).toMatch(/; \d+ retirements of today's list carry an earlier date/);
+  expect(half.stderr).toMatch(/; \d+ of the retirements listed today have an earlier date/);
   expect(await ask('2026-05-04T12:10:00Z')).toMatchObject({ exitCode: 0 });
 });
 
@@ -182,7 +180,7 @@ test('what is being read now is said to be so', async () => {
   await open.writePage(pageOf(retirements(900, 'new'), startedAt));
   clock.at += MINUTE;
   const now = await ask('2026-05-04T14:00:30Z');
-  expect(now.stderr).toContain('retirements: a read was under way from 2026-05-04T14:00:00.000Z: what');
+  expect(now.stderr).toContain('retirements: a read that started 2026-05-04T14:00:00.000Z was still running');
 });
 
 test('as of a day, a month or a year is as of its last instant: what ended with it still stands, what begins with the next does not', async () => {
@@ -201,7 +199,7 @@ test('as of a day, a month or a year is as of its last instant: what ended with 
   for (const span of ['2026-05-31', '2026-05', 'yesterday']) {
     const list = await ask('retirements', 'list', '--as-of', span);
     expect(list.stderr, span).toBe(
-      `As observed by 2026-05-31T23:59:59.999Z.\nWhat changed at the registry after 2026-05-31T23:59:59.999Z was not read by then.\n`,
+      `As observed by 2026-05-31T23:59:59.999Z.\nChanges after 2026-05-31T23:59:59.999Z had not been read yet.\n`,
     );
     const asOf = await ask('as-of', span, ...of);
     expect(asOf.stdout, span).toMatch(/^retirements as of 2026-05-31T23:59:59.999Z, last read/);
@@ -220,7 +218,7 @@ test('as of a day, a month or a year is as of its last instant: what ended with 
     expect(await ask('as-of', ahead, ...of)).toMatchObject({
       exitCode: 2,
       stdout: '',
-      stderr: expect.stringContaining(`${ahead} lies in the future`),
+      stderr: expect.stringContaining(`${ahead} is in the future`),
     });
   }
 });

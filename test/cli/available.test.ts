@@ -79,7 +79,7 @@ test('T85 people get a total of each type with its unit; what is looked for may 
   const { micro } = await held();
   const { stdout } = await run();
   const said =
-    /Available now: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows of \d+ organizations\.\nFresh are \d+ of the \d+ known organizations\.\n$/;
+    /Available now: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows of \d+ organizations\.\n(?:\d+ of \d+|All \d+) organizations are up to date\.\n$/;
   const totals = (said.exec(stdout) ?? []).slice(1).map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
   const { rows: all } = await json();
   const of = (wanted: string) =>
@@ -115,7 +115,7 @@ test('T85 what is fresh, though its last read failed, says so to people and to p
   const { stdout } = await run();
   expect(stdout).toContain('fresh, but the last read failed');
   expect(stdout).toMatch(
-    /\nFresh (?:is|are) \d of the \d known organizations; the last read failed in 1\.\n/,
+    /\n(?:\d of \d|All \d) organizations are up to date\. The last read of 1 warehouse failed\.\n/,
   );
   const fails = { organization_id: failing, failing_since: since };
   expect((await json()).rows).toContainEqual(expect.objectContaining({ ...fails, freshness: 'fresh' }));
@@ -135,7 +135,9 @@ test('what no warehouse has ever held is not there, and what is sold out is an a
       expect(await run(`--${name}`, value, ...form)).toMatchObject({
         exitCode: 6,
         stdout: '',
-        stderr: expect.stringContaining(`No warehouse has held a credit of the ${name} "${value}"`),
+        stderr: expect.stringContaining(
+          `No known warehouse has ever held credits with the ${name} "${value}"`,
+        ),
       });
   const [{ vintage } = fail()] = (await json()).rows;
   await mirror.change("UPDATE projects SET full_name = 'Another name than its credits have'");
@@ -149,7 +151,7 @@ test('what no warehouse has ever held is not there, and what is sold out is an a
   expect(count(renamed.left_out)).toBe(of.length);
   expect(await run('--vintage', vintage)).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining('Nothing that is available now fits what was asked for.'),
+    stdout: expect.stringContaining('No available credits match these filters.'),
   });
 });
 
@@ -171,19 +173,19 @@ test('what is known but not available stands in a part of its own, with its stat
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
-    /: known \d+ (s|min) ago, not available now: stale \(read failed\), it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
+    /: last read \d+ (s|min) ago, stale \(read failed\), it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
   );
   const one =
     "rowid = (SELECT min(rowid) FROM warehouse_credits WHERE organization_id = ? AND type = 'exPost')";
   await mirror.change(`UPDATE warehouse_credits SET amount_micro = NULL WHERE ${one}`, failing);
-  expect((await run()).stdout).toMatch(/ t ex-ante, without 1 whose amount cannot be summed\)/);
+  expect((await run()).stdout).toMatch(/ t ex-ante, excluding 1 without a usable amount\)/);
   await mirror.change('UPDATE warehouse_credits SET amount_micro = NULL WHERE organization_id = ?', failing);
   expect((await run()).stdout).toMatch(
-    /it answered 500 \((\d+) rows, without \1 whose amount cannot be summed\)/,
+    /it answered 500 \((\d+) rows, excluding \1 without a usable amount\)/,
   );
   const csv = await run('--csv');
-  expect(csv.stdout).not.toContain('not available');
-  expect(csv.stderr).toContain('not available now: no access (suspended)');
+  expect(csv.stdout).not.toContain('no access');
+  expect(csv.stderr).toMatch(/^Left out: .*no access \(suspended\)/m);
 });
 
 test('a warehouse that should be there and was never read is left out, not forgotten', async () => {
@@ -196,14 +198,14 @@ test('a warehouse that should be there and was never read is left out, not forgo
   expect(left_out).toMatchObject([
     { organization_id: failing, state: 'never_read', age_seconds: null, rows: 0 },
   ]);
-  expect((await run()).stdout).toContain('never read completely, not available now: never read (waiting)');
+  expect((await run()).stdout).toContain('never read completely, never read (waiting)');
 });
 
 test('where nothing is available a sentence says so, not an empty table', async () => {
   await mirror.change("UPDATE installations SET state = 'suspended'");
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^Nothing is available now\.\n/);
+  expect(stdout).toMatch(/^No credits are available now\.\n/);
 });
 
 test('where nothing at all is known it is said, exit 3', async () => {
@@ -213,7 +215,7 @@ test('where nothing at all is known it is said, exit 3', async () => {
   for (const form of [[], ['--json']]) {
     const { exitCode, stdout, stderr } = await runCommand(['available', ...form], { env });
     expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: '' });
-    expect(stderr).toContain('The mirror has read no warehouse yet');
+    expect(stderr).toContain('No warehouse has been read yet');
   }
   rmSync(folder, { recursive: true });
 });
@@ -253,5 +255,5 @@ test('at 80 columns people see the type of each credit, whatever the names and a
   expect(head).toMatch(/\btype\b/);
   expect(lines.filter(line => /\bex(Post|Ante)\b/.test(line)).length).toBeGreaterThan(5);
   expect(Math.max(...lines.map(line => line.length))).toBeLessThan(200);
-  expect(stderr).not.toMatch(/Not shown for want of width: [^.]*\btype\b/);
+  expect(stderr).not.toMatch(/Hidden columns: [^.]*\btype\b/);
 });

@@ -51,7 +51,7 @@ test('each sum is a row, with what was seen to rise and to fall between reads', 
     'projects  -  Peat bog 2021  -  1  100  0  2  2  ≤ 2  0  yes',
     'serials  -  serializations that stand for one credit each  -  1  -  -  -  -  -  -  yes',
     '',
-    'All 6 sums are balanced.',
+    'All 6 checks passed.',
     '',
   ]);
 });
@@ -68,16 +68,16 @@ test('of how many of the known organizations the sums are is said', async () => 
       trigger: 'schedule',
     });
   await write(2, 'active');
-  expect((await ask()).stderr).toContain('These sums have all lists of 1 of the 2 known organizations.');
+  expect((await ask()).stderr).toContain('Covers every list of 1 of 2 organizations.');
   expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ organizations: 1, known: 2 });
   await db.change(
     "UPDATE resource_states SET as_of = NULL, first_complete_at = NULL WHERE resource = 'inventory'",
   );
-  expect((await ask()).stderr).toContain('These sums have all lists of 0 of the 2 known organizations.');
+  expect((await ask()).stderr).toContain('Covers every list of 0 of 2 organizations.');
   clock.at += MINUTE;
   await write(1, 'uninstalled');
   expect((await ask()).stderr).toContain(
-    'These sums have all lists of 0 of the 1 known organization, and of 1 without the app.',
+    'Covers every list of 0 of 1 organization, and of 1 that uninstalled the app.',
   );
 });
 
@@ -86,7 +86,7 @@ test('a list that was never read is no list of nothing, whatever is asked of it'
   temporaryInbox(folder);
   const list = async (...words: string[]) =>
     await runCommand(['retirements', 'list', ...words], { env: { DATA_DIR: folder }, now: () => clock.at });
-  const unread = { exitCode: 3, stderr: expect.stringContaining('of 1 organization that was never read') };
+  const unread = { exitCode: 3, stderr: expect.stringContaining('never read completely for 1 organization') };
   expect(await list('--year', '2025')).toMatchObject(unread);
   expect(await list()).toMatchObject(unread);
   await mirror.writeInstallation({
@@ -98,7 +98,7 @@ test('a list that was never read is no list of nothing, whatever is asked of it'
     trigger: 'schedule',
   });
   await read('retirements', []);
-  const partly = 'Not in this list: 1 organization that was never read completely.';
+  const partly = 'Missing here: 1 organization whose list was never read completely.';
   expect(await list('--year', '2025')).toMatchObject({
     exitCode: 0,
     stderr: expect.stringContaining(partly),
@@ -112,7 +112,7 @@ test('where nothing had been read yet nothing is called balanced', async () => {
   const ask = (...words: string[]) => runCommand(['balance', ...words], { env: { DATA_DIR: folder } });
   const { exitCode, stdout, stderr } = await ask();
   expect(exitCode).toBe(3);
-  expect(stderr).toContain('Nothing can be added up');
+  expect(stderr).toContain('Nothing can be checked yet');
   expect(stdout).not.toContain('balanced');
   const json = await ask('--json');
   expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([3, { balanced: null }]);
@@ -131,7 +131,7 @@ test('rows without an amount that can be added are counted, balanced or not', as
     retirement('r-1', { amount: none }),
   ];
   await read('retirements', two, { limit: 10, total: 2 });
-  expect((await ask()).stderr).toContain('2 rows have no amount that can be added');
+  expect((await ask()).stderr).toContain('2 rows have no usable amount');
   expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_without_amount: 2 });
 });
 
@@ -141,11 +141,11 @@ test('what is not balanced is listed with its rows, and the exit says so', async
   await db.change("UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-1'");
   const { exitCode, stdout, stderr } = await ask();
   expect(exitCode).toBe(3);
-  expect(stderr).toContain('It does not add up.');
+  expect(stderr).toContain('Some sums do not balance.');
   expect(stdout).toContain(
     '  organization-1 warehouse c-1: 100 t, seen to rise by 0 t and to fall by 1.999999 t, and listed with 98 t\n',
   );
-  expect(stdout).toContain('2 of 7 sums are not balanced.\n');
+  expect(stdout).toContain('2 of 7 checks failed.\n');
   const told = JSON.parse((await ask('--json')).stdout);
   expect(told.balanced).toBe(false);
   expect(told.not_balanced).toMatchObject([
@@ -197,7 +197,7 @@ test('of one organization projects and serializations are not compared, and that
   const { exitCode, stdout, stderr } = await ask('--organization', 'organization-1');
   expect(exitCode).toBe(0);
   expect(stdout).not.toMatch(/projects|serials/);
-  expect(stderr).toContain('Projects and serializations are compared over all organizations only.');
+  expect(stderr).toContain('Projects and serializations are checked only across all organizations.');
 });
 
 test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them has to fall for what is retired', async () => {

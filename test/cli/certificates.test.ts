@@ -53,7 +53,7 @@ describe('list', () => {
     expect(new Set(own.map(row => row.organization_id))).toEqual(new Set([id]));
     const limited = await run('list', '--limit', '1');
     expect(limited.stdout).toContain('retirement_id');
-    expect(limited.stderr).toContain('There may be more');
+    expect(limited.stderr).toContain('Showing');
     expect((await run('list', '--csv')).stdout.split('\n')[0]).toContain(
       'state,organization_name,retirement_id',
     );

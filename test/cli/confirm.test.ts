@@ -37,7 +37,7 @@ test('a person is asked, and only yes is yes', async () => {
   for (const typed of ['y\n', 'Y\n', 'yes\n', ' yes \nmore']) {
     const { outcome, said } = await ask(typed);
     expect(outcome).toBe('go on');
-    expect(said).toBe('This burns the barn. This cannot be undone. Go on? [y/N] ');
+    expect(said).toBe('This burns the barn. This cannot be undone. Continue? [y/N] ');
   }
   for (const typed of ['\n', 'n\n', 'no\n', 'yesterday\n', '', 'yea']) {
     expect((await ask(typed)).outcome).toEqual({ exitCode: 130, lines: ['Nothing was done.'] });
@@ -48,7 +48,7 @@ test('where nobody can be asked it is refused, and --yes is the way', async () =
   const { outcome, said } = await ask('y\n', { terminal: false });
   expect(outcome).toEqual({
     exitCode: 2,
-    lines: ['This burns the barn. This cannot be undone.', 'Add --yes to do it without a question.'],
+    lines: ['This burns the barn. This cannot be undone.', 'Add --yes to skip the confirmation.'],
   });
   expect(said).toBe('');
   expect(await ask('', { terminal: false, yes: true })).toEqual({ outcome: 'go on', said: '' });

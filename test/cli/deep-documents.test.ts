@@ -66,7 +66,7 @@ test('T47 documents and signed texts deeper than SQLite reads end no command, no
   const forgotten = await run('forget', '--person', email);
   expect([forgotten.exitCode, forgotten.stderr]).toEqual([0, expect.stringContaining('Removed')]);
   const purged = await run('purge', '--organization', id, '--confirm', id, '--force');
-  expect([purged.exitCode, purged.stderr]).toEqual([0, expect.stringContaining('Removed all')]);
+  expect([purged.exitCode, purged.stderr]).toEqual([0, expect.stringContaining('Removed everything')]);
   expect(await demo.rows(`SELECT 1 FROM retirements_history WHERE organization_id = '${id}'`)).toEqual([]);
 });
 

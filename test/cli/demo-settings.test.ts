@@ -34,13 +34,17 @@ function demoWith(settings: Record<string, string> | string): string {
 
 describe("a demo's settings", () => {
   test.each([
-    ['a name that runs code', { ...WRITTEN, NODE_OPTIONS: '--require=./evil.js' }, 'it holds NODE_OPTIONS'],
+    [
+      'a name that runs code',
+      { ...WRITTEN, NODE_OPTIONS: '--require=./evil.js' },
+      'it contains NODE_OPTIONS',
+    ],
     [
       'the name of a key file',
       { ...WRITTEN, REGISTRY_PRIVATE_KEY_FILE: '/key' },
       'REGISTRY_PRIVATE_KEY_FILE',
     ],
-    ['another folder', { ...WRITTEN, DATA_DIR: '/elsewhere' }, 'it holds DATA_DIR'],
+    ['another folder', { ...WRITTEN, DATA_DIR: '/elsewhere' }, 'it contains DATA_DIR'],
     [
       'a registry elsewhere',
       { ...WRITTEN, REGISTRY_BASE_URL: 'https://evil.example' },
@@ -64,7 +68,7 @@ describe("a demo's settings", () => {
     ]) {
       const { exitCode, stdout, stderr } = await runCommand(argv, { env });
       expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 2, stdout: '' });
-      expect(stderr).toContain('is not as a demo writes it');
+      expect(stderr).toContain('has contents that no demo writes');
       expect(stderr).toContain(said);
       expect(stderr).not.toMatch(/q7Zr|BEGIN|AA==/);
       expect(stderr).not.toMatch(/\n\s+at /);

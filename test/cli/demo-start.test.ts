@@ -15,7 +15,7 @@ function folderWithDemo(): string {
   writeFileSync(join(folder, 'demo/demo.env'), 'NODE_OPTIONS=--require=./evil.js\n');
   return folder;
 }
-const CHOSE_DEMO = 'demo.env is not as a demo writes it';
+const CHOSE_DEMO = 'demo.env has contents that no demo writes';
 
 function unfilledEnvFile(): string[] {
   const file = join(temporaryFolder(), '.env');
@@ -116,7 +116,7 @@ describe('a command without settings', () => {
     });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('There is no mirror in');
-    expect(stderr).toContain('is not used with --env-file or NODE_ENV=production');
+    expect(stderr).toContain('is ignored because of --env-file, NODE_ENV=production');
   });
 
   test('makes no mirror for sync with --env-file', async () => {

@@ -31,11 +31,11 @@ describe('doctor', () => {
     const { exitCode, all, of } = await findings();
     expect(all.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(exitCode).toBe(0);
-    expect(of('receiver')[0]?.found).toContain('takes webhooks');
+    expect(of('receiver')[0]?.found).toContain('accepts webhooks');
     const words = await runCommand(['doctor'], { env: demo.env });
     expect(words.exitCode).toBe(0);
     expect(words.stdout).toMatch(/^state +check +found/);
-    expect(words.stderr).toContain('All is well');
+    expect(words.stderr).toContain('All checks passed');
     expect(words.stdout).not.toContain('among them');
   });
 
@@ -79,10 +79,10 @@ describe('doctor', () => {
     });
     chmodSync(demo.folder, 0o700);
     expect(of('exposure')).toMatchObject([
-      { state: 'warn', found: 'DATA_DIR is open to others (mode 707)' },
+      { state: 'warn', found: 'DATA_DIR is accessible to other users (mode 707)' },
       {
         state: 'warn',
-        found: 'the file of WEBHOOK_SECRETS_FILE is open to others (mode 640)',
+        found: 'the file of WEBHOOK_SECRETS_FILE is accessible to other users (mode 640)',
         todo: `chmod 600 ${file}`,
       },
       { state: 'warn', found: expect.stringContaining('OPERATIONS_HOST is ::') },
@@ -97,7 +97,7 @@ describe('doctor', () => {
     for (const name of names) {
       const env = { DATA_DIR: demo.folder, [name]: file };
       expect(findExposures({ env, secretFiles: [] })).toMatchObject([
-        { found: `the file of ${name} is open to others (mode 644)`, todo: `chmod 600 ${file}` },
+        { found: `the file of ${name} is accessible to other users (mode 644)`, todo: `chmod 600 ${file}` },
       ]);
     }
   });
@@ -122,9 +122,7 @@ describe('doctor', () => {
     expect(of('findings')).toMatchObject([
       { state: 'warn', found: expect.stringContaining('counted 9 h ago') },
     ]);
-    const unread = expect.stringMatching(
-      /^organizations: 1 were never read completely, all others are fresh$/,
-    );
+    const unread = expect.stringMatching(/^1 organization never read completely; all others are fresh$/);
     expect(of('freshness')).toMatchObject([{ state: 'warn', found: unread }]);
   });
 
@@ -214,7 +212,7 @@ describe('doctor', () => {
     const { of, exitCode } = await findings({ ...demo.env, PORT: '9' });
     expect(exitCode).toBe(3);
     expect(of('receiver')).toMatchObject([
-      { state: 'fail', found: expect.stringContaining('nobody answers') },
+      { state: 'fail', found: expect.stringContaining('nothing answers') },
     ]);
   });
 
@@ -229,7 +227,7 @@ describe('doctor', () => {
     expect((await findings(other.env)).of('receiver')).toMatchObject([{ state: 'ok' }]);
     const registry = await findings({ ...demo.env, PORT: new URL(demo.sandbox.url).port });
     expect(registry.of('receiver')).toMatchObject([
-      { state: 'fail', found: expect.stringContaining('something else answers') },
+      { state: 'fail', found: expect.stringContaining('another program answers') },
     ]);
   });
 
@@ -287,7 +285,7 @@ describe('doctor', () => {
     expect(of('worker')).toMatchObject([
       {
         state: 'fail',
-        found: expect.stringContaining('its last heartbeat came'),
+        found: expect.stringContaining('last heartbeat'),
         todo: expect.any(String),
       },
     ]);
@@ -309,7 +307,7 @@ describe('doctor', () => {
       {
         state: 'fail',
         found: expect.stringMatching(
-          /^resources: 1 not read, such as .*, addresses: stale \(unread webhook\)$/,
+          /^1 resource with unread deliveries, such as .*, addresses: stale \(unread webhook\)$/,
         ),
       },
     ]);

@@ -107,7 +107,7 @@ describe('T75 purge', () => {
     const { exitCode, stdout, stderr } = await purge(folder, '--json');
     expect(exitCode).toBe(0);
     expect(JSON.stringify(JSON.parse(stdout))).toContain('20');
-    expect(stderr).toContain('Backups and snapshots are not touched');
+    expect(stderr).toContain('Backups, snapshots, and rows of other organizations');
     handle.pragma('wal_checkpoint(TRUNCATE)');
     inbox.pragma('wal_checkpoint(TRUNCATE)');
     const bytes = bytesOf(folder);

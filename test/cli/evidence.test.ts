@@ -52,12 +52,12 @@ test('without the setting, and by a name that no note can have, no key is made',
   });
   expect(nowhere).toMatchObject({
     exitCode: EXIT.usage,
-    stderr: `The folder ${missing} is not there: make it first.\n`,
+    stderr: `The folder ${missing} does not exist. Create it first.\n`,
   });
   expect(existsSync(file)).toBe(false);
 });
 
-test('where nothing was ever sealed there is no checkpoint, and none is made up', async () => {
+test('where nothing has been sealed there is no checkpoint, and none is made up', async () => {
   const folder = temporaryFolder();
   layBoth(folder);
   const outcome = await runCommand(['evidence', 'checkpoint'], {
@@ -66,7 +66,7 @@ test('where nothing was ever sealed there is no checkpoint, and none is made up'
   expect(outcome).toMatchObject({
     exitCode: EXIT.notThere,
     stdout: '',
-    stderr: expect.stringMatching(/evidence init.*work" again with EVIDENCE_KEY_FILE/),
+    stderr: expect.stringMatching(/evidence init.*work" with EVIDENCE_KEY_FILE/),
   });
   expect(existsSync(join(folder, 'evidence.db'))).toBe(false);
 });
@@ -81,7 +81,7 @@ test('T95 purge and forget take what was sealed along, and verify and doctor say
   const key = makeKeyFile(file, 'mirror.example/log');
   const env = { DATA_DIR: folder, EVIDENCE_KEY_FILE: file, REGISTRY_APP_ID: 'a' };
   const evidence = async (...words: string[]) => await runCommand(words, { env, now: () => scene.clock.at });
-  expect((await evidence('doctor')).stdout).toContain('nothing was ever sealed');
+  expect((await evidence('doctor')).stdout).toContain('nothing has been sealed');
   const gone = await runCommand(['doctor'], { env: { ...env, EVIDENCE_KEY_FILE: '/gone' } });
   expect(gone.stdout).toContain('EVIDENCE_KEY_FILE: "/gone" cannot be read (ENOENT)');
 

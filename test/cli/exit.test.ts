@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CommandFault } from '../../src/cli/exit.js';
 import { explain } from '../../src/cli/faults/explain.js';
-import { permissionFor } from '../../src/cli/faults/registry-advice.js';
+import { findRequiredPermission } from '../../src/cli/faults/registry-advice.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
@@ -51,7 +51,7 @@ test('what this machine or this user does not have is a sentence, exit code 2', 
   const file = join(folder, 'file');
   writeFileSync(file, '');
   const cases: readonly (readonly [Record<string, string>, string])[] = [
-    [{ DATA_DIR: join(file, 'data') }, 'a part of its path is not a folder'],
+    [{ DATA_DIR: join(file, 'data') }, 'part of its path is not a folder'],
     [{ DATA_DIR: folder, HOST: '203.0.113.9' }, '"203.0.113.9" is not an address of this machine'],
     [
       { DATA_DIR: folder, OPERATIONS_HOST: '203.0.113.9', OPERATIONS_PORT: '1' },
@@ -94,7 +94,7 @@ test.skipIf(process.platform !== 'linux')(
       });
       expect({ status, stderr }).toEqual({
         status: 2,
-        stderr: expect.stringMatching(/^"\/proc\/carbon-mirror.*no folder can be made there/),
+        stderr: expect.stringMatching(/^"\/proc\/carbon-mirror.*its folder cannot be created/),
       });
       expect(stderr).not.toMatch(/\n\s+at /);
     }
@@ -115,7 +115,7 @@ test('T69 a secret in the wrong setting is shown by no fault and no finding, and
   const cases: readonly (readonly [readonly string[], Record<string, string>, string])[] = [
     [['receive'], { HOST: pasted }, '"[HOST]" is not an address of this machine'],
     [['receive'], { OPERATIONS_HOST: pasted, OPERATIONS_PORT: '1' }, '"[OPERATIONS_HOST]" is not an address'],
-    [['status'], { DATA_DIR: pasted }, 'There is no mirror in [DATA_DIR]: expected'],
+    [['status'], { DATA_DIR: pasted }, 'There is no mirror in [DATA_DIR]: '],
     [
       ['status'],
       { DATA_DIR: 'mirrors/of-the-marketplace' },
@@ -127,8 +127,8 @@ test('T69 a secret in the wrong setting is shown by no fault and no finding, and
       { REGISTRY_BASE_URL: '', SANDBOX_PORT: pasted },
       '[SANDBOX_PORT]',
     ],
-    [['doctor'], { PORT: pasted }, 'nobody answers at http://127.0.0.1:[PORT]/webhooks'],
-    [['doctor'], { HOST: pasted, PORT: '9' }, 'nobody answers at http://[HOST]:9/webhooks'],
+    [['doctor'], { PORT: pasted }, 'nothing answers at http://127.0.0.1:[PORT]/webhooks'],
+    [['doctor'], { HOST: pasted, PORT: '9' }, 'nothing answers at http://[HOST]:9/webhooks'],
     [['doctor'], { REGISTRY_APP_ID: `${pasted}!` }, 'REGISTRY_APP_ID: came a text of 17 characters'],
     [['schema', 'correct horse battery'], {}, '[masked]'],
     [['schema', 'another-one-of-them'], {}, '[masked]'],
@@ -167,11 +167,11 @@ test('a call that is forbidden names its permission, as the registry does', () =
     ['GET /projects', null],
     [`GET ${route}/friendbot`, null],
   ];
-  for (const [call, permission] of known) expect(permissionFor(call), call).toBe(permission);
+  for (const [call, permission] of known) expect(findRequiredPermission(call), call).toBe(permission);
   const call = `GET ${route}/members`;
   expect(explain(new RegistryError('forbidden', `${call} answered 403: No`, { call })).lines).toEqual([
     `The registry: GET ${route}/members answered 403: No`,
-    'It needs organization_members:read. "carbon-mirror doctor" says what was not granted.',
+    'It requires the permission organization_members:read. "carbon-mirror doctor" shows what was not granted.',
   ]);
 });
 
@@ -188,7 +188,7 @@ test('T45 an unknown outcome shows what may have come of the write', () => {
   const error = new RegistryError('outcome_unknown', 'its answer was lost', { candidates });
   expect(explain(error).lines).toEqual([
     'The registry: its answer was lost',
-    'It may have been done. Look before you do it again; this may be what came of it:',
+    'It may have succeeded. Check before you repeat it; this may be the result:',
     '{"id":"r-1"}',
     '{"id":"i-1"}',
   ]);

@@ -51,10 +51,10 @@ test('P16 a row is shown with the read that first showed it, the last that confi
     ended_by: null,
   });
   const { stdout } = await ask('retirements', 'r-1');
-  expect(stdout).toContain('asked 2026-05-04T12:20:00.000Z');
-  expect(stdout).toContain('What asked for it: delivery.');
+  expect(stdout).toContain('started 2026-05-04T12:20:00.000Z');
+  expect(stdout).toContain('Triggered by delivery.');
   expect(stdout).toContain(
-    'retirements: what changed at the registry after 2026-05-04T12:20:00.000Z was not read by then.',
+    'retirements: changes at the registry after 2026-05-04T12:20:00.000Z had not been read yet.',
   );
   expect(stdout).toContain(RENAMED.document);
   expect(stdout).toMatch(/\nVersions:\nvalid_from +valid_to +beneficiary/);
@@ -71,17 +71,17 @@ test('before the first complete read it says what is known, and ends as a check 
   expect(early.stdout).toContain(
     'retirements: not known before 2026-05-04T12:00:00.000Z, the end of the first complete read',
   );
-  expect(early.stdout).toContain("1 retirements of today's list carry an earlier date.");
+  expect(early.stdout).toContain('1 of the retirements listed today have an earlier date.');
   expect(await ask('retirements', 'r-9')).toMatchObject({ exitCode: 6 });
 });
 
 test('as of before the mirror began a row is shown with when it was first seen, how the registry dates it and what is not known', async () => {
   const { ask, json } = await sceneOfThree();
   const said =
-    'First seen 2026-05-04T12:00:00.000Z. The mirror does not know what it was before that. ' +
-    'The registry dates it 2026-03-01T10:00:00.000Z.';
+    'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown. ' +
+    'Dated by the registry: 2026-03-01T10:00:00.000Z.';
   const early = await ask('retirements', 'r-1', '--as-of', '2026-04');
-  expect(early.stdout).toContain('The mirror had not seen it in the list by 2026-04-30T23:59:59.999Z.');
+  expect(early.stdout).toContain('The mirror had not observed it by 2026-04-30T23:59:59.999Z.');
   expect(early.stdout).toContain(said);
   expect(early.stdout).not.toContain('no longer on record');
   expect(await json('r-1', '--as-of', '2026-04')).toMatchObject({
@@ -91,7 +91,7 @@ test('as of before the mirror began a row is shown with when it was first seen, 
   });
   expect((await ask('retirements', 'r-1')).stdout).toContain(said);
   expect((await ask('installations', 'installation-1')).stdout).toContain(
-    'First seen 2026-05-04T12:00:00.000Z. The mirror does not know what it was before that.',
+    'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown.',
   );
 });
 
@@ -101,8 +101,8 @@ test('of a row that is gone it is said when it was no longer listed, and not tha
   await scene.read('retirements', [retirement('r-2')], { limit: 10, total: 1, ask: async ids => ids });
   const { stdout } = await scene.ask('retirements', 'r-1');
   expect(stdout).toContain('It was no longer listed at 2026-05-04T');
-  expect(stdout).toContain('First seen 2026-05-04T12:00:00.000Z.');
-  expect(stdout).not.toContain('had not seen it');
+  expect(stdout).toContain('First observed 2026-05-04T12:00:00.000Z.');
+  expect(stdout).not.toContain('had not observed it');
 });
 
 test('a read that broke is named as what may have missed changes', async () => {
@@ -110,7 +110,7 @@ test('a read that broke is named as what may have missed changes', async () => {
   const begun = await beginRead(scene, 'retirements', { trigger: 'schedule' });
   await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
   const told = await scene.json('r-1');
-  expect(told.not_known.join(' ')).toMatch(/began 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
+  expect(told.not_known.join(' ')).toMatch(/started 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
 });
 
 test('the certificate is shown by its hash, and whether its file is still that one', async () => {

@@ -56,7 +56,7 @@ test.each([
     const { exitCode, stdout, stderr } = await run([...command.split(' '), ...form]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toMatch(/^Expected .*, got "[^"]+"\./);
-    expect(stderr).toMatch(new RegExp(`Near: .*\\b${near}\\b`));
+    expect(stderr).toMatch(new RegExp(`Did you mean .*\\b${near}\\b`));
   }
 });
 
@@ -78,7 +78,7 @@ test('a known word without rows, and a word that only the database has, are answ
   expect(await found('warehouse list --type ex-other')).toEqual({ exitCode: 0, rows: 1 });
   expect(await found('warehouse list --vintage 2016-17')).toEqual({ exitCode: 0, rows: 1 });
   const wrong = await run(['deliveries', 'list', '--event', 'creditSplt'], mirror.folder);
-  expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Near: creditSplit') });
+  expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Did you mean creditSplit') });
 });
 
 test('free text without a match ends with 0 and a hint on stderr that names what is near', async () => {

@@ -25,35 +25,40 @@ async function helps(columns: number): Promise<ReadonlyMap<string, string>> {
   return pages;
 }
 
-/** Nothing is wrapped there. */
+/** At this width no line is wrapped. */
 const pages = await helps(10_000);
 const EXAMPLE = /^ {2}\$ /;
-/** What is to be copied, or is one form, stands in one line. */
+/** Examples and usages are never wrapped, so that they can be copied. */
 const IN_ONE_LINE = /^(?: {2}\$|Usage:) /;
 const linesOf = (page: string): string[] => page.split('\n').filter(line => line !== '');
 
 const HEADINGS = [...Object.keys(GROUPS).map(group => `${group}:`), 'Commands:'];
 
-/** A page as a branch: what other branches say, and what stands on every page, is left out. */
+/** Returns the help page of a command without its subcommands, which have pages of their own, and without what every page has. */
 function branchOf(page: string): string[] {
   const [usage = '', about = '', ...rest] = linesOf(page);
+  const details = rest.slice(
+    0,
+    rest.findIndex(line => /^\w[\w ]*:$/.test(line)),
+  );
   const [below, above] = [rest.findIndex(line => HEADINGS.includes(line)), rest.indexOf('Examples:')];
   const own = below === -1 ? rest : rest.toSpliced(below, (above === -1 ? rest.length : above) - below);
   const lines = own.filter(line => line.startsWith('  ') && !line.startsWith('  -h, --help '));
   return [
     `${usage.replace('Usage: ', '')}: ${about}`,
+    ...details.map(line => `  ${line}`),
     ...lines.map(line => line.replaceAll(/(?<=\S) {2,}/g, '  ')),
   ];
 }
 
-/** To approve what changed: npx vitest run test/cli/help.test.ts -u, and read the difference. */
-test('what help says of every command, argument, option and example was approved', async () => {
+/** To approve changes, run: npx vitest run test/cli/help.test.ts -u, and read the diff. */
+test('the help of every command matches the approved text', async () => {
   for (const page of pages.values()) expect(page).toMatch(/^Usage: carbon-mirror/);
   const tree = [...pages.values()].flatMap(branchOf);
   await expect(`${tree.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/help.txt');
 });
 
-test('the first help shows each command once, below what a person does with it', () => {
+test('the main help shows each command once, in its group', () => {
   const groups = (pages.get('') ?? '').split('\n\n').map(part => part.split('\n'));
   const shown = groups
     .filter(([heading = '']) => HEADINGS.includes(heading))
@@ -70,15 +75,15 @@ test('the first help shows each command once, below what a person does with it',
   expect(new Set(names).size).toBe(names.length);
 });
 
-/** What nobody can keep in mind nobody finds. The sandbox is another program in all but its file. */
-test('there are at most 66 commands beside those of the sandbox', async () => {
+/** More commands than this are hard to find. */
+test('there are at most 66 commands besides those of the sandbox', async () => {
   const own = (await listCommands()).filter(({ name }) => !name.startsWith('sandbox '));
   expect(own.length).toBeGreaterThan(40);
   expect(own.length).toBeLessThanOrEqual(66);
 });
 
 test.each([80, 120])(
-  'help says the same on %s columns, and no line is longer but an example or a usage',
+  'help on %s columns has the same words, and wraps every line but examples and usages',
   async columns => {
     const words = (page: string | undefined) => page?.split(/\s+/).join(' ');
     for (const [name, page] of await helps(columns)) {
@@ -89,35 +94,45 @@ test.each([80, 120])(
   },
 );
 
-function withoutSentence(command: Command): string[] {
+test('every summary in the help has at most ten words', () => {
+  const summaries = (command: Command): string[] => [
+    command.summary(),
+    ...command.commands.flatMap(summaries),
+  ];
+  const all = defineProgram().commands.flatMap(summaries);
+  expect(all.length).toBeGreaterThan(50);
+  expect(all.filter(summary => summary.split(' ').length > 10)).toEqual([]);
+});
+
+function findUndescribed(command: Command): string[] {
   const taken = command.registeredArguments.filter(each => command.usage().includes(each.name()));
-  const mute = [...command.options, ...taken].filter(({ description }) => description === '');
+  const undescribed = [...command.options, ...taken].filter(({ description }) => description === '');
   return [
     ...(command.description() === '' ? [command.name()] : []),
-    ...mute.map(each => `${command.name()} ${each.name()}`),
-    ...command.commands.flatMap(withoutSentence),
+    ...undescribed.map(each => `${command.name()} ${each.name()}`),
+    ...command.commands.flatMap(findUndescribed),
   ];
 }
 
-test('every command, argument and option has its sentence', () => {
-  expect(defineProgram().commands.flatMap(withoutSentence)).toEqual([]);
+test('every command, argument and option has a description', () => {
+  expect(defineProgram().commands.flatMap(findUndescribed)).toEqual([]);
 });
 
-/** Nothing is done, but that the words are taken for a command is heard. */
-function hear(command: Command, heard: Set<string>, path: readonly string[] = []): Command {
-  command.exitOverride().action(() => void heard.add(path.join(' ')));
-  for (const child of command.commands) hear(child, heard, [...path, child.name()]);
+/** Replaces the actions of all commands: each only records that it was called. */
+function recordCalls(command: Command, called: Set<string>, path: readonly string[] = []): Command {
+  command.exitOverride().action(() => void called.add(path.join(' ')));
+  for (const child of command.commands) recordCalls(child, called, [...path, child.name()]);
   return command;
 }
 
-test('every example is one that the program takes, and every command has one', async () => {
-  const heard = new Set<string>();
+test('every example is a valid command line, and every command has one', async () => {
+  const called = new Set<string>();
   const examples = [...pages.values()].flatMap(page => linesOf(page).filter(line => EXAMPLE.test(line)));
   for (const line of examples) {
     const [, words] = /^ {2}\$ (?:\w+=\S+ )*carbon-mirror (.*)/.exec(line) ?? [];
     if (words === undefined) continue;
-    const program = hear(defineProgram(), heard).option('--env-file <file>');
+    const program = recordCalls(defineProgram(), called).option('--env-file <file>');
     await program.parseAsync(wordsOf(words), { from: 'user' });
   }
-  expect((await listCommands()).map(({ name }) => name).filter(name => !heard.has(name))).toEqual([]);
+  expect((await listCommands()).map(({ name }) => name).filter(name => !called.has(name))).toEqual([]);
 });

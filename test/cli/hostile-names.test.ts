@@ -58,7 +58,7 @@ test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no li
 });
 
 test('T72 a program that cleans no text would let a name draw', async () => {
-  const main = brokenProgram('main.js', 'text.replace(UNSEEN, " ")', 'text');
+  const main = brokenProgram('main.js', 'text.replace(UNPRINTABLE, " ")', 'text');
   const { stdout } = await runProcess(['organizations', 'list'], demo.env, undefined, main);
   expect(stdout).toMatch(OBEYED);
 });

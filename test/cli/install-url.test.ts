@@ -18,7 +18,7 @@ test('a sandbox has its pages where its calls are; of a real registry they must 
   expect(stdout).toBe('http://127.0.0.1:8090/apps/my-app/installations/new\n');
   const { exitCode, stderr } = await run(['my-app']);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain('Name them, as in --web');
+  expect(stderr).toContain('For example: --web');
 });
 
 test.each([

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { readSpan } from '../../src/cli/options.js';
+import { parsePastRange } from '../../src/cli/options.js';
 import { runCommand } from '../support/command.js';
 import { listHelps } from '../support/commands.js';
 
 const NOW = Date.parse('2026-03-01T08:30:00.000Z');
 const read = (text: string) => {
-  const { since: from, until: to } = readSpan(text, NOW);
+  const { since: from, until: to } = parsePastRange(text, NOW);
   return `${from} to ${to}`;
 };
 
@@ -54,7 +54,7 @@ test.each([
 
 test.each(['2026-03-02', '2026-04', '2026-Q2', '2027', '2026-03-01T08:30:01Z', '9999-12-31'])(
   '%s lies wholly ahead: it is not known yet, and said to be so',
-  text => expect(() => read(text)).toThrow('lies in the future'),
+  text => expect(() => read(text)).toThrow('is in the future'),
 );
 
 test('what help shows as an instant of the mirror holds the moment at which it is shown: a mirror that knows anything knows that one', async () => {
@@ -62,9 +62,11 @@ test('what help shows as an instant of the mirror holds the moment at which it i
   for (const name of listHelps()) {
     const words = name.split(' ').filter(word => word !== '');
     const { stdout } = await runCommand([...words, '--help'], { now: () => NOW, columns: 1000 });
-    shown.push(...Array.from(stdout.matchAll(/(?:as-of|such as) (\d{4}[\w:.-]*)/g), ([, said = '']) => said));
+    shown.push(
+      ...Array.from(stdout.matchAll(/(?:as-of|instant such as) (\d{4}[\w:.-]*)/g), ([, said = '']) => said),
+    );
   }
   expect(shown.length).toBeGreaterThan(1);
   const minute = new Date(NOW).toISOString();
-  for (const said of shown) expect(readSpan(said, NOW).until, said).toBe(minute);
+  for (const said of shown) expect(parsePastRange(said, NOW).until, said).toBe(minute);
 });

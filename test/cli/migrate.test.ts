@@ -29,7 +29,7 @@ describe('migrate with no settings', () => {
       encoding: 'utf8',
     });
     expect(nothing.status).toBe(2);
-    expect(nothing.stderr).toContain('There is no mirror in data and no demo');
+    expect(nothing.stderr).toContain('There is no mirror and no demo in data');
     expect(readdirSync(folder)).toEqual(['named']);
   });
 });

@@ -55,7 +55,7 @@ describe('what is named', () => {
     expect(faultOf('Harbor Ferrys', known)).toEqual({
       exitCode: 6,
       message: 'There is no organization "Harbor Ferrys" in the mirror.',
-      advice: 'Near:\n  "Harbour Ferries", a1\n  "Harbour Lights", a2\nSee the list.',
+      advice: 'Did you mean:\n  "Harbour Ferries", a1\n  "Harbour Lights", a2\nSee the list.',
     });
     expect(faultOf('xyzzy', known)).toMatchObject({ exitCode: 6, advice: 'See the list.' });
   });

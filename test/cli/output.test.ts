@@ -4,8 +4,8 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { formatCsvCell } from '../../src/text/csv.js';
-import { type Format, type Row, writeRows } from '../../src/cli/output/output.js';
-import { describeTotal, totalOf } from '../../src/cli/output/totals.js';
+import { type Format, type Row, printRows } from '../../src/cli/output/output.js';
+import { describeTotal, sumRows } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';
 
 interface Printed {
@@ -37,7 +37,7 @@ async function printBoth(format: Format, columns: string[], rows: Row[], eyes: E
     hasEnvFile: false,
     tellParent: () => undefined,
   };
-  await writeRows(io, format, columns, rows, shape);
+  await printRows(io, format, columns, rows, shape);
   stdout.end();
   stderr.end();
   const [out, err] = await printed;
@@ -199,12 +199,12 @@ test('a person at a terminal reads tonnes with their thousands set apart; every 
 
 test('a total is exact, has its unit, and says what it leaves out', () => {
   const rows = [{ amount_micro: 1n }, { amount_micro: 9_007_199_254_740_993n }, { amount_micro: null }];
-  expect(describeTotal(totalOf(rows))).toBe(
-    '9,007,199,254.740994 t in 3 rows, without 1 whose amount cannot be summed',
+  expect(describeTotal(sumRows(rows))).toBe(
+    '9,007,199,254.740994 t in 3 rows, excluding 1 without a usable amount',
   );
   const sums = [{ amount_micro: -2_500_000, rows: 3, rows_without_amount: 2 }];
-  expect(describeTotal(totalOf(sums))).toBe('-2.5 t in 3 rows, without 2 whose amount cannot be summed');
-  expect(describeTotal(totalOf([{ amount_micro: 1_000_000 }]))).toBe('1 t in 1 row');
+  expect(describeTotal(sumRows(sums))).toBe('-2.5 t in 3 rows, excluding 2 without a usable amount');
+  expect(describeTotal(sumRows([{ amount_micro: 1_000_000 }]))).toBe('1 t in 1 row');
 });
 
 test('JSON keeps digits that a JavaScript number cannot hold', async () => {

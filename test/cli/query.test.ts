@@ -241,6 +241,6 @@ describe('T77 a query that asks for too much', () => {
   test('a time limit that no timer holds is refused', async () => {
     const { exitCode, stderr } = await run('select 1', '--time-limit', '2147484');
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('up to 604800');
+    expect(stderr).toContain('at most 604800');
   });
 });

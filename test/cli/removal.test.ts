@@ -38,7 +38,7 @@ describe('forget', () => {
     const forgotten = JSON.parse(stdout);
     expect(forgotten).toMatchObject({ signed_texts: signed.length, vacuumed: true });
     expect(forgotten.member_rows).toBeGreaterThan(0);
-    expect(stderr).toContain('backups and snapshots are not touched');
+    expect(stderr).toContain('backups and snapshots were not changed');
     expect(await demo.rows(`SELECT 1 FROM members_history WHERE document LIKE '${about}'`)).toEqual([]);
     for (const row of await demo.rows('SELECT signed_data FROM signed_texts')) {
       expect(Buffer.from(String(row['signed_data']), 'base64').toString()).not.toContain(email);
@@ -65,7 +65,7 @@ describe('forget', () => {
     expect(JSON.parse(stdout)).toMatchObject({ member_rows: 0, signed_texts: 1, deliveries: 1 });
     const shown = await run('deliveries', 'show', String(row?.id));
     expect(shown.exitCode).toBe(0);
-    expect(shown.stderr).toContain('a person was forgotten');
+    expect(shown.stderr).toContain('a person who was forgotten');
     const again = await run('forget', '--person', email);
     expect(again).toMatchObject({ exitCode: 0, stdout: '' });
     expect(again.stderr).toContain('Emptied 0 signed texts');
@@ -123,7 +123,7 @@ describe('purge', () => {
       name,
       certificate_files: files.length,
     });
-    expect(stderr).toContain(`Removed all that was mirrored for ${name}`);
+    expect(stderr).toContain(`Removed everything mirrored for ${name}`);
     for (const table of [
       'retirements_history',
       'warehouse_credits_history',
@@ -147,7 +147,7 @@ describe('purge', () => {
     const name = await nameOf(other);
     const forced = await run('purge', '--organization', other, '--confirm', name, '--force');
     expect(forced.exitCode).toBe(0);
-    expect(forced.stderr).toContain('the schedule brings it back');
+    expect(forced.stderr).toContain('the next scheduled read');
     expect(await demo.rows(`SELECT 1 FROM retirements WHERE organization_id = '${other}'`)).toEqual([]);
     await run('sync');
     await until(

@@ -78,7 +78,7 @@ test('a strict sandbox refuses a call without the header of REGISTRY_HEADER_PREF
     env: { REGISTRY_HEADER_PREFIX: 'a b' },
   });
   expect(fault).toMatchObject({ exitCode: 2 });
-  expect(fault.stderr).toContain('REGISTRY_HEADER_PREFIX: expected a plain word');
+  expect(fault.stderr).toContain('REGISTRY_HEADER_PREFIX: expected a word');
 });
 
 test('a sandbox of the profile as-documented answers as documented', async () => {
@@ -119,7 +119,7 @@ test('likely mistakes are told, exit code 2', async () => {
   const sandbox = await temporarySandbox();
   const folder = sandboxFolder();
   for (const [words, text] of [
-    [['--port', String(sandbox.port)], `Another program has port ${sandbox.port}`],
+    [['--port', String(sandbox.port)], `Port ${sandbox.port} is in use by another program`],
     [['--port', 'x'], '--port: expected a whole number'],
     [['--port', '70000'], 'Expected a port'],
     [['--seed', '-1'], '--seed: expected a whole number'],
@@ -156,5 +156,5 @@ test('a folder keeps the world that it began with', async () => {
   const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', '--seed', '2']);
   expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
   expect(outcome.stderr).toContain('holds the world {"seed":1,"retirements":3}, not {"seed":2}');
-  expect(outcome.stderr).toContain('Leave --seed');
+  expect(outcome.stderr).toContain('Remove --seed');
 });

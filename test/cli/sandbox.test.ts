@@ -47,7 +47,7 @@ test('with the settings that are printed of a new app a program makes calls as t
   const asked = await runCommand(['doctor', '--json'], {
     env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? ''])),
   });
-  const found = `answers, and knows app ${env['REGISTRY_APP_ID']}`;
+  const found = `answers and knows the app ${env['REGISTRY_APP_ID']}`;
   expect(JSON.parse(asked.stdout)).toContainEqual(
     expect.objectContaining({ check: 'registry', state: 'ok', found: expect.stringContaining(found) }),
   );
@@ -72,7 +72,7 @@ test('the settings that are printed have the prefix of the sandbox, whatever the
   const argv = ['sandbox', 'app', 'Asked', '--url', icr.url];
   const { stdout, stderr } = await runCommand(argv, { env: { REGISTRY_HEADER_PREFIX: 'registry' } });
   expect(parseEnv(stdout)['REGISTRY_HEADER_PREFIX']).toBe('icr');
-  expect(stderr).toContain('The sandbox answers with the profile as-documented.');
+  expect(stderr).toContain('The sandbox uses the profile as-documented.');
 });
 
 test('an installation lives its life by calls', async () => {
@@ -105,7 +105,7 @@ test.each([
   [2, 'kind must be one of', ['POST', '/faults', '--data', '{"kind":"weird"}']],
   [2, '--data: expected JSON', ['POST', '/faults', '--data', '{']],
   [2, 'Expected a path such as /organizations', ['GET', 'organizations']],
-  [2, "'PUT' is invalid", ['PUT', '/apps']],
+  [2, 'Expected one of GET, POST', ['PUT', '/apps']],
   [6, 'Fault not found', ['DELETE', '/faults/999']],
   [6, 'App not found', ['GET', '/apps/nobody']],
 ])('a mistake ends with %i and says %s', async (exitCode, said, words) => {
@@ -128,7 +128,7 @@ describe('where the sandbox is', () => {
     const env = { REGISTRY_BASE_URL: 'https://registry.example' };
     const outcome = await runCommand(STATUS, { env });
     expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(outcome.stderr).toContain('REGISTRY_BASE_URL is not an address of this machine');
+    expect(outcome.stderr).toContain('REGISTRY_BASE_URL is not a URL on this machine');
     for (const url of [
       'http://127.0.0.1.evil.example',
       'http://10.0.0.1:8090',

@@ -33,7 +33,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   const installed = await startInstalled();
   const { program, retire } = installed;
   expect((await status(installed)).first).toBe(
-    `The mirror in ${program.folder} of ${program.sandbox.url}/. NO WORKER LIVES. No delivery is unread. No webhook was rejected since yesterday.`,
+    `The mirror in ${program.folder} of ${program.sandbox.url}/. NO WORKER IS RUNNING. All deliveries are read. No webhooks were rejected in the last 24 hours.`,
   );
   await sign(installed, 5 * MINUTE);
   await program.worker().stop();
@@ -57,12 +57,12 @@ test('status begins with which mirror it is, whether a worker lives, what is due
     new Date().toISOString(),
   );
   const { first, json } = await status(installed);
-  expect(first).toContain('NO WORKER LIVES.');
-  expect(first).toContain('The oldest unread delivery waits for 3 min.');
-  expect(first).toContain('3 webhooks were rejected since yesterday: signature not valid.');
+  expect(first).toContain('NO WORKER IS RUNNING.');
+  expect(first).toContain('The oldest unread delivery has waited 3 min.');
+  expect(first).toContain('3 webhooks were rejected in the last 24 hours: signature not valid.');
   expect(json).toMatchObject({ mirror: { demo: false, folder: program.folder }, worker: { state: 'gone' } });
   await sign(installed, 0);
-  expect((await status(installed)).first).toContain('A worker lives.');
+  expect((await status(installed)).first).toContain('A worker is running.');
 });
 
 test('status says that a demo is being created until its receiver and worker have started', async () => {
@@ -76,7 +76,7 @@ test('status says that a demo is being created until its receiver and worker hav
   const text = async () => (await runCommand(['status'], { env })).stdout;
   const json = async () => JSON.parse((await runCommand(['status', '--json'], { env })).stdout);
   expect(await text()).toBe(
-    `The demo in ${demo} is being created: six months are played, then its receiver and worker start. Ask again in a moment.\n`,
+    `The demo in ${demo} is being created: it plays six months of history, then starts the receiver and the worker. Try again in a moment.\n`,
   );
   expect(await json()).toMatchObject({ mirror: { demo: true, being_created: true } });
   const doctor = await runCommand(['doctor', '--json'], { env });
@@ -84,11 +84,11 @@ test('status says that a demo is being created until its receiver and worker hav
     { state: 'warn', found: expect.stringContaining('is being created') },
   ]);
   writeDemoSettings(demo, { ...settings, PORT: '8099' });
-  expect(await text()).toContain('NO WORKER LIVES.');
+  expect(await text()).toContain('NO WORKER IS RUNNING.');
   expect(await json()).toMatchObject({ mirror: { demo: true, being_created: false } });
   writeDemoSettings(demo, settings);
   await stop();
-  expect(await text()).toContain('NO WORKER LIVES.');
+  expect(await text()).toContain('NO WORKER IS RUNNING.');
 });
 
 test('a heartbeat from the future is none: the clock was put right', async () => {
@@ -146,7 +146,7 @@ test('an organization whose permission was taken away is not called fresh: its r
   });
   expect(text).toMatch(/ no access \(no permission\) /);
   expect(text).toContain(
-    `inventory: no access (no permission): its ${inventory.rows} rows are those of ${inventory.as_of}, and nothing later is known`,
+    `inventory: no access (no permission): its ${inventory.rows} rows are as of ${inventory.as_of}; nothing newer is known`,
   );
 });
 

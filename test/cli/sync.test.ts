@@ -212,7 +212,7 @@ describe('of an app that may read little', () => {
     const { organization_members: _, ...fewer } = ALL_PERMISSIONS;
     const { run, sync } = await startWith(fewer);
     expect(await sync()).toMatchObject({ exitCode: 0 });
-    expect((await run('available')).stdout).toContain('Fresh is 1 of the 1 known organization.');
+    expect((await run('available')).stdout).toContain('The only organization is up to date.');
   });
 
   test('nothing that can be read of all that was found is 3, and never called fresh', async () => {
@@ -221,7 +221,7 @@ describe('of an app that may read little', () => {
     const { exitCode, stdout, stderr } = await sync();
     expect(exitCode).toBe(3);
     expect(stdout).not.toContain('fresh');
-    expect(stderr).toContain('Nothing of what was found could be read');
+    expect(stderr).toContain('No list could be read');
   });
 });
 

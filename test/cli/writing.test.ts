@@ -141,11 +141,11 @@ describe('reservations', () => {
     };
     const failed = await finish('transactionFails');
     expect(failed).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/state_now +cancelled/) });
-    expect(failed.stderr).toContain('The registry did not carry it out');
-    expect(failed.stderr).not.toContain('It may still wait at the registry');
+    expect(failed.stderr).toContain('The transaction failed at the registry');
+    expect(failed.stderr).not.toContain('The retirement may still be pending');
     const queued = await finish('transactionQueues');
     expect(queued).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/state_now +finished/) });
-    expect(queued.stderr).toContain('It may still wait at the registry');
+    expect(queued.stderr).toContain('The retirement may still be pending');
   });
 
   test('an action that lacks its words, or has those of another, is refused before anything is sent', async () => {
@@ -187,7 +187,14 @@ describe('reservations', () => {
       '1',
     );
     await expectFault(2, "'--amount <tonnes>' not specified", 'reservations', 'create', ...ofOwner(offered));
-    await expectFault(2, 'Say whose it is with --organization', 'reservations', 'cancel', 'unknown', '--yes');
+    await expectFault(
+      2,
+      'Name its organization with --organization',
+      'reservations',
+      'cancel',
+      'unknown',
+      '--yes',
+    );
     await expectFault(
       6,
       'answered 404',
@@ -242,7 +249,7 @@ describe('trigger', () => {
     };
     const refused = await runCommand(post('suspended'), { env });
     expect(refused).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^401 /) });
-    expect(refused.stderr).toContain('compare WEBHOOK_SECRETS');
+    expect(refused.stderr).toContain('Compare WEBHOOK_SECRETS');
     expect(refused.stderr + refused.stdout).not.toContain('newer secret');
   });
 
@@ -256,11 +263,11 @@ describe('trigger', () => {
     const { port } = Object(other.address());
     const there = ['--url', `http://127.0.0.1:${port}/hook`];
     const taken = await run(...post('installed', ...there));
-    expect(taken).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^It was accepted\./) });
+    expect(taken).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Accepted\./) });
     const forged = await run(...post('installed', '--bad-signature', ...there));
     expect(forged).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringMatching(/^It was rejected, as it must be\./),
+      stderr: expect.stringMatching(/^Rejected, as expected\./),
     });
     const unchecked = await run(...post('installed', '--bad-signature', ...there));
     expect(unchecked).toMatchObject({
@@ -295,14 +302,14 @@ describe('trigger', () => {
         found: expect.stringMatching(
           /^2 webhooks rejected since .*\d\d:\d\d UTC, signature not valid \(401\)$/,
         ),
-        todo: expect.stringContaining("Is WEBHOOK_SECRETS the registry's?"),
+        todo: expect.stringContaining('Check that WEBHOOK_SECRETS matches the secret at the registry.'),
       },
     ]);
   });
 
   test('likely mistakes are told', async () => {
-    await expectFault(2, 'Near: installed', ...post('instaled'));
-    await expectFault(2, '--url: expected an address', ...post('installed', '--url', 'here'));
+    await expectFault(2, 'Did you mean installed', ...post('instaled'));
+    await expectFault(2, '--url: expected a URL', ...post('installed', '--url', 'here'));
     await expectFault(5, 'No receiver answers', ...post('installed', '--url', 'http://127.0.0.1:1/webhooks'));
     const url = demo.sandbox.url;
     expect(await run(...post('installed', '--url', `${url}/webhooks`))).toMatchObject({ exitCode: 3 });

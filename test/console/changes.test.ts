@@ -44,10 +44,10 @@ test('a date is a day here too: since begins at its first instant, until ends at
   expect(await shown('since=2026-05&until=2026')).toMatch(
     / 3 changes, 1 May 2026 to 5 May 2026 .*Observed from 1 May 2026, 00:00:00.000 UTC/,
   );
-  expect(await shown('since=2026-06')).toContain('2026-06 lies in the future');
+  expect(await shown('since=2026-06')).toContain('2026-06 is in the future');
   const file = await open('/changes.csv?since=2027');
   expect(file.status).toBe(400);
-  expect(wordsOf(await file.text())).toContain('2027 lies in the future');
+  expect(wordsOf(await file.text())).toContain('2027 is in the future');
 });
 
 test('older ones are a page further, each shown once, and the files hold all of them', async () => {
@@ -98,7 +98,7 @@ test('where nothing changed it says so, and what is no instant is refused with a
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
   expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The span ends at');
-  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Near: retirements');
+  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Did you mean retirements');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
 });

@@ -27,17 +27,17 @@ test.each(['expost', 'ex-post', 'EXPOST', 'exPost'])('?type=%s shows the ex-post
 });
 
 test.each([
-  ['/warehouse?type=exPast', 'Near: exPost'],
-  ['/warehouse.csv?vintage=21', 'Near: 2021'],
-  ['/deliveries?event=suspnded', 'Near: suspended'],
-  ['/syncs.json?trigger=shedule', 'Near: schedule'],
-  ['/jobs?state=faild', 'Near: failed'],
+  ['/warehouse?type=exPast', 'Did you mean exPost'],
+  ['/warehouse.csv?vintage=21', 'Did you mean 2021'],
+  ['/deliveries?event=suspnded', 'Did you mean suspended'],
+  ['/syncs.json?trigger=shedule', 'Did you mean schedule'],
+  ['/jobs?state=faild', 'Did you mean failed'],
   ['/deliveries?ignored=no', 'Expected "yes"'],
   ['/retirements?from=2026-13', 'Expected a date like'],
   ['/retirements?organization_id=organisation-1', 'There is no organization "organisation-1"'],
   ['/balance?organization_id=organisation-1', 'There is no organization "organisation-1"'],
   ['/changes.csv?organization_id=organisation-1', 'There is no organization "organisation-1"'],
-  ['/changes.csv?resource=retirement', 'Near: retirements'],
+  ['/changes.csv?resource=retirement', 'Did you mean retirements'],
   ['/deliveries?installation_id=instalation-1', 'There is no installation "instalation-1"'],
 ])('a wrong value is refused with what is near: %s', async (path, said) => {
   const { refused } = await stage();

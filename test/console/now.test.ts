@@ -43,7 +43,7 @@ test('how old the oldest of what is available is, and how much of it failed at t
   expect(wordsOf(await page('/'))).toContain(
     'Fresh1 of 1known organizations, the oldest read 4 min ago; the last read failed in 1',
   );
-  expect(wordsOf(await page('/'))).toContain('1 list could not be read, or not be believed, the last time.');
+  expect(wordsOf(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
 });
 
 test('a row without an amount is told of, not counted as nothing', async () => {

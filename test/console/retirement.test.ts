@@ -104,7 +104,7 @@ test('T83 what no row names is not there, whatever it is called', async () => {
 test('it says why it stands here, what is not known, and by which address it is cited', async () => {
   const { page, words, clock } = await stage();
   const said = await words('/retirements/r-1');
-  expect(said).toMatch(/Shown by sync \d+: asked .*, ended .* \(complete\)\. What asked for it: delivery/);
+  expect(said).toMatch(/Observed by sync \d+: started .*, ended .* \(complete\)\. Triggered by delivery/);
   expect(said).toContain('What cannot be known');
   const shown = await page('/retirements/r-1');
   const [, cited = ''] = /To cite it: <a href="([^"]+)"/.exec(shown) ?? [];
@@ -120,15 +120,15 @@ test('as of before the mirror began its page says what can be said: when it was 
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
   expect(said).toContain('Retirement r-1 was not in the mirror then.');
-  expect(said).toContain(`The mirror had not seen it in the list by ${wordsOf(moment(at).text)}.`);
+  expect(said).toContain(`The mirror had not observed it by ${wordsOf(moment(at).text)}.`);
   expect(said).toMatch(
-    /First seen [^.]+\.\d+ UTC\. The mirror does not know what it was before that\. The registry dates it 1 Mar 2026, 10:00:00.000 UTC\./,
+    /First observed [^.]+\.\d+ UTC\. Earlier history is unknown\. Dated by the registry: 1 Mar 2026, 10:00:00.000 UTC\./,
   );
   expect(said).toMatch(/retirements: not known before [^.]+\.\d+ UTC, the end of the first complete read/);
   expect(said).toContain('Back to now');
   expect(said).not.toMatch(/no such page|no longer on record|Harbour Ferries/);
   expect((await open(`/retirements/r-9?as-of=${at}`)).status).toBe(404);
-  expect(await words('/retirements/r-1')).toMatch(/First seen \d+ \w{3} \d{4}, [\d:.]{12} UTC\./);
+  expect(await words('/retirements/r-1')).toMatch(/First observed \d+ \w{3} \d{4}, [\d:.]{12} UTC\./);
 });
 
 test('as of an instant before it was stored there is no certificate', async () => {
@@ -147,9 +147,9 @@ test('a file that another one replaced stays within reach, as of an instant afte
 
 test('T89 of a row that was changed by hand it says that, and not when it was last seen unchanged', async () => {
   const { words, scene } = await stage();
-  expect(await words('/retirements/r-1')).toContain('Last seen unchanged by the complete read');
+  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the full read');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');
   expect(said).toContain('Somebody changed it by hand: its document contradicts beneficiary.');
-  expect(said).not.toContain('Last seen unchanged');
+  expect(said).not.toContain('Confirmed unchanged');
 });

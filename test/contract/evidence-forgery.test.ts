@@ -292,7 +292,7 @@ describe.each(ENGINES)('$name', engine => {
         const what = forgeFolder(folder, random);
         const { status, said } = check(folder, log.hex, log.older);
         expect([DOES_NOT_FIT, 2], `seed ${seed}: ${what}: ${said}`).toContain(status);
-        expect(said, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |no folder of evidence/);
+        expect(said, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |not an evidence folder/);
         rmSync(folder, { recursive: true });
         cpSync(kept, folder, { recursive: true });
       }

@@ -7,7 +7,7 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   const { program, creditId } = await startInstalled();
   const { engine, folder, time } = program;
   const ask = (...words: string[]) => runCommand(words, { env: { DATA_DIR: folder }, now: time.now });
-  expect((await ask('status')).stdout).toContain('Findings were not counted yet');
+  expect((await ask('status')).stdout).toContain('Findings have not been counted yet');
   const writers = await engine.openWriters(time.now);
   const count = () => countFindings({ engine, mirror: writers.mirror, now: time.now });
   await count();
@@ -29,7 +29,7 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout).findings).toContainEqual({ finding: 'negative_amount', rows: 1 });
   expect((await ask('verify')).stderr).toContain('negative_amount: 1');
-  expect((await ask('available')).stdout).toContain('(1 row, without 1 whose amount cannot be summed)');
+  expect((await ask('available')).stdout).toContain('(1 row, without 1 without a usable amount)');
   expect(JSON.parse((await ask('doctor', '--json')).stdout)).toContainEqual(
     expect.objectContaining({
       check: 'findings',

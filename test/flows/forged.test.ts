@@ -4,7 +4,7 @@ import { type Installed, startInstalled } from '../support/program.js';
 
 const VALUES =
   'SELECT id, organization_id, reason, beneficiary, amount, amount_micro, amount_exact, created_at, valid_from, document FROM retirements ORDER BY id';
-const CURE = '"carbon-mirror sync --full" restores what the registry shows';
+const CURE = '"carbon-mirror sync --full" restores current data from the registry';
 
 const DAY_MS = 86_400_000;
 
@@ -55,7 +55,7 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
   expect(explained).toContain(
     'Somebody changed it by hand: its document contradicts beneficiary, created_at.',
   );
-  expect(explained).not.toContain('Last seen unchanged');
+  expect(explained).not.toContain('Confirmed unchanged');
   const { exitCode, stdout, stderr } = await run('sync', '--full', '--json');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.anything() });
   const synced: { readonly resource: string; readonly noted: boolean; readonly error: string | null }[] =
@@ -77,8 +77,8 @@ test('T89 a column and its document that were changed alike are found by a fresh
   await change("reason = 'for bad', document = replace(document, 'for good', 'for bad')");
   const alone = await run('verify');
   expect(alone).toMatchObject({ exitCode: 0, stdout: '' });
-  expect(alone.stderr).toContain('Nothing in the mirror contradicts itself');
-  expect(alone.stderr).toContain('"carbon-mirror verify --against-registry" can: it asks the registry');
+  expect(alone.stderr).toContain('The mirror is consistent');
+  expect(alone.stderr).toContain('use "carbon-mirror verify --against-registry"');
   const { id, organization_id: owner } = Object(before[0]);
   expect(await faults('--against-registry')).toEqual([`retirements of ${owner}: ${id}`]);
   expect(await run('sync', '--full')).toMatchObject({ exitCode: 0 });
@@ -104,6 +104,6 @@ test('T89 a date of the mirror that its read cannot have given is reported, and 
     ).toBe(at);
   }
   expect((await run('verify')).stderr).toContain(
-    'only a backup restores dates, past versions and broken files',
+    'only a backup restores dates, past versions and damaged files',
   );
 });

@@ -374,7 +374,7 @@ describe('T98 overdue deliveries and jobs', () => {
       {
         state: 'fail',
         found: expect.stringMatching(/^A delivery is unread, and has waited for \d+ s/),
-        todo: `Nothing has gone wrong with it: it waits for its turn. See "carbon-mirror deliveries show ${id}".`,
+        todo: `It has not failed: it is waiting for its turn. See "carbon-mirror deliveries show ${id}".`,
       },
     ]);
     expect(status).toContain(`carbon-mirror deliveries show ${id}`);
@@ -499,8 +499,8 @@ describe('after an outage', () => {
     const { open } = await visitConsole(engine.openReader, { now: time.now });
     const status = async () => (await runCommand(['status'], { env, now: time.now })).stdout;
     const now = async () => await (await open('/')).text();
-    expect(await status()).toContain('1 job that failed waits. The registry answers again');
-    expect(await now()).toContain('1 job that failed waits');
+    expect(await status()).toContain('1 job that failed is waiting. The registry answers again');
+    expect(await now()).toContain('1 job that failed is waiting');
     await change(
       "UPDATE jobs SET state = 'failed', started_at = ?, finished_at = ? WHERE state = 'waiting'",
       '2026-01-01T00:00:00.000Z',

@@ -42,7 +42,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
 
   await tablesInFile(join(backup, 'inbox.db')).change('UPDATE claims SET last = 0');
   const restored = await run('restore', backup, '--json');
-  expect(restored).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('are lost') });
+  expect(restored).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('were lost') });
   const said = JSON.parse(restored.stdout);
   expect(said).toMatchObject({
     syncs: { count: syncs },

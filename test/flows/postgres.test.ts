@@ -15,7 +15,7 @@ import { long } from '../support/long.js';
 
 const SECRET = 'a webhook secret of the flow';
 const AN_HOUR = '0 * * * *';
-/** What a killed worker held is free again after a minute. */
+/** What a killed worker held is free in a minute. */
 
 /** A registry, and the settings of who mirrors it in a database: nothing of them names a folder that is there. */
 async function scene(database: Database) {

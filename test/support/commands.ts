@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { Command } from 'commander';
 import { COMMANDS } from '../../src/cli/commands.js';
-import { define } from '../../src/cli/define.js';
+import { registerCommand } from '../../src/cli/register-command.js';
 
 /** All commands, as the program itself defines them. */
 export function defineProgram(): Command {
   const program = new Command();
   for (const [name, command] of Object.entries(COMMANDS)) {
-    define(program, name, command, {
+    registerCommand(program, name, command, {
       stdin: new PassThrough(),
       stdout: new PassThrough(),
       stderr: new PassThrough(),

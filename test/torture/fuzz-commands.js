@@ -138,10 +138,10 @@ async function readCommands(from) {
   const { COMMANDS } = await from('cli/commands.js');
   const { Command } = await import('commander');
   const root = new Command();
-  /** @type {typeof import('../../dist/src/cli/define.js')} */
-  const { define } = await from('cli/define.js');
+  /** @type {typeof import('../../dist/src/cli/register-command.js')} */
+  const { registerCommand } = await from('cli/register-command.js');
   for (const [name, command] of Object.entries(COMMANDS))
-    define(root, name, command, createIo({}, new AbortController().signal, false));
+    registerCommand(root, name, command, createIo({}, new AbortController().signal, false));
   /** @type {(command: Commander, path: string[]) => Line[]} */
   const walk = (command, path) => [
     ...(command.commands.length === 0

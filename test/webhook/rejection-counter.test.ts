@@ -187,14 +187,14 @@ test('T01 T02 the doctor distinguishes a wrong secret from a wrong prefix, and f
     {
       check: 'rejected_webhooks',
       state: 'fail',
-      found: '3 webhooks rejected since 12:00 UTC, signature not valid (401)',
-      todo: expect.stringContaining("Is WEBHOOK_SECRETS the registry's?"),
+      found: '3 webhooks rejected since 12:00 UTC: signature not valid (401)',
+      todo: expect.stringContaining('Check that WEBHOOK_SECRETS matches the secret at the registry.'),
     },
     {
       check: 'rejected_webhooks',
       state: 'fail',
-      found: '1 webhook rejected since 12:00 UTC, signed in x-icr-signature-256',
-      todo: expect.stringContaining('The sender\'s is "icr".'),
+      found: '1 webhook rejected since 12:00 UTC: signed in x-icr-signature-256',
+      todo: expect.stringContaining('the sender uses "icr".'),
     },
   ]);
   await accept([acceptedDelivery({ receivedAt: NOON + 1 })], NOON + 1);
@@ -206,9 +206,9 @@ test('T20 the doctor warns of a delivery that arrives again and again', async ()
   const { accept } = boxOf(inbox);
   const captured = acceptedDelivery();
   const finding = () => runCheck('duplicates', reader, NOON + 3_000_000);
-  expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery came twice within the hour' });
+  expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery arrived twice in the last hour' });
   await accept([captured, acceptedDelivery(), captured], NOON);
-  expect(await finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('came 2 times') });
+  expect(await finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('arrived 2 times') });
   for (let minute = 0; minute < 3; minute += 1) {
     const at = NOON + minute * 60_000;
     await accept(
@@ -219,7 +219,7 @@ test('T20 the doctor warns of a delivery that arrives again and again', async ()
   expect(await finding()).toEqual({
     check: 'duplicates',
     state: 'warn',
-    found: 'the same delivery came 62 times within the hour, last as number 4',
+    found: 'the same delivery arrived 62 times in the last hour, most recently as number 4',
     todo: expect.stringContaining('carbon-mirror deliveries show 4'),
   });
   expect(await runCheck('duplicates', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });

@@ -4,31 +4,32 @@ import { MIRRORED } from '../../query/lists/lists.js';
 import { type Named, readOrganizationNames } from '../../query/names.js';
 import { streamRows } from '../../query/lists/read.js';
 import type { Reader } from '../../store/contract/reader.js';
-import { command } from '../command.js';
-import type { Context } from '../context.js';
+import { defineCommand } from '../command.js';
+import type { CommandContext } from '../context.js';
 import { usageFault } from '../exit.js';
-import { demandKnown, organizationIn } from '../find/in-mirror.js';
-import { writeTexts } from '../io.js';
-import { jsonOf, jsonText } from '../output/output.js';
-import { createTally, describeTotal } from '../output/totals.js';
-import { date, needed, text } from '../options.js';
+import { demandKnown, findOrganizationId } from '../find/in-mirror.js';
+import { streamStdout } from '../io.js';
+import { serializeJson, toJson } from '../output/output.js';
+import { createRunningTotal, describeTotal } from '../output/totals.js';
+import { date, required, text } from '../options.js';
 
 const RESOURCES = ['warehouse', 'inventory', 'retirements'];
 
-export const AS_OF = command({
-  says: 'Show warehouse, inventory and retirements of an organization as the mirror had observed them by then',
-  words: { asOf: needed(date('the end of')) },
+export const AS_OF = defineCommand({
+  summary: "Show an organization's credits and retirements at a past date",
+  details: 'Shows its warehouse, inventory and retirements as the mirror had observed them by then.',
+  args: { asOf: required(date('the end of')) },
   options: {
-    organization: text('name', 'the organization; may be left out where the mirror knows only one'),
+    organization: text('name', 'the organization; optional if the mirror knows only one'),
   },
-  prints: { json: 'print it as JSON' },
+  formats: { json: 'print it as JSON' },
   examples: ['carbon-mirror as-of now --organization ID', 'carbon-mirror as-of yesterday --json'],
   run: async (context, { asOf: { until: at }, organization }) => {
     const reader = await context.reader();
     const organizationId =
       organization === undefined
         ? onlyOne(await readOrganizationNames(reader))
-        : await organizationIn(reader, organization);
+        : await findOrganizationId(reader, organization);
     const all: Part[] = [];
     for (const list of MIRRORED.filter(each => RESOURCES.includes(each.name)))
       all.push(await readPart(reader, list, organizationId, at));
@@ -37,7 +38,7 @@ export const AS_OF = command({
       for (const part of known) await writePart(context, part, at);
       return;
     }
-    await writeTexts(context.io, jsonOfParts({ organization_id: organizationId, at }, known));
+    await streamStdout(context.io, jsonOfParts({ organization_id: organizationId, at }, known));
   },
 });
 
@@ -56,34 +57,34 @@ async function readPart(reader: Reader, list: List, organizationId: string, at: 
 
 /** A row at a time: a list may be longer than a text. */
 async function* jsonOfParts(asked: object, parts: readonly Part[]): AsyncGenerator<string> {
-  yield jsonText(asked).slice(0, -1);
+  yield toJson(asked).slice(0, -1);
   for (const { resource, lastRead, reading, rows } of parts) {
-    const known = jsonText({ last_read: lastRead, being_read: reading }).slice(0, -1);
-    yield `,\n${jsonText(resource)}: ${known}, "rows": `;
-    yield* jsonOf(rows);
+    const known = toJson({ last_read: lastRead, being_read: reading }).slice(0, -1);
+    yield `,\n${toJson(resource)}: ${known}, "rows": `;
+    yield* serializeJson(rows);
     yield '}';
   }
   yield '}\n';
 }
 
 async function writePart(
-  { print, rows: write, say }: Context,
+  { printLines, rows: write, printNotice }: CommandContext,
   { columns, rows, ...known }: Part,
   at: string,
 ): Promise<void> {
   const { resource, lastRead } = known;
-  for (const gap of gapsIn(known)) say(`${resource}: ${gap}.`);
-  await print(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
-  const tally = createTally();
-  await write(columns, tally.count(rows), { keep: ['amount_exact'], tonnes: ['amount_exact'] });
-  await print('', `${resource}: ${describeTotal(tally.total())}`, '');
+  for (const gap of gapsIn(known)) printNotice(`${resource}: ${gap}.`);
+  await printLines(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
+  const tally = createRunningTotal();
+  await write(columns, tally.addPassing(rows), { keep: ['amount_exact'], tonnes: ['amount_exact'] });
+  await printLines('', `${resource}: ${describeTotal(tally.total())}`, '');
 }
 
 function onlyOne(all: readonly Named[]): string {
   const [one] = all;
   if (one !== undefined && all.length === 1) return one.id;
   throw usageFault(
-    `Expected --organization ID: the mirror knows ${all.length} organizations.`,
-    'See "carbon-mirror organizations list" for their ids.',
+    `--organization is required: the mirror knows ${all.length} organizations.`,
+    'List their ids with "carbon-mirror organizations list".',
   );
 }

@@ -2,21 +2,15 @@ import { type Available, type LeftOut, readAvailable, wasEverHeld } from '../../
 import { textOf } from '../../query/lists/ask.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import {
-  formatRest,
-  formatCount,
-  MAX_SHOWN,
-  formatKnownOrganizations,
-  withThousands,
-} from '../../text/numbers.js';
+import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatDuration } from '../../text/duration.js';
 import { creditTypeName } from '../../text/tonnes.js';
-import { command } from '../command.js';
-import type { Context } from '../context.js';
+import { defineCommand } from '../command.js';
+import type { CommandContext } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
-import { askOf, filterOptions } from '../lists/filters.js';
-import { describeTotal, totalOf } from '../output/totals.js';
+import { toListRequest, createFilterOptions } from '../lists/filters.js';
+import { describeTotal, sumRows } from '../output/totals.js';
 
 const OF_A_ROW = ['vintage', 'type', 'amount'];
 const NAMES = ['organization_name', 'project_name'];
@@ -24,12 +18,13 @@ const STANDS = ['freshness', 'failing_since', 'age_seconds'];
 const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_without_amount', ...STANDS, 'credit_id'];
 const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'freshness', 'credit_id'];
 
-export const AVAILABLE = command({
-  says: 'Show the credits that are available to sell now, and which warehouses are left out and why',
-  options: filterOptions(WAREHOUSE),
-  prints: {
-    json: 'print both parts as JSON: rows and left_out',
-    csv: 'print what is available as CSV',
+export const AVAILABLE = defineCommand({
+  summary: 'Show credits available to sell now',
+  details: 'Also lists the warehouses that are left out, and why.',
+  options: createFilterOptions(WAREHOUSE),
+  formats: {
+    json: 'print as JSON: rows, and left_out for the rest',
+    csv: 'print the available credits as CSV',
   },
   examples: [
     'carbon-mirror available --project Mangrove --vintage 2021',
@@ -37,7 +32,7 @@ export const AVAILABLE = command({
   ],
   run: async (context, given) => {
     const reader = await context.reader();
-    const asked = await askOf(context, WAREHOUSE, { given, at: null });
+    const asked = await toListRequest(context, WAREHOUSE, { given, at: null });
     const organizationId = textOf(asked, 'organization_id');
     const chosen = asked.filters.filter(({ name }) => name !== 'organization_id');
     const where = chosen.map(({ condition }) => condition);
@@ -47,8 +42,8 @@ export const AVAILABLE = command({
     for (const { name, text, condition } of rows.length === 0 ? chosen : []) {
       if (await wasEverHeld(reader, condition)) continue;
       throw notThereFault(
-        `No warehouse has held a credit of the ${name} "${text}", as far as the mirror has seen.`,
-        'See "carbon-mirror available" for those of now.',
+        `No known warehouse has ever held credits with the ${name} "${text}".`,
+        'See "carbon-mirror available" for all available credits.',
       );
     }
     if (context.format === 'json') await context.value({ known, uninstalled, rows, leftOut });
@@ -56,7 +51,7 @@ export const AVAILABLE = command({
       await writeForPeople(context, available, asked.filters.length > 0);
     } else {
       await context.rows(COLUMNS, rows);
-      context.say(...named(leftOut).map(each => `Left out: ${each}`));
+      context.printNotice(...named(leftOut).map(each => `Left out: ${each}`));
     }
   },
 });
@@ -65,17 +60,17 @@ export const AVAILABLE = command({
 function demandKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
   throw checkFault(
-    'The mirror has read no warehouse yet, and it has found no active installation.',
-    'See "carbon-mirror status"; "carbon-mirror sync" looks for installations.',
+    'No warehouse has been read yet, and no active installation was found.',
+    'Run "carbon-mirror sync" to look for installations; see "carbon-mirror status".',
   );
 }
 
 async function writeForPeople(
-  context: Context,
+  context: CommandContext,
   { rows, known, warehouses, leftOut }: Available,
   isAsked: boolean,
 ) {
-  const total = totalOf(rows);
+  const total = sumRows(rows);
   if (rows.length > 0) {
     const columns = [...FOR_PEOPLE, ...(total.notSummed > 0 ? ['rows_without_amount'] : [])];
     const standings = new Map<unknown, string>(warehouses.map(each => [each.organization_id, wordsOf(each)]));
@@ -89,18 +84,25 @@ async function writeForPeople(
       tonnes: ['amount'],
     });
     const holders = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
-    await context.print('', `Available now: ${describeTotal(total)} of ${holders}.`);
+    await context.printLines('', `Available now: ${describeTotal(total)} of ${holders}.`);
   } else
-    await context.print(
-      isAsked ? 'Nothing that is available now fits what was asked for.' : 'Nothing is available now.',
+    await context.printLines(
+      isAsked ? 'No available credits match these filters.' : 'No credits are available now.',
     );
   const failing = warehouses.filter(each => each.failing_since !== null).length;
-  const failed = failing === 0 ? '' : `; the last read failed in ${withThousands(failing)}`;
-  const fresh = `${warehouses.length === 1 ? 'is' : 'are'} ${withThousands(warehouses.length)}`;
-  await context.print(`Fresh ${fresh} of ${formatKnownOrganizations(known)}${failed}.`);
+  const failed = failing === 0 ? '' : ` The last read of ${formatCount(failing, 'warehouse')} failed.`;
+  await context.printLines(`${describeFreshness(warehouses.length, known)}${failed}`);
   if (leftOut.length === 0) return;
   const left = named(leftOut).map(each => `  ${each}`);
-  await context.print('', 'Not available now (see last_known_credits):', '', ...left);
+  await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...left);
+}
+
+function describeFreshness(fresh: number, known: number): string {
+  if (fresh < known)
+    return `${withThousands(fresh)} of ${formatCount(known, 'organization')} are up to date.`;
+  return known === 1
+    ? 'The only organization is up to date.'
+    : `All ${withThousands(known)} organizations are up to date.`;
 }
 
 /** All that something is known of; of those that nobody has read some, and how many more there are. */
@@ -118,12 +120,12 @@ function describe(left: LeftOut): string {
   const { age_seconds: age, rows, amounts } = left;
   const sentence = sentenceOf(left);
   const name = truncateName(left.organization_name ?? left.organization_id ?? left.installation_id);
-  const known = age === null ? 'never read completely' : `known ${formatDuration(age)} ago`;
+  const known = age === null ? 'never read completely' : `last read ${formatDuration(age)} ago`;
   const why = sentence === null ? '' : `, ${sentence}`;
   const tonnes = amounts.map(({ type, amount }) =>
     amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t ${creditTypeName(type)}`,
   );
   const unsummed = amounts.reduce((sum, { rowsWithoutAmount: more }) => sum + more, 0);
-  const without = unsummed === 0 ? '' : `, without ${withThousands(unsummed)} whose amount cannot be summed`;
-  return `${name}: ${known}, not available now: ${wordsOf(left)}${why} (${formatCount(rows, 'row')}${tonnes.join('')}${without})`;
+  const without = unsummed === 0 ? '' : `, excluding ${withThousands(unsummed)} without a usable amount`;
+  return `${name}: ${known}, ${wordsOf(left)}${why} (${formatCount(rows, 'row')}${tonnes.join('')}${without})`;
 }

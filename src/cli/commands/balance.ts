@@ -11,22 +11,23 @@ import {
 import { truncateName } from '../../text/clean-text.js';
 import { withThousands } from '../../text/numbers.js';
 import { formatPlainTonnes } from '../../text/tonnes.js';
-import { command } from '../command.js';
-import type { Context } from '../context.js';
+import { defineCommand } from '../command.js';
+import type { CommandContext } from '../context.js';
 import { checkFault } from '../exit.js';
-import { organizationOrAll } from '../find/in-mirror.js';
+import { findOrganizationOrAll } from '../find/in-mirror.js';
 import type { Row } from '../output/output.js';
 import { ORGANIZATION } from '../options.js';
 
-export const BALANCE = command({
-  says: 'Show whether retirements, credits, projects and serializations add up, to the millionth',
+export const BALANCE = defineCommand({
+  summary: 'Check that credits, retirements, projects and serializations add up',
+  details: 'Every sum is checked to the millionth of a tonne.',
   options: { organization: ORGANIZATION },
-  prints: { json: 'print it as JSON', csv: 'print it as CSV' },
+  formats: { json: 'print it as JSON', csv: 'print it as CSV' },
   examples: ['carbon-mirror balance', 'carbon-mirror balance --organization ID --csv'],
   run: async (context, { organization }) => {
-    const { format, say } = context;
+    const { format, printNotice } = context;
     const reader = await context.reader();
-    const organizationId = await organizationOrAll(reader, organization);
+    const organizationId = await findOrganizationOrAll(reader, organization);
     const balance = await readBalance(reader, organizationId);
     const { balanced, rowsWithoutAmount, sums, notBalanced } = balance;
     if (format === 'json') await context.value({ organizationId, ...balance });
@@ -34,16 +35,16 @@ export const BALANCE = command({
     else await context.rows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
     if (rowsWithoutAmount > 0) {
       const many = withThousands(rowsWithoutAmount);
-      say(`${many} rows have no amount that can be added: no sum has them in it, balanced or not.`);
+      printNotice(`${many} rows have no usable amount and are in no sum.`);
     }
     if (balanced === null) throw checkFault(NOTHING_KNOWN);
-    if (organizationId === null) say(coverageOf(balance));
-    else say('Projects and serializations are compared over all organizations only.');
-    if (!balanced) throw checkFault('It does not add up.', 'The rows that are not balanced say by how much.');
+    if (organizationId === null) printNotice(coverageOf(balance));
+    else printNotice('Projects and serializations are checked only across all organizations.');
+    if (!balanced) throw checkFault('Some sums do not balance.', 'The table above shows each difference.');
   },
 });
 
-const NOTHING_KNOWN = 'Nothing can be added up: no list that has rows has been read completely.';
+const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
 
 /** What a person reads, by the name of its column. */
 const SHOWN: Readonly<Record<string, keyof Line>> = {
@@ -62,7 +63,7 @@ const SHOWN: Readonly<Record<string, keyof Line>> = {
 const TONNES = Object.keys(SHOWN).filter(name => SHOWN[name]?.endsWith('_micro'));
 
 /** Each sum, then what is not balanced with its rows, and a last line about all of them. */
-async function writeForPeople({ rows, print }: Context, balance: Balance): Promise<void> {
+async function writeForPeople({ rows, printLines }: CommandContext, balance: Balance): Promise<void> {
   const { sums, notBalanced, balanced } = balance;
   const listed = listedIn(balance);
   const shape = {
@@ -71,20 +72,20 @@ async function writeForPeople({ rows, print }: Context, balance: Balance): Promi
     none: '',
   };
   if (listed.length > 0) await rows([...Object.keys(SHOWN), 'balanced'], listed.map(toRow), shape);
-  await print('');
+  await printLines('');
   if (notBalanced.length > 0) {
     const lines = notBalanced.map(
       line => `  ${`${whose(line)} ${truncateName(line.what)}`.trim()}: ${line.why}`,
     );
-    await print('What is not balanced:', ...lines, '');
+    await printLines('Not balanced:', ...lines, '');
   }
   const rest = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);
-  if (rest > 0n) await print(`${formatPlainTonnes(rest)} t of what was retired ${FROM_ELSEWHERE}`);
-  if (balanced !== null) await print(verdictOn(balance));
+  if (rest > 0n) await printLines(`${formatPlainTonnes(rest)} t of the retirements ${FROM_ELSEWHERE}`);
+  if (balanced !== null) await printLines(verdictOn(balance));
 }
 
 const FROM_ELSEWHERE =
-  'fits no reservation or request in the mirror: it may come from an organization that is not mirrored.';
+  'match no reservation or request in the mirror. They may come from an organization that is not mirrored.';
 
 function toRow(line: Line): Row {
   const cells = Object.entries(SHOWN).map(([column, name]) => {
@@ -101,5 +102,5 @@ function whose({ organization_name: name, organization_id: id }: Line): string {
 }
 
 function wordOf({ balanced }: Line): string {
-  return balanced === null ? 'not known yet' : balanced ? 'yes' : 'NO';
+  return balanced === null ? 'unknown' : balanced ? 'yes' : 'NO';
 }

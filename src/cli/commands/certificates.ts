@@ -2,28 +2,30 @@ import { EXPORT_COLUMNS, type ExportRow, readCoverage, readExport } from '../../
 import { countKnown } from '../../query/coverage.js';
 import { gapsIn, readKnownAt } from '../../query/history/as-of.js';
 import { formatCsvLine } from '../../text/csv.js';
-import { command } from '../command.js';
-import type { Context } from '../context.js';
+import { defineCommand } from '../command.js';
+import type { CommandContext } from '../context.js';
 import { checkFault } from '../exit.js';
-import { idsKnown, organizationOrAll } from '../find/in-mirror.js';
-import { date, needed, ORGANIZATION, text } from '../options.js';
-import { jsonText, withSnakeKeys } from '../output/output.js';
+import { demandKnownOrganizations, findOrganizationOrAll } from '../find/in-mirror.js';
+import { date, required, ORGANIZATION, text } from '../options.js';
+import { toJson, toSnakeKeys } from '../output/output.js';
 import { createSummedFolder } from '../output/summed-folder.js';
 
 const LIST = 'certificates.csv';
 const ABOUT = 'export.json';
 
-export const EXPORT = command({
-  says: 'Copy PDFs into a new folder, with certificates.csv, SHA256SUMS, and export.json: when it was made, as of when, and how far it can be trusted',
-  words: { folder: needed(text('folder', 'a folder that is empty or not there yet')) },
-  options: { organization: ORGANIZATION, asOf: date('as they stood then: the end of') },
-  prints: { json: 'print what was written as JSON' },
+export const EXPORT = defineCommand({
+  summary: 'Copy certificate PDFs into a new folder',
+  details:
+    'Adds certificates.csv, SHA256SUMS and export.json, which records when it was made, as of when, and how complete it is.',
+  args: { folder: required(text('folder', 'a new or empty folder')) },
+  options: { organization: ORGANIZATION, asOf: date('as of the end of') },
+  formats: { json: 'print what was written as JSON' },
   run: async (context, { folder, organization, asOf }) => {
     const at = asOf?.until ?? null;
     const interrupted = context.io.interruption();
     const madeAt = new Date(context.io.now()).toISOString();
     const reader = await context.reader();
-    const organizationId = await organizationOrAll(reader, organization);
+    const organizationId = await findOrganizationOrAll(reader, organization);
     const all = await readExport(reader, { organizationId, at });
     const { rows, ...trust } =
       at === null
@@ -45,16 +47,16 @@ export const EXPORT = command({
     const lines = whole.map(row => EXPORT_COLUMNS.map(name => row[name]));
     into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => formatCsvLine(cells)).join(''));
     const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
-    into.append(ABOUT, `${jsonText(withSnakeKeys(about), 2)}\n`);
+    into.append(ABOUT, `${toJson(toSnakeKeys(about), 2)}\n`);
     into.finish();
     const then = at === null ? '' : ` as observed by ${at}`;
-    await context.tell(
+    await context.printResult(
       { folder, at, certificates, damaged: about.damaged },
       `Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and SHA256SUMS to ${folder}.`,
     );
     if (damaged.size === 0) return;
     throw checkFault(
-      `${damaged.size} certificates are left out, because their files are not as they were stored: ${[...damaged].slice(0, 5).join(', ')}`,
+      `${damaged.size} certificates were left out because their files changed since download: ${[...damaged].slice(0, 5).join(', ')}`,
       'See "carbon-mirror verify".',
     );
   },
@@ -62,7 +64,7 @@ export const EXPORT = command({
 
 /** What belongs to organizations whose retirements and certificates were known then, until when each was read, and what was not known, in words. */
 async function ofKnown(
-  context: Context,
+  context: CommandContext,
   all: readonly ExportRow[],
   then: { readonly organizationId: string | null; readonly at: string },
 ) {
@@ -77,7 +79,7 @@ async function ofKnown(
       notKnown.push(...gapsIn(each).map(gap => `${organizationId}, ${resource}: ${gap}`));
       coverage.push({ organizationId, resource, lastRead });
     }
-    const known = idsKnown(context, stood, resource);
+    const known = demandKnownOrganizations(context, stood, resource);
     rows = rows.filter(row => known.includes(row.organization_id));
   }
   return { rows, notKnown, coverage };

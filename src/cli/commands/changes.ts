@@ -9,31 +9,32 @@ import {
 } from '../../query/history/changes.js';
 import { type Change, formatChangeHeading, parseChange, describeChange } from '../../text/change.js';
 import { createChangeSums } from '../../text/change-sums.js';
-import { command } from '../command.js';
-import type { Context } from '../context.js';
+import { defineCommand } from '../command.js';
+import type { CommandContext } from '../context.js';
 import { checkFault, usageFault } from '../exit.js';
-import { cleanLine, colours, writeTexts } from '../io.js';
+import { cleanLine, usesColours, streamStdout } from '../io.js';
 import { bold, paintChange } from '../output/colour.js';
-import { organizationOrAll } from '../find/in-mirror.js';
-import { jsonOf } from '../output/output.js';
-import { choice, count, date, ORGANIZATION } from '../options.js';
+import { findOrganizationOrAll } from '../find/in-mirror.js';
+import { serializeJson } from '../output/output.js';
+import { choice, date, ORGANIZATION, wholeNumber } from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
-const NONE = 'Nothing was seen to change.';
+const NONE = 'No changes match these filters.';
 
-export const CHANGES = command({
-  says: 'Show what was added, changed or removed, one line for each change, and the read that found it',
+export const CHANGES = defineCommand({
+  summary: 'Show added, changed and removed rows',
+  details: 'Prints one line per change, with the read that found it.',
   options: {
-    since: date('what was observed from then on: the beginning of'),
-    until: { ...date(''), says: 'what was observed by then: the end of a date in one of the same forms' },
+    since: date('only changes observed since the start of'),
+    until: { ...date(''), description: 'only changes observed by the end of a date in the same form' },
     organization: ORGANIZATION,
-    resource: choice('name', 'one of them only', CHANGED),
-    after: count(
+    resource: choice('name', 'only this resource', CHANGED),
+    after: wholeNumber(
       '--after',
-      'after the change of this number: a program that keeps the last one gets each once',
+      'only changes after this number; for programs that store the last number they read',
     ),
   },
-  prints: { json: 'print them as JSON, each with its row before and after', csv: 'print them as CSV' },
+  formats: { json: 'print as JSON, each change with its row before and after', csv: 'print as CSV' },
   examples: [
     'carbon-mirror changes --since yesterday',
     'carbon-mirror changes --since 24h --resource retirements --csv',
@@ -42,7 +43,7 @@ export const CHANGES = command({
   run: async (context, { since, until, organization, resource, after }) => {
     const reader = await context.reader();
     const asked = {
-      organizationId: await organizationOrAll(reader, organization),
+      organizationId: await findOrganizationOrAll(reader, organization),
       resource: resource ?? null,
       since: since?.since ?? null,
       until: until?.until ?? null,
@@ -54,9 +55,9 @@ export const CHANGES = command({
         : readBetween(reader, asked, after, await readLastFrom(reader, after));
     if (context.format === 'csv') await context.rows(CHANGE_COLUMNS, rows, { none: NONE });
     else
-      await writeTexts(
+      await streamStdout(
         context.io,
-        context.format === 'json' ? jsonOf(parsed(rows, context)) : linesOf(context.io, rows),
+        context.format === 'json' ? serializeJson(parsed(rows, context)) : linesOf(context.io, rows),
       );
   },
 });
@@ -66,42 +67,45 @@ async function readLastFrom(reader: Reader, seen: number): Promise<number> {
   const last = await readLastNumber(reader);
   if (last >= seen) return last;
   throw checkFault(
-    `The newest change of this mirror has number ${last}, less than ${seen}: this is another mirror, or it was made anew.`,
-    'Begin again with an empty copy and --after 0.',
+    `The newest change has number ${last}, less than ${seen}: this is another mirror, or it was rebuilt.`,
+    'Start over with an empty copy and --after 0.',
   );
 }
 
-function sayPeriod({ say }: Context, { since, until }: ChangesAsked): void {
+function sayPeriod({ printNotice }: CommandContext, { since, until }: ChangesAsked): void {
   if (since !== null && until !== null && since > until)
     throw usageFault(`--until: expected ${since} or later, got ${until}.`);
-  if (since !== null) say(`Observed from ${since} ${until === null ? 'on' : `to ${until}`}.`);
-  else if (until !== null) say(`Observed up to ${until}.`);
+  if (since !== null) printNotice(`Observed from ${since} ${until === null ? 'on' : `to ${until}`}.`);
+  else if (until !== null) printNotice(`Observed up to ${until}.`);
 }
 
-async function* parsed(rows: AsyncIterable<ChangeRow>, { say }: Context): AsyncGenerator<Change> {
+async function* parsed(
+  rows: AsyncIterable<ChangeRow>,
+  { printNotice }: CommandContext,
+): AsyncGenerator<Change> {
   let isAny = false;
   for await (const row of rows) {
     yield parseChange(row);
     isAny = true;
   }
-  if (!isAny) say(NONE);
+  if (!isAny) printNotice(NONE);
 }
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
 /** Under the day on which they were observed, in UTC, and the sync that found them; the sums at the end. */
-async function* linesOf(io: Context['io'], rows: AsyncIterable<ChangeRow>): AsyncGenerator<string> {
+async function* linesOf(io: CommandContext['io'], rows: AsyncIterable<ChangeRow>): AsyncGenerator<string> {
   const sums = createChangeSums();
   let [shownDay, shownHead] = ['', ''];
   for await (const row of rows) {
     const change = parseChange(row);
     const day = `${change.observed_at.slice(0, 10)} UTC`;
-    if (day !== shownDay) yield `${colours(io) ? bold(day) : day}\n`;
+    if (day !== shownDay) yield `${usesColours(io) ? bold(day) : day}\n`;
     const head = cleanLine(formatChangeHeading(change));
     if (head !== shownHead || day !== shownDay) yield `${head}\n`;
     [shownDay, shownHead] = [day, head];
     const sign = SIGNS[change.change];
-    yield `  ${colours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(describeChange(change))}\n`;
+    yield `  ${usesColours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(describeChange(change))}\n`;
     sums.add(change);
   }
   for (const line of sums.lines()) yield `${cleanLine(line)}\n`;

@@ -4,8 +4,8 @@ import type { Actions } from '../../console/actions/actions.js';
 import type { Compare } from '../../console/comparison.js';
 import { readSeal } from '../sealed.js';
 import { measure as inspect } from '../certificate-files.js';
-import { command } from '../command.js';
-import { addressOf, findConsole, invitation, keepConsole } from '../console-address.js';
+import { defineCommand } from '../command.js';
+import { createSignInLink, findConsole, invitation, keepConsole } from '../console-address.js';
 import { notThereFault } from '../exit.js';
 import type { Io } from '../io.js';
 import type { MirrorLocation } from '../context.js';
@@ -15,31 +15,33 @@ import { createOwnKey, findSandbox } from './demo/sandbox.js';
 import { compareBy } from '../processes/verify-child.js';
 import { readQuestions } from '../ready-questions.js';
 import { runService, takesNextPort } from '../processes/service.js';
-import { flag, unless } from '../options.js';
+import { flag, negatedFlag } from '../options.js';
 import { receiverUrl } from '../this-machine.js';
 import { readVersion } from '../../package.js';
 
-const printUrl = command({
-  says: 'Print an address that lets one browser into the running console',
-  run: async ({ io, location, print }) => {
+const printUrl = defineCommand({
+  summary: 'Print a sign-in link for the running console',
+  details: 'The link signs in one browser, once.',
+  run: async ({ io, location, printLines }) => {
     const known = findConsole(location());
-    if (known !== null) return await print(addressOf(known, io));
+    if (known !== null) return await printLines(createSignInLink(known, io));
     throw notThereFault(
-      `No console has been started over the mirror in ${location().folder}.`,
-      'Start one: carbon-mirror console.',
+      `No console has been started for the mirror in ${location().folder}.`,
+      'Start one with "carbon-mirror console".',
     );
   },
 });
 
-export const CONSOLE = command({
-  says: 'Serve the pages of the mirror to a browser on this machine, until it is stopped; `console url` prints their address',
+export const CONSOLE = defineCommand({
+  summary: 'Start the web console on this machine',
+  details: 'Runs until it is stopped. `console url` prints a sign-in link.',
   options: {
-    address: unless('print no address; "console url" prints one'),
-    readOnly: flag('show no buttons that start work'),
+    address: negatedFlag('do not print a sign-in link; "console url" prints one'),
+    readOnly: flag('hide the buttons that start work'),
   },
   examples: ['carbon-mirror console', 'carbon-mirror console url', 'open "$(carbon-mirror console url)"'],
   commands: { url: printUrl },
-  run: async ({ io, location: findMirror, say }, { address, readOnly }) => {
+  run: async ({ io, location: findMirror, printNotice }, { address, readOnly }) => {
     const location = findMirror();
     const { HOST, PORT } = location.env;
     const settings = await readSettings(location.env, 'console');
@@ -71,7 +73,7 @@ export const CONSOLE = command({
       const running = await startConsole(setup, { log, now: io.now });
       const known = { port: running.port ?? settings.consolePort, secret };
       keepConsole(location, known);
-      if (address) say(...invitation(known, io));
+      if (address) printNotice(...invitation(known, io));
       return running;
     });
   },

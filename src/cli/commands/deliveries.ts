@@ -4,23 +4,24 @@ import { findExceededLimit } from '../../registry/json/json-text.js';
 import { maskCredentials } from '../../registry/http/mask.js';
 import { listCommand } from '../lists/list.js';
 import { showNumbered } from '../lists/show.js';
-import { jsonText } from '../output/output.js';
+import { toJson } from '../output/output.js';
 
-const REMOVED = 'The signed text was removed: it is older than RETENTION_DAYS, or a person was forgotten.';
+const REMOVED =
+  'The signed text was removed: it is older than RETENTION_DAYS, or it named a person who was forgotten.';
 
 const show = showNumbered(OF_DELIVERIES, async (delivery, reader) => {
   const signed_data = await readSignedText(reader, delivery);
-  if (signed_data === null) return { also: { signed_data, content: null }, says: [REMOVED] };
-  const content = decode(signed_data);
-  const text = typeof content === 'string' ? content : jsonText(content, 2);
-  return { also: { signed_data, content }, prints: maskCredentials(text).split('\n') };
+  if (signed_data === null) return { also: { signed_data, content: null }, notices: [REMOVED] };
+  const content = decodeSignedText(signed_data);
+  const text = typeof content === 'string' ? content : toJson(content, 2);
+  return { also: { signed_data, content }, lines: maskCredentials(text).split('\n') };
 });
 
-/** The list, what is in no list, and what was signed. */
+/** Commands of deliveries besides `list`. */
 export const DELIVERIES = { show, rejected: listCommand(REJECTED_WEBHOOKS) };
 
-/** JSON that could be read but not written again stays the text that it is. */
-function decode(signedData: string): unknown {
+/** Returns the signed text as JSON, or as text if it is not JSON or nested too deeply to be written again. */
+function decodeSignedText(signedData: string): unknown {
   const signed = Buffer.from(signedData, 'base64').toString('utf8');
   if (findExceededLimit(signed) !== null) return signed;
   try {

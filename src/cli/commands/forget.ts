@@ -1,15 +1,17 @@
 import { isMemberRowOf, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import { readMemberNumbers, readMentions } from '../../query/people.js';
-import { command } from '../command.js';
+import { defineCommand } from '../command.js';
 import { usageFault } from '../exit.js';
 import { eraseSealed } from '../sealed.js';
-import { needed, OLDER_COPIES, text } from '../options.js';
+import { required, VACUUM, text } from '../options.js';
 import { describeOlderCopy } from '../older-copies.js';
 
-export const FORGET = command({
-  says: 'Remove a person from the members, from their history, and from the webhooks that name the e-mail address',
-  options: { person: needed(text('email', "the person's e-mail address")), vacuum: OLDER_COPIES },
-  prints: { json: 'print what was removed as JSON' },
+export const FORGET = defineCommand({
+  summary: 'Remove a person from the mirror',
+  details:
+    'Removes the person from members and their history, and empties stored webhooks that name the e-mail address.',
+  options: { person: required(text('email', "the person's e-mail address")), vacuum: VACUUM },
+  formats: { json: 'print what was removed as JSON' },
   examples: ['carbon-mirror forget --person someone@example.org'],
   run: async (context, { person, vacuum }) => {
     const address = normalizeEmail(person);
@@ -30,7 +32,7 @@ export const FORGET = command({
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const mentions = await readMentions(reader, document => containsEmail(document, address));
     const olderCopies = await context.location().engine.findOlderCopies();
-    await context.tell(
+    await context.printResult(
       {
         memberRows,
         signedTexts: texts,
@@ -40,16 +42,15 @@ export const FORGET = command({
         mentions,
         olderCopies,
       },
-      `Removed ${memberRows} rows of members, past ones included. Later reads leave the person out.`,
-      `Emptied ${texts} signed texts of ${deliveries} deliveries; their digests, times and jobs stay.`,
-      'A later webhook that names the person is stored as it comes: run this again then.',
+      `Removed ${memberRows} member rows, including past versions. Future reads skip this person.`,
+      `Emptied ${texts} signed texts of ${deliveries} deliveries. Their digests, times and jobs remain.`,
+      'A later webhook that names the person is stored unchanged. Run this command again if one arrives.',
       ...mentions.map(
-        ({ table, rows }) =>
-          `NOT removed: ${rows} rows of ${table} name the address in the registry's own words.`,
+        ({ table, rows }) => `NOT removed: ${rows} rows of ${table} contain the address in registry data.`,
       ),
       ...left,
       ...olderCopies.map(describeOlderCopy),
-      'Certificates (PDFs), backups and snapshots are not touched: look for the person there yourself.',
+      'Certificate PDFs, backups and snapshots were not changed. Check them yourself.',
     );
   },
 });

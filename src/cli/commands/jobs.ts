@@ -1,19 +1,20 @@
 import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
-import { command } from '../command.js';
+import { defineCommand } from '../command.js';
 import { checkFault, CommandFault, usageFault } from '../exit.js';
 import { findNumbered, showNumbered } from '../lists/show.js';
 import type { Row } from '../output/output.js';
 import { flag, text } from '../options.js';
 
 const show = showNumbered(OF_JOBS, async ({ id, state }) => ({
-  says: state === 'failed' ? [`When its cause is gone: "carbon-mirror jobs retry ${String(id)}".`] : [],
+  notices:
+    state === 'failed' ? [`Once the cause is fixed, run "carbon-mirror jobs retry ${String(id)}".`] : [],
 }));
 
-const retry = command({
-  says: 'Try a failed job again',
-  words: { id: text('id', 'its number') },
-  options: { all: flag('every failed job') },
-  prints: { json: 'print what will run as JSON' },
+const retry = defineCommand({
+  summary: 'Retry one failed job, or all of them',
+  args: { id: text('id', 'number of the failed job') },
+  options: { all: flag('retry every failed job') },
+  formats: { json: 'print the retried jobs as JSON' },
   run: async (context, { id, all }) => {
     if ((id === undefined) !== all) {
       throw usageFault(
@@ -24,20 +25,20 @@ const retry = command({
     const named = id === undefined ? null : await findNumbered(context, OF_JOBS, id);
     const inbox = await context.inbox();
     const retried = await inbox.retryFailed(id === undefined ? 'all' : [Number(id)]);
-    if (named !== null && retried.some(({ job }) => job === null)) throw notFailed(id, named);
+    if (named !== null && retried.some(({ job }) => job === null)) throw notFailedFault(id, named);
     const jobs = retried.map(({ job }) => job).join(', ');
-    await context.tell(retried, retried.length === 0 ? 'No job has failed.' : `Will run again: ${jobs}.`);
+    await context.printResult(retried, retried.length === 0 ? 'No failed jobs.' : `Retrying jobs: ${jobs}.`);
   },
 });
 
 export const JOBS = { show, retry };
 
-function notFailed(id: string | undefined, { state, end }: Row): CommandFault {
+function notFailedFault(id: string | undefined, { state, end }: Row): CommandFault {
   const how = [state, end].filter(Boolean).join(', ');
   return checkFault(
     `Job ${id} has not failed: it is ${how}.`,
     state === 'paused'
-      ? 'It tries again by itself, and at once with "carbon-mirror sync".'
+      ? 'It is retried automatically. To retry it now, run "carbon-mirror sync".'
       : `See "carbon-mirror jobs show ${id}".`,
   );
 }

@@ -5,50 +5,53 @@ import type { Keeping } from '../../store/engine.js';
 import { readStore } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
 import { verifyFiles } from '../certificate-files.js';
-import { command } from '../command.js';
-import { type Context, type MirrorLocation } from '../context.js';
+import { defineCommand } from '../command.js';
+import { type CommandContext, type MirrorLocation } from '../context.js';
 import { using } from '../mirror-location.js';
-import { checkFault, isThere, notThereFault, usageFault } from '../exit.js';
+import { checkFault, alreadyExistsFault, notThereFault, usageFault } from '../exit.js';
 import { beginOrigin, describeRestored } from '../sealed.js';
-import { choice, needed, text } from '../options.js';
+import { choice, required, text } from '../options.js';
 
+const KEY_APART = 'Store the signing key and its .last-signed file separately.';
 const JSON_OF = { json: 'print what was done as JSON' };
 
-export const BACKUP = command({
-  says: 'Write inbox, evidence, mirror and certificates to a new folder, while they are used, and check what was written',
-  words: { folder: needed(text('folder', 'the backup; it must not be there yet')) },
-  prints: JSON_OF,
+export const BACKUP = defineCommand({
+  summary: 'Write a verified backup to a new folder',
+  details: 'Copies inbox, evidence, mirror and certificates while they are in use, then checks the copy.',
+  args: { folder: required(text('folder', 'the backup folder; must not exist yet')) },
+  formats: JSON_OF,
   examples: ['carbon-mirror backup /backup/2026-01-31'],
   run: async (context, { folder }) => {
     const keeping = keepingOf(context.location());
-    if (existsSync(folder)) throw isThere(folder);
+    if (existsSync(folder)) throw alreadyExistsFault(folder);
     await keeping.copyTo(folder);
     const copy = at(folder);
     const { certificates } = await check(context, copy);
     const kept = await readAll(copy);
-    await context.tell(
+    await context.printResult(
       { folder, certificates, ...kept },
-      `Wrote ${folder}, and checked it: ${told(kept)}, ${certificates} certificates.`,
-      'Keep EVIDENCE_KEY_FILE and the .last-signed beside it apart from it.',
+      `Wrote and verified ${folder}: ${told(kept)}, ${certificates} certificates.`,
+      ...(context.location().env['EVIDENCE_KEY_FILE'] ? [KEY_APART] : []),
     );
   },
 });
 
-export const RESTORE = command({
-  says: 'Put a backup in the place of what stands there, which is kept aside; every process must be stopped before',
-  words: { folder: needed(text('folder', 'what "carbon-mirror backup" has written')) },
-  prints: JSON_OF,
+export const RESTORE = defineCommand({
+  summary: 'Replace the current data with a backup',
+  details: 'Stop every process of carbon-mirror first. The replaced data is moved aside, not deleted.',
+  args: { folder: required(text('folder', 'a folder written by "carbon-mirror backup"')) },
+  formats: JSON_OF,
   examples: ['carbon-mirror restore /backup/2026-01-31'],
   run: async (context, { folder }) => {
     const { io, settings } = context;
     const { engine, env, folder: dataDir } = settings();
     const keeping = keepingOf(settings());
     const missing = at(folder).findMissing();
-    if (missing !== null) throw notThereFault(`${folder} is no backup: expected ${missing}.`);
+    if (missing !== null) throw notThereFault(`${folder} is not a backup: ${missing} is missing.`);
     const keyFile = env['EVIDENCE_KEY_FILE'];
     if (!keyFile && existsSync(join(folder, 'evidence.db')))
       throw usageFault(
-        'EVIDENCE_KEY_FILE is not set: the log of the backup goes on under a new name, by its key.',
+        'EVIDENCE_KEY_FILE is not set. It is needed to continue the evidence log of the backup under a new name.',
       );
     await keeping.demandAlone();
     const stage = await keeping.openStage();
@@ -63,11 +66,11 @@ export const RESTORE = command({
       /** Null where what stood there cannot be read any more. */
       const lost = await readAll(at(aside), kept).catch(() => null);
       const evidence = keyFile ? await beginOrigin({ engine }, keyFile, io.now) : null;
-      await context.tell(
+      await context.printResult(
         { aside, ...kept, lost, evidence },
         `Restored ${folder}: ${told(kept)}.`,
         ...lostIn(aside, lost),
-        'What came to nobody since then is not known here: the next scheduled reads find what it announced.',
+        'Webhooks sent since then were lost; the next scheduled reads find what they announced.',
         ...(evidence === null ? [] : [describeRestored(evidence)]),
       );
     } finally {
@@ -76,22 +79,24 @@ export const RESTORE = command({
   },
 });
 
-export const MOVE = command({
-  says: 'Move all files of DATA_DIR into an empty PostgreSQL, and compare them there; every process must be stopped before',
-  options: { to: choice('engine', 'where to', ['postgres']) },
+export const MOVE = defineCommand({
+  summary: 'Move the mirror from files to PostgreSQL',
+  details:
+    'Copies everything in DATA_DIR into an empty PostgreSQL database and compares it there. Stop every process of carbon-mirror first.',
+  options: { to: choice('engine', 'the target database', ['postgres']) },
   examples: ['MIRROR_DATABASE_URL=postgres://HOST/mirror carbon-mirror move --to postgres'],
-  run: async ({ io, say }, { to }) => {
+  run: async ({ io, printNotice }, { to }) => {
     const store = readStore(io.env);
     if (to === undefined || store.database === null)
-      throw usageFault('Expected --to postgres, and MIRROR_DATABASE_URL, which names it.');
+      throw usageFault('Expected --to postgres, with MIRROR_DATABASE_URL set to the database.');
     const engine = openEngine({ ...store, database: null });
     const missing = engine.findMissing();
     if (missing !== null || engine.keeping === null)
-      throw notThereFault(`There is no mirror in ${store.dataDir}: expected ${missing}.`);
+      throw notThereFault(`There is no mirror in ${store.dataDir}: ${missing} is missing.`);
     await engine.keeping.demandAlone();
     const moved = await engine.keeping.moveTo(store.database, io.now());
-    say(
-      `Moved ${moved.rows} rows and ${moved.certificates} certificates, each compared. ${store.dataDir} is as it was: keep it until you trust the other.`,
+    printNotice(
+      `Moved ${moved.rows} rows and ${moved.certificates} certificates, and compared each. ${store.dataDir} is unchanged; keep it until you trust the new database.`,
     );
   },
 });
@@ -99,11 +104,11 @@ export const MOVE = command({
 function keepingOf({ engine }: MirrorLocation): Keeping {
   if (engine.keeping !== null) return engine.keeping;
   throw usageFault([
-    'This mirror is in PostgreSQL, whose own tools keep all of it:',
+    'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',
     'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
     "pg_restore --list mirror.dump | grep -v ' SCHEMA - ' > mirror.list",
     'pg_restore --clean --if-exists --single-transaction --use-list=mirror.list --dbname="$MIRROR_DATABASE_URL" mirror.dump',
-    'Stop every process of carbon-mirror before the last of these.',
+    'Stop every process of carbon-mirror before the last command.',
   ]);
 }
 
@@ -114,7 +119,7 @@ function at(folder: string) {
 type Files = ReturnType<typeof at>;
 
 /** Throws where anything of it is not whole. The mirror may have seen claims that its inbox, copied before it, has not given. */
-async function check({ io }: Context, copy: Files): Promise<{ readonly certificates: number }> {
+async function check({ io }: CommandContext, copy: Files): Promise<{ readonly certificates: number }> {
   await using(copy.openWriters(io.now), async ({ inbox, mirror }) =>
     inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
@@ -128,7 +133,7 @@ async function check({ io }: Context, copy: Files): Promise<{ readonly certifica
   ];
   await copy.keeping?.demandAlone();
   if (faults.length === 0) return { certificates: files.checked };
-  throw checkFault([`${copy.location} is not whole:`, ...faults.slice(0, 20)]);
+  throw checkFault([`${copy.location} is damaged or incomplete:`, ...faults.slice(0, 20)]);
 }
 
 /** Of it what is newer than what was kept `before`. */
@@ -138,8 +143,8 @@ async function readAll(engine: Files, before?: AllKept): Promise<AllKept> {
 
 function lostIn(aside: string, lost: AllKept | null): string[] {
   if (!existsSync(aside)) return [];
-  const known = lost === null ? 'it cannot be read' : `newer than the backup are ${told(lost)}`;
-  return [`What stood there is in ${aside}; ${known}.`];
+  const known = lost === null ? 'It cannot be read.' : `Newer than the backup: ${told(lost)}.`;
+  return [`The replaced data is in ${aside}. ${known}`];
 }
 
 function told(kept: AllKept): string {

@@ -1,30 +1,31 @@
-import { command } from '../command.js';
-import { type Context, type MirrorLocation } from '../context.js';
+import { defineCommand } from '../command.js';
+import { type CommandContext, type MirrorLocation } from '../context.js';
 import { usageFault } from '../exit.js';
 import { dataFolder, findRegistrySettings } from '../mirror-location.js';
 
-export const MIGRATE = command({
-  says: 'Bring the databases to the schema of this version; safe to repeat',
-  prints: { json: 'print the files applied as JSON' },
+export const MIGRATE = defineCommand({
+  summary: 'Update the database schemas to this version',
+  details: 'Safe to repeat.',
+  formats: { json: 'print the applied files as JSON' },
   examples: ['carbon-mirror migrate', 'DATA_DIR=/var/lib/carbon-mirror carbon-mirror migrate --json'],
   run: async context => {
     const { engine } = findMeant(context);
     const applied = await engine.migrate(context.io.now());
-    await context.tell(
+    await context.printResult(
       applied,
       ...applied.map(({ database, file }) => `${database}: ${file}`),
-      `${engine.location}: ${applied.length > 0 ? 'migrated' : 'every database is up to date'}.`,
+      `${engine.location}: ${applied.length > 0 ? 'migrated' : 'all databases are up to date'}.`,
     );
   },
 });
 
 /** An empty mirror that nobody asked for by a setting would hide a demo from every later command. */
-function findMeant({ io: { env }, settings }: Context): MirrorLocation {
+function findMeant({ io: { env }, settings }: CommandContext): MirrorLocation {
   const location = settings();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);
   if (location.demo || isNamed || location.engine.findMissing() === null) return location;
   throw usageFault(
-    `There is no mirror in ${dataFolder(env)} and no demo, and no setting names one to make.`,
-    'Set DATA_DIR or the settings of the registry; "carbon-mirror up --demo" makes a demo.',
+    `There is no mirror and no demo in ${dataFolder(env)}, and no setting says where to create one.`,
+    'Set DATA_DIR or the registry settings, or run "carbon-mirror up --demo" to create a demo.',
   );
 }

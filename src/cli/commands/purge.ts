@@ -1,25 +1,26 @@
 import { installationJob } from '../../inbox/job.js';
 import { readKnown } from '../../query/coverage.js';
-import { command } from '../command.js';
+import { defineCommand } from '../command.js';
 import { checkFault, usageFault } from '../exit.js';
-import { organizationIn } from '../find/in-mirror.js';
+import { findOrganizationId } from '../find/in-mirror.js';
 import { describeOlderCopy } from '../older-copies.js';
 import { eraseSealed } from '../sealed.js';
-import { flag, needed, OLDER_COPIES, text, THE_ORGANIZATION } from '../options.js';
+import { flag, required, VACUUM, text, THE_ORGANIZATION } from '../options.js';
 
-export const PURGE = command({
-  says: 'Remove all that was mirrored for one organization: rows, history and certificate files',
+export const PURGE = defineCommand({
+  summary: 'Remove everything mirrored for one organization',
+  details: 'Removes its rows, history and certificate files.',
   options: {
     organization: THE_ORGANIZATION,
-    confirm: needed(text('name', 'its exact name, to confirm')),
-    force: flag('purge even while the app is installed there; the next read brings everything back'),
-    vacuum: OLDER_COPIES,
+    confirm: required(text('name', "the organization's exact name, to confirm")),
+    force: flag('purge even while the app is installed; the next read restores everything'),
+    vacuum: VACUUM,
   },
-  prints: { json: 'print what was removed as JSON' },
+  formats: { json: 'print what was removed as JSON' },
   examples: ['carbon-mirror purge --organization ID --confirm "Harbour Ferries"'],
   run: async (context, { organization, confirm, force, vacuum }) => {
     const reader = await context.reader();
-    const organizationId = await organizationIn(reader, organization);
+    const organizationId = await findOrganizationId(reader, organization);
     const [known] = await readKnown(reader, organizationId);
     const { state = 'uninstalled' } = known ?? {};
     const name = known?.name ?? organizationId;
@@ -37,7 +38,7 @@ export const PURGE = command({
     const { texts } = await forgetTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const olderCopies = await context.location().engine.findOlderCopies();
-    await context.tell(
+    await context.printResult(
       {
         organizationId,
         name,
@@ -47,15 +48,15 @@ export const PURGE = command({
         vacuumed,
         olderCopies,
       },
-      `Removed all that was mirrored for ${name}, and ${files} certificate files.`,
-      `Emptied ${texts} signed texts of webhooks; their times, digests and jobs stay until RETENTION_DAYS.`,
-      'Backups and snapshots are not touched. Rows of other organizations that name it stay.',
+      `Removed everything mirrored for ${name}, including ${files} certificate files.`,
+      `Emptied ${texts} signed texts of webhooks. Their times, digests and jobs remain until RETENTION_DAYS.`,
+      'Backups, snapshots, and rows of other organizations that name it were not changed.',
       ...left,
       ...olderCopies.map(describeOlderCopy),
     );
     if (state !== 'uninstalled')
-      context.say(
-        'The app is still installed there: the schedule brings it back, "carbon-mirror sync" at once.',
+      context.printNotice(
+        'The app is still installed: the next scheduled read, or "carbon-mirror sync", restores everything.',
       );
   },
 });
@@ -69,7 +70,7 @@ function demandMeant(name: string, state: string, confirm: string, force: boolea
   }
   if (state !== 'active' || force) return;
   throw checkFault(
-    `The app is active on ${name}: the next read would bring everything back. Nothing was removed.`,
-    'Uninstall the app there first, or add --force.',
+    `The app is active on ${name}: the next read would restore everything. Nothing was removed.`,
+    'Uninstall the app from it first, or add --force.',
   );
 }

@@ -1,21 +1,27 @@
 import { AskError, SAFE_ROLE } from '../../store/contract/asked.js';
-import { command, ROWS } from '../command.js';
+import { defineCommand, ROW_FORMATS } from '../command.js';
 import { checkFault, CommandFault, demandNotInterrupted, EXIT, usageFault } from '../exit.js';
 import type { Io } from '../io.js';
-import { needed, otherwise, text, valued } from '../options.js';
+import { required, withDefault, text, parsedText } from '../options.js';
 
 /** A longer one would not be a question. */
 const MAX_CHARACTERS = 1_000_000;
 
-export const QUERY = command({
-  says: 'Ask one question in SQL; the tables of the inbox are inbox.deliveries and inbox.jobs',
-  words: {
-    sql: needed(text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input')),
+export const QUERY = defineCommand({
+  summary: 'Run one read-only SQL statement',
+  details: 'The inbox tables are inbox.deliveries and inbox.jobs. "carbon-mirror schema" lists all tables.',
+  args: {
+    sql: required(
+      text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input'),
+    ),
   },
   options: {
-    timeLimit: otherwise(valued('seconds', 'stop the query after this many seconds', readSeconds), '30'),
+    timeLimit: withDefault(
+      parsedText('seconds', 'stop the query after this many seconds', readSeconds),
+      '30',
+    ),
   },
-  prints: ROWS,
+  formats: ROW_FORMATS,
   examples: [
     'carbon-mirror query "select project_name, vintage, amount_ex_post from available_credits" --csv > available.csv',
     'carbon-mirror query - < question.sql',
@@ -53,20 +59,22 @@ function faultOf(error: AskError): Error {
     return new CommandFault(
       EXIT.unexpected,
       `The query was stopped: ${message}.`,
-      'Ask for less: fewer columns, a part of a text with substr(), or a snapshot and a tool of your own.',
+      'Select fewer columns, shorten texts with substr(), or query a snapshot with another tool.',
     );
   if (code === 'unsafe_role') return usageFault(message, SAFE_ROLE);
   if (code in ADVICE) return usageFault(`SQL: ${message}`, ADVICE[code]);
   return checkFault(
     `The query was ${message}.`,
-    'Ask for less (LIMIT, or a WHERE on an indexed column), or give it longer with --time-limit.',
+    'Narrow the query (LIMIT, or WHERE on an indexed column), or raise --time-limit.',
   );
 }
 
 const ADVICE: Readonly<Record<string, readonly string[]>> = {
   refused: [],
-  in_brackets: ['SQLite takes no statement in brackets: leave out the outer ones.'],
-  unknown_name: [`"carbon-mirror schema" lists the tables, "carbon-mirror schema NAME" the columns of one.`],
+  in_brackets: ['SQLite does not allow brackets around a whole statement: remove them.'],
+  unknown_name: [
+    `List the tables with "carbon-mirror schema", and the columns of one with "carbon-mirror schema NAME".`,
+  ],
 };
 
 /** A week; a timer of Node holds no more than 24 days. */
@@ -76,6 +84,6 @@ function readSeconds(given: string): number {
   const seconds = Number(given);
   if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
   throw usageFault(
-    `--time-limit: expected a number of seconds above 0 and up to ${LONGEST_SECONDS}, got "${given}".`,
+    `--time-limit: expected a number of seconds above 0 and at most ${LONGEST_SECONDS}, got "${given}".`,
   );
 }

@@ -1,40 +1,40 @@
 import { grantsTo, type Purpose, PURPOSES } from '../../store/contract/grants.js';
 import type { Relation } from '../../store/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
-import { command } from '../command.js';
+import { defineCommand } from '../command.js';
 import { usageFault } from '../exit.js';
-import { emit, type Io } from '../io.js';
+import { writeStdout, type Io } from '../io.js';
 import { missing } from '../../query/find-named.js';
 import { nameFault } from '../find/choose.js';
-import { writeWrapped } from '../output/wrapped.js';
+import { printDefinitions } from '../output/wrapped.js';
 import { choice, text } from '../options.js';
 
-export const SCHEMA = command({
-  says: 'Show the tables, views and columns that queries may use, and what each means',
-  words: { name: text('name', 'show one table or view only; with --grants the role') },
+export const SCHEMA = defineCommand({
+  summary: 'Describe the tables, views and columns that queries can use',
+  args: { name: text('name', 'only this table or view; with --grants, the role') },
   options: {
-    grants: choice('purpose', 'print what PostgreSQL is to grant a role that does this', PURPOSES),
+    grants: choice('purpose', 'print the GRANT statements for a PostgreSQL role with this purpose', PURPOSES),
   },
-  prints: { json: 'print it as JSON' },
+  formats: { json: 'print it as JSON' },
   examples: [
     'carbon-mirror schema retirements',
     'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',
   ],
-  run: async ({ io, format, settings, value, say }, { name, grants }) => {
-    if (grants !== undefined) return await emit(io, grantsText(grants, name));
+  run: async ({ io, format, settings, value, printNotice }, { name, grants }) => {
+    if (grants !== undefined) return await writeStdout(io, grantsText(grants, name));
     const all = inOrderOfUse(settings().engine.describeSchema());
     const relations = name === undefined ? all : choose(all, name);
     if (format === 'json') return await value(relations);
     if (name !== undefined) return await showColumns(io, relations);
     const lines = relations.map(relation => [queryName(relation), relation.meaning] as const);
-    await writeWrapped(io, lines);
-    return say('"carbon-mirror schema NAME" shows the columns of one.');
+    await printDefinitions(io, lines);
+    return printNotice('Use "carbon-mirror schema NAME" to show the columns of one.');
   },
 });
 
 function grantsText(purpose: Purpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
-  throw usageFault(`Name the role that gets the grant: carbon-mirror schema --grants ${purpose} ROLE`);
+  throw usageFault(`Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`);
 }
 
 /** The name under which "carbon-mirror query" knows it. */
@@ -66,12 +66,12 @@ function choose(relations: readonly Relation[], name: string): readonly Relation
 
 async function showColumns(io: Io, relations: readonly Relation[]): Promise<void> {
   for (const relation of relations) {
-    await writeWrapped(io, [[`${queryName(relation)} (${relation.kind})`, relation.meaning]]);
-    await emit(io, '\n');
+    await printDefinitions(io, [[`${queryName(relation)} (${relation.kind})`, relation.meaning]]);
+    await writeStdout(io, '\n');
     const widest = Math.max(...relation.columns.map(column => column.name.length));
     const lines = relation.columns.map(
       ({ name, type, meaning }) => [`${name.padEnd(widest)}  ${type}`, meaning] as const,
     );
-    await writeWrapped(io, lines);
+    await printDefinitions(io, lines);
   }
 }

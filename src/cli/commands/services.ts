@@ -1,6 +1,6 @@
 import { checkUpSettings, readSettings } from '../../app/config/config.js';
 import { shownName } from '../../app/config/shown.js';
-import { command } from '../command.js';
+import { defineCommand } from '../command.js';
 import { findConsole, invitation } from '../console-address.js';
 import { findRegistrySettings, meansDemo } from '../mirror-location.js';
 import { SettingsError } from '../../app/config/fault.js';
@@ -11,13 +11,13 @@ import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';
 import { runService, takesNextPort } from '../processes/service.js';
 
-export const UP = command({
-  says: 'Start receive, work and console together',
+export const UP = defineCommand({
+  summary: 'Start receiver, worker and console together',
   options: {
-    demo: flag('start a demo with a made-up registry; in a terminal this is the default without settings'),
+    demo: flag('start a demo with a made-up registry (the default in a terminal without settings)'),
   },
   examples: ['carbon-mirror up --demo', 'carbon-mirror up --env-file .env'],
-  run: async ({ io, settings, say }, { demo }) => {
+  run: async ({ io, settings, printNotice }, { demo }) => {
     const interrupted = io.interruption();
     if (demo) demandNoRegistry(io);
     if (demo || (meansDemo(io) && io.terminal.stdin && io.terminal.stdout)) {
@@ -30,10 +30,10 @@ export const UP = command({
       throw isUnconfigured ? usageFault(error.message.split('\n'), FOR_A_DEMO) : error;
     });
     await settings().engine.migrate(io.now());
-    for (const { found, todo } of findOpenSettings(io.secretFiles)) say(`Warning: ${found}. ${todo}`);
+    for (const { found, todo } of findOpenSettings(io.secretFiles)) printNotice(`Warning: ${found}. ${todo}`);
     return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
       const known = consolePort === null ? null : findConsole(settings());
-      if (known !== null) say(...invitation(known, io));
+      if (known !== null) printNotice(...invitation(known, io));
     });
   },
 });
@@ -45,13 +45,14 @@ function demandNoRegistry({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;
   throw usageFault(
-    `--demo starts a registry of its own, but the settings name another one: ${names.map(shownName).join(', ')}.`,
-    'Leave out --demo, or those settings.',
+    `--demo starts its own registry, but these settings name another one: ${names.map(shownName).join(', ')}.`,
+    'Remove --demo, or those settings.',
   );
 }
 
-export const RECEIVE = command({
-  says: 'Take webhooks at HOST:PORT and store them; runs until it is stopped',
+export const RECEIVE = defineCommand({
+  summary: 'Start the webhook receiver',
+  details: 'Stores the webhooks that arrive at HOST:PORT, until it is stopped.',
   examples: ['carbon-mirror receive', 'PORT=3000 HOST=0.0.0.0 carbon-mirror receive'],
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'receive');
@@ -63,8 +64,9 @@ export const RECEIVE = command({
   },
 });
 
-export const WORK = command({
-  says: 'Read the registry as deliveries and the schedule ask for it; runs until it is stopped',
+export const WORK = defineCommand({
+  summary: 'Start the worker that reads the registry',
+  details: 'Reads what deliveries announce and what the schedule is due for, until it is stopped.',
   examples: ['carbon-mirror work', "SYNC_SCHEDULE='0 * * * *' carbon-mirror work"],
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'work');

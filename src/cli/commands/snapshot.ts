@@ -3,19 +3,20 @@ import { dirname } from 'node:path';
 import { readCoverage } from '../../query/certificates.js';
 import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
-import { formatKnownOrganizations } from '../../text/numbers.js';
-import { command } from '../command.js';
-import { isThere, usageFault } from '../exit.js';
-import { jsonText, withSnakeKeys } from '../output/output.js';
-import { needed, text } from '../options.js';
+import { formatCount } from '../../text/numbers.js';
+import { defineCommand } from '../command.js';
+import { alreadyExistsFault, usageFault } from '../exit.js';
+import { toJson, toSnakeKeys } from '../output/output.js';
+import { required, text } from '../options.js';
 
-export const SNAPSHOT = command({
-  says: 'Write the mirror alone to one SQLite file, to be asked elsewhere, and beside it how far it can be trusted',
-  words: { file: needed(text('file', 'the copy; it must not be there yet')) },
-  prints: { json: 'print what was written as JSON' },
+export const SNAPSHOT = defineCommand({
+  summary: 'Copy the mirror to one SQLite file',
+  details: 'Query it anywhere. FILE.json next to it records how complete and fresh it is.',
+  args: { file: required(text('file', 'the new file; must not exist yet')) },
+  formats: { json: 'print what was written as JSON' },
   examples: ['carbon-mirror snapshot mirror-2026-01-31.db'],
   /** What is said of the copy is read before it is made: it holds that much at least. */
-  run: async ({ io, location, reader: open, tell }, { file }) => {
+  run: async ({ io, location, reader: open, printResult }, { file }) => {
     const { demo, engine } = location();
     const about = `${file}.json`;
     demandNew(file, about);
@@ -24,24 +25,27 @@ export const SNAPSHOT = command({
     const { base_url: registry = null, app_id: appId = null } = (await readOrigin(reader)) ?? {};
     const known = await countKnown(reader);
     const coverage = await readCoverage(reader, null, null);
-    if (!(await engine.snapshot(file, io.now()))) throw isThere(file);
+    if (!(await engine.snapshot(file, io.now()))) throw alreadyExistsFault(file);
     const bytes = statSync(file).size;
     const madeAt = new Date(io.now()).toISOString();
     const told = { file, bytes, asOf, madeAt, demo, registry, appId, known, coverage };
-    writeFileSync(about, `${jsonText(withSnakeKeys(told), 2)}\n`, { flag: 'wx', mode: 0o600 });
-    await tell(
+    writeFileSync(about, `${toJson(toSnakeKeys(told), 2)}\n`, { flag: 'wx', mode: 0o600 });
+    await printResult(
       { file, bytes, about },
-      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB) of ${formatKnownOrganizations(known)}, and ${about} about it. Try "datasette ${file}" or "duckdb ${file}".`,
+      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB, ${formatCount(known, 'organization')}) and its description ${about}. Try "datasette ${file}" or "duckdb ${file}".`,
     );
   },
 });
 
 /** Nothing is ever written over. */
 function demandNew(file: string, about: string): void {
-  if (file === '') throw usageFault('Expected the name of a new file, got an empty text.');
+  if (file === '') throw usageFault('Expected the name of a new file, got an empty name.');
   const folder = dirname(file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw usageFault(`${file}: there is no folder ${folder}.`, 'Make it first, or name another place.');
+    throw usageFault(
+      `${file}: the folder ${folder} does not exist.`,
+      'Create it first, or choose another place.',
+    );
   const taken = [file, about].find(name => existsSync(name));
-  if (taken !== undefined) throw isThere(taken);
+  if (taken !== undefined) throw alreadyExistsFault(taken);
 }

@@ -5,7 +5,7 @@ import { findTroubles } from '../../query/inbox/troubles.js';
 import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatAge, formatDuration } from '../../text/duration.js';
-import { command } from '../command.js';
+import { defineCommand } from '../command.js';
 import type { Row } from '../output/output.js';
 import type { MirrorLocation } from '../context.js';
 import { describeFindings, describeTodo } from '../health.js';
@@ -15,10 +15,10 @@ import { describeCreation, isBeingCreated } from './demo/sandbox.js';
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
 const COLUMNS = ['organization', 'state', ...COUNTED, 'certificates', 'freshness', 'oldest_read'];
 
-export const STATUS = command({
-  says: 'Show each organization: its state, rows, certificates and freshness, and what needs attention',
-  options: { all: flag(`show more than ${MAX_SHOWN} organizations`) },
-  prints: { json: 'print everything as JSON' },
+export const STATUS = defineCommand({
+  summary: 'Show organizations, data freshness and problems',
+  options: { all: flag(`show all organizations, not only the first ${MAX_SHOWN}`) },
+  formats: { json: 'print everything as JSON' },
   examples: ['carbon-mirror status', "carbon-mirror status --json | jq '.organizations[].resources'"],
   run: async (context, { all }) => {
     const now = context.io.now();
@@ -30,20 +30,20 @@ export const STATUS = command({
       const mirror = { demo: location.demo, being_created: creating, folder: location.engine.location };
       return await context.value({ mirror, disk, ...status });
     }
-    if (creating) return await context.print(`${describeCreation(location)} Ask again in a moment.`);
-    const paused = `READS AND CERTIFICATES PAUSE: ${disk && describeDisk(disk)}. Deliveries are still stored.`;
-    await context.print(firstLine(location, status, now), ...(disk?.paused ? [paused] : []), '');
+    if (creating) return await context.printLines(`${describeCreation(location)} Try again in a moment.`);
+    const paused = `READS AND CERTIFICATES ARE PAUSED: ${disk && describeDisk(disk)}. Deliveries are still stored.`;
+    await context.printLines(firstLine(location, status, now), ...(disk?.paused ? [paused] : []), '');
     const most = all ? Infinity : MAX_SHOWN;
     const { organizations } = status;
     await context.rows(COLUMNS, organizations.slice(0, most).map(toRow), {
       keep: ['organization', 'freshness'],
       tonnes: COUNTED,
-      none: 'No organization is known yet: "carbon-mirror sync" looks for installations.',
+      none: 'No organizations yet. Run "carbon-mirror sync" to look for installations.',
     });
     const reasons = describeReasons(status);
     const rest = (list: readonly unknown[]) => (list.length > most ? [describeRest(list.length)] : []);
-    await context.print(...rest(organizations), '', ...summary(status, now));
-    await context.print(...reasons.slice(0, most), ...rest(reasons));
+    await context.printLines(...rest(organizations), '', ...summary(status, now));
+    await context.printLines(...reasons.slice(0, most), ...rest(reasons));
   },
 });
 
@@ -78,11 +78,13 @@ function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
     `${demo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
-    worker.state === 'alive' ? 'A worker lives.' : 'NO WORKER LIVES.',
-    due === null ? 'No delivery is unread.' : `The oldest unread delivery waits for ${formatAge(due, now)}.`,
+    worker.state === 'alive' ? 'A worker is running.' : 'NO WORKER IS RUNNING.',
+    due === null
+      ? 'All deliveries are read.'
+      : `The oldest unread delivery has waited ${formatAge(due, now)}.`,
     rejected === 0
-      ? 'No webhook was rejected since yesterday.'
-      : `${formatCount(rejected, 'webhook was', 'webhooks were')} rejected since yesterday: ${reasons}.`,
+      ? 'No webhooks were rejected in the last 24 hours.'
+      : `${formatCount(rejected, 'webhook was', 'webhooks were')} rejected in the last 24 hours: ${reasons}.`,
   ].join(' ');
 }
 
@@ -90,7 +92,7 @@ function summary(status: Status, now: number): string[] {
   const { newestDeliveryAt: newest, ignored, findings } = status;
   const { due, planned, running, paused, failed } = status.jobs;
   return [
-    `Newest delivery: ${newest === null ? 'never' : `${formatAge(newest, now)} ago`}. Ignored since yesterday: ${ignored}.`,
+    `Newest delivery: ${newest === null ? 'never' : `${formatAge(newest, now)} ago`}. Ignored in the last 24 hours: ${ignored}.`,
     `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
     ...findTroubles(status, now).map(each => `${each.found}. ${describeTodo(each)}`),
@@ -101,7 +103,7 @@ function describeReasons({ organizations }: Status): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(each => {
       const why = isFrozen(each)
-        ? `its ${withThousands(each.rows)} rows are those of ${each.as_of}, and nothing later is known`
+        ? `its ${withThousands(each.rows)} rows are as of ${each.as_of}; nothing newer is known`
         : sentenceOf(each);
       if (why === null || (each.reason === 'no_permission' && !isFrozen(each))) return [];
       return [`${truncateName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];

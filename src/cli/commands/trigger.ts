@@ -2,36 +2,37 @@ import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import { WEBHOOK_EVENTS, isObject } from '../../registry/model.js';
 import { signDelivery } from '../../webhook/signature.js';
-import { command } from '../command.js';
+import { defineCommand } from '../command.js';
 import { checkFault, CommandFault, EXIT, usageFault } from '../exit.js';
-import { choice, flag, HOW_NAMED, needed, text } from '../options.js';
-import { installedOn } from '../find/in-mirror.js';
+import { choice, flag, HOW_NAMED, required, text } from '../options.js';
+import { findInstallationOn } from '../find/in-mirror.js';
 import { receiverUrl } from '../this-machine.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 
 const ANSWER_WITHIN_MS = 20_000;
 
-export const TRIGGER = command({
-  says: 'Sign and post a delivery as the registry would, to the receiver',
-  words: { event: needed(choice('event', 'the event that it announces', WEBHOOK_EVENTS)) },
+export const TRIGGER = defineCommand({
+  summary: 'Send a signed test delivery to the receiver',
+  details: 'Signs and posts it as the registry would.',
+  args: { event: required(choice('event', 'the event to announce', WEBHOOK_EVENTS)) },
   options: {
-    organization: needed(text('name', `the organization that it is about: ${HOW_NAMED}`)),
-    url: text('url', 'the whole address to post to (default: /webhooks at HOST and PORT)'),
-    badSignature: flag('sign it with a made-up secret: it must be rejected'),
+    organization: required(text('name', `the organization it concerns${HOW_NAMED}`)),
+    url: text('url', 'URL to post to (default: /webhooks at HOST and PORT)'),
+    badSignature: flag('sign with a wrong secret; the receiver must reject it'),
   },
-  prints: { json: 'print the answer as JSON' },
+  formats: { json: 'print the answer as JSON' },
   examples: [
     'carbon-mirror trigger warehouseTransaction --organization ID',
     'carbon-mirror trigger installed --organization ID --bad-signature',
   ],
   run: async (context, given) => {
-    const { io, format, value, print, say } = context;
+    const { io, format, value, printLines, printNotice } = context;
     const { event, organization, badSignature: isForged } = given;
     const { webhookSecrets, appId, host, port, headerPrefix } = await readSettings(
       context.settings().env,
       'receive',
     );
-    const subject = await installedOn(await context.reader(), organization);
+    const subject = await findInstallationOn(await context.reader(), organization);
     const { body, signedData } = createDelivery(event, subject, appId, io.now());
     const url = readUrl(given.url, host, port);
     const signature = signDelivery(signedData, isForged ? randomUUID() : (webhookSecrets[0] ?? ''));
@@ -39,15 +40,15 @@ export const TRIGGER = command({
     const status = await post(url, { 'content-type': 'application/json', ...signed }, body);
     const { id } = subject;
     if (format === 'json') await value({ event, installation: id, url, status });
-    else await print(`${status}  ${event} of installation ${id} to ${url}`);
-    say(demandAnswered(status, isForged, given.url === undefined));
+    else await printLines(`${status}  ${event} of installation ${id} to ${url}`);
+    printNotice(demandAnswered(status, isForged, given.url === undefined));
   },
 });
 
 const ADVICE: Readonly<Record<number, string>> = {
-  401: 'The receiver knows another secret: compare WEBHOOK_SECRETS here and there.',
-  404: 'A receiver of ours listens at /webhooks: give the whole address with --url.',
-  503: "The receiver could not store it: see its log, the disk and who holds inbox.db's lock.",
+  401: 'The receiver uses another secret. Compare WEBHOOK_SECRETS here with the receiver.',
+  404: 'The receiver listens at /webhooks. Give the full URL with --url.',
+  503: 'The receiver could not store it. Check its log, the disk, and which process locks inbox.db.',
 };
 
 /** What nobody has signed must not be stored. */
@@ -55,13 +56,12 @@ function demandAnswered(status: number, isForged: boolean, isOurs: boolean): str
   const from = isForged ? 400 : 200;
   const isMeant = status >= from && status < from + 100;
   if (isMeant && isForged)
-    return `It was rejected, as it must be.${isOurs ? ' "carbon-mirror deliveries rejected" counts it.' : ''}`;
-  if (isMeant)
-    return `It was accepted.${isOurs ? ' "carbon-mirror deliveries list" says what became of it.' : ''}`;
+    return `Rejected, as expected.${isOurs ? ' See "carbon-mirror deliveries rejected".' : ''}`;
+  if (isMeant) return `Accepted.${isOurs ? ' Follow it with "carbon-mirror deliveries list".' : ''}`;
   throw checkFault(
-    `The ${isForged ? 'forged delivery' : 'delivery'} was answered ${status}, not from ${from} to ${from + 99}.`,
+    `Expected status ${from} to ${from + 99} for the ${isForged ? 'forged delivery' : 'delivery'}, got ${status}.`,
     isForged && status < 300
-      ? 'Whatever answers there does not check signatures.'
+      ? 'The server at that URL does not check signatures.'
       : (ADVICE[status] ?? "See the receiver's log."),
   );
 }
@@ -74,8 +74,8 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
     return response.status;
   } catch (error) {
     const isSilent = error instanceof Error && error.name === 'TimeoutError';
-    const silent = `${url} gave no answer within ${ANSWER_WITHIN_MS / 1000} s.`;
-    const todo = 'Start "carbon-mirror up" or "receive", or say where it listens with PORT or --url.';
+    const silent = `${url} did not answer within ${ANSWER_WITHIN_MS / 1000} s.`;
+    const todo = 'Start "carbon-mirror up" or "receive", or set PORT or --url to where it listens.';
     throw new CommandFault(EXIT.unreachable, isSilent ? silent : `No receiver answers at ${url}.`, todo);
   }
 }
@@ -83,13 +83,13 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
 function readUrl(given: string | undefined, host: string, port: number): string {
   const url = given ?? receiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw usageFault(`--url: expected an address such as http://127.0.0.1:8080/webhooks, got "${url}".`);
+  throw usageFault(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
 /** The body of a delivery, and the text of it that is signed. */
 function createDelivery(
   event: string,
-  { id, organizationId, document }: Awaited<ReturnType<typeof installedOn>>,
+  { id, organizationId, document }: Awaited<ReturnType<typeof findInstallationOn>>,
   appId: string,
   now: number,
 ) {

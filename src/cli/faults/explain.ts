@@ -1,90 +1,98 @@
 import { hideValues, secretValues } from '../../app/config/hidden.js';
 import { createMask } from '../../registry/http/mask.js';
 import { CommandFault, EXIT, type ExitCode } from '../exit.js';
-import { adviceFor } from './registry-advice.js';
+import { adviseOnRegistryError } from './registry-advice.js';
 import { describeSystemFault } from './system-fault.js';
 
+/** How a command ends because of an error: its exit code, and the lines for stderr. */
 interface Explanation {
   readonly exitCode: ExitCode;
   readonly lines: readonly string[];
 }
 
-const RESTORE =
-  'Stop every process of carbon-mirror, and put a backup back with "carbon-mirror restore FOLDER".';
-const WHICH = 'See "carbon-mirror doctor" for which one it is.';
+const RESTORE = 'Stop every process of carbon-mirror, then run "carbon-mirror restore FOLDER" with a backup.';
+const FIND_DAMAGED = 'Run "carbon-mirror doctor" to see which one.';
 
-const asSaid = ({ message }: Error) => message.split('\n');
-const damaged = ({ message }: Error) => [`A database is damaged: ${message}.`, RESTORE, WHICH];
-const foreignLog = (error: Error) => {
-  const file = fieldOf(error, 'file');
+const splitMessage = ({ message }: Error) => message.split('\n');
+const describeDamagedDatabase = ({ message }: Error) => [
+  `A database is damaged: ${message}.`,
+  RESTORE,
+  FIND_DAMAGED,
+];
+const describeForeignLog = (error: Error) => {
+  const file = getField(error, 'file');
   const advice = `Nothing was read or written. If the file comes from a backup: stop every process of carbon-mirror, remove ${file}-wal, ${file}-shm and ${file}-journal, and try again.`;
   return [error.message, advice];
 };
-const byRegistry = (error: Error) => {
-  const said = /^bad_request$/.test(codeOf(error)) ? error.message : `The registry: ${error.message}`;
-  return [said, ...adviceFor(error)];
+const describeRegistryError = (error: Error) => {
+  const said = /^bad_request$/.test(getErrorCode(error)) ? error.message : `The registry: ${error.message}`;
+  return [said, ...adviseOnRegistryError(error)];
 };
 
-type Row = readonly [kind: RegExp, exitCode: ExitCode, lines: (error: Error) => readonly string[]];
+/** How errors whose name and code match `kind` are explained. */
+type FaultRule = readonly [kind: RegExp, exitCode: ExitCode, lines: (error: Error) => readonly string[]];
 
-/** What a person reads where a database cannot be believed. */
-const DAMAGES: readonly Row[] = [
+/** Rules for damaged databases. */
+const DAMAGES: readonly FaultRule[] = [
   [/^StoreError damaged$/, EXIT.unexpected, ({ message }) => [message, RESTORE]],
-  [/ foreign_log$/, EXIT.unexpected, foreignLog],
-  [/ (SQLITE_CORRUPT|SQLITE_NOTADB|damaged)/, EXIT.unexpected, damaged],
+  [/ foreign_log$/, EXIT.unexpected, describeForeignLog],
+  [/ (SQLITE_CORRUPT|SQLITE_NOTADB|damaged)/, EXIT.unexpected, describeDamagedDatabase],
 ];
 
-/** The one table from an error to what a script gets and a person reads, by its name and code: what throws it need not be loaded. The first that fits decides. */
-const FAULTS: readonly Row[] = [
+/** All rules, by name and code of the error so that no module that throws them must be loaded. The first match applies. */
+const FAULTS: readonly FaultRule[] = [
   ...DAMAGES,
-  [/^StoreError away$/, EXIT.unreachable, asSaid],
-  [/^StoreError refused$/, EXIT.notAuthorized, asSaid],
-  [/^(Store|Settings|PrivateKey|Driver|Evidence)Error /, EXIT.usage, asSaid],
-  [/ foreign_registry$/, EXIT.usage, asSaid],
-  [/^RegistryError (unauthorized|forbidden|installation_gone)$/, EXIT.notAuthorized, byRegistry],
-  [/^RegistryError (unavailable|timeout|rate_limited)$/, EXIT.unreachable, byRegistry],
-  [/^RegistryError (bad_answer|other_form|too_large)$/, EXIT.unreachable, byRegistry],
-  [/^RegistryError not_found$/, EXIT.notThere, byRegistry],
-  [/^RegistryError (conflict|outcome_unknown)$/, EXIT.checkFailed, byRegistry],
-  [/^RegistryError (invalid|bad_request)$/, EXIT.usage, byRegistry],
-  [/^RegistryError cancelled$/, EXIT.interrupted, byRegistry],
+  [/^StoreError away$/, EXIT.unreachable, splitMessage],
+  [/^StoreError refused$/, EXIT.notAuthorized, splitMessage],
+  [/^(Store|Settings|PrivateKey|Driver|Evidence)Error /, EXIT.usage, splitMessage],
+  [/ foreign_registry$/, EXIT.usage, splitMessage],
+  [/^RegistryError (unauthorized|forbidden|installation_gone)$/, EXIT.notAuthorized, describeRegistryError],
+  [/^RegistryError (unavailable|timeout|rate_limited)$/, EXIT.unreachable, describeRegistryError],
+  [/^RegistryError (bad_answer|other_form|too_large)$/, EXIT.unreachable, describeRegistryError],
+  [/^RegistryError not_found$/, EXIT.notThere, describeRegistryError],
+  [/^RegistryError (conflict|outcome_unknown)$/, EXIT.checkFailed, describeRegistryError],
+  [/^RegistryError (invalid|bad_request)$/, EXIT.usage, describeRegistryError],
+  [/^RegistryError cancelled$/, EXIT.interrupted, describeRegistryError],
 ];
 
+/** Turns any error into an exit code and lines for people. Only an unexpected error shows its stack. */
 export function explain(error: unknown): Explanation {
   if (error instanceof CommandFault) return { exitCode: error.exitCode, lines: error.lines };
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
-  const known = explainBy(FAULTS, error);
+  const known = findExplanation(FAULTS, error);
   if (known !== null) return known;
   const system = describeSystemFault(error);
   if (system !== null) return { exitCode: EXIT.usage, lines: system };
   return { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') };
 }
 
-/** Null for any other error. */
+/** Describes a damaged database; null for any other error. */
 export function describeDamage(error: unknown): readonly string[] | null {
-  return error instanceof Error ? (explainBy(DAMAGES, error)?.lines ?? null) : null;
+  return error instanceof Error ? (findExplanation(DAMAGES, error)?.lines ?? null) : null;
 }
 
-/** What a job's error code means for whoever waits for it. */
-export function exitCodeOf(code: string): ExitCode {
+/** Returns the exit code of a command that waited for a job which failed with this error code. */
+export function toExitCode(code: string): ExitCode {
   return FAULTS.find(([kind]) => kind.test(`RegistryError ${code}`))?.[1] ?? EXIT.checkFailed;
 }
 
-function explainBy(table: readonly Row[], error: Error): Explanation | null {
-  const [, exitCode, lines] = table.find(([kind]) => kind.test(`${error.name} ${codeOf(error)}`)) ?? [];
+function findExplanation(rules: readonly FaultRule[], error: Error): Explanation | null {
+  const [, exitCode, lines] = rules.find(([kind]) => kind.test(`${error.name} ${getErrorCode(error)}`)) ?? [];
   return exitCode === undefined || lines === undefined ? null : { exitCode, lines: lines(error) };
 }
 
-function codeOf(error: Error): string {
-  return fieldOf(error, 'code');
+function getErrorCode(error: Error): string {
+  return getField(error, 'code');
 }
 
-function fieldOf(error: Error, name: string): string {
+function getField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 
-/** For a sentence about a fault: without secrets, and without what may be one that stands in the wrong setting. */
-export function hideSecrets(env: Readonly<Record<string, string | undefined>>): (text: string) => string {
+/** Returns a function that masks secrets in a text, also those that were put into the wrong setting. */
+export function createSecretMask(
+  env: Readonly<Record<string, string | undefined>>,
+): (text: string) => string {
   const hide = hideValues(env);
   const mask = createMask(secretValues(env));
   return text => mask.text(hide(text));

@@ -6,36 +6,44 @@ import { isLoopback } from '../this-machine.js';
 
 const CHECK = 'exposure';
 
-/** Anybody but the owner: the group, too. */
-const BY_OTHERS = 0o077;
+/** Permission bits of everybody but the owner. */
+const NON_OWNER_BITS = 0o077;
 
 const SECRET_FILES = [
   ...SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : [])),
   'EVIDENCE_KEY_FILE',
 ];
 
-/** What stands more open than it needs to. */
+/** Finds files and ports that are more accessible than they need to be. */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';
   const isOpen = env['OPERATIONS_PORT'] !== '0' && !isLoopback(host);
-  const found = `OPERATIONS_HOST is ${host}: other machines may ask for livez, readyz and metrics`;
-  const todo = 'Let only your monitor reach that port, or set it to 127.0.0.1 (docs/security.md).';
+  const found = `OPERATIONS_HOST is ${host}: other machines can read livez, readyz and metrics`;
+  const todo =
+    'Restrict that port to your monitoring, or set OPERATIONS_HOST to 127.0.0.1 (docs/security.md).';
   return [
-    ...findOpen('DATA_DIR', env['DATA_DIR'] || 'data', '700'),
-    ...SECRET_FILES.flatMap(name => findOpen(`the file of ${name}`, env[name], '600')),
+    ...checkMode('DATA_DIR', env['DATA_DIR'] || 'data', '700'),
+    ...SECRET_FILES.flatMap(name => checkMode(`the file of ${name}`, env[name], '600')),
     ...findOpenSettings(secretFiles),
     ...(isOpen ? [warn(CHECK, found, todo)] : []),
   ];
 }
 
-/** Settings that the command line names and that hold a secret. */
+/** Finds files given with --env-file that hold secrets and are accessible to other users. */
 export function findOpenSettings(files: readonly string[]): Finding[] {
-  return files.flatMap(file => findOpen('the file of --env-file', file, '600'));
+  return files.flatMap(file => checkMode('the file of --env-file', file, '600'));
 }
 
-function findOpen(what: string, path: string | undefined, wanted: string): Finding[] {
+/** Warns if a file or folder is accessible to anybody but its owner. */
+function checkMode(label: string, path: string | undefined, wantedMode: string): Finding[] {
   const found = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
   const mode = (found?.mode ?? 0) & 0o777;
-  if ((mode & BY_OTHERS) === 0) return [];
-  return [warn(CHECK, `${what} is open to others (mode ${mode.toString(8)})`, `chmod ${wanted} ${path}`)];
+  if ((mode & NON_OWNER_BITS) === 0) return [];
+  return [
+    warn(
+      CHECK,
+      `${label} is accessible to other users (mode ${mode.toString(8)})`,
+      `chmod ${wantedMode} ${path}`,
+    ),
+  ];
 }

@@ -1,8 +1,8 @@
 import type { RegistryError } from '../../registry/errors.js';
 
-type Refused = Pick<RegistryError, 'code' | 'call' | 'candidates'>;
+type RegistryRefusal = Pick<RegistryError, 'code' | 'call' | 'candidates'>;
 
-/** What each call needs, in the registry's own names. The first that fits counts. */
+/** The permission that each call requires, by the registry's names. The first match applies. */
 const PERMISSIONS: readonly (readonly [RegExp, string])[] = [
   [/^GET \/organizations\/[^/]+\/warehouse\//, 'organization_warehouse:read'],
   [/^(POST|DELETE) \/organizations\/[^/]+\/warehouse\//, 'organization_warehouse:write'],
@@ -12,28 +12,29 @@ const PERMISSIONS: readonly (readonly [RegExp, string])[] = [
   [/^GET \/organizations\/[^/]+(\/addresses|\/retirements.*)?$/, 'organization_info:read'],
 ];
 
-/** The permission that a call needs, told by its method and its route or path. */
-export function permissionFor(call: string): string | null {
+/** Returns the permission that a call such as `GET /organizations/ID/members` requires; null if it requires none. */
+export function findRequiredPermission(call: string): string | null {
   return PERMISSIONS.find(([pattern]) => pattern.test(call))?.[1] ?? null;
 }
 
-/** What to say below the registry's own words. */
-export function adviceFor(error: object): readonly string[] {
-  const { code, call, candidates }: Partial<Refused> = error;
+/** Returns what to do about an error of the registry, as lines. */
+export function adviseOnRegistryError(error: object): readonly string[] {
+  const { code, call, candidates }: Partial<RegistryRefusal> = error;
   if (code === 'installation_gone')
-    return ['The app is not installed there any more: see "carbon-mirror installations list".'];
+    return ['The app is no longer installed there. See "carbon-mirror installations list".'];
   if (code === 'unauthorized')
-    return ['The registry refuses this app id with this key: see "carbon-mirror doctor".'];
+    return ['The registry rejects this app id with this key. Run "carbon-mirror doctor".'];
   if (code === 'forbidden') {
-    const permission = permissionFor(call ?? '');
+    const permission = findRequiredPermission(call ?? '');
     return permission === null
       ? []
-      : [`It needs ${permission}. "carbon-mirror doctor" says what was not granted.`];
+      : [`It requires the permission ${permission}. "carbon-mirror doctor" shows what was not granted.`];
   }
   if (code !== 'outcome_unknown') return [];
-  const found = (candidates ?? []).map(describeCandidate).filter(text => text !== '');
-  if (found.length === 0) return ['It may have been done, or may still be: look before you do it again.'];
-  return ['It may have been done. Look before you do it again; this may be what came of it:', ...found];
+  const results = (candidates ?? []).map(describeCandidate).filter(text => text !== '');
+  if (results.length === 0)
+    return ['It may have succeeded, or may still succeed. Check before you repeat it.'];
+  return ['It may have succeeded. Check before you repeat it; this may be the result:', ...results];
 }
 
 function describeCandidate(candidate: unknown): string {

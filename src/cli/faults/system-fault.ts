@@ -1,52 +1,53 @@
 import { cleanText } from '../../text/clean-text.js';
 
-const WHY: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not',
-  EPERM: 'this user may not',
+/** The causes of system errors by code. */
+const CAUSES: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk is full',
-  ENOENT: 'it is not there',
-  ENOTDIR: 'a part of its path is not a folder',
-  EEXIST: 'something else of that name is there',
+  ENOENT: 'it does not exist',
+  ENOTDIR: 'part of its path is not a folder',
+  EEXIST: 'it already exists',
   EISDIR: 'it is a folder',
   ENAMETOOLONG: 'its name is too long',
   EINVAL: 'the name is not allowed',
-  ELOOP: 'its links go in a circle',
+  ELOOP: 'its symbolic links form a loop',
 };
 
-/** What is written has another name until it is whole. */
-const PART = /\.[0-9a-f-]{36}\.part$/;
+/** The suffix of a file that is still being written. */
+const PARTIAL_SUFFIX = /\.[0-9a-f-]{36}\.part$/;
 
-const ON_PORTS = 'Stop it, or set PORT, OPERATIONS_PORT, CONSOLE_PORT or SANDBOX_PORT to a free one.';
-const ON_HOSTS = 'Set HOST or OPERATIONS_HOST to one that is: 127.0.0.1, or 0.0.0.0 for all of them.';
-const ON_DATABASES =
-  'Is the folder there that was named (DATA_DIR names that of the databases), and may this user write to it?';
-const ON_PLACES =
-  'Name another place, or give this user the right to it. DATA_DIR names the folder of the databases.';
+const PORT_ADVICE =
+  'Stop that program, or set PORT, OPERATIONS_PORT, CONSOLE_PORT or SANDBOX_PORT to a free port.';
+const HOST_ADVICE = 'Set HOST or OPERATIONS_HOST to one of its addresses: 127.0.0.1, or 0.0.0.0 for all.';
+const DATABASE_ADVICE =
+  'Check that its folder exists (DATA_DIR for the databases) and that this user may write to it.';
+const PATH_ADVICE =
+  'Choose another path, or grant this user access. DATA_DIR is the folder of the databases.';
 
-/** What a person can put right: an address or a file that this machine or this user does not have; null for any other error. */
+/** Explains an error about a port, an address or a file that the user can correct; null for any other error. */
 export function describeSystemFault(error: Error): readonly string[] | null {
-  const of = (name: string) => textOf(Reflect.get(error, name));
-  const [code, syscall, port] = [of('code'), of('syscall'), of('port')];
-  if (code === 'EADDRINUSE') return [`Another program has port ${port}.`, ON_PORTS];
+  const read = (name: string) => toText(Reflect.get(error, name));
+  const [code, syscall, port] = [read('code'), read('syscall'), read('port')];
+  if (code === 'EADDRINUSE') return [`Port ${port} is in use by another program.`, PORT_ADVICE];
   if (syscall === 'listen' && code === 'EACCES')
-    return [`This user may not listen on port ${port}.`, 'Take a port from 1024 on.'];
+    return [`This user may not listen on port ${port}.`, 'Use a port of 1024 or above.'];
   if (syscall === 'listen' || (syscall === 'getaddrinfo' && port === '')) {
-    const address = cleanText(of('address') || of('hostname'));
-    return [`"${address}" is not an address of this machine (${code}).`, ON_HOSTS];
+    const address = cleanText(read('address') || read('hostname'));
+    return [`"${address}" is not an address of this machine (${code}).`, HOST_ADVICE];
   }
-  if (code === 'SQLITE_CANTOPEN') return ['A database file cannot be opened.', ON_DATABASES];
-  if (code === 'EISDIR' && syscall === 'read')
-    return ['A folder was named where a file is read.', 'Name the file.'];
+  if (code === 'SQLITE_CANTOPEN') return ['A database file cannot be opened.', DATABASE_ADVICE];
+  if (code === 'EISDIR' && syscall === 'read') return ['Expected a file, got a folder.', 'Name the file.'];
   if (syscall !== '' && Reflect.get(error, 'path') === '')
-    return ['The name of a file or folder is empty.', 'Name a place.'];
-  const path = cleanText(of('path').replace(PART, ''));
-  const why = code === 'ENOENT' && syscall === 'mkdir' ? 'no folder can be made there' : WHY[code];
-  if (path === '' || why === undefined) return null;
-  return [`"${path}" cannot be used: ${why} (${code}).`, ON_PLACES];
+    return ['The name of a file or folder is empty.', 'Give its name.'];
+  const path = cleanText(read('path').replace(PARTIAL_SUFFIX, ''));
+  const cause = code === 'ENOENT' && syscall === 'mkdir' ? 'its folder cannot be created' : CAUSES[code];
+  if (path === '' || cause === undefined) return null;
+  return [`"${path}" cannot be used: ${cause} (${code}).`, PATH_ADVICE];
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -6,48 +6,51 @@ import { readBeginnings, readHistory, type Where } from '../../query/lists/find.
 import type { ResourceEntry } from '../../resources/entry.js';
 import type { Known } from '../../query/history/as-of.js';
 import { truncateName } from '../../text/clean-text.js';
-import type { Context } from '../context.js';
+import type { CommandContext } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
 
-/** The id of a row that is called by its name too. */
-const finding =
+/** Creates a function that returns the id of the row with this id or name, and throws if there is not exactly one. */
+const createFinder =
   (what: string, find: typeof findOrganization) =>
   async (reader: Reader, text: string): Promise<string> =>
-    demandFound(await find(reader, text), adviceOn(what));
+    demandFound(await find(reader, text), adviseListing(what));
 
-/** Where all rows are listed that a name may mean. */
-export function adviceOn(what: string): string {
-  return `See "carbon-mirror ${what}s list" for all of them.`;
+/** Advises which command lists all possible names. */
+export function adviseListing(what: string): string {
+  return `List them all with "carbon-mirror ${what}s list".`;
 }
 
-export const organizationIn = finding('organization', findOrganization);
+export const findOrganizationId = createFinder('organization', findOrganization);
 
-/** An organization, and the app's installation on it. */
-export async function installedOn(reader: Reader, text: string) {
-  const organizationId = await organizationIn(reader, text);
+/** Returns the app's installation on an organization; throws if none is known. */
+export async function findInstallationOn(reader: Reader, text: string) {
+  const organizationId = await findOrganizationId(reader, text);
   const installed = await readInstalled(reader, organizationId);
   if (installed !== null) return { ...installed, organizationId };
   throw notThereFault(
-    `The mirror has found no installation on the organization ${organizationId}.`,
-    '"carbon-mirror sync" alone looks for new installations.',
+    `The mirror knows no installation on the organization ${organizationId}.`,
+    'Run "carbon-mirror sync" without options to look for new installations.',
   );
 }
 
-/** Null where none is named: then all are meant. */
-export async function organizationOrAll(reader: Reader, text: string | undefined): Promise<string | null> {
-  return text === undefined ? null : await organizationIn(reader, text);
+/** Returns the id of the named organization, or null, which means all, if none is named. */
+export async function findOrganizationOrAll(
+  reader: Reader,
+  text: string | undefined,
+): Promise<string | null> {
+  return text === undefined ? null : await findOrganizationId(reader, text);
 }
 
-/** How a row may be named that is called by more than its id. */
-const BY_NAME: Partial<Readonly<Record<string, typeof organizationIn>>> = {
-  installations: finding('installation', findInstallation),
-  organizations: organizationIn,
-  projects: finding('project', findProject),
+/** Finders for resources whose rows have names besides ids. */
+const FINDERS_BY_NAME: Partial<Readonly<Record<string, typeof findOrganizationId>>> = {
+  installations: createFinder('installation', findInstallation),
+  organizations: findOrganizationId,
+  projects: createFinder('project', findProject),
 };
 
-/** The rows that are named so: by their id, by a name, or by the beginning of the id; none where nothing is. */
-export async function findNamed(
+/** Returns the rows that `read` finds for an id, a name or the start of an id. */
+export async function findRowsByName(
   reader: Reader,
   entry: ResourceEntry,
   text: string,
@@ -56,29 +59,29 @@ export async function findNamed(
 ): Promise<readonly Row[]> {
   const exact = await read(text);
   if (exact.length > 0) return exact;
-  const ask = BY_NAME[entry.table];
-  const name = await (ask === undefined ? wholeName(reader, entry, text, where) : ask(reader, text));
+  const find = FINDERS_BY_NAME[entry.table];
+  const name = await (find === undefined ? completeId(reader, entry, text, where) : find(reader, text));
   return name === null ? [] : await read(name);
 }
 
-/** The whole name, from its beginning as a table shows it, with or without the sign that there is more. Null where nothing begins so. */
-async function wholeName(
+/** Completes the start of an id, with or without the `…` that tables append. Returns null if no id starts so; throws if several do. */
+async function completeId(
   reader: Reader,
   entry: ResourceEntry,
   text: string,
   where?: Where,
 ): Promise<string | null> {
-  const beginning = text.replace(/…$/, '');
-  if (beginning === '') return null;
-  const [name = null, other] = await readBeginnings(reader, entry, beginning, where);
+  const start = text.replace(/…$/, '');
+  if (start === '') return null;
+  const [name = null, other] = await readBeginnings(reader, entry, start, where);
   if (other === undefined) return name;
   throw notThereFault(
-    `Several rows of ${entry.table} begin with "${text}": ${name}, ${other}.`,
-    'Type more of it.',
+    `Several rows of ${entry.table} start with "${text}": ${name}, ${other}.`,
+    'Type more characters.',
   );
 }
 
-/** Every version of what is named so, past ones too. */
+/** Returns all versions of a row, past ones included; throws if it never existed. */
 export async function findVersions(
   reader: Reader,
   entry: ResourceEntry,
@@ -87,34 +90,38 @@ export async function findVersions(
 ): Promise<readonly Row[]> {
   const read = async (name: string) => await readHistory(reader, entry, name, organizationId);
   const from = `${entry.table}_history`;
-  const versions = await findNamed(reader, entry, id, read, { from, organizationId });
+  const versions = await findRowsByName(reader, entry, id, read, { from, organizationId });
   if (versions.length > 0) return versions;
   throw notThereFault(
-    `There is no "${id}" in ${entry.table}, and never was.`,
-    'It may not have been read yet: see "carbon-mirror status".',
+    `No row of ${entry.table} has the id "${id}", now or in the past.`,
+    'It may not have been read yet. See "carbon-mirror status".',
   );
 }
 
-/** Those that were known at their instant. Where several were asked for, one that was not is named and left out. */
-export function demandKnown<Asked extends Pick<Known, 'unknown'>>(
-  { say }: Context,
-  all: readonly Asked[],
-  nameOf: (asked: Asked) => string,
-): Asked[] {
+/** Returns the lists that were known at their instant and prints why the others were not; throws if none was known. */
+export function demandKnown<KnownList extends Pick<Known, 'unknown'>>(
+  { printNotice }: CommandContext,
+  all: readonly KnownList[],
+  nameOf: (list: KnownList) => string,
+): KnownList[] {
   const known = all.filter(({ unknown }) => unknown === null);
   const lines = all.filter(({ unknown }) => unknown !== null).map(each => `${nameOf(each)}: ${each.unknown}`);
   if (known.length === 0) {
     throw checkFault(
-      lines.length > 0 ? lines : 'Of no organization is this list known: it was never read.',
-      'The mirror cannot tell what was there before its first complete read, nor what came after its last.',
+      lines.length > 0 ? lines : 'This list has never been read for any organization.',
+      'The mirror only knows a list from its first complete read until its last.',
     );
   }
-  say(...lines);
+  printNotice(...lines);
   return known;
 }
 
-/** The same of organizations, and their ids. */
-export function idsKnown(context: Context, all: readonly Known[], resource: string): string[] {
+/** Returns the ids of the organizations whose list was known at its instant; otherwise like `demandKnown`. */
+export function demandKnownOrganizations(
+  context: CommandContext,
+  all: readonly Known[],
+  resource: string,
+): string[] {
   const nameOf = ({ organizationId: id, name }: Known) => `${truncateName(name ?? id)}, ${resource}`;
   return demandKnown(context, all, nameOf).map(each => each.organizationId);
 }

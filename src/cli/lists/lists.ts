@@ -3,7 +3,7 @@ import type { CommandGroup } from '../command.js';
 import { listCommand } from './list.js';
 import { showCommand, showNumbered } from './show.js';
 
-/** Examples beside those that every list has. */
+/** Examples of each list, besides `list` and `show ID`. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   warehouse: ['list --organization ID --csv'],
   inventory: ['list --organization ID --limit 0 --csv > inventory.csv'],
@@ -20,16 +20,16 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   syncs: ['list --organization ID --resource warehouse', 'list --drift --limit 0'],
 };
 
-type More = Readonly<Record<string, CommandGroup['commands']>>;
+type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 
-/** The commands of each list by its name; `more` stand beside `list` and `show`, or in their place. */
-export function listCommands(more: More): Readonly<Record<string, CommandGroup>> {
+/** Returns the command group of each list by name. Extra commands are added to `list` and `show`, or replace them. */
+export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
-    const { name, says, entry } = list;
+    const { name, says: summary, entry } = list;
     const show = entry === null ? showNumbered(list) : showCommand(list, entry);
     const lines = ['list', 'show ID', ...(EXAMPLES[name] ?? [])];
     const examples = lines.map(line => `carbon-mirror ${name} ${line}`);
-    return [name, { says, examples, commands: { list: listCommand(list), show, ...more[name] } }];
+    return [name, { summary, examples, commands: { list: listCommand(list), show, ...extra[name] } }];
   });
   return Object.fromEntries(groups);
 }

@@ -5,90 +5,95 @@ import { readNumbered } from '../../query/lists/read.js';
 import type { List } from '../../query/lists/list.js';
 import { freshnessOf, readStates } from '../../query/freshness/read.js';
 import { type ResourceEntry, getIdColumn } from '../../resources/entry.js';
-import { type Command, command } from '../command.js';
+import { type Command, defineCommand } from '../command.js';
 import { measure } from '../certificate-files.js';
-import type { Context } from '../context.js';
+import type { CommandContext } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
-import { findVersions, organizationOrAll } from '../find/in-mirror.js';
-import { date, HOW_NAMED, needed, readNumber, text } from '../options.js';
+import { findVersions, findOrganizationOrAll } from '../find/in-mirror.js';
+import { date, HOW_NAMED, required, parseWholeNumber, text } from '../options.js';
 import type { Row } from '../../store/contract/tables.js';
-import { sheet } from '../output/sheet.js';
+import { formatRow } from '../output/sheet.js';
 
-/** What there is to a row beside its columns: further keys of its JSON, and lines for people. */
-interface Beside {
+/** What `show` prints of a row besides its columns. */
+interface RowExtras {
+  /** Further keys of the JSON. */
   readonly also?: Readonly<Record<string, unknown>>;
-  readonly prints?: readonly string[];
-  readonly says?: readonly string[];
+  /** Lines for stdout. */
+  readonly lines?: readonly string[];
+  /** Lines for stderr. */
+  readonly notices?: readonly string[];
 }
 
-/** `show ID` of what is numbered here: every column, and what else there is to it. */
+/** Creates `show ID` for a list whose rows the mirror numbers: prints every column, and what `readExtras` returns. */
 export function showNumbered(
   list: List,
-  look: (row: Row, reader: Reader) => Promise<Beside> = async () => ({}),
+  readExtras: (row: Row, reader: Reader) => Promise<RowExtras> = async () => ({}),
 ): Command {
-  return command({
-    says: `Show one ${list.one}, with every column`,
-    words: { id: needed(text('id', 'its number')) },
-    prints: { json: 'print it as JSON' },
+  return defineCommand({
+    summary: `Show one ${list.one} with every column`,
+    args: { id: required(text('id', `number of the ${list.one}`)) },
+    formats: { json: 'print it as JSON' },
     run: async (context, { id }) => {
       const row = await findNumbered(context, list, id);
-      const { also = {}, prints = [], says = [] } = await look(row, await context.reader());
+      const { also = {}, lines = [], notices = [] } = await readExtras(row, await context.reader());
       if (context.format === 'json') return await context.value({ ...row, ...also });
-      await context.print(...sheet(row), ...prints);
-      return context.say(...says);
+      await context.printLines(...formatRow(row), ...lines);
+      return context.printNotice(...notices);
     },
   });
 }
 
-/** `show ID`: every column, why it stands so, what it was before, and the registry's whole object. */
+/** Creates `show ID` for a mirrored list: prints every column, its provenance, earlier versions, and the registry's object. */
 export function showCommand(list: List, entry: ResourceEntry): Command {
-  return command({
-    says: `Show one of the ${list.many} as it is or was: every column, which read showed it, earlier versions, and the registry's whole object`,
-    words: { id: needed(text('id', `value of the column ${list.named}, or its beginning`)) },
+  return defineCommand({
+    summary: `Show one ${list.one} with its history`,
+    details:
+      "Prints every column, the read that observed it, earlier versions and the registry's own object.",
+    args: { id: required(text('id', `value of the column ${list.named}, or its start`)) },
     options: {
-      organization: text('name', `whose it is: ${HOW_NAMED}`),
-      asOf: date('as it stood then: the end of'),
+      organization: text('name', `the organization it belongs to${HOW_NAMED}`),
+      asOf: date('as of the end of'),
     },
-    prints: { json: 'print it as JSON' },
+    formats: { json: 'print it as JSON' },
     run: async (context, { id, organization, asOf }) => {
-      const organizationId = await organizationOrAll(await context.reader(), organization);
+      const organizationId = await findOrganizationOrAll(await context.reader(), organization);
       const all = await explainAll(context, list, entry, { id, organizationId, at: asOf?.until ?? null });
       if (context.format === 'json') await context.value(all.length === 1 ? all[0] : all);
-      else for (const each of all) await writeOne(context, entry, each);
+      else for (const each of all) await printExplained(context, entry, each);
       demandListed(all);
     },
   });
 }
 
-/** A row of a list that is called by its number. */
-export async function findNumbered(context: Context, list: List, id: string): Promise<Row> {
+/** Returns the row with this number; throws if there is none. */
+export async function findNumbered(context: CommandContext, list: List, id: string): Promise<Row> {
   const found = await readNumbered(
     await context.reader(),
     list,
-    readNumber(`The number of the ${list.one}`, id),
+    parseWholeNumber(`The number of the ${list.one}`, id),
   );
   if (found !== null) return found;
   throw notThereFault(
     `There is no ${list.one} ${id}.`,
-    `See "carbon-mirror ${list.name} list"; what is over is kept for RETENTION_DAYS.`,
+    `See "carbon-mirror ${list.name} list". Finished ones are kept for RETENTION_DAYS.`,
   );
 }
 
-interface Asked {
+interface RowRequest {
   readonly id: string;
   readonly organizationId: string | null;
-  /** Null for now. */
+  /** Null for the present. */
   readonly at: string | null;
 }
 
-type Shown = Awaited<ReturnType<typeof explainAll>>[number];
+type ExplainedRow = Awaited<ReturnType<typeof explainAll>>[number];
 
-/** One for each row of that name. */
+/** Explains each row with this id: a credit id may occur in several organizations. */
 async function explainAll(
-  context: Context,
+  context: CommandContext,
   list: List,
   entry: ResourceEntry,
-  { id, organizationId, at }: Asked,
+  { id, organizationId, at }: RowRequest,
 ) {
   const { contradictedColumns: contradicted } = await import('../../sync/derived.js');
   const [reader, pdfs] = [await context.reader(), await context.pdfs()];
@@ -97,15 +102,15 @@ async function explainAll(
   const all = [];
   for (const known of rowsOf(entry, await findVersions(reader, entry, id, organizationId))) {
     const explained = await explainRow(ground, entry, known);
-    const now = at === null ? await readNow(reader, list, entry, known) : null;
+    const now = at === null ? await readCurrentRow(reader, list, entry, known) : null;
     const versions = known.filter(version => String(version['valid_from']) <= instant);
     all.push({ ...explained, row: now ?? explained.row, versions });
   }
   return all;
 }
 
-/** The newest of its versions as its list has it now, with what is worked out of it; null where it is gone. */
-async function readNow(
+/** Returns the row as its list shows it now, with computed columns and freshness; null if it is no longer listed. */
+async function readCurrentRow(
   reader: Reader,
   list: List,
   entry: ResourceEntry,
@@ -119,37 +124,49 @@ async function readNow(
   return { ...shownOf(row), ...(states !== null && freshnessOf(row, states)) };
 }
 
-async function writeOne({ print, rows }: Context, entry: ResourceEntry, shown: Shown): Promise<void> {
+async function printExplained(
+  { printLines, rows }: CommandContext,
+  entry: ResourceEntry,
+  shown: ExplainedRow,
+): Promise<void> {
   const { table, id, at, row, document, versions, certificate, not_known: gaps } = shown;
-  await print(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : sheet(row)));
-  await print(...reasonsOf(shown));
+  await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRow(row)));
+  await printLines(...reasonsOf(shown));
   if (certificate !== null)
-    await print(
-      `Certificate: sha256 ${certificate.sha256}; the file ${certificate.file} is ${certificate.state}.`,
+    await printLines(
+      `Certificate: sha256 ${certificate.sha256}; the file ${certificate.file} is ${FILE_STATES[certificate.state] ?? certificate.state}.`,
     );
-  if (gaps.length > 0) await print('', 'Not known:', ...gaps.map(gap => `  ${gap}`));
+  if (gaps.length > 0) await printLines('', 'Unknown:', ...gaps.map(gap => `  ${gap}`));
   if (versions.length > 1) {
-    await print('', 'Versions:');
-    await rows(changing(entry, versions), versions);
+    await printLines('', 'Versions:');
+    await rows(chooseVersionColumns(entry, versions), versions);
   }
-  if (document !== null) await print('', "The registry's own object:", ...document.split('\n'));
-  await print('');
+  if (document !== null) await printLines('', "The registry's own object:", ...document.split('\n'));
+  await printLines('');
 }
 
-function demandListed(all: readonly Shown[]): void {
+/** How `show` describes the state of a certificate file. */
+const FILE_STATES: Readonly<Record<string, string>> = {
+  'as it was stored': 'unchanged since it was downloaded',
+  changed: 'changed since it was downloaded',
+  missing: 'missing',
+};
+
+/** Throws if no row of that name was listed at the instant. */
+function demandListed(all: readonly ExplainedRow[]): void {
   const [first] = all;
   if (first === undefined || all.some(({ row }) => row !== null)) return;
   throw checkFault(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
 }
 
-/** Of no use to a person who compares versions. */
-const BESIDE = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
+/** Columns that do not help to compare versions. */
+const OMITTED = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
 const DATES = ['valid_from', 'valid_to'];
 
-/** The dates first, then the columns whose value is not the same in all versions, then some that people read. */
-function changing({ display: shown }: ResourceEntry, versions: readonly Row[]): string[] {
-  const all = Object.keys(versions[0] ?? {}).filter(name => ![...BESIDE, ...DATES].includes(name));
-  const moves = all.filter(name => new Set(versions.map(version => version[name])).size > 1);
-  const named = shown.columns.filter(name => all.includes(name) && !moves.includes(name));
-  return [...DATES, ...moves, ...named.slice(0, 5)];
+/** Returns the columns for a table of versions: dates, then columns that changed, then up to five that identify the row. */
+function chooseVersionColumns({ display: shown }: ResourceEntry, versions: readonly Row[]): string[] {
+  const all = Object.keys(versions[0] ?? {}).filter(name => ![...OMITTED, ...DATES].includes(name));
+  const changed = all.filter(name => new Set(versions.map(version => version[name])).size > 1);
+  const named = shown.columns.filter(name => all.includes(name) && !changed.includes(name));
+  return [...DATES, ...changed, ...named.slice(0, 5)];
 }

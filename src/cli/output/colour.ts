@@ -1,11 +1,12 @@
 import { styleText } from 'node:util';
-import { colourOf, type Colour as Meant, STANDINGS, wordsOf } from '../../query/freshness/words.js';
+import { colourOf, type Colour as MeaningColour, STANDINGS, wordsOf } from '../../query/freshness/words.js';
 
-type Colour = 'bold' | 'green' | 'yellow' | 'red';
+type TerminalColour = 'bold' | 'green' | 'yellow' | 'red';
 
-const NAMES_OF_STATES = /(^|_)(state|freshness|verdict)(_now)?$/;
-/** The words of freshness have theirs by what they mean; `fresh` by itself may stand beside a failure. */
-const OF_FRESHNESS: Readonly<Record<Meant, Colour | null>> = {
+/** Matches columns whose values are states. */
+const STATE_COLUMNS = /(^|_)(state|freshness|verdict)(_now)?$/;
+/** Freshness is coloured by its meaning, because a fresh list whose last read failed must not be green. */
+const FRESHNESS_COLOURS: Readonly<Record<MeaningColour, TerminalColour | null>> = {
   good: 'green',
   doubt: 'yellow',
   bad: 'red',
@@ -14,30 +15,30 @@ const OF_FRESHNESS: Readonly<Record<Meant, Colour | null>> = {
 const GOOD = ['active', 'ok', 'stored', 'done', 'complete', 'accepted', 'completed', 'finished'];
 const BAD = ['fail', 'failed', 'uninstalled', 'suspended', 'fault', 'ignored'];
 const WAITS = ['stale', 'never_read', 'paused', 'warn', 'warning', 'unavailable'];
-const COLOURS = new Map<string, Colour | null>([
+const COLOURS = new Map<string, TerminalColour | null>([
   ...GOOD.map(word => [word, 'green'] as const),
   ...WAITS.map(word => [word, 'yellow'] as const),
   ...BAD.map(word => [word, 'red'] as const),
-  ...STANDINGS.map(standing => [wordsOf(standing), OF_FRESHNESS[colourOf(standing)]] as const),
+  ...STANDINGS.map(standing => [wordsOf(standing), FRESHNESS_COLOURS[colourOf(standing)]] as const),
 ]);
 
 export function bold(text: string): string {
-  return styled('bold', text);
+  return applyStyle('bold', text);
 }
 
-/** A state in the colour of what it means; anything else as it is. */
+/** Colours a state in a column of states. Returns any other text unchanged. */
 export function paintState(column: string, text: string): string {
-  const colour = NAMES_OF_STATES.test(column) ? COLOURS.get(text) : undefined;
-  return colour === undefined || colour === null ? text : styled(colour, text);
+  const colour = STATE_COLUMNS.test(column) ? COLOURS.get(text) : undefined;
+  return colour === undefined || colour === null ? text : applyStyle(colour, text);
 }
 
-const OF_CHANGES = { added: 'green', changed: 'yellow', removed: 'red' } as const;
+const CHANGE_COLOURS = { added: 'green', changed: 'yellow', removed: 'red' } as const;
 
-/** What came in green, what went in red. */
-export function paintChange(change: keyof typeof OF_CHANGES, text: string): string {
-  return styled(OF_CHANGES[change], text);
+/** Colours text about an added row green, a changed one yellow, a removed one red. */
+export function paintChange(change: keyof typeof CHANGE_COLOURS, text: string): string {
+  return applyStyle(CHANGE_COLOURS[change], text);
 }
 
-function styled(colour: Colour, text: string): string {
+function applyStyle(colour: TerminalColour, text: string): string {
   return styleText(colour, text, { validateStream: false });
 }

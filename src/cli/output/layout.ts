@@ -1,50 +1,59 @@
-/** One column of a table as it was measured, before anybody asked how wide the terminal is. */
-export interface Measured {
-  /** Its place in a row. */
+/** The widths that a column of a table could have, in characters. */
+export interface ColumnWidths {
   readonly index: number;
-  /** Of its widest cell or its name. */
+  /** The width of its widest cell or its name. */
   readonly width: number;
-  /** The same with ids and instants shortened. */
+  /** The width once ids and instants are shortened. */
   readonly shortWidth: number;
-  /** What it may be cut to. */
-  readonly leastWidth: number;
-  /** Left out after all others. */
-  readonly isKept: boolean;
+  /** The width to which texts may be cut. */
+  readonly minWidth: number;
+  /** Whether all other columns are hidden before this one. */
+  readonly isImportant: boolean;
 }
 
-export interface Place {
+/** A column that is shown: its width, and whether its ids and instants are shortened. */
+export interface ColumnLayout {
   readonly index: number;
   readonly width: number;
   readonly isShort: boolean;
 }
 
+/** Spaces between two columns. */
 export const GAP = 2;
 
-/** First ids and instants get short, then long texts are cut, then the last column that may goes; and again. */
-export function fit(columns: readonly Measured[], room: number): Place[] {
+/**
+ * Returns the columns that fit a total width. First shortens ids and instants, then cuts long texts,
+ * then hides the last column that is not important, and tries again.
+ */
+export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number): ColumnLayout[] {
   const whole = columns.map(({ index, width }) => ({ index, width, isShort: false }));
-  if (total(whole) <= room) return whole;
+  if (measureTotal(whole) <= totalWidth) return whole;
   const short = columns.map(({ index, shortWidth }) => ({ index, width: shortWidth, isShort: true }));
-  if (total(short) <= room) return short;
-  const least = columns.map(({ leastWidth }) => leastWidth);
-  const needed = least.reduce((sum, width) => sum + width + GAP, -GAP);
-  if (needed <= room) return squeeze(short, least, room);
-  const last = columns.findLastIndex(({ isKept }) => !isKept);
-  if (columns.length > 1) return fit(columns.toSpliced(last, 1), room);
-  return short.map(place => ({ ...place, width: Math.max(1, room) }));
+  if (measureTotal(short) <= totalWidth) return short;
+  const minWidths = columns.map(({ minWidth }) => minWidth);
+  const minTotal = minWidths.reduce((sum, width) => sum + width + GAP, -GAP);
+  if (minTotal <= totalWidth) return squeeze(short, minWidths, totalWidth);
+  const last = columns.findLastIndex(({ isImportant }) => !isImportant);
+  if (columns.length > 1) return fitColumns(columns.toSpliced(last, 1), totalWidth);
+  return short.map(column => ({ ...column, width: Math.max(1, totalWidth) }));
 }
 
-/** The widest gives way first. */
-function squeeze(places: readonly Place[], least: readonly number[], room: number): Place[] {
-  const widths = places.map(({ width }) => width);
-  for (let over = total(places) - room; over > 0; over -= 1) {
-    const gives = widths.map((width, index) => (width > (least[index] ?? 0) ? width : 0));
-    const widest = gives.indexOf(Math.max(...gives));
+/** Narrows the widest columns, one character at a time and never below their minimum, until all fit. */
+function squeeze(
+  columns: readonly ColumnLayout[],
+  minWidths: readonly number[],
+  totalWidth: number,
+): ColumnLayout[] {
+  const widths = columns.map(({ width }) => width);
+  for (let excess = measureTotal(columns) - totalWidth; excess > 0; excess -= 1) {
+    const shrinkable = widths.map((width, index) => (width > (minWidths[index] ?? 0) ? width : 0));
+    const widest = shrinkable.indexOf(Math.max(...shrinkable));
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
-  return places.map((place, index) => ({ ...place, width: widths[index] ?? place.width }));
+  return columns.map((column, index) => ({ ...column, width: widths[index] ?? column.width }));
 }
 
-function total(places: readonly Place[]): number {
-  return places.reduce((sum, { width }) => sum + width + GAP, -GAP);
+/** Returns the width of all columns with the gaps between them. */
+function measureTotal(columns: readonly ColumnLayout[]): number {
+  return columns.reduce((sum, { width }) => sum + width + GAP, -GAP);
 }

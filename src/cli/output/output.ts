@@ -1,15 +1,15 @@
 import { UNPRINTABLE } from '../../text/clean-text.js';
-import { cleanLine, emit, type Io, say, writeTexts } from '../io.js';
+import { cleanLine, writeStdout, type Io, printNotice, streamStdout } from '../io.js';
 import { type CsvCell, formatCsvLine, formatCellText } from '../../text/csv.js';
-import { type Row, type TableShape, writeTable } from './table.js';
+import { type Row, printTable, type TableShape } from './table.js';
 
 export type { Row } from './table.js';
 export type Format = 'table' | 'json' | 'csv';
 
 export type Rows = Iterable<Row> | AsyncIterable<Row>;
 
-/** Answers how many rows there were. */
-export async function writeRows(
+/** Prints rows in a format as they arrive, and returns how many there were. */
+export async function printRows(
   io: Io,
   format: Format,
   columns: readonly string[],
@@ -17,50 +17,56 @@ export async function writeRows(
   shape: TableShape = {},
 ): Promise<number> {
   let count = 0;
-  async function* counted(): AsyncGenerator<Row> {
+  async function* countRows(): AsyncGenerator<Row> {
     for await (const row of rows) {
       count += 1;
       yield row;
     }
   }
-  if (format === 'json') await writeTexts(io, jsonOf(counted()));
-  else if (format === 'csv') await writeTexts(io, csvOf(io, columns, counted()));
-  else await writeTable(io, columns, counted(), shape);
+  if (format === 'json') await streamStdout(io, serializeJson(countRows()));
+  else if (format === 'csv') await streamStdout(io, serializeCsv(io, columns, countRows()));
+  else await printTable(io, columns, countRows(), shape);
   const { none = 'No rows.' } = shape;
-  if (count === 0 && none !== '') say(io, none);
+  if (count === 0 && none !== '') printNotice(io, none);
   return count;
 }
 
-/** On a terminal a line is cleaned of what would draw. */
-async function* csvOf(io: Io, columns: readonly string[], rows: AsyncIterable<Row>): AsyncGenerator<string> {
+/** Yields CSV lines. For a terminal, characters that would control it are removed. */
+async function* serializeCsv(
+  io: Io,
+  columns: readonly string[],
+  rows: AsyncIterable<Row>,
+): AsyncGenerator<string> {
   const line = (cells: readonly CsvCell[]) =>
     io.terminal.stdout ? `${cleanLine(formatCsvLine(cells).slice(0, -1))}\n` : formatCsvLine(cells);
   yield line(columns);
   for await (const row of rows) yield line(columns.map(name => row[name]));
 }
 
-export async function* jsonOf(objects: AsyncIterable<object>): AsyncGenerator<string> {
+/** Yields a JSON array, one object a line. */
+export async function* serializeJson(objects: AsyncIterable<object>): AsyncGenerator<string> {
   let before = '[\n';
   for await (const object of objects) {
-    yield `${before}${jsonText(object)}`;
+    yield `${before}${toJson(object)}`;
     before = ',\n';
   }
   yield before === '[\n' ? '[]\n' : '\n]\n';
 }
 
-export async function writeValue(io: Io, value: unknown): Promise<void> {
-  await emit(io, `${jsonText(withSnakeKeys(value), 2)}\n`);
+/** Prints a value as JSON, with keys in snake_case. */
+export async function printJson(io: Io, value: unknown): Promise<void> {
+  await writeStdout(io, `${toJson(toSnakeKeys(value), 2)}\n`);
 }
 
-/** JSON in which nothing stands that a terminal obeys, and that means the same; its own line ends stay. */
-export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, plain, indent).replace(UNPRINTABLE, character =>
+/** Serializes a value as JSON. Characters that control a terminal are escaped; line ends of the indentation stay. */
+export function toJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, replaceValue, indent).replace(UNPRINTABLE, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** A Buffer has turned itself into a list of its bytes by then, where base64 is meant. */
-function plain(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+/** Replaces bytes by base64 and bigints by numbers or text. Reads `this`, because a Buffer has already become an array in `value`. */
+function replaceValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   const cell = this[name];
   if (cell instanceof Uint8Array) return formatCellText(cell);
   if (typeof value !== 'bigint') return value;
@@ -68,22 +74,22 @@ function plain(this: Readonly<Record<string, unknown>>, name: string, value: unk
   return Number.isSafeInteger(number) ? number : String(value);
 }
 
-/** Objects that are the registry's own: what it sent stands there as it was sent. */
-const AS_SENT = ['content', 'document', 'body'];
+/** Keys below which the registry's own data stands, which is never changed. */
+const REGISTRY_DATA = ['content', 'document', 'body'];
 
-/** The same value with the keys of every object in snake_case, as the columns of the mirror are named. */
-export function withSnakeKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withSnakeKeys);
+/** Returns the value with the keys of all objects in snake_case, like the columns of the mirror. */
+export function toSnakeKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(toSnakeKeys);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   const entries = Object.entries(value).map(([name, inner]) => [
-    snakeCase(name),
-    AS_SENT.includes(name) ? inner : withSnakeKeys(inner),
+    toSnakeCase(name),
+    REGISTRY_DATA.includes(name) ? inner : toSnakeKeys(inner),
   ]);
   return Object.fromEntries(entries);
 }
 
-/** Only names of ours are changed: a key that is no camelCase word is somebody's data. */
-function snakeCase(name: string): string {
+/** Converts a camelCase name. Any other key is data, and stays. */
+function toSnakeCase(name: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name;
   return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
 }

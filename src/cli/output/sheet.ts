@@ -1,8 +1,8 @@
 import type { ItemEntry } from '../../resources/entry.js';
 import type { Row } from './output.js';
 
-/** A row as lines; its document last, as it was sent but for what a terminal obeys. */
-export function sheet(row: Row): string[] {
+/** Formats a row as one line per column, then its document as the registry sent it, then an empty line. */
+export function formatRow(row: Row): string[] {
   const width = Math.max(...Object.keys(row).map(name => name.length));
   const lines = Object.entries(row)
     .filter(([name]) => name !== 'document')
@@ -14,7 +14,7 @@ export function sheet(row: Row): string[] {
   return [...lines, ...(typeof document === 'string' ? ['', ...document.split('\n')] : []), ''];
 }
 
-/** What the registry sent, in the columns of the mirror. */
-export function cellsOf<Item>({ key, columns }: ItemEntry<Item>, item: Item): Row {
-  return Object.fromEntries([...key, ...columns].map(({ name, getValue: of }) => [name, of(item)]));
+/** Returns an item of the registry in the columns of the mirror. */
+export function toColumns<Item>({ key, columns }: ItemEntry<Item>, item: Item): Row {
+  return Object.fromEntries([...key, ...columns].map(({ name, getValue }) => [name, getValue(item)]));
 }

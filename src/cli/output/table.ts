@@ -1,122 +1,135 @@
 import { withThousands } from '../../text/numbers.js';
 import { cleanText } from '../../text/clean-text.js';
-import { colours, emit, type Io, say } from '../io.js';
+import { usesColours, writeStdout, type Io, printNotice } from '../io.js';
 import { type CsvCell, formatCellText } from '../../text/csv.js';
 import { bold, paintState } from './colour.js';
-import { fit, GAP, type Measured, type Place } from './layout.js';
+import { type ColumnLayout, type ColumnWidths, fitColumns, GAP } from './layout.js';
 
 export interface TableShape {
-  /** Columns that a narrow terminal leaves out last. */
+  /** Columns that a narrow terminal hides last. */
   readonly keep?: readonly string[];
-  /** Columns of tonnes: a person at a terminal gets their thousands set apart. */
+  /** Columns of tonnes. A terminal shows them with thousands separators. */
   readonly tonnes?: readonly string[];
-  /** What is said where there is no row; not said where it is empty. */
+  /** The message for a table without rows; no message if it is empty. */
   readonly none?: string;
 }
 
-/** Widths are taken from the first rows, so that a long answer can stream. */
+/** Column widths are measured on the first rows only, so that a long table can stream. */
 const ROWS_MEASURED = 200;
 const CHARACTERS_MEASURED = 1_000_000;
-/** In a file, what is wider does not push the other rows apart. */
-const WIDEST_PADDED = 60;
-/** A text that a person reads is not cut to less. */
-const LEAST_TEXT = 12;
+/** In a file, cells are padded to at most this width, so that one long cell does not widen every row. */
+const MAX_PADDED_WIDTH = 60;
+/** Texts are not cut to fewer characters than this. */
+const MIN_TEXT_WIDTH = 12;
 
 interface TableCell {
   readonly text: string;
   readonly isNumeric: boolean;
 }
 
-/** On a terminal it fits its width; for a file or a program it is whole. */
-export async function writeTable(
+/** Prints rows as a table. On a terminal the table is fitted to its width; in a file or a pipe it is complete. */
+export async function printTable(
   io: Io,
   columns: readonly string[],
   rows: AsyncIterable<Row>,
   shape: TableShape,
 ): Promise<void> {
-  const sums = io.terminal.stdout ? (shape.tonnes ?? []) : [];
-  const asCells = (row: Row) => columns.map(name => tableCell(row[name], sums.includes(name)));
+  const tonnes = io.terminal.stdout ? (shape.tonnes ?? []) : [];
+  const toCells = (row: Row) => columns.map(name => toTableCell(row[name], tonnes.includes(name)));
   const first: TableCell[][] = [];
   let characters = 0;
-  let line: Line | null = null;
+  let formatLine: LineFormatter | null = null;
   for await (const row of rows) {
-    const cells = asCells(row);
-    if (line === null) {
+    const cells = toCells(row);
+    if (formatLine === null) {
       first.push(cells);
       characters += cells.reduce((sum, { text }) => sum + text.length, 0);
       if (first.length < ROWS_MEASURED && characters < CHARACTERS_MEASURED) continue;
-      line = await writeHead(io, columns, first, shape);
-    } else await emit(io, line(cells));
+      formatLine = await printFirstRows(io, columns, first, shape);
+    } else await writeStdout(io, formatLine(cells));
   }
-  if (line === null) await writeHead(io, columns, first, shape);
+  if (formatLine === null) await printFirstRows(io, columns, first, shape);
 }
 
-type Line = (cells: readonly TableCell[]) => string;
+type LineFormatter = (cells: readonly TableCell[]) => string;
 
-async function writeHead(
+/** Measures the columns on the first rows, prints the header and these rows, and returns how to format further rows. */
+async function printFirstRows(
   io: Io,
   columns: readonly string[],
   rows: readonly (readonly TableCell[])[],
   { keep = [] }: TableShape,
-): Promise<Line> {
-  const measured = columns.map((name, index) => {
+): Promise<LineFormatter> {
+  const widths = columns.map((name, index) => {
     const cells = rows.flatMap(row => row[index] ?? []);
-    return measure(name, index, cells, keep.includes(name));
+    return measureColumn(name, index, cells, keep.includes(name));
   });
-  const places = io.terminal.stdout ? fit(measured, io.columns) : measured.map(padded);
-  const right = measured.map(({ index }) => rows.length > 0 && rows.every(row => row[index]?.isNumeric));
-  const line: Line = cells => {
-    const parts = places.map(place => {
-      const name = columns[place.index] ?? '';
-      const text = cut(cells[place.index]?.text ?? '', name, place);
-      const shown = colours(io) ? paintState(name, text) : text;
-      const space = ' '.repeat(Math.max(0, place.width - lengthOf(text)));
-      return right[place.index] === true ? space + shown : shown + space;
+  const shown = io.terminal.stdout ? fitColumns(widths, io.columns) : widths.map(limitPadding);
+  const isRightAligned = widths.map(
+    ({ index }) => rows.length > 0 && rows.every(row => row[index]?.isNumeric),
+  );
+  const formatLine: LineFormatter = cells => {
+    const parts = shown.map(column => {
+      const name = columns[column.index] ?? '';
+      const text = truncateCell(cells[column.index]?.text ?? '', name, column);
+      const painted = usesColours(io) ? paintState(name, text) : text;
+      const padding = ' '.repeat(Math.max(0, column.width - countCharacters(text)));
+      return isRightAligned[column.index] === true ? padding + painted : painted + padding;
     });
     return `${parts.join(' '.repeat(GAP)).trimEnd()}\n`;
   };
-  const title = line(columns.map(name => tableCell(name, false)));
-  await emit(io, colours(io) ? `${bold(title.trimEnd())}\n` : title);
-  for (const row of rows) await emit(io, line(row));
-  const left = columns.filter((_, index) => !places.some(place => place.index === index));
-  if (left.length > 0) say(io, `Not shown for want of width: ${left.join(', ')}. See them with | less -S.`);
-  return line;
+  const header = formatLine(columns.map(name => toTableCell(name, false)));
+  await writeStdout(io, usesColours(io) ? `${bold(header.trimEnd())}\n` : header);
+  for (const row of rows) await writeStdout(io, formatLine(row));
+  const hidden = columns.filter((_, index) => !shown.some(column => column.index === index));
+  if (hidden.length > 0)
+    printNotice(io, `Hidden columns: ${hidden.join(', ')}. Pipe to "less -S" to see all.`);
+  return formatLine;
 }
 
-function padded({ index, width }: Measured): Place {
-  return { index, width: Math.min(width, WIDEST_PADDED), isShort: false };
+function limitPadding({ index, width }: ColumnWidths): ColumnLayout {
+  return { index, width: Math.min(width, MAX_PADDED_WIDTH), isShort: false };
 }
 
-function measure(name: string, index: number, cells: readonly TableCell[], isKept: boolean): Measured {
-  const title = lengthOf(cleanText(name));
-  const widest = (texts: readonly string[]) => Math.max(title, ...texts.map(lengthOf));
+function measureColumn(
+  name: string,
+  index: number,
+  cells: readonly TableCell[],
+  isImportant: boolean,
+): ColumnWidths {
+  const nameWidth = countCharacters(cleanText(name));
+  const findWidest = (texts: readonly string[]) => Math.max(nameWidth, ...texts.map(countCharacters));
   const whole = cells.map(({ text }) => text);
   const short = whole.map(text => shorten(name, text));
-  /** What a proof leans on is shown whole or not at all. */
-  const isFirm = cells.every(({ text, isNumeric }, at) => isNumeric || HASH.test(text) || short[at] !== text);
-  const shortWidth = widest(short);
-  const leastWidth = isFirm ? shortWidth : Math.min(shortWidth, Math.max(LEAST_TEXT, title));
-  return { index, width: widest(whole), shortWidth, leastWidth, isKept };
+  /** Numbers and hashes are shown whole or not at all: a shortened one would be wrong or prove nothing. */
+  const isNeverCut = cells.every(
+    ({ text, isNumeric }, at) => isNumeric || HASH.test(text) || short[at] !== text,
+  );
+  const shortWidth = findWidest(short);
+  const minWidth = isNeverCut ? shortWidth : Math.min(shortWidth, Math.max(MIN_TEXT_WIDTH, nameWidth));
+  return { index, width: findWidest(whole), shortWidth, minWidth, isImportant };
 }
 
-/** No terminal is so wide that what is longer must be counted sign by sign. */
-const COUNTED = 1_000;
+/** Longer texts are wider than any terminal, so their exact width does not matter. */
+const MAX_COUNTED_LENGTH = 1_000;
 
-function lengthOf(text: string): number {
-  return text.length > COUNTED ? text.length : Array.from(text).length;
+/** Returns the number of characters; approximately for a long text. */
+function countCharacters(text: string): number {
+  return text.length > MAX_COUNTED_LENGTH ? text.length : Array.from(text).length;
 }
 
-function cut(text: string, column: string, { width, isShort }: Place): string {
+/** Shortens the text of a cell to its column, if the column is shortened. */
+function truncateCell(text: string, column: string, { width, isShort }: ColumnLayout): string {
   const short = isShort ? shorten(column, text) : text;
-  if (!isShort || lengthOf(short) <= width) return short;
-  const signs = Array.from(short.slice(0, 2 * width));
-  return `${signs.slice(0, width - 1).join('')}…`;
+  if (!isShort || countCharacters(short) <= width) return short;
+  const characters = Array.from(short.slice(0, 2 * width));
+  return `${characters.slice(0, width - 1).join('')}…`;
 }
 
-function tableCell(cell: CsvCell, inThousands: boolean): TableCell {
+function toTableCell(cell: CsvCell, hasThousandsSeparators: boolean): TableCell {
   if (cell === null || cell === undefined) return { text: '-', isNumeric: true };
   const text = cleanText(formatCellText(cell));
-  if (inThousands && NUMBER.test(text)) return { text: withThousands(text), isNumeric: true };
+  if (hasThousandsSeparators && NUMBER.test(text)) return { text: withThousands(text), isNumeric: true };
   return { text, isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
 }
 
@@ -125,11 +138,11 @@ export type Row = Readonly<Record<string, CsvCell>>;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}):\d{2}\.\d{3}Z$/;
 const HASH = /[0-9a-f]{64}/;
-/** An amount, or the most that it may be. */
+/** An amount, or an upper bound of one. */
 const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
-/** The beginning of an id, by which it can be named; of an instant its minute. */
+/** Shortens an id to its start, which commands accept as its name, and an instant to its minute. */
 function shorten(column: string, text: string): string {
   if (UUID.test(text)) return `${text.slice(0, 8)}…`;
   const minute = INSTANT.exec(text)?.[1];

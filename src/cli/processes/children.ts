@@ -1,5 +1,5 @@
 import { CommandFault } from '../exit.js';
-import { type Io, say } from '../io.js';
+import { type Io, printNotice } from '../io.js';
 import { keepChild } from './kept-child.js';
 import { aborted } from './service.js';
 
@@ -29,7 +29,7 @@ export async function runChildren(
   /** Who only looks is not what the others wait for. */
   const looked = pages.ended.catch((error: unknown) => {
     if (!(error instanceof CommandFault)) throw error;
-    say(io, ...error.lines);
+    printNotice(io, ...error.lines);
   });
   const both: Promise<void>[] = [];
   try {

@@ -6,7 +6,7 @@ import { childEnvironment } from '../../app/config/config.js';
 import { PACKAGE } from '../../package.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { OR_NEXT_PORT } from './service.js';
-import { type Io, say } from '../io.js';
+import { type Io, printNotice } from '../io.js';
 import { valueAt } from '../value-at.js';
 
 export const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
@@ -66,7 +66,7 @@ export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSig
       if (!isReady || end.code === EXIT.usage) throw fallen(role, end);
       if (io.now() - startedAt > STEADY_MS) falls = 0;
       const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** falls, LONGEST_PAUSE_MS);
-      say(io, `"carbon-mirror ${role}" ended ${howIn(end)}; it is started again in ${pauseMs / 1000} s.`);
+      printNotice(io, `"carbon-mirror ${role}" ended ${howIn(end)}. Restarting it in ${pauseMs / 1000} s.`);
       await pause(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
     }
   }
@@ -95,8 +95,9 @@ async function runOnce(
 
 function fallen(role: Role, end: End): CommandFault {
   const exitCode = end.code === EXIT.usage ? EXIT.usage : EXIT.unexpected;
-  const others = role === 'console' ? 'the others go on without it' : 'the others are stopped too';
-  const found = `"carbon-mirror ${role}" ended ${howIn(end)}; ${others}.`;
+  const others =
+    role === 'console' ? 'The other processes keep running.' : 'The other processes are stopped too.';
+  const found = `"carbon-mirror ${role}" ended ${howIn(end)}. ${others}`;
   return new CommandFault(exitCode, found, 'Its last lines above say why.');
 }
 

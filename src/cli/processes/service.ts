@@ -3,14 +3,14 @@ import type { Running } from '../../app/running.js';
 import { databaseSecrets } from '../../app/config/database.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
-import { colours, type Io } from '../io.js';
+import { usesColours, type Io } from '../io.js';
 
 interface ServiceSettings {
   readonly logLevel: string;
   readonly database: StoreSettings['database'];
 }
 
-/** Run until the first signal, or until the program fails by itself; then stop it in order. What it tells is for a person at a terminal, else one JSON line an event. */
+/** Runs a service until a signal or its own failure, then stops it in order. Logs are text on a terminal, and JSON lines elsewhere. */
 export async function runService(
   io: Io,
   role: string,
@@ -20,7 +20,7 @@ export async function runService(
 ): Promise<void> {
   const { createLog } = await import('../../app/log.js');
   const mask = createMask([...secrets, ...databaseSecrets(database)]);
-  const looks = { pretty: io.terminal.stdout, inColour: colours(io) };
+  const looks = { pretty: io.terminal.stdout, inColour: usesColours(io) };
   const interrupted = io.interruption();
   const running = await start(createLog({ level, mask, now: io.now, ...looks, fields: { role } }));
   io.tellParent({ ready: role, port: running.port, operations: running.operationsPort });
@@ -31,7 +31,7 @@ export async function runService(
   }
 }
 
-/** What a child is told of a port that was kept for it and that nobody has named. */
+/** Tells a child process that it may use the next free port, because its port was not set by the user. */
 export const OR_NEXT_PORT = 'OR_NEXT_PORT';
 
 export function takesNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {

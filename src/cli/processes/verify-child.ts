@@ -13,14 +13,14 @@ interface Printed extends Omit<Compared, 'left'> {
 
 /** `verify --against-registry` as a process of its own, by the settings of somebody who may ask the registry. */
 export function compareBy(settings: () => Promise<Io['env']>): Compare {
-  return async (tell, stopping) => {
+  return async (reportProgress, stopping) => {
     const child = fork(MAIN, ['verify', '--against-registry', '--json'], {
       env: { ...(await settings()) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const stop = () => void child.kill('SIGTERM');
     stopping.addEventListener('abort', stop, { once: true });
-    child.on('message', message => tell(String(valueAt(message, 'reading'))));
+    child.on('message', message => reportProgress(String(valueAt(message, 'reading'))));
     const { stdout, stderr } = child;
     if (stdout === null || stderr === null) throw new Error('its output is not heard');
     const [result, said] = await Promise.all([text(stdout), text(stderr), once(child, 'close')]);

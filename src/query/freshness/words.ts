@@ -26,16 +26,16 @@ interface Words extends Standing {
 /** All that there are, from best to worst. Nothing is expected of who was uninstalled. */
 export const FRESHNESS: readonly Words[] = [
   of('no_access', 'uninstalled', 'none', 'the organization has removed the app; rows stay until purge'),
-  of('fresh', null, 'good', 'read completely within two intervals, and what webhooks announced is read'),
+  of('fresh', null, 'good', 'read completely within two intervals, with all announced changes'),
   of('no_access', 'suspended', 'none', 'the organization has suspended the app; rows stay as they were'),
-  of('never_read', 'waiting', 'none', 'nobody has read it completely yet'),
-  of('stale', 'being_read', 'doubt', 'a read is writing it at this moment'),
+  of('never_read', 'waiting', 'none', 'it has not been read completely yet'),
+  of('stale', 'being_read', 'doubt', 'a read is in progress'),
   of('stale', 'overdue', 'doubt', 'the last complete read is older than two intervals'),
-  of('stale', 'clock_changed', 'doubt', 'the clock was set back, behind the last read'),
-  of('stale', 'unread_webhook', 'doubt', 'a webhook came a minute ago or more and is not read'),
+  of('stale', 'clock_changed', 'doubt', 'the clock was set back to before the last read'),
+  of('stale', 'unread_webhook', 'doubt', 'a webhook has been waiting for over a minute'),
   of('stale', 'worker_gone', 'bad', 'no worker has written a heartbeat for a minute'),
-  of('never_read', 'read_interrupted', 'none', 'the first read broke off or did not add up'),
-  of('stale', 'read_interrupted', 'doubt', 'the last read broke off or did not add up'),
+  of('never_read', 'read_interrupted', 'none', 'the first read was interrupted or inconsistent'),
+  of('stale', 'read_interrupted', 'doubt', 'the last read was interrupted or inconsistent'),
   of('not_offered', null, 'none', 'the registry does not have this list for the organization'),
   of('no_access', 'no_permission', 'none', 'the permission is missing, or refused although granted'),
   of(
@@ -101,7 +101,8 @@ function whyStale(told: Told): string | null {
   if (told.reason === 'read_failed' || told.reason === 'read_interrupted')
     return told.error === null ? meaningOf(told) : null;
   if (told.reason === 'removals_unconfirmed' && told.error !== null) return null;
-  if (told.reason === 'unread_webhook') return `a delivery of ${told.oldest_unread_at} is not read yet`;
+  if (told.reason === 'unread_webhook')
+    return `the delivery received ${told.oldest_unread_at} has not been read yet`;
   if (told.reason === 'worker_gone') return `no worker has been seen since ${told.worker_seen_at}`;
   return meaningOf(told);
 }

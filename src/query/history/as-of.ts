@@ -84,10 +84,9 @@ export function sayOldest(all: readonly Known[]): string[] {
   const [oldest] = known.toSorted((a, b) => (a.lastRead ?? '').localeCompare(b.lastRead ?? ''));
   if (oldest === undefined) return [];
   const { lastRead, name, organizationId } = oldest;
-  if (lastRead === null) return ['The reads that had ended by then are no longer on record.'];
-  const whose =
-    known.length === 1 ? '' : `: the oldest of ${known.length} reads, of ${name ?? organizationId}`;
-  return [`What changed at the registry after ${lastRead} was not read by then${whose}.`];
+  if (lastRead === null) return ['Reads from before then are no longer on record.'];
+  const whose = known.length === 1 ? '' : ` (the oldest of ${known.length} reads: ${name ?? organizationId})`;
+  return [`Changes after ${lastRead} had not been read yet${whose}.`];
 }
 
 const NEVER_READ = 'never read completely';
@@ -100,11 +99,11 @@ function nothingOf(organizationId: string, name: string | null = null): Known {
 function whyUnknown({ since, ended, earlier }: Dated, at: string): string | null {
   if (since === null) return NEVER_READ;
   if (since > at) {
-    const dated = earlier === 0 ? '' : `; ${earlier} retirements of today's list carry an earlier date`;
+    const dated = earlier === 0 ? '' : `; ${earlier} of the retirements listed today have an earlier date`;
     return `not known before ${since}, the end of the first complete read${dated}`;
   }
   const until = ended !== null && ended < since ? since : ended;
-  return until !== null && until < at ? `not known after ${until}: nobody can read it any more` : null;
+  return until !== null && until < at ? `not known after ${until}, because it can no longer be read` : null;
 }
 
 /** What of it cannot be known, in words. */
@@ -112,7 +111,7 @@ export function gapsIn({ unknown, reading }: Pick<Known, 'unknown' | 'reading'>)
   const read =
     reading === null
       ? []
-      : [`a read was under way from ${reading.from}: what it had not shown by then is left out`];
+      : [`a read that started ${reading.from} was still running; rows it had not reached are left out`];
   return unknown === null ? read : [unknown, ...read];
 }
 

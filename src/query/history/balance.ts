@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
+import { formatCount, withThousands } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
 import { count, ofOne, plain, sql, table } from '../sql.js';
 import { countKnown, countSummed } from '../coverage.js';
@@ -82,8 +82,8 @@ export async function readBalance(reader: Reader, organizationId: string | null)
 export type Balance = Awaited<ReturnType<typeof readBalance>>;
 
 export function coverageOf({ organizations, known, uninstalled }: Balance): string {
-  const gone = uninstalled === 0 ? '' : `, and of ${withThousands(uninstalled)} without the app`;
-  return `These sums have all lists of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}${gone}.`;
+  const gone = uninstalled === 0 ? '' : `, and of ${withThousands(uninstalled)} that uninstalled the app`;
+  return `Covers every list of ${organizations === known && known > 1 ? 'all ' : `${withThousands(organizations)} of `}${formatCount(known, 'organization')}${gone}.`;
 }
 
 /** Of nothing, all is balanced: that is counted, and not listed. */
@@ -96,13 +96,12 @@ export function verdictOn(balance: Balance): string {
   const counted = (balanced: boolean | null) => sums.filter(line => line.balanced === balanced).length;
   const [unbalanced, unknown] = [counted(false), counted(null)].map(withThousands);
   const empty = sums.length - listedIn(balance).length;
-  const unlisted = empty === 0 ? '' : ` ${withThousands(empty)} are of nothing, and not listed.`;
-  const left = `${counted(null) === 0 ? '' : ` ${unknown} are not known yet.`}${unlisted}`;
-  if (counted(false) > 0)
-    return `${unbalanced} of ${withThousands(sums.length)} sums are not balanced.${left}`;
+  const unlisted = empty === 0 ? '' : ` ${withThousands(empty)} with nothing to check are hidden.`;
+  const left = `${counted(null) === 0 ? '' : ` ${unknown} cannot be checked yet.`}${unlisted}`;
+  if (counted(false) > 0) return `${unbalanced} of ${withThousands(sums.length)} checks failed.${left}`;
   return counted(null) === 0
-    ? `All ${withThousands(sums.length)} sums are balanced.${left}`
-    : `All others are balanced.${left}`;
+    ? `All ${withThousands(sums.length)} checks passed.${left}`
+    : `All other checks passed.${left}`;
 }
 
 /** What left one organization may stand in another: of one alone projects and serializations say nothing. */
@@ -137,7 +136,7 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
     const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
     const fell = plus(row.fall_micro, row.risen_micro);
     const risen = plus(minus(row.closing_micro, row.opening_micro), row.fallen_micro);
-    const unread = row.balanced === null ? '; a list was not read since the last rise' : '';
+    const unread = row.balanced === null ? '; a list has not been read since the last rise' : '';
     yield {
       ...row,
       identity: 'projects',

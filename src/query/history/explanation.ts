@@ -122,7 +122,7 @@ async function readNotKnown({ reader, at }: Ground, { table }: ResourceEntry, or
   const place = { organizationId, resource, at };
   const known = await readKnownOf(reader, place);
   const { lastRead } = known;
-  const after = `what changed at the registry after ${lastRead} was not read by then`;
+  const after = `changes at the registry after ${lastRead} had not been read yet`;
   const gaps = [...gapsIn(known), await readBroken(reader, place), lastRead === null ? null : after];
   return { lastRead, gaps: gaps.flatMap(gap => (gap === null ? [] : `${resource}: ${gap}.`)) };
 }
@@ -135,7 +135,7 @@ async function readBroken(reader: Reader, { organizationId, resource, at }: Read
   const newest = await first(reader, asked);
   if (newest === null || newest.state === 'complete') return null;
   const why = newest.error === null ? '' : ` (${newest.error})`;
-  return `the read that began ${newest.started_at} was ${newest.state}${why}: it may have missed changes`;
+  return `the read that started ${newest.started_at} was ${newest.state}${why}, so it may have missed changes`;
 }
 
 function instant(row: Row, name: string): string {
@@ -150,22 +150,22 @@ function text(value: unknown): string | null {
 export function reasonsOf(told: Omit<Explanation, 'row'> & { readonly row: object | null }): string[] {
   const { at, row, shown_by: shown, contradicted, last_seen_at: seen, until, ended_by: ended } = told;
   const unseen =
-    until === null ? `The mirror had not seen it in the list by ${at}.` : `It was no longer listed at ${at}.`;
-  const dated = told.dated_at === null ? '' : ` The registry dates it ${told.dated_at}.`;
+    until === null ? `The mirror had not observed it by ${at}.` : `It was no longer listed at ${at}.`;
+  const dated = told.dated_at === null ? '' : ` Dated by the registry: ${told.dated_at}.`;
   return [
     row === null
       ? unseen
       : shown === null
-        ? 'The read that showed it is no longer on record.'
-        : doneBy('Shown', shown),
+        ? 'The sync that observed it is no longer on record.'
+        : doneBy('Observed', shown),
     ...(contradicted.length === 0
       ? []
       : [
           `Somebody changed it by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
         ]),
-    ...(seen === null ? [] : [`Last seen unchanged by the complete read that began ${seen}.`]),
-    `First seen ${told.first_seen_at}. The mirror does not know what it was before that.${dated}`,
-    ...(until === null ? [] : [`It was so until ${until}.`]),
+    ...(seen === null ? [] : [`Confirmed unchanged by the full read that started ${seen}.`]),
+    `First observed ${told.first_seen_at}. Earlier history is unknown.${dated}`,
+    ...(until === null ? [] : [`Valid until ${until}.`]),
     ...(ended === null ? [] : [doneBy('Ended', ended)]),
   ];
 }
@@ -174,12 +174,12 @@ function doneBy(what: string, sync: Sync): string {
   const { started_at: asked, last_answer_at: answer, finished_at: end, state } = sync;
   const answered = answer === null ? '' : `, answered ${answer}`;
   const ended = end === null ? ', and has not ended' : `, ended ${end} (${state})`;
-  const work = sync.job_id === null ? '' : ` It was job ${sync.job_id}.`;
-  return `${what} by sync ${sync.id}: asked ${asked}${answered}${ended}. What asked for it: ${askedBy(sync)}.${work}`;
+  const work = sync.job_id === null ? '' : ` (job ${sync.job_id})`;
+  return `${what} by sync ${sync.id}: started ${asked}${answered}${ended}. Triggered by ${askedBy(sync)}${work}.`;
 }
 
 function askedBy({ trigger, newest_delivery_id: id, delivery }: Sync): string {
   if (id === null) return trigger;
   if (delivery === null) return `delivery ${id} (removed since)`;
-  return `delivery ${id} (${delivery.event ?? 'of no known event'}, received ${delivery.received_at})`;
+  return `delivery ${id} (${delivery.event ?? 'unknown event'}, received ${delivery.received_at})`;
 }

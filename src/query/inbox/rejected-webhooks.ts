@@ -34,7 +34,7 @@ export async function readRejectionCauses(reader: Reader, now: number) {
   return sums.slice(0, MOST_SUMS).map(sum => ({
     check: 'rejected_webhooks' as const,
     isFault: isSigned(sum) && acceptedAt < sum.since,
-    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${describeMinute(sum.since, now)}, ${describeReason(sum)}`,
+    found: `${formatCount(sum.rejected, 'webhook')} rejected since ${describeMinute(sum.since, now)}: ${describeReason(sum)}`,
     todo: `${adviceFor(sum)} See "carbon-mirror deliveries rejected".`,
   }));
 }
@@ -56,12 +56,12 @@ function describeReason({ reason, status, header_prefix: prefix }: RejectedSum):
 
 /** What to ask oneself about a reason. */
 export function adviceFor({ reason, header_prefix: prefix }: Row | RejectedSum): string {
-  if (reason === 'signature_not_valid') return "Is WEBHOOK_SECRETS the registry's?";
-  if (reason === 'not_stored') return "The receiver's log says why: the disk, a lock, or too many at once.";
-  if (prefix === '') return 'The registry signs every delivery: somebody else sent these.';
-  if (reason === 'no_signature')
-    return `Is REGISTRY_HEADER_PREFIX right? The sender's is "${String(prefix)}".`;
+  if (reason === 'signature_not_valid')
+    return 'Check that WEBHOOK_SECRETS matches the secret at the registry.';
+  if (reason === 'not_stored') return "The receiver's log says why: disk space, a lock, or too many at once.";
+  if (prefix === '') return 'The registry signs every delivery, so somebody else sent these.';
+  if (reason === 'no_signature') return `Check REGISTRY_HEADER_PREFIX: the sender uses "${String(prefix)}".`;
   if (reason === 'wrong_content_type')
-    return 'Does a proxy change the content type? It must be application/json.';
-  return 'Does a proxy change the body? If none does, somebody else sent these.';
+    return 'Check that no proxy changes the content type: it must be application/json.';
+  return 'Check that no proxy changes the body. If none does, somebody else sent these.';
 }

@@ -13,7 +13,7 @@ export async function explainNothing(reader: Reader, request: ListRequest): Prom
     if (sentence === null) continue;
     if (await hasRows(reader, { ...request, where: [chosen.condition] })) continue;
     const near = await readNear(reader, request, chosen);
-    sentences.push(near.length === 0 ? sentence : `${sentence} Near: ${near.map(quoted).join(', ')}.`);
+    sentences.push(near.length === 0 ? sentence : `${sentence} Did you mean ${near.map(quoted).join(', ')}?`);
   }
   return sentences;
 }

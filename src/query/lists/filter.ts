@@ -59,7 +59,7 @@ export function byWord(
   { known = [], form = null }: { known?: readonly string[]; form?: WordForm | null } = {},
 ): Filter {
   const example = form?.example ?? known.slice(0, 2).join(' or ');
-  const says = `of one ${option} only${example === '' ? '' : `, like ${example}`}`;
+  const says = `only this ${option}${example === '' ? '' : `, such as ${example}`}`;
   return { column: option, fits: 'word', known, form, option, says };
 }
 
@@ -72,7 +72,7 @@ export const BY_PROJECT: Filter = {
   column: 'project_id',
   fits: 'project',
   option: 'project',
-  says: 'of one project only: its id or its beginning, or a part of its name',
+  says: 'only this project (its id, or a part of its name)',
 };
 
 export const BY_VINTAGE = byWord('vintage', {
@@ -81,7 +81,7 @@ export const BY_VINTAGE = byWord('vintage', {
 export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'] });
 
 export function byYear(column: string): Filter {
-  return { column, fits: 'year', option: 'year', says: 'of one year only, in UTC' };
+  return { column, fits: 'year', option: 'year', says: 'only this year (UTC)' };
 }
 
 /** Filters from a date on, and until one, as pages ask. */
@@ -92,13 +92,13 @@ export function byDays(column: string): { readonly from: Filter; readonly until:
 export function byChoice(
   option: string,
   choices: readonly string[],
-  { column = option, says = `of one ${option} only` } = {},
+  { column = option, says = `only this ${option}` } = {},
 ): Filter {
   return { column, fits: 'choice', choices, option, says };
 }
 
 export function byState(choices: readonly string[], column = 'state'): Filter {
-  return byChoice('state', choices, { column, says: 'in one state only' });
+  return byChoice('state', choices, { column, says: 'only this state' });
 }
 
 export function byFlag(option: string, says: string, where: Condition): Filter {

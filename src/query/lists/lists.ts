@@ -41,7 +41,7 @@ const INSTALLATION: Filter = {
   column: 'installation_id',
   fits: 'installation',
   option: 'installation',
-  says: 'of one installation only: its id, its beginning, or its organization',
+  says: 'only this installation (its id or its organization, or a part of either)',
 };
 
 /** Computed at the moment at which it is asked for: there is no such thing of a past one. */
@@ -71,7 +71,7 @@ function mirrored(
     says,
     one,
     many,
-    empty: `The mirror holds no ${many}: see "carbon-mirror status" for what was read.`,
+    empty: `The mirror has no ${many}. See "carbon-mirror status" for what was read.`,
     from,
     columns,
     reads: columns,
@@ -146,10 +146,10 @@ const { reservations, warehouse, inventory, retirements } = ENTRY_BY_RESOURCE;
 
 export const DELIVERIES = own('inbox.deliveries', {
   name: 'deliveries',
-  says: 'Webhooks that arrived or were rejected, and what became of them',
+  says: 'List and show received and rejected webhooks',
   one: 'delivery',
   many: 'deliveries',
-  empty: 'No delivery has come.',
+  empty: 'No deliveries yet.',
   columns: splitWords(
     'id received_at event organization_name verdict job_state end duplicates ignored_reason job_id installation_id',
   ),
@@ -160,7 +160,7 @@ export const DELIVERIES = own('inbox.deliveries', {
     installation_id: INSTALLATION,
     verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
     ...byDays('received_at'),
-    ignored: byFlag('ignored', 'only those that are signed well and cannot be used', {
+    ignored: byFlag('ignored', 'only correctly signed deliveries that could not be used', {
       column: 'verdict',
       is: 'ignored',
     }),
@@ -169,10 +169,10 @@ export const DELIVERIES = own('inbox.deliveries', {
 
 export const JOBS = own('inbox.jobs', {
   name: 'jobs',
-  says: 'What is to do, what is being done and what failed; try that again',
+  says: 'List, show and retry jobs',
   one: 'job',
   many: 'jobs',
-  empty: 'No job is known.',
+  empty: 'No jobs yet.',
   columns: splitWords(
     'id kind state organization_name end run_at attempts trigger part error_or_pause_code organization_id',
   ),
@@ -189,10 +189,10 @@ export const JOBS = own('inbox.jobs', {
 
 export const SYNCS = own('syncs', {
   name: 'syncs',
-  says: 'Syncs, each one read of one list: when, why, how long, and what it changed',
+  says: 'List and show syncs: reads of one list',
   one: 'sync',
   many: 'syncs',
-  empty: 'No sync is known.',
+  empty: 'No syncs yet.',
   columns: splitWords(
     'id started_at resource organization_name state drift trigger seconds rows_added rows_changed rows_removed requests error organization_id',
   ),
@@ -202,7 +202,7 @@ export const SYNCS = own('syncs', {
     resource: byChoice('resource', ['installation', ...Object.keys(ENTRY_BY_RESOURCE)]),
     state: byState(SYNC_STATES),
     trigger: byChoice('trigger', TRIGGERS),
-    drift: byFlag('drift', 'only those that found what no delivery had announced', {
+    drift: byFlag('drift', 'only syncs that found changes no delivery had announced', {
       column: 'drift',
       above: 0,
     }),
@@ -213,10 +213,10 @@ export const SYNCS = own('syncs', {
 
 export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   name: 'rejected-webhooks',
-  says: 'Webhooks that the receiver rejected',
+  says: 'List rejected webhooks',
   one: 'rejected webhook',
   many: 'rejected webhooks',
-  empty: 'The receiver has rejected nothing.',
+  empty: 'No webhooks have been rejected.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
   refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
   order: parseSortOrder('minute desc', 'reason desc', 'header_prefix desc', 'status desc'),
@@ -229,74 +229,69 @@ const REQUEST_STATES = ['Pending', 'Accepted', 'Rejected', 'Cancelled', 'Failed'
 const CERTIFICATES = mirrored(
   'certificates',
   'certificate',
-  'The official PDF of each retirement: list and export',
+  'List, show and export retirement certificates',
   ENTRY_BY_RESOURCE.certificates,
   { order: [['version', 'desc']], filters: { state: byState(CERTIFICATE_STATES) } },
 );
 
 /** `available` takes its filters too. */
-export const WAREHOUSE = mirrored('warehouse', 'credit', 'Credits that apps may reserve', warehouse, {
-  many: 'credits in the warehouses',
-  ...CREDITS,
-});
+export const WAREHOUSE = mirrored(
+  'warehouse',
+  'credit',
+  'List and show credits that apps can reserve',
+  warehouse,
+  {
+    many: 'credits in the warehouses',
+    ...CREDITS,
+  },
+);
 
 export const ORGANIZATIONS = mirrored(
   'organizations',
   'organization',
-  'The organizations that this app is or was installed on',
+  'List and show organizations that installed the app',
   ENTRY_BY_RESOURCE.organization,
   { leads: true, filters: { type: byWord('type') } },
 );
 
-export const RETIREMENTS = mirrored(
-  'retirements',
-  'retirement',
-  'Credits that were retired, and for whom',
-  retirements,
-  {
-    isIndexed: true,
-    leads: true,
-    filters: {
-      year: byYear('created_at'),
-      beneficiary: byPart('beneficiary'),
-      project: BY_PROJECT,
-      vintage: BY_VINTAGE,
-      ...byDays('created_at'),
-    },
+export const RETIREMENTS = mirrored('retirements', 'retirement', 'List and show retirements', retirements, {
+  isIndexed: true,
+  leads: true,
+  filters: {
+    year: byYear('created_at'),
+    beneficiary: byPart('beneficiary'),
+    project: BY_PROJECT,
+    vintage: BY_VINTAGE,
+    ...byDays('created_at'),
   },
-);
+});
 
 export const MIRRORED: readonly List[] = [
-  mirrored('installations', 'installation', 'The links between this app and organizations', INSTALLATIONS, {
+  mirrored('installations', 'installation', 'List and show installations of the app', INSTALLATIONS, {
     filters: { state: byState(INSTALLATION_STATES) },
   }),
   ORGANIZATIONS,
-  mirrored(
-    'members',
-    'member',
-    'The people of organizations that let this app see them',
-    ENTRY_BY_RESOURCE.members,
-  ),
+  mirrored('members', 'member', 'List and show members of organizations', ENTRY_BY_RESOURCE.members),
   mirrored(
     'addresses',
     'address',
-    "Organizations' public addresses on the chain",
+    "List and show organizations' blockchain addresses",
     ENTRY_BY_RESOURCE.addresses,
   ),
   WAREHOUSE,
-  mirrored('inventory', 'credit', 'Credits in the main inventories', inventory, {
+  mirrored('inventory', 'credit', 'List and show credits in main inventories', inventory, {
     many: 'credits in the main inventories',
     ...CREDITS,
   }),
   RETIREMENTS,
-  mirrored('projects', 'project', 'The projects that issued the credits', ENTRY_BY_RESOURCE.projects, {
+  mirrored('projects', 'project', 'List and show projects that issued credits', ENTRY_BY_RESOURCE.projects, {
     leads: true,
     filters: { name: byPart('name', 'full_name'), type: byWord('type') },
   }),
   mirrored(
     'reservations',
     'reservation',
-    'Reserve credits of a warehouse for ten minutes; retire, transfer or give back what is reserved',
+    'Reserve credits for ten minutes; retire, transfer or release them',
     reservations,
     {
       filters: {
@@ -308,7 +303,7 @@ export const MIRRORED: readonly List[] = [
   mirrored(
     'inventory-requests',
     'request',
-    'What apps ask of inventories; administrators accept or decline it at the registry',
+    "List and show apps' requests for inventory credits",
     ENTRY_BY_RESOURCE.inventory_requests,
     {
       many: 'inventory requests',

@@ -59,7 +59,7 @@ test('files moved into a database are equal in every column and certificate, and
 
   const moved = await moveThere();
   expect(moved).toMatchObject({ exitCode: 0, stdout: '' });
-  expect(moved.stderr).toContain(` and ${retirements} certificates, each compared`);
+  expect(moved.stderr).toContain(` and ${retirements} certificates, and compared each`);
   expect((await moveThere()).stderr).toContain('in use already');
   const [files, reader] = await Promise.all([
     openEngine(readStore({ DATA_DIR: dataDir })).openReader(),

@@ -25,7 +25,7 @@ async function withoutConnections(argv: readonly string[], role: string, ready: 
   };
   const started = startProcess(argv, env);
   const owner = openTemporary(database, 1);
-  const told = () => started.output().match(/^.*connection to the database was lost.*$/gim) ?? [];
+  const told = () => started.output().match(/^.*database connection was lost.*$/gim) ?? [];
   const cut = async () => {
     await owner.query(END_IDLE, [`carbon-mirror ${role}`]);
     return told().length;

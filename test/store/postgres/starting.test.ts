@@ -152,6 +152,6 @@ test('sync says once that it waits for the schema', async () => {
   await migrate(owner, AT);
   const { stderr } = await syncing;
   expect(
-    stderr.match(/^Waiting a minute for the database: .* run "carbon-mirror migrate" first\.$/gm),
+    stderr.match(/^Waiting up to a minute for the database: .* run "carbon-mirror migrate" first\.$/gm),
   ).toHaveLength(1);
 });

@@ -36,7 +36,7 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       name: 'retire',
       says: 'Retire 1 t and watch',
       shows:
-        'A webhook tells of it: a retirement comes, the warehouse falls by 1 t, and a certificate follows.',
+        'A webhook announces it: a retirement appears, the warehouse falls by 1 t, and a certificate follows.',
       run: async reader => {
         await (await reserve(reader)).finish();
         return `1 t was retired for ${FOR.beneficiaryName}.`;
@@ -45,12 +45,12 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
     {
       name: 'reserve',
       says: 'Reserve 1 t',
-      shows: 'A reservation of ten minutes appears; meanwhile the tonne is in no warehouse.',
+      shows: 'A ten-minute reservation appears; until then the tonne is not for sale.',
       run: async reader => {
         const reservation = await reserve(reader);
         open.push(reservation);
         await sync([reservation]);
-        return `Reservation ${reservation.id} took 1 t.`;
+        return `Reserved 1 t (reservation ${reservation.id}).`;
       },
     },
     {
@@ -59,26 +59,27 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       shows: 'The reserved tonne is retired.',
       run: async () => {
         const reservation = open.pop();
-        if (reservation === undefined) return 'Nothing is reserved: reserve 1 t first.';
+        if (reservation === undefined) return 'Nothing is reserved. Reserve 1 t first.';
         await reservation.finish();
-        return `Reservation ${reservation.id} was finished.`;
+        return `Retired the reserved 1 t (reservation ${reservation.id}).`;
       },
     },
     {
       name: 'lose',
       says: 'Retire 1 t and lose its webhook',
-      shows: 'Nobody tells the mirror: the next read of the schedule finds it and counts it as drift.',
+      shows:
+        'No webhook reaches the mirror: the next scheduled read finds the change and counts it as drift.',
       run: async reader => {
         const reservation = await reserve(reader);
         await control('PATCH', '/webhooks', { drop: 1 });
         await reservation.finish();
-        return '1 t was retired, and its webhook is lost.';
+        return '1 t was retired, and its webhook was dropped.';
       },
     },
     {
       name: 'install',
       says: 'Let a new customer install the app',
-      shows: 'A webhook tells of it: an organization comes, and its lists are read for the first time.',
+      shows: 'A webhook announces it: an organization appears, and its lists are read for the first time.',
       run: async () => {
         const fullName = `Customer ${randomUUID().slice(0, NAME_LENGTH)}`;
         const made = await control('POST', '/organizations', {
@@ -99,5 +100,5 @@ async function findCredit(reader: Reader) {
     const creditId = await readFirstCredit(reader, organization_id);
     if (creditId !== null) return { installation_id, organization_id, creditId };
   }
-  throw new Error('no warehouse that the mirror knows of has a credit');
+  throw new Error('no known warehouse has any credits');
 }

@@ -13,7 +13,7 @@ import { type Ready, runChildren } from '../../processes/children.js';
 import { usageFault } from '../../exit.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
-import { type Io, say } from '../../io.js';
+import { type Io, printNotice } from '../../io.js';
 import type { MirrorLocation } from '../../context.js';
 import { demoFolder, locationAt, using } from '../../mirror-location.js';
 import { demoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
@@ -43,9 +43,9 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
   await own.engine.migrate(io.now());
   if (known === null)
-    say(
+    printNotice(
       io,
-      `Creating the demo in ${folder}: ${MONTHS} months of a past are played, once. It takes up to a minute.`,
+      `Creating the demo in ${folder}: playing ${MONTHS} months of history, once. This takes up to a minute.`,
     );
   const clock = createPastClock(io.now);
   if (known !== null) clock.moveTo(0);
@@ -67,7 +67,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     writeDemoSettings(folder, settings);
     const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
     const install = () => installEverywhere(sandbox, appId);
-    const onMonth = (month: number) => say(io, `  month ${month} of ${MONTHS} ...`);
+    const onMonth = (month: number) => printNotice(io, `  month ${month} of ${MONTHS} ...`);
     const first = (stopping: AbortSignal) =>
       playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
     const whenReady = async ({ port, consolePort }: Ready, stopping: AbortSignal) => {
@@ -86,7 +86,8 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
         settings: demoSettingsFile(folder),
       });
       const ready = await waitUntilRead(own, countInstalled(sandbox, appId), stopping);
-      if (ready !== null) say(io, ready, ...(pages === null ? [] : invitation(pages, io, commandOf(io))));
+      if (ready !== null)
+        printNotice(io, ready, ...(pages === null ? [] : invitation(pages, io, commandOf(io))));
     };
     await runChildren(io, env, interrupted, whenReady, known === null ? first : undefined);
   } finally {
@@ -104,8 +105,8 @@ async function demandNobody(folder: string, registryUrl: string | undefined): Pr
   const running = await findSandbox(registryUrl);
   if (running === null || valueAt(await running('GET', '/status'), 'folder') !== worldFolder(folder)) return;
   throw usageFault(
-    `The demo in ${folder} is running already, with its registry at ${registryUrl}.`,
-    '"carbon-mirror console url" prints the address of its pages. For another demo set DATA_DIR.',
+    `The demo in ${folder} is already running, with its registry at ${registryUrl}.`,
+    '"carbon-mirror console url" prints a sign-in link for its console. Set DATA_DIR to run another demo.',
   );
 }
 
@@ -169,7 +170,7 @@ function introduce(io: Io, places: Readonly<Record<string, string>>): void {
   const where = Object.entries(places);
   const command = commandOf(io);
   const lines = `
-This is a DEMO: a made-up registry on this machine, with made-up organizations. No real data, no account.
+This is a DEMO: a made-up registry on this machine with made-up organizations. No real data, no account needed.
 
 ${where.map(([name, address]) => `  ${name.padEnd(12)}  ${address}`).join('\n')}
 
@@ -179,9 +180,9 @@ Try in a second shell:
   ${command} available
   ${command} query "select count(*) from retirements"
 
-Ctrl-C stops everything; the next start goes on from here.
+Ctrl-C stops everything. The next start resumes from here.
 `;
-  say(io, ...lines.split('\n'));
+  printNotice(io, ...lines.split('\n'));
 }
 
 /** A second shell has not the settings of this one. */
@@ -204,7 +205,7 @@ async function waitUntilRead(
       const there = await readMirrored(reader);
       const { credits, retirements, certificates } = there;
       if (there.organizations >= organizations && there.unread === 0)
-        return `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates are mirrored.`;
+        return `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates mirrored.`;
       await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined);
     }
     return null;

@@ -24,7 +24,7 @@ export async function isBeingCreated({ demo, folder }: MirrorLocation): Promise<
 
 /** What `status` and `doctor` say meanwhile: the dates in the mirror are months old until then. */
 export function describeCreation({ engine }: MirrorLocation): string {
-  return `The demo in ${engine.location} is being created: six months are played, then its receiver and worker start.`;
+  return `The demo in ${engine.location} is being created: it plays six months of history, then starts the receiver and the worker.`;
 }
 
 /** A registry has no such API, and what has the port may say nothing at all. */

@@ -33,8 +33,8 @@ export function readDemoSettings(folder: string): Settings | null {
   const why = faultIn(settings);
   if (why === null) return settings;
   throw usageFault(
-    `${file} is not as a demo writes it: ${why}.`,
-    'Correct it, or remove the folder of the demo: the next "carbon-mirror up --demo" makes a new one.',
+    `${file} has contents that no demo writes: ${why}.`,
+    'Correct it, or remove the demo folder; the next "carbon-mirror up --demo" creates a new one.',
   );
 }
 
@@ -47,7 +47,7 @@ export function writeDemoSettings(folder: string, settings: Settings): void {
 
 function faultIn({ REGISTRY_BASE_URL: url = '', ...others }: Settings): string | null {
   const foreign = Object.keys(others).find(name => !NAMES.includes(name));
-  if (foreign !== undefined) return `it holds ${shownName(foreign)}`;
+  if (foreign !== undefined) return `it contains ${shownName(foreign)}`;
   return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? null : 'its registry is not on this machine';
 }
 

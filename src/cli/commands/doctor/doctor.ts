@@ -1,14 +1,15 @@
 import type { Finding } from '../../../store/contract/finding.js';
 import { formatCount } from '../../../text/numbers.js';
-import { command } from '../../command.js';
+import { defineCommand } from '../../command.js';
 import { checkFault } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { paintState } from '../../output/colour.js';
-import { type NamedText, writeWrapped } from '../../output/wrapped.js';
+import { type NamedText, printDefinitions } from '../../output/wrapped.js';
 
-export const DOCTOR = command({
-  says: 'Check settings, clock, disk, databases, registry, permissions and processes; exit with 3 when one fails',
-  prints: { json: 'print the findings as JSON' },
+export const DOCTOR = defineCommand({
+  summary: 'Check settings, databases, registry access and processes',
+  details: 'Also checks clock, disk and permissions. Exits with code 3 if a check fails.',
+  formats: { json: 'print the findings as JSON' },
   examples: ['carbon-mirror doctor', 'carbon-mirror doctor --json | jq \'.[] | select(.state != "ok")\''],
   run: async context => {
     const { examine } = await import('./examine.js');
@@ -19,7 +20,9 @@ export const DOCTOR = command({
     const warned = found.filter(({ state }) => state === 'warn').length;
     if (failed > 0)
       throw checkFault(`${formatCount(failed, 'check')} failed, ${formatCount(warned, 'warning')}.`);
-    context.say(warned === 0 ? 'All is well.' : `Nothing failed, ${formatCount(warned, 'warning')}.`);
+    context.printNotice(
+      warned === 0 ? 'All checks passed.' : `No check failed, ${formatCount(warned, 'warning')}.`,
+    );
   },
 });
 
@@ -31,7 +34,7 @@ async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
     [beside(state, check), found],
     ...(todo === null || state === 'ok' ? [] : [['', todo] as const]),
   ]);
-  await writeWrapped(io, [[beside('state', 'check'), 'found'], ...lines], name =>
+  await printDefinitions(io, [[beside('state', 'check'), 'found'], ...lines], name =>
     name.replace(/^\w+/, state => paintState('state', state)),
   );
 }

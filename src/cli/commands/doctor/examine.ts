@@ -4,9 +4,9 @@ import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js
 import { readStatus } from '../../../query/status.js';
 import { readProcesses } from '../../../query/inbox/activity.js';
 import { CommandFault } from '../../exit.js';
-import type { Context } from '../../context.js';
+import type { CommandContext } from '../../context.js';
 import { checkSealing } from '../../sealed.js';
-import { describeDamage, hideSecrets } from '../../faults/explain.js';
+import { describeDamage, createSecretMask } from '../../faults/explain.js';
 import { findExposures } from '../../faults/exposures.js';
 import { checkOlderCopies } from '../../older-copies.js';
 import { receiverUrl } from '../../this-machine.js';
@@ -23,8 +23,8 @@ import { request } from 'node:http';
 import { markOf, RECEIVER_HEADER } from '../../../app/heartbeats.js';
 
 /** What is in order and what is not, and what to do about it: without a secret, wherever one stands. */
-export async function examine(context: Context): Promise<Finding[]> {
-  const hide = hideSecrets(context.settings().env);
+export async function examine(context: CommandContext): Promise<Finding[]> {
+  const hide = createSecretMask(context.settings().env);
   const all: Finding[] = [];
   for await (const each of look(context))
     all.push({ ...each, found: hide(each.found), todo: each.todo && hide(each.todo) });
@@ -32,16 +32,16 @@ export async function examine(context: Context): Promise<Finding[]> {
 }
 
 /** A platform's own name for a database says nothing of whose it is. */
-const FOREIGN = "DATABASE_URL names a PostgreSQL that is not used: it may be somebody else's";
-const TO_USE_IT = 'To keep the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up';
+const FOREIGN = 'DATABASE_URL names a PostgreSQL that is not used, because it may belong to another program';
+const TO_USE_IT = 'To store the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up';
 
-async function* look(context: Context): AsyncGenerator<Finding> {
+async function* look(context: CommandContext): AsyncGenerator<Finding> {
   const { demo, engine, env } = context.settings();
   if (await isBeingCreated(context.settings())) {
-    yield warn('mirror', describeCreation(context.settings()), 'Ask again in a moment.');
+    yield warn('mirror', describeCreation(context.settings()), 'Try again in a moment.');
     return;
   }
-  const real = engine.findMissing() === null ? 'a real mirror' : 'the settings want a real mirror';
+  const real = engine.findMissing() === null ? 'a real mirror' : 'the settings expect a real mirror';
   yield ok('mirror', demo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`);
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env))
     yield { ...ok('mirror', FOREIGN), todo: TO_USE_IT };
@@ -49,14 +49,15 @@ async function* look(context: Context): AsyncGenerator<Finding> {
   yield* findExposures({ env, secretFiles: context.io.secretFiles });
   yield* checkOlderCopies(await engine.findOlderCopies());
   const receivers = yield* checkStore(context, work);
-  if (work === null) yield fail('registry', 'not asked: the settings are not complete', 'See above.');
+  if (work === null)
+    yield fail('registry', 'not checked: the settings are incomplete', 'See the settings above.');
   else yield* checkRegistry(work, context.io);
   yield await checkReceiver(env, receivers);
 }
 
 /** What can be seen without asking anybody. Answers which receivers store there, as far as that can be read. */
 async function* checkStore(
-  { io, location, reader: open }: Context,
+  { io, location, reader: open }: CommandContext,
   work: WorkSettings | null,
 ): AsyncGenerator<Finding, Receivers> {
   try {
@@ -74,22 +75,22 @@ async function* checkStore(
 }
 
 const CURES: Readonly<Record<string, string>> = {
-  earlier: 'All but history and deliveries is read anew from the registry.',
-  away: 'Is the server that MIRROR_DATABASE_URL names up, and does this machine reach it?',
-  refused: 'See who is named in MIRROR_DATABASE_URL, and what they may do.',
-  missing: 'Make it, or name another in MIRROR_DATABASE_URL.',
+  earlier: 'Everything except history and deliveries can be read again from the registry.',
+  away: 'Check that the server in MIRROR_DATABASE_URL is running and reachable from this machine.',
+  refused: 'Check the user in MIRROR_DATABASE_URL and its rights.',
+  missing: 'Create it, or set MIRROR_DATABASE_URL to another one.',
 };
 
 function describeUnreadable(error: unknown): Finding {
   const words = error instanceof CommandFault ? error.lines : describeDamage(error);
   const [found = error instanceof Error ? error.message : String(error), ...advice] = words ?? [];
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const todo = advice.join(' ') || CURES[code] || 'See "carbon-mirror migrate", or restore a backup.';
+  const todo = advice.join(' ') || CURES[code] || 'Run "carbon-mirror migrate", or restore a backup.';
   return fail('databases', found, todo);
 }
 
 const ON_OLD_SECRETS =
-  'When no delivery is signed with an older one any more (deliveries.secret_index), remove it.';
+  'Remove the older ones once no delivery is signed with them (deliveries.secret_index).';
 
 /** Answers those of a worker; null where they are not complete. */
 async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSettings | null> {
@@ -102,7 +103,7 @@ async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSet
   };
   const receive = await readSettings(env, 'receive').catch(add);
   const work = await readSettings(env, 'work').catch(add);
-  if (faults.size === 0) yield ok('settings', 'complete for receive and for work');
+  if (faults.size === 0) yield ok('settings', 'complete for receiver and worker');
   yield* faults.values();
   if (work !== null) yield checkKey(work.privateKey);
   const secrets = receive?.webhookSecrets.length ?? 0;
@@ -115,10 +116,10 @@ async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSet
 function checkKey(pem: string): Finding {
   const key = readPrivateKey(pem);
   const open = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const print = createHash('sha256').update(open).digest('base64');
+  const fingerprint = createHash('sha256').update(open).digest('base64');
   return ok(
     'key',
-    `RSA, ${key.asymmetricKeyDetails?.modulusLength} bits; SHA-256 of its public half: ${print}`,
+    `RSA, ${key.asymmetricKeyDetails?.modulusLength} bits; SHA-256 of its public key: ${fingerprint}`,
   );
 }
 
@@ -131,15 +132,15 @@ async function checkReceiver(env: Environment, ours: Receivers): Promise<Finding
   const where = receiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
   const answer = await ask(where);
   const marks = ours.map(each => markOf({ ...each, startedAt: Date.parse(each.started_at) }));
-  if (marks.includes(answer?.mark ?? '')) return ok('receiver', `${where} takes webhooks`);
-  const todo = 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT as it has them.';
+  if (marks.includes(answer?.mark ?? '')) return ok('receiver', `${where} accepts webhooks`);
+  const todo = 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT to where it listens.';
   return fail('receiver', describeStranger(where, answer), todo);
 }
 
 function describeStranger(where: string, answer: Awaited<ReturnType<typeof ask>>): string {
-  if (answer === null) return `nobody answers at ${where}`;
-  if (answer.mark === '') return `something else answers at ${where}: ${answer.status}`;
-  return `the receiver of another mirror answers at ${where}: what it takes does not come here`;
+  if (answer === null) return `nothing answers at ${where}`;
+  if (answer.mark === '') return `another program answers at ${where} with status ${answer.status}`;
+  return `the receiver of another mirror answers at ${where}: its deliveries are not stored here`;
 }
 
 /** What answers there, with the mark that only receivers have; null where nobody does. */

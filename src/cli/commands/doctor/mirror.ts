@@ -11,6 +11,7 @@ import { SYNCS } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
 import { type Status, worstOf } from '../../../query/status.js';
 import { formatAge } from '../../../text/duration.js';
+import { formatCount } from '../../../text/numbers.js';
 import { describeCounts, describeTodo, ON_FINDINGS } from '../../health.js';
 
 interface Mirrored {
@@ -28,15 +29,15 @@ const FORMS: Readonly<Record<string, string>> = {
   pages: 'a list in pages',
   object: 'one object',
   none: 'no rows',
-  unusable: 'something that cannot be read',
+  unusable: 'an unreadable answer',
 };
 
 const NOT_OFFERED =
-  'The registry does not offer it in a form that is known; it is looked at daily, and at once by "carbon-mirror sync". ' +
-  'What came: carbon-mirror query "SELECT * FROM resource_states WHERE not_offered_at IS NOT NULL".';
+  'The registry does not offer it in a known form. It is checked daily, and by "carbon-mirror sync". ' +
+  'To see the answer: carbon-mirror query "SELECT * FROM resource_states WHERE not_offered_at IS NOT NULL".';
 
 const ON_SILENCE =
-  'Is the webhook URL of the app set at the registry, and does it reach "carbon-mirror receive"?';
+  'Check that the app has a webhook URL at the registry, and that it reaches "carbon-mirror receive".';
 const SEE_STATUS = 'See "carbon-mirror status" for the reasons.';
 
 const CHECKED = ['worker', 'backlog', 'jobs'];
@@ -46,7 +47,7 @@ const DAY_MS = 24 * HOUR_MS;
 const LAST = '9999';
 /** A worker counts twice in that time, however long it takes. */
 const COUNTED_MS = 8 * HOUR_MS;
-const NOT_COUNTED = 'Is a worker running? Its log says why findings are not counted any more.';
+const NOT_COUNTED = 'Check that a worker is running. Its log says why findings are no longer counted.';
 /** A registry that does not see our answers sends again some times, not every minute. */
 const MANY_DUPLICATES = 60;
 
@@ -54,14 +55,14 @@ const MANY_DUPLICATES = 60;
 export const MIRROR_CHECKS = {
   deliveries: ({ status: { newestDeliveryAt, organizations, ignored }, now }) => {
     if (newestDeliveryAt === null) {
-      const found = 'no webhook ever arrived';
+      const found = 'no webhook has ever arrived';
       const isInstalled = organizations.some(({ state }) => state === 'active');
       return isInstalled ? warn('deliveries', found, ON_SILENCE) : ok('deliveries', found);
     }
-    const found = `the newest came ${formatAge(newestDeliveryAt, now)} ago`;
+    const found = `the newest arrived ${formatAge(newestDeliveryAt, now)} ago`;
     if (ignored === 0) return ok('deliveries', found);
     const todo = 'See "carbon-mirror deliveries list --ignored" for the reasons.';
-    return warn('deliveries', `${found}; ${ignored} ignored since yesterday`, todo);
+    return warn('deliveries', `${found}; ${ignored} ignored in the last 24 hours`, todo);
   },
 
   /** The receiver and the registry are asked themselves, and all rejected webhooks are told. */
@@ -71,7 +72,7 @@ export const MIRROR_CHECKS = {
       .filter(({ check }) => CHECKED.includes(check))
       .map(each => (each.isFault ? fail : warn)(each.check, each.found, describeTodo(each)));
     const well = [
-      ok('worker', `its last heartbeat came ${formatAge(worker.seenAt ?? '', now)} ago`),
+      ok('worker', `last heartbeat ${formatAge(worker.seenAt ?? '', now)} ago`),
       ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`),
     ];
     return [...well.filter(({ check }) => found.every(each => each.check !== check)), ...found];
@@ -83,31 +84,40 @@ export const MIRROR_CHECKS = {
       resources.filter(isTroubled).map(each => ({ ...each, name: name ?? id ?? '' })),
     );
     const unread = troubled.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
-    const say = (count: string, { name, resource, ...standing }: (typeof troubled)[number]) =>
-      `resources: ${count}, such as ${name}, ${resource}: ${wordsOf(standing)}`;
+    const printNotice = (count: string, { name, resource, ...standing }: (typeof troubled)[number]) =>
+      `${count}, such as ${name}, ${resource}: ${wordsOf(standing)}`;
     const waiting = organizations.filter(
       each => !CLOSED.includes(each.state) && worstOf(each).reason === 'waiting',
     );
     const [[missed], [worst]] = [unread, troubled.toSorted(compareStandings)];
-    if (missed !== undefined) return fail('freshness', say(`${unread.length} not read`, missed), SEE_STATUS);
+    if (missed !== undefined)
+      return fail(
+        'freshness',
+        printNotice(`${formatCount(unread.length, 'resource')} with unread deliveries`, missed),
+        SEE_STATUS,
+      );
     if (worst === undefined && waiting.length === 0)
-      return ok('freshness', 'every resource that may be read is fresh');
+      return ok('freshness', 'all readable resources are fresh');
     if (worst === undefined)
       return warn(
         'freshness',
-        `organizations: ${waiting.length} were never read completely, all others are fresh`,
+        `${formatCount(waiting.length, 'organization')} never read completely; all others are fresh`,
         SEE_STATUS,
       );
-    return warn('freshness', say(`${troubled.length} not fresh, or failing`, worst), SEE_STATUS);
+    return warn(
+      'freshness',
+      printNotice(`${formatCount(troubled.length, 'resource')} not fresh, or failing`, worst),
+      SEE_STATUS,
+    );
   },
 
   drift: async ({ reader, now }) => {
     const yesterday = { column: 'started_at', from: new Date(now - DAY_MS).toISOString(), to: LAST };
     const syncs = await readAll(reader, SYNCS, [{ column: 'drift', above: 0 }, yesterday], null);
     if (syncs.length === 0) return [];
-    const found = `${syncs.reduce((sum, { drift }) => sum + Number(drift), 0)} changes since yesterday were announced by no webhook`;
+    const found = `${syncs.reduce((sum, { drift }) => sum + Number(drift), 0)} changes in the last 24 hours were not announced by a webhook`;
     const todo =
-      'See the view "drift": webhooks are lost, the webhook URL is wrong, or the registry tells nobody of such changes.';
+      'Webhooks are lost, the webhook URL is wrong, or the registry sends none for such changes. See the view "drift".';
     return warn('drift', found, todo);
   },
 
@@ -116,7 +126,7 @@ export const MIRROR_CHECKS = {
     const { countedAt, counts } = status.findings;
     const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
     if (countedAt === null) return [];
-    const told = describeCounts(counts) ?? 'everything adds up, and nothing impossible was found';
+    const told = describeCounts(counts) ?? 'all sums balance, and nothing implausible was found';
     const found = `${told}, counted ${formatAge(countedAt, now)} ago`;
     if (wrong !== null) return warn('findings', found, ON_FINDINGS);
     return now - Date.parse(countedAt) < COUNTED_MS
@@ -126,21 +136,22 @@ export const MIRROR_CHECKS = {
 
   rejected_webhooks: async ({ reader, now }) => {
     const causes = await readRejectionCauses(reader, now);
-    if (causes.length === 0) return [ok('rejected_webhooks', 'no webhook was rejected since yesterday')];
+    if (causes.length === 0)
+      return [ok('rejected_webhooks', 'no webhooks were rejected in the last 24 hours')];
     return causes.map(({ isFault, check, found, todo }) => (isFault ? fail : warn)(check, found, todo));
   },
 
   /** One captured delivery can be sent again for ever: there is no instant in what is signed. */
   duplicates: async ({ reader, now }) => {
     const most = await findMostDuplicated(reader, new Date(now - HOUR_MS).toISOString());
-    if (most === null) return ok('duplicates', 'no delivery came twice within the hour');
-    const found = `the same delivery came ${most.times} times within the hour, last as number ${most.newest_id}`;
+    if (most === null) return ok('duplicates', 'no delivery arrived twice in the last hour');
+    const found = `the same delivery arrived ${most.times} times in the last hour, most recently as number ${most.newest_id}`;
     if (most.times < MANY_DUPLICATES) return ok('duplicates', found);
     return warn(
       'duplicates',
       found,
-      'Reads for it slow down to one in 15 s. Somebody sends what was captured: let only the registry reach the receiver ' +
-        `(docs/security.md), and see "carbon-mirror deliveries show ${most.newest_id}".`,
+      'Its reads slow down to one per 15 s. Somebody is replaying a captured delivery: let only the registry reach the receiver ' +
+        `(docs/security.md). See "carbon-mirror deliveries show ${most.newest_id}".`,
     );
   },
 
@@ -149,7 +160,7 @@ export const MIRROR_CHECKS = {
     if (from === null || work === null) return [];
     if (from.base_url === new URL(work.baseUrl).href && from.app_id === work.appId) return [];
     const found = `the mirror was filled from ${from.base_url} by app ${from.app_id}`;
-    return fail('origin', found, 'Use another DATA_DIR for these settings, or go back to the old ones.');
+    return fail('origin', found, 'Use another DATA_DIR with these settings, or restore the old settings.');
   },
 
   /** What the registry really answered the last time that each resource was asked for. */
@@ -160,7 +171,7 @@ export const MIRROR_CHECKS = {
         const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${formatAge(at, now)} ago, for`;
         const whose = organizations === 1 ? example : `${organizations} organizations`;
         if (status < 300 && form !== 'unusable' && refused === 0) return ok('answers', `${told} ${whose}`);
-        const among = organizations === 1 ? '' : `, ${example} among them`;
+        const among = organizations === 1 ? '' : `, ${example} included`;
         return warn('answers', `${told} ${whose}${among}`, refused > 0 ? NOT_OFFERED : SEE_STATUS);
       },
     );

@@ -20,7 +20,7 @@ export async function* checkRegistry(settings: WorkSettings, { now }: Io): Async
   try {
     const { app, http } = createClient({ ...settings, ...bounds, now, random: Math.random });
     const permissions = await checkPermissions(app, mirrorMembers);
-    yield ok('registry', `${baseUrl} answers, and knows app ${appId}`);
+    yield ok('registry', `${baseUrl} answers and knows the app ${appId}`);
     yield checkClock(http.clockSkewMs());
     yield* permissions;
   } catch (error) {
@@ -46,20 +46,20 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
     }
   }
   if (unreadable.length > 0) {
-    const found = `${unreadable.length} rows of the list of installations cannot be read: ${unreadable[0]}`;
-    lacking.push(warn('permissions', found, 'Tell the registry. Every other installation is read.'));
+    const found = `${unreadable.length} rows of the installation list cannot be read: ${unreadable[0]}`;
+    lacking.push(warn('permissions', found, 'Report it to the registry. All other installations are read.'));
   }
   if (lacking.length > 0) return lacking;
-  const todo = 'Install the app on an organization at the registry.';
-  if (all === 0) return [warn('permissions', 'the app is installed nowhere', todo)];
-  const whole = `the app may read everything that is mirrored, on ${all} installations`;
-  const part = `the registry does not name them for ${unsaid} of ${all} installations: the mirror asks for everything`;
+  const todo = 'Have an organization install the app at the registry.';
+  if (all === 0) return [warn('permissions', 'no organization has installed the app', todo)];
+  const whole = `the app may read everything it mirrors, on ${all} installations`;
+  const part = `the registry does not show them for ${unsaid} of ${all} installations: the mirror tries to read everything`;
   return [ok('permissions', unsaid > 0 ? part : whole)];
 }
 
 function describeLack(name: string, lacked: typeof RESOURCES): Finding {
   const names = new Set(lacked.map(resource => `${ENTRY_BY_RESOURCE[resource].permission}:read`));
-  const todo = `Ask for ${[...names].join(', ')} at the registry, and have the organization accept it.`;
+  const todo = `Request ${[...names].join(', ')} at the registry, and have the organization accept.`;
   return warn('permissions', `${truncateName(name)}: the app lacks ${lacked.join(', ')}`, todo);
 }
 
@@ -74,9 +74,9 @@ async function readOfToken(app: Client['app'], installationId: string): Promise<
 }
 
 function checkClock(skewMs: number | null): Finding {
-  if (skewMs === null) return ok('clock', 'the registry sends no Date to compare with');
+  if (skewMs === null) return ok('clock', 'the registry sends no Date header to compare with');
   const size = Math.abs(skewMs);
   if (size <= NOTED_SKEW_MS) return ok('clock', "agrees with the registry's");
   const found = `${Math.round(size / 1000)} s ${skewMs < 0 ? 'ahead of' : 'behind'} the registry's`;
-  return warn('clock', found, "Keep this machine's clock with NTP.");
+  return warn('clock', found, "Synchronize this machine's clock with NTP.");
 }

@@ -4,15 +4,19 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PACKAGE } from '../../../package.js';
-import type { Context } from '../../context.js';
+import type { CommandContext } from '../../context.js';
 import { checkFault, demandNotInterrupted, notThereFault } from '../../exit.js';
 
 const SCRIPT = fileURLToPath(new URL('docs/check.sh', PACKAGE));
 
 /** By the script that everybody else checks it by: that alone knows what a folder may have. */
-export async function checkFolder(context: Context, folder: string, [key, since]: string[]): Promise<void> {
+export async function checkFolder(
+  context: CommandContext,
+  folder: string,
+  [key, since]: string[],
+): Promise<void> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw notThereFault(`${folder} is no folder of evidence.`);
+    throw notThereFault(`${folder} is not an evidence folder.`);
   const interrupted = context.io.interruption();
   const words = [SCRIPT, key ?? '', ...(since === undefined ? [] : [resolve(since)])];
   const script = spawn('sh', words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], signal: interrupted });
@@ -20,6 +24,6 @@ export async function checkFolder(context: Context, folder: string, [key, since]
   for (const stream of [script.stdout, script.stderr]) stream.on('data', each => said.push(String(each)));
   const [code] = await once(script, 'close');
   demandNotInterrupted(interrupted);
-  await context.print(...said.join('').trimEnd().split('\n'));
-  if (code !== 0) throw checkFault(`${folder} is not evidence that somebody you named has signed.`);
+  await context.printLines(...said.join('').trimEnd().split('\n'));
+  if (code !== 0) throw checkFault(`${folder} is not valid evidence for the key you gave.`);
 }

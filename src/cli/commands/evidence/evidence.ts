@@ -1,42 +1,44 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Context } from '../../context.js';
-import { command, type CommandGroup } from '../../command.js';
+import type { CommandContext } from '../../context.js';
+import { defineCommand, type CommandGroup } from '../../command.js';
 import { checkFault, notThereFault, usageFault } from '../../exit.js';
 import { beginOrigin, describeRestored, withLog } from '../../sealed.js';
 import { ALL } from '../../../evidence/port.js';
-import { date, needed, text } from '../../options.js';
+import { date, required, text } from '../../options.js';
 import { formatCount } from '../../../text/numbers.js';
 
-const INIT = command({
-  says: 'Make the key that signs checkpoints, in the new file that EVIDENCE_KEY_FILE names',
+const INIT = defineCommand({
+  summary: 'Create a signing key',
+  details: 'Writes it to the new file that EVIDENCE_KEY_FILE names.',
   options: {
-    name: text('name', 'what the log is called in public, as mirror.example/log; never changed later'),
+    name: text('name', 'public name of the log, such as mirror.example/log; cannot be changed later'),
   },
   examples: [
     'EVIDENCE_KEY_FILE=/etc/carbon-mirror/evidence.key carbon-mirror evidence init --name mirror.example/log',
   ],
   run: async (context, { name = `carbon-mirror/${randomBytes(4).toString('hex')}` }) => {
     if (!/^[^\s+\p{C}]{1,100}$/u.test(name))
-      throw usageFault(`--name: expected up to 100 letters without space or +, got "${name}".`);
+      throw usageFault(`--name: expected up to 100 characters without spaces or +, got "${name}".`);
     const file = keyFileOf(context);
-    if (existsSync(file)) throw usageFault(`${file} is there already: a key is never written over.`);
+    if (existsSync(file)) throw usageFault(`${file} already exists. A key is never overwritten.`);
     if (!existsSync(dirname(file)))
-      throw usageFault(`The folder ${dirname(file)} is not there: make it first.`);
+      throw usageFault(`The folder ${dirname(file)} does not exist. Create it first.`);
     const { makeKeyFile } = await import('../../../evidence/key-file.js');
     const { verifierKey } = await import('../../../evidence/note.js');
     const key = makeKeyFile(file, name);
-    await context.print(key.publicKey.toString('hex'), verifierKey(key));
-    context.say(
-      `Wrote ${file}. Give these two lines, the key in hex and as C2SP has it, to whoever is to check, by a way of their own.`,
-      'Keep the file where the receiver cannot read it, and a copy of it apart.',
+    await context.printLines(key.publicKey.toString('hex'), verifierKey(key));
+    context.printNotice(
+      `Wrote ${file}. Send both lines (the public key in hex and in C2SP format) to the verifier through a separate channel.`,
+      'Keep the file where the receiver cannot read it, and store a copy elsewhere.',
     );
   },
 });
 
-const RENEW = command({
-  says: 'Replace the key that signs checkpoints, after it has signed the new one; the worker may run',
+const RENEW = defineCommand({
+  summary: 'Replace the signing key',
+  details: 'The old key signs the new one first. The worker may keep running.',
   examples: ['carbon-mirror evidence renew'],
   run: async context => {
     const file = keyFileOf(context);
@@ -47,48 +49,53 @@ const RENEW = command({
       renewKey({ port, now, randomBytes, holder: randomUUID() }, file),
     );
     if (key === null) throw nothingSealed();
-    await context.print(key.publicKey.toString('hex'), verifierKey(key));
-    context.say(
-      `Wrote ${file}. Whoever knows the key before is led to this one by every folder from now on; tell them all the same.`,
-      `The key before stands beside it, as ${file}.until-INSTANT: keep it as long as a backup from before may be put back.`,
+    await context.printLines(key.publicKey.toString('hex'), verifierKey(key));
+    context.printNotice(
+      `Wrote ${file}. New evidence folders prove the change to anyone who knows the old key. Send the new one to verifiers anyway.`,
+      `The old key is now ${file}.until-INSTANT. Keep it as long as you may restore a backup from before the change.`,
     );
   },
 });
 
-const RESTORED = command({
-  says: 'Go on under a new name after other tools than "restore" put a log back, and say what is lost; no worker runs',
+const RESTORED = defineCommand({
+  summary: 'Continue the log after a restore with other tools',
+  details:
+    'For databases that were not restored with "carbon-mirror restore". Continues the log under a new name and reports what was lost. Stop the worker first.',
   examples: ['carbon-mirror evidence restored'],
   run: async context => {
     const file = keyFileOf(context);
     const restored = await beginOrigin(context.location(), file, context.io.now);
     if (restored === null) throw nothingSealed();
-    context.say(describeRestored(restored));
+    context.printNotice(describeRestored(restored));
   },
 });
 
-const CHECKPOINT = command({
-  says: 'Print the newest signed checkpoint: whoever keeps a copy can prove that the log was not rewritten since',
+const CHECKPOINT = defineCommand({
+  summary: 'Print the newest signed checkpoint',
+  details: 'Anyone who keeps a copy can later prove whether the log was rewritten.',
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
-  run: async ({ location, io, say }) => {
+  run: async ({ location, io, printNotice }) => {
     const newest = await withLog(location(), port => port.checkpoint(ALL));
     if (newest === null) throw nothingSealed();
     io.stdout.write(newest.note);
-    say(`Covers ${newest.size} leaves. Send it to somebody who does not run this mirror.`);
+    printNotice(`Covers ${newest.size} leaves. Send it to someone who does not run this mirror.`);
   },
 });
 
-const EXPORT = command({
-  says: 'Write a folder that somebody else can check without trusting whoever runs the mirror: rows, documents, PDFs and proofs',
-  words: {
-    what: needed(text('what', 'a retirement by its id, an organization, or a period like 2025 or 2025-05')),
-    folder: needed(text('folder', 'a folder that is empty or not there yet')),
+const EXPORT = defineCommand({
+  summary: 'Export evidence for an outside verifier',
+  details:
+    'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror.',
+  args: {
+    what: required(text('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05')),
+    folder: required(text('folder', 'a new or empty folder')),
   },
   options: {
     since: text(
       'checkpoint',
-      'the file of an older checkpoint that somebody holds: the folder leads on from it',
+      'file of an older checkpoint; the folder proves that the log continues from it',
     ),
-    asOf: date('by the newest checkpoint that was signed by the end of'),
+    asOf: date('use the newest checkpoint signed by the end of'),
   },
   examples: [
     'carbon-mirror evidence export 2025 evidence-2025 --since checkpoint-2025-01-31.txt',
@@ -106,30 +113,31 @@ const EXPORT = command({
       throw error instanceof EvidenceError ? checkFault(`Not exported: ${error.message}.`) : error;
     });
     if (written === null) throw nothingSealed();
-    context.say(
-      `Wrote ${formatCount(written.retirements, 'retirement')} and ${formatCount(written.others, 'other row')} as of the checkpoint of ${written.size} leaves to ${folder}, ${written.files} files.`,
-      'Whoever checks it takes check.sh, the key and an older checkpoint from elsewhere: README.txt says why.',
+    context.printNotice(
+      `Wrote ${formatCount(written.retirements, 'retirement')} and ${formatCount(written.others, 'other row')} as of the checkpoint of ${written.size} leaves to ${folder} (${written.files} files).`,
+      'The verifier needs check.sh, the key and an older checkpoint from another source; README.txt says why.',
     );
   },
 });
 
 export const EVIDENCE: CommandGroup = {
-  says: 'Proofs that a stranger can check without trusting whoever runs the mirror; `verify --evidence` checks a folder of them',
+  summary: 'Create proofs that outsiders can verify',
+  details: '`verify --evidence` checks an exported folder.',
   commands: { init: INIT, renew: RENEW, restored: RESTORED, checkpoint: CHECKPOINT, export: EXPORT },
 };
 
 function nothingSealed() {
   return notThereFault('Nothing is sealed yet.', [
-    '"carbon-mirror evidence init" makes the key. Start "carbon-mirror work" again with EVIDENCE_KEY_FILE: it reads the key at its start,',
-    'and seals within a minute.',
+    'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',
+    'The worker reads the key when it starts, and seals within a minute.',
   ]);
 }
 
-function keyFileOf({ settings }: Context): string {
+function keyFileOf({ settings }: CommandContext): string {
   const file = settings().env['EVIDENCE_KEY_FILE'];
   if (file) return file;
   throw usageFault(
-    'EVIDENCE_KEY_FILE is not set: it names the file that the key is written to.',
-    'Type: EVIDENCE_KEY_FILE=/etc/carbon-mirror/evidence.key carbon-mirror evidence init',
+    'EVIDENCE_KEY_FILE is not set. It names the file of the signing key.',
+    'For example: EVIDENCE_KEY_FILE=/etc/carbon-mirror/evidence.key carbon-mirror evidence init',
   );
 }

@@ -8,9 +8,9 @@ import { readDeliveriesOf } from '../../../query/inbox/deliveries.js';
 import { readHistory } from '../../../query/lists/find.js';
 import { readOrganizationNames } from '../../../query/names.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import type { Context } from '../../context.js';
+import type { CommandContext } from '../../context.js';
 import { checkFault } from '../../exit.js';
-import { findNamed, organizationIn } from '../../find/in-mirror.js';
+import { findRowsByName, findOrganizationId } from '../../find/in-mirror.js';
 import { createSummedFolder } from '../../output/summed-folder.js';
 import { createTotals, pageHead, pageRow } from './page.js';
 
@@ -18,7 +18,7 @@ const SCRIPT = new URL('docs/check.sh', PACKAGE);
 const README = new URL('docs/evidence.txt', PACKAGE);
 
 export async function writeEvidence(
-  context: Context,
+  context: CommandContext,
   port: EvidencePort,
   { what, folder, asOf, since }: { what: string; folder: string } & Pick<Exporting, 'asOf' | 'since'>,
 ) {
@@ -46,7 +46,10 @@ export async function writeEvidence(
       const pdf = `certificates/${hash}.pdf`;
       if (document !== null && !into.has(json)) into.append(json, document);
       if (stored !== null && !into.has(pdf) && !(await into.copy(pdfs, stored, pdf, hash)))
-        throw checkFault(`The certificate ${stored} is not as it was stored.`, 'See "carbon-mirror verify".');
+        throw checkFault(
+          `The certificate ${stored} changed since it was downloaded.`,
+          'See "carbon-mirror verify".',
+        );
       if (file === 'rows.txt') rows += 1;
       if (file === 'rows.txt' && fact.resource === 'retirements') retirements += 1;
       if (file === 'context.txt' && fact.resource !== 'certificates') return;
@@ -62,15 +65,12 @@ export async function writeEvidence(
   into.append('deliveries.txt', deliveries.map(each => `${JSON.stringify(each)}\n`).join(''));
   if (rows === 0) {
     rmSync(folder, { recursive: true });
-    throw checkFault(
-      `Nothing was written: no row of ${asked.what} ${asked.which} is sealed so far.`,
-      UNSEALED,
-    );
+    throw checkFault(`Nothing was written: no row of ${asked.what} ${asked.which} is sealed yet.`, UNSEALED);
   }
   const { size, note } = exported.checkpoint;
   into.append('check.sh', readFileSync(SCRIPT));
   const [origin = ''] = note.split('\n');
-  const told: Record<string, unknown> = { title, origin, size, sha256: into.sha256Of('check.sh') };
+  const told: Record<string, unknown> = { title, origin, size, sha256: into.getSha256('check.sh') };
   const readme = readFileSync(README, 'utf8');
   into.append(
     'README.txt',
@@ -80,7 +80,7 @@ export async function writeEvidence(
 }
 
 const UNSEALED =
-  'A worker with EVIDENCE_KEY_FILE seals within a minute what it observes; the past that a demo plays is never sealed.';
+  'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
 /** A period, a retirement by its id or the beginning of it, or an organization. */
 async function readWhat(reader: Reader, named: string): Promise<What> {
@@ -90,10 +90,10 @@ async function readWhat(reader: Reader, named: string): Promise<What> {
   const from = 'retirements_history';
   const isId = /^[0-9a-f]{8}/i.test(named);
   const [first, ...more] = await (isId
-    ? findNamed(reader, LISTS.retirements, named, read, { from })
+    ? findRowsByName(reader, LISTS.retirements, named, read, { from })
     : read(named));
   if (first === undefined) {
-    const organizationId = await organizationIn(reader, named);
+    const organizationId = await findOrganizationId(reader, named);
     return { what: 'organization', which: organizationId, organizationId, numbers: [] };
   }
   const which = String(first['id']);

@@ -9,7 +9,7 @@ export function pageHead(title: string): string {
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <style>body{font:14px sans-serif;margin:2em}td,th{border:1px solid #999;padding:.3em .5em;text-align:left}table{border-collapse:collapse}</style></head>
 <body><h1>${title}</h1>
-<p>This page is made for reading and is not checked. <code>rows.txt</code> has the rows that are; README.txt says how, and what is not proven.</p>
+<p>This page is for reading only and is not verified. <code>rows.txt</code> has the verified rows; README.txt explains how to verify them, and what they do not prove.</p>
 <table><tr><th>what<th>dated by the registry<th>this version observed<th>tonnes<th>name<th>organization<th>beneficiary<th>id<th>by sync<th>in place of version<th>as sent</tr>
 `;
   return head.text;
@@ -41,7 +41,7 @@ export function createTotals(names: Names) {
     },
     end: (): string =>
       html`</table>
-<h2>What these rows add up to</h2>
+<h2>Totals</h2>
 <table><tr><th>organization<th>what<th>type<th>rows<th>tonnes</tr>
 ${[...totals.values()].map(
   ({

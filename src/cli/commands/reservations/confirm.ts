@@ -5,9 +5,9 @@ import { cleanLine, type Io } from '../../io.js';
 export async function confirm(io: Io, what: string, options: { readonly yes?: boolean }): Promise<void> {
   if (options.yes) return;
   if (!io.terminal.stdin) {
-    throw usageFault(`${what} This cannot be undone.`, 'Add --yes to do it without a question.');
+    throw usageFault(`${what} This cannot be undone.`, 'Add --yes to skip the confirmation.');
   }
-  io.stderr.write(`${cleanLine(what)} This cannot be undone. Go on? [y/N] `);
+  io.stderr.write(`${cleanLine(what)} This cannot be undone. Continue? [y/N] `);
   if (/^y(es)?$/i.test((await readLine(io)).trim())) return;
   throw new CommandFault(EXIT.interrupted, 'Nothing was done.');
 }

@@ -1,5 +1,5 @@
 import { type ControlClient, ControlError } from '../../../sandbox/control/client.js';
-import type { Context } from '../../context.js';
+import type { CommandContext } from '../../context.js';
 import { CommandFault, EXIT, type ExitCode, usageFault } from '../../exit.js';
 import { text } from '../../options.js';
 import { isOnThisMachine } from '../../this-machine.js';
@@ -7,7 +7,7 @@ import { findSandbox } from '../demo/sandbox.js';
 
 export const SANDBOX_URL = text(
   'url',
-  'where the sandbox is (default: REGISTRY_BASE_URL, else SANDBOX_PORT of this machine)',
+  'URL of the sandbox (default: REGISTRY_BASE_URL, else SANDBOX_PORT on this machine)',
 );
 
 const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
@@ -18,16 +18,16 @@ const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
 };
 
 /** The control API of the sandbox that is meant: named, or the one of the settings, or the usual one. */
-export async function reachSandbox(context: Context, named: string | undefined) {
+export async function reachSandbox(context: CommandContext, named: string | undefined) {
   const url = sandboxUrl(context, named);
   const found = await findSandbox(url);
-  const advice = 'Start one with "carbon-mirror sandbox start", or say where it is with --url.';
+  const advice = 'Start one with "carbon-mirror sandbox start", or give its URL with --url.';
   if (found === null) throw new CommandFault(EXIT.unreachable, `No sandbox answers at ${url}.`, advice);
   const control: ControlClient = (...asked) => found(...asked).catch(refuse);
   return { url, control };
 }
 
-function sandboxUrl({ settings }: Context, named: string | undefined): string {
+function sandboxUrl({ settings }: CommandContext, named: string | undefined): string {
   if (named !== undefined) return demandLoopback(named, '--url');
   const { REGISTRY_BASE_URL: base, SANDBOX_PORT: port } = settings().env;
   return base ? demandLoopback(base, 'REGISTRY_BASE_URL') : `http://127.0.0.1:${port || '8090'}`;
@@ -37,8 +37,8 @@ function sandboxUrl({ settings }: Context, named: string | undefined): string {
 function demandLoopback(url: string, from: string): string {
   if (isOnThisMachine(url)) return url;
   throw usageFault(
-    `${from} is not an address of this machine, and a sandbox answers only this machine.`,
-    'Say where it is with --url, as in --url http://127.0.0.1:8090.',
+    `${from} is not a URL on this machine. A sandbox is only reachable from its own machine.`,
+    'Give its URL with --url, such as --url http://127.0.0.1:8090.',
   );
 }
 

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { PERMISSION_NAMES } from '../../../sandbox/registry/permissions.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
-import { type CommandGroup, command } from '../../command.js';
+import { type CommandGroup, defineCommand } from '../../command.js';
 import { usageFault } from '../../exit.js';
-import { emit } from '../../io.js';
-import { choice, needed, text, texts, valued } from '../../options.js';
-import { jsonText } from '../../output/output.js';
+import { writeStdout } from '../../io.js';
+import { choice, required, text, textList, parsedText } from '../../options.js';
+import { toJson } from '../../output/output.js';
 import { valueAt } from '../../value-at.js';
 import { envLine } from '../demo/settings.js';
 import { reachSandbox, SANDBOX_URL } from './reach.js';
@@ -14,13 +14,14 @@ import { START } from './start.js';
 
 const RECEIVER = 'http://127.0.0.1:8080';
 
-const app = command({
-  says: 'Register an app, and print the settings of a program that is this app, ready for a file .env',
-  words: { name: needed(text('name', 'name of the app')) },
+const app = defineCommand({
+  summary: 'Register an app and print its settings',
+  details: 'Save the output as a .env file.',
+  args: { name: required(text('name', 'name of the app')) },
   options: {
-    permission: texts('name', `what to ask for, all that is wanted: ${PERMISSION_NAMES.join(', ')}`),
-    webhookUrl: text('url', `where its webhooks go (default: ${RECEIVER}/webhooks)`),
-    webhookSecret: text('text', 'what they are signed with (default: one that is made up)'),
+    permission: textList('name', `permissions to request: ${PERMISSION_NAMES.join(', ')}`),
+    webhookUrl: text('url', `URL for its webhooks (default: ${RECEIVER}/webhooks)`),
+    webhookSecret: text('text', 'secret that signs its webhooks (default: random)'),
     url: SANDBOX_URL,
   },
   examples: ['carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env'],
@@ -44,21 +45,23 @@ const app = command({
       REGISTRY_PRIVATE_KEY_FILE: resolve(String(valueAt(made, 'privateKeyFile'))),
       WEBHOOK_SECRETS: secret,
     };
-    for (const [key, value] of Object.entries(settings)) await emit(context.io, envLine(key, value));
-    if (typeof profile === 'string') context.say(`The sandbox answers with the profile ${profile}.`);
-    context.say(`Next: carbon-mirror install-url ${String(valueAt(made, 'nameId'))} --env-file FILE`);
+    for (const [key, value] of Object.entries(settings)) await writeStdout(context.io, envLine(key, value));
+    if (typeof profile === 'string') context.printNotice(`The sandbox uses the profile ${profile}.`);
+    context.printNotice(`Next: carbon-mirror install-url ${String(valueAt(made, 'nameId'))} --env-file FILE`);
   },
 });
 
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
-const call = command({
-  says: 'Make one call of the control API: what people do at a registry, and what only a sandbox can',
-  words: {
-    method: needed(choice('method', 'what to do with it', METHODS)),
-    path: needed(text('path', 'what stands after /_sandbox in docs/client-and-sandbox.md')),
+const call = defineCommand({
+  summary: "Call the sandbox's control API",
+  details:
+    'Act as users of the registry, or do what only a sandbox can: drop webhooks, move the clock, inject faults.',
+  args: {
+    method: required(choice('method', 'HTTP method', METHODS)),
+    path: required(text('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
   },
-  options: { data: valued('json', 'the body', readJson), url: SANDBOX_URL },
+  options: { data: parsedText('json', 'request body', readJson), url: SANDBOX_URL },
   examples: [
     'carbon-mirror sandbox call GET /organizations',
     `carbon-mirror sandbox call POST /installations --data '{"appId":"ID","organizationId":"ID"}'`,
@@ -71,7 +74,7 @@ const call = command({
     if (!path.startsWith('/')) throw usageFault(`Expected a path such as /organizations, got "${path}".`);
     const { control } = await reachSandbox(context, url);
     const answer = await control(method, path, data);
-    await emit(context.io, `${jsonText(answer, 2)}\n`);
+    await writeStdout(context.io, `${toJson(answer, 2)}\n`);
   },
 });
 
@@ -84,6 +87,7 @@ function readJson(said: string): unknown {
 }
 
 export const SANDBOX: CommandGroup = {
-  says: 'A whole registry on this machine: start it, register an app; `call` acts for its people and loses webhooks',
+  summary: 'Run a made-up registry on this machine',
+  details: '`call` drives it: act as users, drop webhooks.',
   commands: { start: START, app, call },
 };

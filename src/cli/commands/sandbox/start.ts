@@ -2,38 +2,34 @@ import { join, resolve } from 'node:path';
 import { makePrivateFolder } from '../../../folder.js';
 import type { SandboxOptions } from '../../../sandbox/options.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
-import { command } from '../../command.js';
-import type { Context } from '../../context.js';
+import { defineCommand } from '../../command.js';
+import type { CommandContext } from '../../context.js';
 import { usageFault } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { formatCount } from '../../../text/numbers.js';
 import { dataFolder } from '../../mirror-location.js';
-import { choice, count, flag, readNumber, text, texts } from '../../options.js';
+import { choice, flag, parseWholeNumber, text, textList, wholeNumber } from '../../options.js';
 import { aborted } from '../../processes/service.js';
 
 const DEFAULT_PORT = '8090';
 /** Of a world whose size is told and whose number is not. */
 const SEED = 1;
 
-export const START = command({
-  says: 'Start a sandbox; it runs until it is stopped, and the next start goes on from there',
+export const START = defineCommand({
+  summary: 'Start the sandbox registry',
+  details: 'Runs until it is stopped. The next start resumes with the same data.',
   options: {
-    port: text('n', `port to listen on, 0 for any free one (default: SANDBOX_PORT, else ${DEFAULT_PORT})`),
-    folder: text('path', 'where its data stands (default: sandbox in DATA_DIR)'),
-    seed: count(
-      '--seed',
-      'begin with the made-up world of this number; the same number gives the same world',
-    ),
-    organizations: count('--organizations', 'how many organizations the world has'),
-    credits: count('--credits', 'so many credits'),
-    retirements: count('--retirements', 'so many retirements'),
+    port: text('n', `port to listen on; 0 for any free port (default: SANDBOX_PORT, else ${DEFAULT_PORT})`),
+    folder: text('path', 'data folder (default: sandbox in DATA_DIR)'),
+    seed: wholeNumber('--seed', 'start with generated data; the same number always gives the same data'),
+    organizations: wholeNumber('--organizations', 'number of organizations to generate'),
+    credits: wholeNumber('--credits', 'number of credits to generate'),
+    retirements: wholeNumber('--retirements', 'number of retirements to generate'),
     strict: flag('refuse calls without a version header, and JWTs without iat or alg'),
-    profile: choice('name', 'answer as the public documentation shows it, where the sandbox is kinder', [
-      'as-documented',
-    ]),
-    name: texts('host', 'host names at which a proxy offers its install page'),
+    profile: choice('name', 'answer strictly as the public documentation shows', ['as-documented']),
+    name: textList('host', 'host names under which a proxy serves the install page'),
   },
-  prints: { json: 'print where it is as JSON' },
+  formats: { json: 'print URL, port and folder as JSON' },
   examples: [
     'carbon-mirror sandbox start --seed 1',
     'carbon-mirror sandbox start --folder big --retirements 1000000 --credits 200000',
@@ -62,7 +58,7 @@ export const START = command({
     const sandbox = await open(options);
     try {
       const { url, port } = sandbox;
-      await context.print(context.format === 'json' ? JSON.stringify({ url, port, folder }) : url);
+      await context.printLines(context.format === 'json' ? JSON.stringify({ url, port, folder }) : url);
       introduce(context, sandbox, options);
       io.tellParent({ ready: 'sandbox', port });
       await aborted(interrupted);
@@ -74,7 +70,7 @@ export const START = command({
 
 function readPort(given: string | undefined, { env }: Io): number {
   const from = given === undefined ? 'SANDBOX_PORT' : '--port';
-  const port = readNumber(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
+  const port = parseWholeNumber(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
   if (port <= 65_535) return port;
   throw usageFault(`Expected a port from 0 to 65535, got "${port}".`);
 }
@@ -82,7 +78,7 @@ function readPort(given: string | undefined, { env }: Io): number {
 function readPrefix({ env }: Io): string {
   const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
-  throw usageFault(`REGISTRY_HEADER_PREFIX: expected a plain word, got "${prefix}".`);
+  throw usageFault(`REGISTRY_HEADER_PREFIX: expected a word of letters, digits and -, got "${prefix}".`);
 }
 
 type Asked = SandboxOptions & { readonly folder: string };
@@ -96,19 +92,24 @@ async function open(asked: Asked): Promise<Sandbox> {
   } catch (error) {
     const isError = error instanceof Error && !('code' in error);
     const isRefusal = isError && (error.constructor === Error || error instanceof RangeError);
-    const advice = 'Leave --seed and the sizes out, or choose another --folder.';
+    const advice = 'Remove --seed and the sizes, or choose another --folder.';
     throw isRefusal ? usageFault(`${error.message}.`, advice) : error;
   }
 }
 
-function introduce({ say }: Context, { url, registry }: Sandbox, { folder, strict, headerPrefix }: Asked) {
+function introduce(
+  { printNotice }: CommandContext,
+  { url, registry }: Sandbox,
+  { folder, strict, headerPrefix }: Asked,
+) {
   const organizations = registry.organizations.listAll().length;
   const apps = formatCount(registry.apps.list().length, 'app');
-  say(
+  printNotice(
     `This is a SANDBOX: a made-up registry on this machine at ${url}.`,
-    `It holds ${formatCount(organizations, 'organization')} and ${apps}, in ${folder}.`,
-    `Version header x-${headerPrefix}-api-version${strict ? ', refused where it is missing' : ''}.`,
+    `It has ${formatCount(organizations, 'organization')} and ${apps}. Its data is in ${folder}.`,
+    `Version header: x-${headerPrefix}-api-version${strict ? ' (required)' : ''}.`,
   );
-  if (organizations === 0) say('It is empty: stop it and start it with --seed 1 to begin with a world.');
-  say('In a second shell, "carbon-mirror sandbox --help" shows what can be done with it. Ctrl-C stops it.');
+  if (organizations === 0)
+    printNotice('It is empty. To start with generated data, stop it and add --seed 1.');
+  printNotice('Run "carbon-mirror sandbox --help" in a second shell to see what it can do. Ctrl-C stops it.');
 }

@@ -9,9 +9,9 @@ import { countKnown } from '../../../query/coverage.js';
 import { wordsOf } from '../../../query/freshness/words.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { truncateName } from '../../../text/clean-text.js';
-import { command } from '../../command.js';
+import { defineCommand } from '../../command.js';
 import { checkFault, CommandFault, EXIT, type ExitCode } from '../../exit.js';
-import { exitCodeOf } from '../../faults/explain.js';
+import { toExitCode } from '../../faults/explain.js';
 import { choice, flag, ORGANIZATION } from '../../options.js';
 import { formatCount, withThousands } from '../../../text/numbers.js';
 
@@ -22,23 +22,24 @@ const SHAPE = {
   none: '',
 };
 
-export const SYNC = command({
-  says: 'Read the registry now: by the running worker where there is one, else in this process',
+export const SYNC = defineCommand({
+  summary: 'Read the registry now',
+  details: 'Uses the running worker. Without one, this process reads.',
   options: {
     organization: ORGANIZATION,
-    resource: choice('name', 'one resource only', ALL),
+    resource: choice('name', 'only this resource', ALL),
     full: flag(
-      'read also what was read a moment ago, compare every column of every row, and fetch every certificate again',
+      'also re-read what was read just now, compare every column, and download every certificate again',
     ),
   },
-  prints: { json: 'print what was read as JSON' },
+  formats: { json: 'print the result as JSON' },
   examples: [
     'carbon-mirror sync --organization ID --resource retirements',
     'carbon-mirror sync --full --json',
   ],
   run: async (context, typed) => {
     const { askForSync, follow } = await import('./work.js');
-    const { io, format, reader, rows, value, print, say } = context;
+    const { io, format, reader, rows, value, printLines, printNotice } = context;
     const interrupted = io.interruption();
     const startedAt = io.now();
     const asked = await askForSync(context, typed);
@@ -52,13 +53,16 @@ export const SYNC = command({
       const shown = countOrganizations(synced) < 2 ? synced : synced.filter(isWorthShowing);
       const told = shown.map(row => ({ ...row, state: wordsOf(row) }));
       if (told.length > 0) await rows(SYNCED_COLUMNS, told, SHAPE);
-      await print(describeSynced(synced));
+      await printLines(describeSynced(synced));
     }
     demandWhole(failures, synced, typed.organization);
     if (synced.length === 0 && typed.resource === 'members' && (await countKnown(await reader())) > 0)
-      throw checkFault('No member was read: they are not mirrored.', 'MIRROR_MEMBERS=on has them mirrored.');
-    if (synced.length === 0) say('The app is installed on no organization: there was nothing to read.');
-    say(`Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
+      throw checkFault(
+        'Members were not read, because they are not mirrored.',
+        'Set MIRROR_MEMBERS=on to mirror them.',
+      );
+    if (synced.length === 0) printNotice('There was nothing to read: no organization has installed the app.');
+    printNotice(`Read in ${((io.now() - startedAt) / 1000).toFixed(1)} s by ${by}.`);
   },
 });
 
@@ -74,26 +78,26 @@ function demandWhole(
   const unread = rows.filter(row => row.refused || isFailing(row));
   const closed = rows.find(({ reason }) => reason === 'suspended' || reason === 'uninstalled');
   if (failures.length > 0) {
-    const codes = failures.map(({ error_or_pause_code: code }) => exitCodeOf(code ?? ''));
+    const codes = failures.map(({ error_or_pause_code: code }) => toExitCode(code ?? ''));
     const exitCode = GRAVEST_FIRST.find(code => codes.includes(code)) ?? EXIT.checkFailed;
-    const todo = 'What waits is tried again by the next worker or the next "carbon-mirror sync".';
+    const todo = 'Waiting jobs are retried by the next worker or the next "carbon-mirror sync".';
     throw new CommandFault(exitCode, failures.map(describeFailure), todo);
   }
   if (unread.length > 0) {
     const exitCode = unread.some(({ refused }) => refused) ? EXIT.notAuthorized : EXIT.checkFailed;
     const isUnconfirmed = unread.some(({ reason }) => reason === 'removals_unconfirmed');
-    const when = isUnconfirmed ? 'again after a minute' : 'at once';
-    const todo = `A worker reads it again by itself; "carbon-mirror sync" asks ${when}.`;
+    const when = isUnconfirmed ? 'in a minute' : 'now';
+    const todo = `A worker reads it again automatically. To retry it yourself, run "carbon-mirror sync" ${when}.`;
     throw new CommandFault(exitCode, unread.map(describeUnread), todo);
   }
   if (organization !== undefined && closed !== undefined) {
-    const found = `The app is ${closed.reason} on ${truncateName(closed.organization)}: the registry refuses every read.`;
-    const todo = 'An administrator of the organization can change that at the registry.';
+    const found = `The app is ${closed.reason} on ${truncateName(closed.organization)}, so the registry refuses every read.`;
+    const todo = 'An administrator of the organization can change this at the registry.';
     throw new CommandFault(EXIT.notAuthorized, found, todo);
   }
   if (rows.length > 0 && !rows.some(wasRead))
     throw checkFault(
-      'Nothing of what was found could be read.',
+      'No list could be read.',
       'The states above say why; "carbon-mirror doctor" says what to do.',
     );
 }
@@ -109,13 +113,13 @@ function wasRead({ resource, state }: Synced): boolean {
 }
 
 function describeUnread({ organization, resource, refused, error }: Synced): string {
-  const why = refused ? 'refused, although it is permitted: ' : '';
+  const why = refused ? 'refused although permitted: ' : '';
   return `${truncateName(organization)}, ${resource}: ${why}${error ?? ''}`;
 }
 
 function describeFailure({ id, kind, state, run_at: at, ...failed }: Followed): string {
   const why = failed.last_error ?? failed.error_or_pause_code ?? 'no reason given';
-  const ended = state === 'failed' ? 'has failed' : `is ${state}`;
+  const ended = state === 'failed' ? 'failed' : `is ${state}`;
   return `Job ${id} (${kind}) ${state === 'waiting' ? `failed, next try at ${at}` : ended}: ${why}`;
 }
 

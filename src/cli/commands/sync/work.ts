@@ -10,8 +10,8 @@ import { readTargets } from '../../../query/at-registry.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
 import { checkFault, demandNotInterrupted } from '../../exit.js';
-import { type Context, type MirrorLocation } from '../../context.js';
-import { installedOn } from '../../find/in-mirror.js';
+import { type CommandContext, type MirrorLocation } from '../../context.js';
+import { findInstallationOn } from '../../find/in-mirror.js';
 import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../../../app/running.js';
@@ -28,15 +28,18 @@ interface Wanted {
 }
 
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
-export async function askForSync(context: Context, { organization, resource, full }: Wanted): Promise<Asked> {
-  const { io, say } = context;
+export async function askForSync(
+  context: CommandContext,
+  { organization, resource, full }: Wanted,
+): Promise<Asked> {
+  const { io, printNotice } = context;
   const isConfigured = findRegistrySettings(io.env).length > 0;
   const { engine } = isConfigured ? context.settings() : context.location();
   await engine.prepare(['inbox', 'mirror'], io.now(), what =>
-    say(`Waiting a minute for the database: ${what}.`),
+    printNotice(`Waiting up to a minute for the database: ${what}.`),
   );
   const reader = await context.reader();
-  const one = organization === undefined ? null : await installedOn(reader, organization);
+  const one = organization === undefined ? null : await findInstallationOn(reader, organization);
   const organizationId = one?.organizationId ?? null;
   const mark = await readMark(reader, io.now());
   const targets = await readTargets(reader, organizationId);
@@ -56,7 +59,7 @@ const POLL_MS = 200;
 const NOBODY_AFTER_MS = 1500;
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
-export async function follow(context: Context, asked: Asked, interrupted: AbortSignal) {
+export async function follow(context: CommandContext, asked: Asked, interrupted: AbortSignal) {
   const { io, location } = context;
   const reader = await context.reader();
   let idleSince: number | null = null;
@@ -83,15 +86,15 @@ export async function follow(context: Context, asked: Asked, interrupted: AbortS
 }
 
 const LEFT_EARLY =
-  'Interrupted. What was read is kept; the rest waits for a worker or the next "carbon-mirror sync".';
+  'Interrupted. Finished reads are kept; the rest waits for a worker or the next "carbon-mirror sync".';
 
 /** Nobody takes a job while less than the reserve is free: to wait for it could be to wait for ever. */
 function demandRoom({ engine }: MirrorLocation): void {
   const disk = engine.lookAtDisk();
   if (!disk?.paused) return;
   throw checkFault(
-    `Reads and certificates pause: ${describeDisk(disk)}.`,
-    'What was asked for waits, and is read as soon as there is space and a worker.',
+    `Reads and certificates are paused: ${describeDisk(disk)}.`,
+    'The jobs wait until there is disk space and a worker.',
   );
 }
 
@@ -112,11 +115,11 @@ function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-async function startWorker({ io, location, say }: Context): Promise<Running> {
+async function startWorker({ io, location, printNotice }: CommandContext): Promise<Running> {
   const settings = await readSettings(location().env, 'work');
   const mask = createMask([settings.privateKey]);
   const log = createLog({ level: 'silent', mask, now: io.now, pretty: false });
-  say('No worker is running: reading in this process.');
+  printNotice('No worker is running: reading in this process.');
   const running = await startWork(
     { ...settings, syncSchedule: null, operationsPort: 0 },
     { log, now: io.now },

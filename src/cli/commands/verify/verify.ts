@@ -7,17 +7,11 @@ import { FRESH, wordsOf } from '../../../query/freshness/words.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
-import {
-  formatRest,
-  formatCount,
-  MAX_SHOWN,
-  formatKnownOrganizations,
-  withThousands,
-} from '../../../text/numbers.js';
+import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../../text/numbers.js';
 import { truncateName } from '../../../text/clean-text.js';
 import { verifyFiles } from '../../certificate-files.js';
-import { command } from '../../command.js';
-import type { Context } from '../../context.js';
+import { defineCommand } from '../../command.js';
+import type { CommandContext } from '../../context.js';
 import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
 import { describeCounts, ON_FINDINGS } from '../../health.js';
 import { countUnchecked, describeUnchecked, verifySealed } from '../../sealed.js';
@@ -25,17 +19,18 @@ import { flag, text } from '../../options.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
-  'This check cannot find a row that somebody changed together with the registry\'s JSON beside it. "carbon-mirror verify --against-registry" can: it asks the registry.';
+  'This check cannot detect an edit made to both a row and its stored JSON; use "carbon-mirror verify --against-registry".';
 
-export const VERIFY = command({
-  says: 'Check the databases, the log of the evidence and every certificate; with --against-registry every row too',
+export const VERIFY = defineCommand({
+  summary: 'Verify databases, evidence log and certificates',
+  details: 'With --against-registry, also compares every row with the registry.',
   options: {
-    againstRegistry: flag('read everything again and compare it with the mirror, row by row'),
-    evidence: text('folder', 'check instead a folder of evidence, whoever made it: nothing in it is trusted'),
-    key: text('key', 'with --evidence: the public key of the log, as evidence init printed it'),
-    since: text('checkpoint', 'with --evidence: the file of an older checkpoint that you were given'),
+    againstRegistry: flag('read everything again and compare it row by row'),
+    evidence: text('folder', 'check an evidence folder instead; nothing in it is trusted'),
+    key: text('key', 'with --evidence: public key of the log, as printed by "evidence init"'),
+    since: text('checkpoint', 'with --evidence: file of an older checkpoint that you received'),
   },
-  prints: { json: 'print the result as JSON' },
+  formats: { json: 'print the result as JSON' },
   examples: [
     'carbon-mirror verify',
     'carbon-mirror verify --against-registry --json',
@@ -46,7 +41,7 @@ export const VERIFY = command({
       const { checkFolder } = await import('../evidence/check.js');
       return await checkFolder(context, evidence, [key ?? '', ...(since === undefined ? [] : [since])]);
     }
-    if (key !== undefined || since !== undefined) throw usageFault('--key and --since go with --evidence.');
+    if (key !== undefined || since !== undefined) throw usageFault('--key and --since require --evidence.');
     const interrupted = context.io.interruption();
     const own = await check(context, interrupted);
     const [sealed, unchecked] = [await verifySealed(context), await countUnchecked(context)];
@@ -65,41 +60,42 @@ export const VERIFY = command({
     } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
     const told = describeCounts(findings);
     if (told !== null)
-      context.say(`Found at the registry, and no fault of the mirror: ${told}. ${ON_FINDINGS}`);
+      context.printNotice(`Found in the registry's data (not mirror errors): ${told}. ${ON_FINDINGS}`);
     sayLeft(context, left ?? []);
-    if (unchecked > 0) context.say(`${describeUnchecked(unchecked)}.`);
+    if (unchecked > 0) context.printNotice(`${describeUnchecked(unchecked)}.`);
     if (faults.length > 0) {
       throw checkFault(
-        `Faults: ${withThousands(faults.reduce((sum, { count }) => sum + count, 0))}.`,
+        `Verification failed: ${withThousands(faults.reduce((sum, { count }) => sum + count, 0))} faults.`,
         compared === null || compared.faults.length < faults.length
-          ? '"carbon-mirror sync --full" restores what the registry shows; only a backup restores dates, past versions and broken files.'
-          : 'It may have changed at the registry since it was read, by a webhook that was lost: run "carbon-mirror sync", then this again. What differs still was changed here: "carbon-mirror sync --full" restores it.',
+          ? '"carbon-mirror sync --full" restores current data from the registry; only a backup restores dates, past versions and damaged files.'
+          : 'The registry may have changed without a webhook: run "carbon-mirror sync", then verify again. Rows that still differ were changed in the mirror; "carbon-mirror sync --full" restores them.',
       );
     }
     if (rows === 0) {
       throw checkFault(
-        'Nothing was compared with the registry: there is no row that can be read there.',
-        '"carbon-mirror status" says what each organization lets be read.',
+        'Nothing was compared with the registry: no rows can be read there.',
+        'See "carbon-mirror status" for the access that each organization grants.',
       );
     }
-    if (sealed !== null) context.say(describeSealed(sealed));
-    context.say(
-      `${context.location().engine.checked}. Nothing in the mirror contradicts itself: ${formatCount(checked, 'row')}, past ones too, and ${formatCount(files, 'certificate')}.`,
+    if (sealed !== null) context.printNotice(describeSealed(sealed));
+    context.printNotice(
+      `${context.location().engine.checked}. The mirror is consistent: ${formatCount(checked, 'row')} (including past versions) and ${formatCount(files, 'certificate')}.`,
       compared === null
         ? NOT_ASKED
-        : `${withThousands(compared.rows)} rows of ${compared.organizations} of ${formatKnownOrganizations(compared.known)} are as at the registry. With dates and past rows nothing there can be compared.`,
+        : `${withThousands(compared.rows)} rows match the registry (${compared.organizations} of ${formatCount(compared.known ?? 0, 'organization')}). Dates and past versions exist only here, so they were not compared.`,
     );
   },
 });
 
 function describeSealed({ leaves, covered, waiting, erased, removed, syncsKeptSince }: Verified): string {
-  const old = syncsKeptSince === null ? '' : ` because they ended before ${syncsKeptSince}`;
-  const left = `${withThousands(erased)} were erased by forget and purge, ${withThousands(removed)} syncs removed${old}`;
-  return `Of ${withThousands(leaves)} leaves of the log the newest checkpoint covers ${withThousands(covered)}; ${left}. ${formatCount(waiting, 'change')} since then ${waiting === 1 ? 'is' : 'are'} not sealed yet. Only a checkpoint that somebody else holds helps against whoever has the key.`;
+  const expired = syncsKeptSince === null ? '' : `, which ended before ${syncsKeptSince}`;
+  const missing = `Erased by forget and purge: ${withThousands(erased)}. Removed after retention: ${formatCount(removed, 'sync')}${expired}.`;
+  const unsealed = `${formatCount(waiting, 'newer change')} ${waiting === 1 ? 'is' : 'are'} not sealed yet.`;
+  return `The newest checkpoint covers ${withThousands(covered)} of ${withThousands(leaves)} leaves of the log. ${missing} ${unsealed} Only a checkpoint held by someone else protects against whoever has the key.`;
 }
 
 /** What contradicts itself, whoever is asked. */
-async function check({ io, location, reader: open, pdfs }: Context, interrupted: AbortSignal) {
+async function check({ io, location, reader: open, pdfs }: CommandContext, interrupted: AbortSignal) {
   const { findUnderived } = await import('./compare.js');
   const reader = await open();
   let rows = 0;
@@ -125,7 +121,7 @@ async function findChangedTexts(reader: Reader): Promise<Broken[]> {
   return changed;
 }
 
-async function compare(context: Context, interrupted: AbortSignal) {
+async function compare(context: CommandContext, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
   const reader = await context.reader();
   const compared = await compareWithRegistry({
@@ -134,14 +130,14 @@ async function compare(context: Context, interrupted: AbortSignal) {
     turn: ({ resource, name }) => {
       demandNotInterrupted(interrupted);
       context.io.tellParent({ reading: name });
-      if (context.io.terminal.stderr && isListResource(resource)) context.say(`Reading ${name} ...`);
+      if (context.io.terminal.stderr && isListResource(resource)) context.printNotice(`Reading ${name} ...`);
     },
   });
   return { ...compared, known: await countKnown(reader), left: await readNotCompared(reader) };
 }
 
 /** An organization that is closed is named once, and so is one of which nothing is known yet. */
-function sayLeft(context: Context, all: Awaited<ReturnType<typeof readNotCompared>>): void {
+function sayLeft(context: CommandContext, all: Awaited<ReturnType<typeof readNotCompared>>): void {
   const given = all.map(({ organization_id: id, installation_id: by, name, resource, state, reason }) => {
     const isWhole = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
     const of = isWhole ? '' : `, ${resource}`;
@@ -149,5 +145,5 @@ function sayLeft(context: Context, all: Awaited<ReturnType<typeof readNotCompare
   });
   const left = [...new Set(given)];
   const some = [...left.slice(0, MAX_SHOWN), formatRest(left.length) ?? []].flat();
-  if (left.length > 0) context.say(`Not compared: ${some.join('; ')}.`);
+  if (left.length > 0) context.printNotice(`Not compared: ${some.join('; ')}.`);
 }
