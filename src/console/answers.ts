@@ -34,7 +34,7 @@ interface AnswersOptions {
   readonly failed: (error: unknown) => void;
 }
 
-export const NOT_MADE = 'could not be made: the log of the console says why.';
+export const NOT_MADE = 'could not be created. The log of the console has the reason.';
 
 export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
   async function follow(later: NonNullable<Shown['later']>): Promise<Html> {
@@ -141,5 +141,5 @@ export const chooseTheme: RequestHandler = (request, response) => {
 
 /** A page that has nothing to say but one sentence. */
 export function only(title: string, sentence: string): Shown {
-  return { title, body: html`<h1>${sentence}</h1><p><a href="/">What there is now</a></p>` };
+  return { title, body: html`<h1>${sentence}</h1><p><a href="/">Go to Now</a></p>` };
 }

@@ -37,7 +37,7 @@ export function createConsole(options: ConsoleOptions): Express {
   const shared = { webhookUrl, version, comparison, contradicted, sealedIn, canAct, isDemo };
   const answers = createAnswers({ hasDemo: isDemo, failed });
   const refuse = (request: Request, response: Response, status: number, says: string) =>
-    answers.page(request, response, only(status === 404 ? 'Not there' : 'Fault', says), { status });
+    answers.page(request, response, only(status === 404 ? 'Not found' : 'Error', says), { status });
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(createGuard(options));
@@ -87,7 +87,7 @@ export function createConsole(options: ConsoleOptions): Express {
   if (demoActions !== null) offerDemo(app, { actions: demoActions, readers, now, answers });
   if (actions !== null) offerActions(app, readers, actions);
   app.use(async (request: Request, response: Response) => {
-    await refuse(request, response, 404, 'There is no such page.');
+    await refuse(request, response, 404, 'Page not found.');
   });
   app.use(async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (response.destroyed) return;
@@ -108,27 +108,29 @@ export function createConsole(options: ConsoleOptions): Express {
 function refusalOf(error: unknown): { readonly status: number; readonly text: string } | null {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
   if (!(status >= 400 && status < 500)) return null;
-  const text =
-    status === 413 ? 'What was sent is longer than a page may send.' : 'What was sent cannot be read.';
+  const text = status === 413 ? 'The request is too large.' : 'The request could not be read.';
   return { status, text };
 }
 
 /** Programs take the rows at the first answer. */
 const IS_FILE = /\.(csv|json)$/;
 
-/** A word that nobody asked for would be passed over, and another question answered. */
+/** Refuses unknown parameters: ignoring one would answer a different question. */
 function unknownIn(query: URLSearchParams, { asks = [], isDated }: Page): Fault | null {
   const known = isDated === true ? [...asks, AS_OF] : asks;
   const unknown = [...query.keys()].find(name => !known.includes(name));
   if (unknown === undefined) return null;
-  return { fault: `There is no “${unknown}” here. What may be asked: ${known.join(', ') || 'nothing'}.` };
+  const problem = unknown === AS_OF ? 'This page has no history view.' : `Unknown parameter “${unknown}”.`;
+  const accepted =
+    known.length === 0 ? 'This page accepts no parameters.' : `Parameters: ${known.join(', ')}.`;
+  return { fault: `${problem} ${accepted}` };
 }
 
 /** PostgreSQL has no text with this character, so no row can have it. */
 function withoutNul(request: Request, query: URLSearchParams): Fault | null {
   const values = [...query.values(), ...Object.values(paramsOf(request))];
   return values.some(value => value.includes('\0'))
-    ? { fault: 'An address cannot hold the character U+0000.' }
+    ? { fault: 'A URL cannot contain the character U+0000.' }
     : null;
 }
 

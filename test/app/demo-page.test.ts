@@ -74,7 +74,7 @@ test('what the registry refuses is told as not done; what is no action is not th
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
   const { send, open } = await visitConsole(engine.openReader, { demoActions: [refusing] });
   await send('/demo/no');
-  expect(await (await open('/demo')).text()).toContain('It was not done: 409');
+  expect(await (await open('/demo')).text()).toContain('Failed: 409');
   expect((await send('/demo/yes')).status).toBe(404);
 });
 

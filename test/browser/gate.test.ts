@@ -121,7 +121,7 @@ test('T82 by a name for which a browser says no Sec-Fetch-Site, its Origin tells
   expect(asked).toEqual([]);
 
   await page.goto(`${origin}/organizations/organization-1`);
-  await page.getByRole('button', { name: 'Read it now' }).click();
+  await page.getByRole('button', { name: 'Read now' }).click();
   await expect.poll(() => page.url()).toMatch(/\/jobs/);
   expect(asked).toHaveLength(1);
 });

@@ -83,7 +83,7 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   );
   expect({ exitCode, stderr }).toEqual({
     exitCode: 0,
-    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\nWhat changed at the registry after 2026-05-04T12:00:00.000Z was not read by then.\n`,
+    stderr: `organization-2, retirements: never read completely\nAs observed by ${new Date(clock.at).toISOString()}.\nWhat changed at the registry after 2026-05-04T12:00:00.000Z had not been read yet.\n`,
   });
   expect(stdout).toContain('second');
   expect(stdout).not.toContain('half-known');
@@ -94,7 +94,7 @@ test('of several lists that are known the one that was read longest ago is named
   const known = { organizationId: 'new', name: null, unknown: null, lastRead: at, reading: null };
   const old = { ...known, organizationId: 'old', lastRead: '2026-05-03T14:00:00.000Z' };
   const after = (of: string, read: string) => [
-    `What changed at the registry after ${read} was not read by then${of}.`,
+    `What changed at the registry after ${read} had not been read yet${of}.`,
   ];
   const gone = { ...old, unknown: 'never read completely' };
   expect(sayOldest([known, old])).toEqual(after(': the oldest of 2 reads, of old', old.lastRead));
@@ -209,7 +209,7 @@ test('as of a day, a month or a year is as of its last instant: what ended with 
   for (const span of ['2026-05-31', '2026-05', 'yesterday']) {
     const list = await ask('retirements', 'list', '--as-of', span);
     expect(list.stderr, span).toBe(
-      `As observed by 2026-05-31T23:59:59.999Z.\nWhat changed at the registry after 2026-05-31T23:59:59.999Z was not read by then.\n`,
+      `As observed by 2026-05-31T23:59:59.999Z.\nWhat changed at the registry after 2026-05-31T23:59:59.999Z had not been read yet.\n`,
     );
     const asOf = await ask('as-of', span, ...of);
     expect(asOf.stdout, span).toMatch(/^retirements as of 2026-05-31T23:59:59.999Z, last read/);

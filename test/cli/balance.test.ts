@@ -67,16 +67,16 @@ test('of how many of the known organizations the sums are is said', async () => 
       trigger: 'schedule',
     });
   await write(2, 'active');
-  expect((await ask()).stderr).toContain('These sums have all lists of 1 of the 2 known organizations.');
+  expect((await ask()).stderr).toContain('Covers every list of 1 of the 2 known organizations.');
   expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ organizations: 1, known: 2 });
   await db.change(
     "UPDATE resource_states SET as_of = NULL, first_complete_at = NULL WHERE resource = 'inventory'",
   );
-  expect((await ask()).stderr).toContain('These sums have all lists of 0 of the 2 known organizations.');
+  expect((await ask()).stderr).toContain('Covers every list of 0 of the 2 known organizations.');
   clock.at += MINUTE;
   await write(1, 'uninstalled');
   expect((await ask()).stderr).toContain(
-    'These sums have all lists of 0 of the 1 known organization, and of 1 without the app.',
+    'Covers every list of 0 of the 1 known organization, and of 1 without the app.',
   );
 });
 

@@ -51,9 +51,9 @@ test('P16 a row is shown with the read that first showed it, the last that confi
   });
   const { stdout } = await ask('retirements', 'r-1');
   expect(stdout).toContain('asked 2026-05-04T12:20:00.000Z');
-  expect(stdout).toContain('What asked for it: delivery.');
+  expect(stdout).toContain('Triggered by: delivery.');
   expect(stdout).toContain(
-    'retirements: what changed at the registry after 2026-05-04T12:20:00.000Z was not read by then.',
+    'retirements: what changed at the registry after 2026-05-04T12:20:00.000Z had not been read yet.',
   );
   expect(stdout).toContain(RENAMED.document);
   expect(stdout).toMatch(/\nVersions:\nvalid_from +valid_to +beneficiary/);
@@ -77,7 +77,7 @@ test('before the first complete read it says what is known, and ends as a check 
 test('as of before the mirror began a row is shown with when it was first seen, how the registry dates it and what is not known', async () => {
   const { ask, json } = await sceneOfThree();
   const said =
-    'First seen 2026-05-04T12:00:00.000Z. The mirror does not know what it was before that. ' +
+    'First seen 2026-05-04T12:00:00.000Z. Earlier history is unknown. ' +
     'The registry dates it 2026-03-01T10:00:00.000Z.';
   const early = await ask('retirements', 'r-1', '--as-of', '2026-04');
   expect(early.stdout).toContain('The mirror had not seen it in the list by 2026-04-30T23:59:59.999Z.');
@@ -90,7 +90,7 @@ test('as of before the mirror began a row is shown with when it was first seen, 
   });
   expect((await ask('retirements', 'r-1')).stdout).toContain(said);
   expect((await ask('installations', 'installation-1')).stdout).toContain(
-    'First seen 2026-05-04T12:00:00.000Z. The mirror does not know what it was before that.',
+    'First seen 2026-05-04T12:00:00.000Z. Earlier history is unknown.',
   );
 });
 

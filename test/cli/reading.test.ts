@@ -195,7 +195,7 @@ describe('lists', () => {
   test('a credit is shown by its id, projects are listed by a part of their name', async () => {
     const [credit] = await json('warehouse', 'list', '--limit', '1');
     const shown = await run('warehouse', 'show', String(credit.credit_id));
-    expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('What asked for it') });
+    expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Triggered by') });
     const all: { full_name: string }[] = await json('projects', 'list', '--limit', '0');
     const part = String(all[0]?.full_name).slice(2, 8).toUpperCase();
     const found = all.filter(({ full_name }) => full_name.toUpperCase().includes(part));

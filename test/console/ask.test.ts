@@ -23,7 +23,7 @@ test('a page shows the first rows and says so, the CSV has all of them', async (
   const { scene, send } = await consoleStage();
   await scene.read('retirements', retirements(600));
   const sql = 'select id from retirements';
-  expect(wordsOf(await (await send('/ask', { sql })).text())).toContain('The first 500 rows');
+  expect(wordsOf(await (await send('/ask', { sql })).text())).toContain('First 500 rows');
   const csv = await (await send('/ask', { sql, form: 'csv' })).text();
   expect(csv.split('\n')).toHaveLength(602);
 });
@@ -34,7 +34,7 @@ test('a page takes in no more than a browser shows, however large its rows are',
     select i, printf('%.*c', 900000, 'x') as x from n`;
   const shown = await (await send('/ask', { sql })).text();
   expect(shown.length).toBeLessThan(8_000_000);
-  expect(shown).toContain('The first 5 rows; the CSV has all of them');
+  expect(shown).toContain('First 5 rows; the CSV has all of them');
 });
 
 test('what is sent too long or cannot be read is told to who sent it, and is no fault of ours', async () => {
@@ -42,10 +42,10 @@ test('what is sent too long or cannot be read is told to who sent it, and is no 
   const long = await send('/ask', { sql: 'x'.repeat(200_000) });
   expect([long.status, await long.text()]).toEqual([
     413,
-    expect.stringContaining('longer than a page may send'),
+    expect.stringContaining('The request is too large.'),
   ]);
   const odd = await open('/organizations/%E0%A4%A');
-  expect([odd.status, await odd.text()]).toEqual([400, expect.stringContaining('cannot be read')]);
+  expect([odd.status, await odd.text()]).toEqual([400, expect.stringContaining('could not be read')]);
   expect(faults).toEqual([]);
 });
 
@@ -84,7 +84,7 @@ test('two questions are answered at a time, and one that is over makes room', as
   const { send } = await consoleStage({ asking });
   const two = [send('/ask', { sql: 'a' }), send('/ask', { sql: 'b' })];
   await expect.poll(() => ends.length).toBe(2);
-  expect(await (await send('/ask', { sql: 'c' })).text()).toContain('two questions are being answered');
+  expect(await (await send('/ask', { sql: 'c' })).text()).toContain('two queries are already running');
   for (const end of ends.splice(0)) end();
   for (const answer of await Promise.all(two)) expect(await answer.text()).toContain('stopped after 30 s');
   const next = send('/ask', { sql: 'd' });

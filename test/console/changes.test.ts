@@ -35,10 +35,10 @@ test('a date is a day here too: since begins at its first instant, until ends at
   clock.at = scene.clock.at + MINUTE;
   const shown = async (query: string) => wordsOf(await page(`/changes?resource=warehouse&${query}`));
   expect(await shown('since=2026-05-04&until=yesterday')).toMatch(
-    / 2 changes, 4 May 2026 .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC:/,
+    / 2 changes, 4 May 2026 .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC\./,
   );
   expect(await shown('since=2026-05-05')).toMatch(
-    / 1 change, 5 May 2026 .*Observed from 5 May 2026, 00:00:00.000 UTC to 5 May 2026, 00:01:00.000 UTC:/,
+    / 1 change, 5 May 2026 .*Observed from 5 May 2026, 00:00:00.000 UTC to 5 May 2026, 00:01:00.000 UTC\./,
   );
   expect(await shown('since=2026-05&until=2026')).toMatch(
     / 3 changes, 1 May 2026 to 5 May 2026 .*Observed from 1 May 2026, 00:00:00.000 UTC/,
@@ -77,7 +77,7 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
       .replaceAll('&quot;', '"');
     const [, rows = ''] = /<section id="rows"([^]*?)<\/section>/.exec(shown) ?? [];
     const [, sql = ''] =
-      /The SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
+      /SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
     expect(sql).toContain('SELECT project_id FROM project_references');
     const asked = await send('/ask', {
       sql: sql.replaceAll('\u{1}', '<').replaceAll('&gt;', '>'),
@@ -93,10 +93,10 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
 
 test('where nothing changed it says so, and what is no instant is refused with a sentence', async () => {
   const { page, faults, open } = await consoleStage({ now: Date.now });
-  expect(wordsOf(await page('/changes?since=1ms'))).toContain('Nothing changed');
+  expect(wordsOf(await page('/changes?since=1ms'))).toContain('No changes');
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
-  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The span ends at');
+  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The range ends at');
   expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Near: retirements');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);

@@ -40,7 +40,7 @@ async function stage() {
 
 test('a button compares with the registry, one at a time, and the page says how far it is and what came of it', async () => {
   const { asked, said, send, page, section } = await stage();
-  expect(await section()).toContain('Not compared since this console was started.');
+  expect(await section()).toContain('No comparison since this console started.');
   expect(await page('/balance')).not.toContain('http-equiv="refresh"');
   expect((await send('/balance/compare')).headers.get('location')).toBe('/balance');
   asked[0]?.tell('warehouse of organization-1');
@@ -49,18 +49,16 @@ test('a button compares with the registry, one at a time, and the page says how 
   expect(asked).toHaveLength(1);
   expect(said).toEqual([{ act: 'compare' }, { act: 'compare' }]);
   expect(await section()).toMatch(
-    /being compared since .* ago: 2 lists read, now retirements of organization-1/,
+    /in progress Started .* ago: 2 lists read, reading retirements of organization-1/,
   );
   const meanwhile = await page('/balance');
   expect(meanwhile).not.toContain(BUTTON);
   expect(meanwhile).toContain('<noscript><meta http-equiv="refresh" content="2"></noscript>');
   asked[0]?.end(SAME);
-  await expect
-    .poll(section)
-    .toContain('1,204 rows of 3 of the 4 known organizations are as at the registry.');
+  await expect.poll(section).toContain('1,204 rows of 3 of the 4 known organizations match the registry.');
   expect(await section()).toMatch(/2 lists could not be compared\. Compared .* ago\./);
   expect(await section()).toMatch(
-    /What could not be compared ?Brimvik, inventory: no access .no permission.organization-1, everything: no access .suspended./,
+    /Lists that could not be compared ?Brimvik, inventory: no access .no permission.organization-1, everything: no access .suspended./,
   );
   expect(await page('/balance')).toContain(BUTTON);
 });
@@ -70,11 +68,11 @@ test('what differs is told row by row; what could not be compared, with its reas
   await send('/balance/compare');
   const fault = { check: 'retirements of organization-1', where: '<b>r-1</b>', fault: 'changed' };
   asked[0]?.end({ ...SAME, faults: [fault] });
-  await expect.poll(section).toContain('1 fault in 1,204 rows');
+  await expect.poll(section).toContain('1 difference in 1,204 rows');
   expect(await page('/balance')).toContain('&lt;b&gt;r-1&lt;/b&gt;');
   await send('/balance/compare');
   asked[1]?.end(new Error('The registry did not answer.'));
-  await expect.poll(section).toContain('It could not be compared: The registry did not answer.');
+  await expect.poll(section).toContain('The comparison failed: The registry did not answer.');
   expect(await page('/balance')).toContain(BUTTON);
   await send('/balance/compare');
   asked[2]?.end({ ...SAME, rows: 0 });
@@ -96,7 +94,7 @@ test('it ends when the console stops, and begins no more', async () => {
 
 test('a console that may not ask the registry says so, and does nothing', async () => {
   const { page, send } = await consoleStage({ canAct: true });
-  expect(wordsOf(await page('/balance'))).toContain('This console may not ask the registry.');
+  expect(wordsOf(await page('/balance'))).toContain('This console has no registry credentials.');
   expect((await send('/balance/compare')).status).toBe(404);
 });
 

@@ -146,13 +146,13 @@ test.each([
 });
 
 test.each([
-  ['/retirements/zz', 'There is no retirement “zz”.'],
-  ['/organizations/zz', 'There is no organization “zz”.'],
-  ['/projects/zz', 'There is no project “zz”.'],
-  ['/warehouse/zz', 'There is no credit “zz”.'],
-  ['/inventory/zz', 'There is no credit “zz”.'],
-  ['/deliveries/99', 'There is no delivery “99”.'],
-  ['/jobs/99', 'There is no job “99”.'],
+  ['/retirements/zz', 'No retirement with the id “zz”.'],
+  ['/organizations/zz', 'No organization with the id “zz”.'],
+  ['/projects/zz', 'No project with the id “zz”.'],
+  ['/warehouse/zz', 'No credit with the id “zz”.'],
+  ['/inventory/zz', 'No credit with the id “zz”.'],
+  ['/deliveries/99', 'No delivery with the id “99”.'],
+  ['/jobs/99', 'No job with the id “99”.'],
 ])('what is missing is named: %s', async (path, said) => {
   const { refused } = await stage();
   const { status, words } = await refused(path);
@@ -174,15 +174,15 @@ test('a credit and a project are as the mirror had observed by an instant', asyn
   expect(await at('/warehouse/c-1', between)).toMatch(/100 t ex-post of Peat bog/);
   expect(await at('/warehouse/c-1', between)).not.toContain('87.5');
   expect(await at('/warehouse/c-1', after)).toMatch(/87\.5 t ex-post of Peat bog/);
-  expect(await at('/warehouse/c-1', before)).toContain('was not in the mirror then');
+  expect(await at('/warehouse/c-1', before)).toContain('was not in the mirror at that time');
   expect(await at('/projects/p-1', between)).toContain('100');
   expect(await at('/projects/p-1', after)).toContain('87');
-  expect(await at('/projects/p-1', before)).toContain('was not in the mirror then');
+  expect(await at('/projects/p-1', before)).toContain('was not in the mirror at that time');
   expect(await page(`/projects/p-1?as-of=${between}`)).toContain(
     `/warehouse?project_id=p-1&amp;as-of=${encodeURIComponent(between)}`,
   );
   for (const path of ['/warehouse/c-1', '/projects/p-1']) {
-    expect(await at(path, between)).toContain(`As the mirror had observed by ${between}.`);
+    expect(await at(path, between)).toContain(`Showing what the mirror had observed by ${between}.`);
     expect((await open(`${path}?as-of=soon`)).status).toBe(400);
   }
   await scene.read('warehouse', [of('1')], { claim: 3 });

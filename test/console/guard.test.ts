@@ -118,7 +118,7 @@ describe('T81 the key', () => {
         const answer = await ask(`GET ${path}`, 'host: localhost', ...lines);
         expect(statusOf(answer), `${path} ${lines.join()}`).toBe(401);
         expect(answer.split('\r\n\r\n')[1]).toBe(
-          'Open the address that "carbon-mirror console url" prints.\n',
+          'Sign in with the address that "carbon-mirror console url" prints.\n',
         );
       }
     }

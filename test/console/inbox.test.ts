@@ -25,7 +25,7 @@ test('the life of a webhook is a timeline: received, stored, its job, what was r
   const shown = await page('/deliveries/7');
   const timeline = wordsOf(/<ol class="timeline">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
   expect(timeline).toMatch(
-    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored stored, 202; .* Worked on job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
+    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored answered 202; .* Processed by job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
   );
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">retirements<\/a>/);
   expect(shown).toContain('<a href="/jobs/5">job 5</a>');
@@ -41,7 +41,7 @@ test('a timeline says of what was not read that nobody knows whether it changed'
   const shown = await page('/deliveries/7');
   const words = wordsOf(shown);
   expect(words).toMatch(/1 of 1 list not read retirements .*failed \(503\)/);
-  expect(words).toContain('No change is known What was not read may have changed.');
+  expect(words).toContain('No changes known Lists that were not read may have changed.');
   expect(words).not.toContain('Nothing changed');
   expect(shown).toContain('<li class="bad"><strong>1 of 1 list not read');
 });
@@ -54,13 +54,15 @@ test('a list that was read again counts as it was read last, with all that chang
   await tables.change("UPDATE syncs SET state = 'partial' WHERE resource = 'retirements'");
   await scene.read('retirements', [retirement('r-1')]);
   await tables.change("UPDATE syncs SET job_id = 5 WHERE resource = 'retirements'");
-  expect(wordsOf(await page('/deliveries/7'))).toMatch(/Read 1 list .*1 row changed Its work is not over/);
+  expect(wordsOf(await page('/deliveries/7'))).toMatch(
+    /Read 1 list .*1 row changed Processing has not finished/,
+  );
   await tables.change(`UPDATE inbox.jobs SET state = 'done', finished_at = '${AT}900Z'`);
   const over = await page('/deliveries/7');
   expect(wordsOf(over)).toMatch(/Read 1 list .*1 row changed 1 retirement added/);
   expect(over).not.toContain('not read');
   await tables.change("UPDATE inbox.jobs SET state = 'failed'");
-  expect(await page('/deliveries/7')).toContain('What was not read may have changed.');
+  expect(await page('/deliveries/7')).toContain('Lists that were not read may have changed.');
 });
 
 test('what grows old on a page stands in a part of it that is kept new', async () => {
@@ -150,6 +152,25 @@ test('no page is an end: each id leads on, and help to every list', async () => 
   const help = await page('/help');
   for (const { name } of ALL_LISTS) expect(help).toContain(`href="/${name}"`);
   expect(await page('/warehouse?as-of=2026-05-04&vintage=2021')).toMatch(
-    /<a href="\/warehouse\?as-of=2026-05-04[^"]*">All<\/a>/,
+    /<a href="\/warehouse\?as-of=2026-05-04[^"]*">Clear filters<\/a>/,
   );
+});
+
+test('columns named drift, part, trigger, kind and verdict link to their explanations in help', async () => {
+  const { scene, page, tables } = await consoleStage({ now: Date.now });
+  await scene.read('retirements', [retirement('r-1')]);
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates_asked)
+    VALUES (9, 'tick', 'data', 'k', 'schedule', '{}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
+  const help = await page('/help');
+  const linked = async (path: string) =>
+    Array.from(
+      (await page(path)).matchAll(/<a class="term" href="\/help#(\w+)" title="[^"]+">/g),
+      ([, id]) => id,
+    );
+  expect(await linked('/jobs')).toEqual(['kind', 'trigger', 'part']);
+  expect(await linked('/syncs')).toEqual(['drift', 'trigger']);
+  expect(await linked('/organizations/organization-1')).toEqual(['drift']);
+  for (const id of ['drift', 'part', 'trigger', 'kind', 'verdict'])
+    expect(help, id).toContain(`<dt id="${id}">`);
+  expect(wordsOf(await page('/jobs/9'))).toContain('This job starts a scheduled round of reads.');
 });

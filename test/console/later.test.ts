@@ -57,7 +57,7 @@ test.each(['/rejected-webhooks', '/search?q=ab', '/?as-of=2026-05-04'])(
     const { page, faults } = await brokenStage();
     const said = await page(path);
     expect(wordsOf(said)).toContain(
-      'The rest of this page could not be made: the log of the console says why.',
+      'The rest of this page could not be created. The log of the console has the reason.',
     );
     expect(said).toMatch(/<\/html>\n$/);
     expect(faults).toEqual([new Error('no answer')]);

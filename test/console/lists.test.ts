@@ -117,7 +117,7 @@ describe('a list', () => {
     const own = await page('/retirements?organization_id=organization-1&vintage=2021');
     expect(wordsOf(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t.');
     expect(wordsOf(await page('/retirements?as-of=1000d'))).toContain(
-      'knows of no retirement that stood then',
+      'No retirements are known at that time',
     );
     expect(wordsOf(await page('/syncs?id=99'))).toContain('0 syncs (id 99)');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
@@ -148,7 +148,7 @@ describe('a list', () => {
     expect(await chosen()).toContain(`1 credit ${how}: 100 t.`);
     const gone = 'organization-2';
     await scene.read('warehouse', [credit('c-2', of(gone))], { organizationId: gone });
-    expect(await chosen()).toContain(`2 credits ${how}: 200 t; of it 100 t are available now.`);
+    expect(await chosen()).toContain(`2 credits ${how}: 200 t, of which 100 t are available now.`);
     expect(await chosen()).toContain('no access (uninstalled)');
   });
 
@@ -163,13 +163,11 @@ describe('a list', () => {
     expect(JSON.parse(await then('&organization_id=organization-1'))).toMatchObject([{ id: 'r-1' }]);
     expect(JSON.parse(await then(''))).toMatchObject([{ id: 'r-1' }]);
     expect(idsOf(await page('/retirements?as-of=now'))).toHaveLength(1);
-    expect(await then(`&organization_id=${id}`)).toContain('Nothing of it was known then.');
+    expect(await then(`&organization_id=${id}`)).toContain('Nothing is known about this list at that time.');
     const own = await page('/organizations/organization-1');
     for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates', 'projects'])
       expect(own).toContain(`href="/${path}?organization_id=organization-1"`);
-    expect(own).toContain(
-      'href="/jobs?organization_id=organization-1&amp;state=waiting">When it is read next',
-    );
+    expect(own).toContain('href="/jobs?organization_id=organization-1&amp;state=waiting">Next reads');
   });
 
   test('of projects has those that an organization names', async () => {
@@ -204,7 +202,7 @@ describe('a list', () => {
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('retirements', [], { organizationId: 'organization-2' });
     expect(wordsOf(await page('/retirements'))).toMatch(
-      /fresh in 1 organization, last read completely .*no access \(uninstalled\) in 1 organization,/,
+      /fresh in 1 organization, last complete read .*no access \(uninstalled\) in 1 organization,/,
     );
     const other = wordsOf(await page('/retirements?organization_id=organization-2'));
     expect([other.includes('no access (uninstalled) in 1'), other.includes('fresh in')]).toEqual([
@@ -239,28 +237,31 @@ describe('a list', () => {
     const unknown = await open('/retirements?document=1');
     expect([unknown.status, wordsOf(await unknown.text())]).toEqual([
       400,
-      expect.stringContaining('There is no “document” here. What may be asked: id, organization_id'),
+      expect.stringContaining('Unknown parameter “document”. Parameters: id, organization_id'),
     ]);
     expect(faults).toEqual([]);
   });
 });
 
 test.each([
-  ['/?typ=exPost', 'typ', 'all, as-of'],
-  ['/balance?organization=o-1', 'organization', 'organization_id'],
-  ['/changes?form=1d', 'form', 'since, until, organization_id, resource, before'],
-  ['/changes.csv?before=5', 'before', 'since, until, organization_id, resource.'],
-  ['/retirements.json?after=x', 'after', 'id, organization_id'],
-  ['/jobs?as-of=2025-05-04', 'as-of', 'state, kind'],
-  ['/retirements/r-1?at=2025-05-04', 'at', 'as-of'],
-  ['/help?q=x', 'q', 'nothing'],
-])('%s: a word that a page does not know is not passed over', async (path, word, known) => {
+  ['/?typ=exPost', 'Unknown parameter “typ”. Parameters: all, as-of.'],
+  ['/balance?organization=o-1', 'Unknown parameter “organization”. Parameters: organization_id.'],
+  [
+    '/changes?form=1d',
+    'Unknown parameter “form”. Parameters: since, until, organization_id, resource, before.',
+  ],
+  [
+    '/changes.csv?before=5',
+    'Unknown parameter “before”. Parameters: since, until, organization_id, resource.',
+  ],
+  ['/retirements.json?after=x', 'Unknown parameter “after”. Parameters: id, organization_id'],
+  ['/jobs?as-of=2025-05-04', 'This page has no history view. Parameters: state, kind'],
+  ['/retirements/r-1?at=2025-05-04', 'Unknown parameter “at”. Parameters: as-of.'],
+  ['/help?q=x', 'Unknown parameter “q”. This page accepts no parameters.'],
+])('%s: a page reports an unknown parameter', async (path, sentence) => {
   const { open } = await consoleStage();
   const answer = await open(path);
-  expect([answer.status, wordsOf(await answer.text())]).toEqual([
-    400,
-    expect.stringContaining(`There is no “${word}” here. What may be asked: ${known}`),
-  ]);
+  expect([answer.status, wordsOf(await answer.text())]).toEqual([400, expect.stringContaining(sentence)]);
 });
 
 test('a read is found by its number', async () => {
@@ -290,9 +291,9 @@ describe('a retirement', () => {
     scene.clock.at += 1000;
     await scene.read('retirements', [retirement('r-1', { amount: amount('12.5') })], { claim: 2 });
     const shown = wordsOf(await page('/retirements/r-1'));
-    expect(shown).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
+    expect(shown).toContain('12.5 t of Peat bog 2021 retired for Harbour Ferries');
     expect(shown).toContain('beneficiary: – → Harbour Ferries');
-    expect(shown).toContain('first seen');
+    expect(shown).toContain('first observed');
   });
 
   test('T83 is text, whatever the registry calls it', async () => {

@@ -28,7 +28,7 @@ test('what is available is one sentence, with how fresh it is, and what it leads
     /^6,300\.200001 t ex-post available to sell now in 1 of the 1 known organization$/,
   );
   const page = await read('/');
-  expect(wordsOf(page)).toContain('Attention▲ 2 things');
+  expect(wordsOf(page)).toContain('Attention▲ 2 issues');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
 
@@ -48,9 +48,9 @@ test('how old the oldest of what is available is, and how much of it failed at t
   await scene.read('warehouse', [credit('c-1')]);
   await scene.db.change("UPDATE resource_states SET outcome = 'failed', failing_since = as_of");
   expect(wordsOf(await page('/'))).toContain(
-    'Fresh1 of 1known organizations, the oldest read 4 min ago; the last read failed in 1',
+    'Fresh1 of 1known organizations, oldest read 4 min ago; last read failed in 1',
   );
-  expect(wordsOf(await page('/'))).toContain('1 list could not be read, or not be believed, the last time.');
+  expect(wordsOf(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
 });
 
 test('a row without an amount is told of, not counted as nothing', async () => {
@@ -93,13 +93,13 @@ test('what a tile or a chart adds up says what is in no sum', async () => {
   const words = wordsOf(await page('/'));
   const left = '1 row has no amount that can be added.';
   expect(words).toMatch(
-    new RegExp(`Reserved0 t ex-post1 reservation, the first ends in \\d+ min\\. ${left}`),
+    new RegExp(`Reserved0 t ex-post1 reservation, the first expires in \\d+ min\\. ${left}`),
   );
   expect(words).toContain(`Not available100 t ex-postorganization-1: stale (overdue). ${left}`);
   expect(words).toContain(
-    `known since today: 100 t (1 of the 1 known organization, 1 of them as last seen). ${left}`,
+    `recorded since today: 100 t (1 of the 1 known organization, 1 of them not up to date). ${left}`,
   );
-  expect(words).toContain(`In these twelve months 0 t were retired (1 of the 1 known organization). ${left}`);
+  expect(words).toContain(`0 t retired in the last twelve months (1 of the 1 known organization). ${left}`);
 });
 
 test('charts count the organizations that the sentence above them counts, and say how many they cover', async () => {
@@ -121,14 +121,14 @@ test('charts count the organizations that the sentence above them counts, and sa
   expect(await sentence()).toBe('100 t ex-post available to sell now in 1 of the 3 known organizations');
   const words = wordsOf(await page('/'));
   expect(words).toContain(
-    'Stock of ex-post, known since today: 130 t (2 of the 3 known organizations, 1 of them as last seen)',
+    'Stock of ex-post, recorded since today: 130 t (2 of the 3 known organizations, 1 of them not up to date)',
   );
   expect(words).toMatch(
-    /most was retired in \w+ \d{4}: 130 t \(2 of the 3 known organizations, 1 of them as last seen\)/,
+    /Most retired in the last twelve months: 130 t in \w+ \d{4} \(2 of the 3 known organizations, 1 of them not up to date\)/,
   );
   expect(words).not.toContain('180 t');
   await install(scene, 3, 'uninstalled');
-  expect(wordsOf(await page('/'))).toContain('known since today: 100 t (1 of the 2 known organizations)');
+  expect(wordsOf(await page('/'))).toContain('recorded since today: 100 t (1 of the 2 known organizations)');
 });
 
 test('what needs attention is named with what helps', async () => {
@@ -193,10 +193,10 @@ test('T85 ex-ante is in no number with ex-post: not in the sentence, nor in a ch
   await scene.read('warehouse', [of('c-1', '440995', 'exPost'), of('c-2', '63304', 'exAnte')]);
   const page = await read('/');
   expect(wordsOf(page)).toContain('440,995 t ex-post and 63,304 t ex-ante available to sell now');
-  expect(page).toContain('Stock of ex-post, known since today: 440,995 t');
+  expect(page).toContain('Stock of ex-post, recorded since today: 440,995 t');
   expect(wordsOf(page)).toMatch(/ex-post, 1 project440,995440,995.*ex-ante, 1 project63,30463,304/);
   const then = await read(`/?as-of=${new Date(scene.clock.at).toISOString()}`);
-  expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante stood in the warehouses');
+  expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante in the warehouses');
   for (const text of [page, then]) expect(text).not.toContain('504,299');
 });
 
@@ -223,11 +223,11 @@ test('an empty mirror invites, by the address to give to the registry and a ligh
   const empty = wordsOf(await page('/'));
   expect(empty).toContain('Nothing is mirrored yet');
   expect(empty).toContain('http://127.0.0.1:8080/webhooks');
-  expect(empty).toContain('No delivery has come yet.');
+  expect(empty).toContain('No webhook has arrived yet.');
   await tables.change(
     "INSERT INTO inbox.deliveries (received_at, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
   );
-  expect(wordsOf(await page('/'))).toContain('A delivery came');
+  expect(wordsOf(await page('/'))).toContain('A webhook arrived');
 });
 
 test('what is reserved is added up, with when the first ends and the way to all of it; what came last is a sentence', async () => {
@@ -239,7 +239,7 @@ test('what is reserved is added up, with when the first ends and the way to all 
     reservation('h-3', { reservedToDate: ends(-1) }),
   ]);
   const shown = await page('/');
-  expect(wordsOf(shown)).toMatch(/Reserved10 t .*2 reservations, the first ends in 3 min/);
+  expect(wordsOf(shown)).toMatch(/Reserved10 t .*2 reservations, the first expires in 3 min/);
   expect(shown).toContain('<a href="/reservations?state=outstanding">2 reservations</a>');
   await scene.read('reservations', [reservation('h-1', { reservedToDate: ends(8.5) })], { claim: 2 });
   expect(wordsOf(await page('/'))).toContain('reservation of 5 t Peat bog by an app removed');
@@ -286,7 +286,7 @@ test('of many projects and vintages the largest stand there, and what the others
   expect(shown[1]).toMatch(/^Project 13\d*14$/);
   expect(shown.at(-1)).toMatch(/^2 other projects\d*3$/);
   expect(await page('/')).toContain('<a href="/?all=yes">2 other projects</a>');
-  expect(wordsOf(await page('/'))).toContain('othersSum');
+  expect(wordsOf(await page('/'))).toContain('othersTotal');
   expect(await rows('/?all=yes')).toHaveLength(15);
   const then = `/?as-of=${new Date(Date.now()).toISOString()}`;
   expect(await rows(then)).toEqual(shown);

@@ -103,13 +103,13 @@ test('T83 what no row names is not there, whatever it is called', async () => {
 test('it says why it stands here, what is not known, and by which address it is cited', async () => {
   const { page, words, clock } = await stage();
   const said = await words('/retirements/r-1');
-  expect(said).toMatch(/Shown by sync \d+: asked .*, ended .* \(complete\)\. What asked for it: delivery/);
-  expect(said).toContain('What cannot be known');
+  expect(said).toMatch(/Observed by sync \d+: asked .*, ended .* \(complete\)\. Triggered by: delivery/);
+  expect(said).toContain('Known gaps');
   const shown = await page('/retirements/r-1');
-  const [, cited = ''] = /To cite it: <a href="([^"]+)"/.exec(shown) ?? [];
+  const [, cited = ''] = /Permanent link: <a href="([^"]+)"/.exec(shown) ?? [];
   clock.at += MINUTE;
   expect(cited).toMatch(/^\/retirements\/r-1\?as-of=/);
-  expect(await words(cited)).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
+  expect(await words(cited)).toContain('12.5 t of Peat bog 2021 retired for Harbour Ferries');
 });
 
 test('as of before the mirror began its page says what can be said: when it was first seen, how it is dated, what is not known', async () => {
@@ -118,10 +118,10 @@ test('as of before the mirror began its page says what can be said: when it was 
   const answer = await open(`/retirements/r-1?as-of=${at}`);
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
-  expect(said).toContain('Retirement r-1 was not in the mirror then.');
+  expect(said).toContain('Retirement r-1 was not in the mirror at that time.');
   expect(said).toContain(`The mirror had not seen it in the list by ${wordsOf(moment(at).text)}.`);
   expect(said).toMatch(
-    /First seen [^.]+\.\d+ UTC\. The mirror does not know what it was before that\. The registry dates it 1 Mar 2026, 10:00:00.000 UTC\./,
+    /First seen [^.]+\.\d+ UTC\. Earlier history is unknown\. The registry dates it 1 Mar 2026, 10:00:00.000 UTC\./,
   );
   expect(said).toMatch(/retirements: not known before [^.]+\.\d+ UTC, the end of the first complete read/);
   expect(said).toContain('Back to now');
@@ -132,7 +132,7 @@ test('as of before the mirror began its page says what can be said: when it was 
 
 test('as of an instant before it was stored there is no certificate', async () => {
   const { words } = await stage();
-  expect(await words('/retirements/r-1?as-of=25m')).toContain('no certificate was stored by then');
+  expect(await words('/retirements/r-1?as-of=25m')).toContain('no certificate stored');
   expect(await words('/retirements/r-1?as-of=10m')).toContain('certificate matches its hash');
 });
 
@@ -146,9 +146,9 @@ test('a file that another one replaced stays within reach, as of an instant afte
 
 test('T89 of a row that was changed by hand it says that, and not when it was last seen unchanged', async () => {
   const { words, scene } = await stage();
-  expect(await words('/retirements/r-1')).toContain('Last seen unchanged by the complete read');
+  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the complete read');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');
   expect(said).toContain('Somebody changed it by hand: its document contradicts beneficiary.');
-  expect(said).not.toContain('Last seen unchanged');
+  expect(said).not.toContain('Confirmed unchanged');
 });

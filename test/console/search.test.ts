@@ -49,16 +49,16 @@ test('what is not there is said, and how far was looked', async () => {
   const { find } = await stage();
   const words = wordsOf(await find('nowhere'));
   expect(words).toContain('Search for “nowhere”');
-  expect(words).toContain('0 hits');
-  expect(words).toContain('among the newest 50,000 rows of each table');
+  expect(words).toContain('0 results');
+  expect(words).toContain('in the newest 50,000 rows of each table');
 });
 
 test('T83 what is looked for is text, and no pattern', async () => {
   const { find, faults, page } = await stage();
   expect(await find('<img src=x>')).not.toContain('<img');
   for (const text of ['%%', '__', "' or 1=1", '\\\\'])
-    expect(wordsOf(await find(text)), text).toContain('0 hits');
-  expect(wordsOf(await find('x'))).toContain('What are you looking for?');
+    expect(wordsOf(await find(text)), text).toContain('0 results');
+  expect(wordsOf(await find('x'))).toContain('Search · carbon-mirror');
   expect(faults).toEqual([]);
   expect(await page('/help')).toContain('<kbd>/</kbd>');
 });

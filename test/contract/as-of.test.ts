@@ -144,14 +144,18 @@ async function asking({ stage, env, reader }: Library) {
   }
   async function retired(id: string, at: string): Promise<string | undefined> {
     const said = await words(`/retirements/${id}`, at);
-    return /does not show it|was not known/.exec(said) === null ? /for Edit \d/.exec(said)?.[0] : undefined;
+    return /No longer listed|was not in the mirror/.exec(said) === null
+      ? /for Edit \d/.exec(said)?.[0]
+      : undefined;
   }
 
   return async (at: string) => {
     const lists: Record<string, unknown> = {};
     for (const { path } of DATED) {
       const file = await page(`/${path}.json`, at);
-      const rows: Row[] = file.includes('Nothing of it was known then.') ? [] : JSON.parse(file);
+      const rows: Row[] = file.includes('Nothing is known about this list at that time.')
+        ? []
+        : JSON.parse(file);
       lists[path] = { rows: rows.map(datedAndOwned).toSorted(), onPage: await onPage(`/${path}`, at) };
     }
     const histories: Record<string, unknown> = {};
@@ -167,7 +171,7 @@ async function asking({ stage, env, reader }: Library) {
       exported: await exported(at),
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
-      stood: /([\d.,]+) t ex-post stood/.exec(then)?.[1],
+      stood: /([\d.,]+) t ex-post in the warehouses/.exec(then)?.[1],
       counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
     };
   };

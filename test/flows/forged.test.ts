@@ -55,7 +55,7 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
   expect(explained).toContain(
     'Somebody changed it by hand: its document contradicts beneficiary, created_at.',
   );
-  expect(explained).not.toContain('Last seen unchanged');
+  expect(explained).not.toContain('Confirmed unchanged');
   const { exitCode, stdout, stderr } = await run('sync', '--full', '--json');
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.anything() });
   const synced: { readonly resource: string; readonly mended: boolean; readonly error: string | null }[] =

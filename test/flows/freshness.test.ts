@@ -375,7 +375,7 @@ describe('T98 what waits for too long', () => {
       {
         state: 'fail',
         found: expect.stringMatching(/^A delivery is unread, and has waited for \d+ s/),
-        todo: `Nothing has gone wrong with it: it waits for its turn. See "carbon-mirror deliveries show ${id}".`,
+        todo: `It has not failed: it is waiting for its turn. See "carbon-mirror deliveries show ${id}".`,
       },
     ]);
     expect(status).toContain(`carbon-mirror deliveries show ${id}`);
@@ -500,7 +500,7 @@ describe('after an outage', () => {
     const { open } = await visitConsole(engine.openReader, { now: time.now });
     const status = async () => (await runCommand(['status'], { env, now: time.now })).stdout;
     const now = async () => await (await open('/')).text();
-    expect(await status()).toContain('1 job that failed waits. The registry answers again');
+    expect(await status()).toContain('1 job that failed waits. The registry has recovered');
     expect(await now()).toContain('1 job that failed waits');
     await change(
       "UPDATE jobs SET state = 'failed', started_at = ?, finished_at = ? WHERE state = 'waiting'",

@@ -78,7 +78,7 @@ export function createDesk(
   async function stream(sql: string, { signal, hangUp }: Visitor): Promise<Asked> {
     if (open.size >= AT_ONCE) makeRoom();
     if (open.size >= AT_ONCE)
-      throw new AskError('refused', 'two questions are being answered; ask again in a moment');
+      throw new AskError('refused', 'two queries are already running; try again in a moment');
     const answer: OpenAnswer = { hangUp, unreadSince: null };
     open.add(answer);
     try {
@@ -127,8 +127,8 @@ function describe({ code, message }: AskError, schema: readonly Relation[]): str
   if (code === 'unknown_name') return `SQL: ${message}${perhaps(message, schema)}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;
   if (code === 'time_limit')
-    return `The question was ${message}. Ask for less, or use "carbon-mirror query" with a longer limit.`;
-  return `The question was stopped: ${message}.`;
+    return `The query was ${message}. Select less, or use "carbon-mirror query" with a longer limit.`;
+  return `The query was stopped: ${message}.`;
 }
 
 const NAMED = /(table|relation|column):? "?([\w.]+)/;
@@ -151,5 +151,5 @@ function perhaps(message: string, schema: readonly Relation[]): string {
     .filter(other => name !== '' && far(other) <= Math.max(2, name.length / 3))
     .toSorted((one, other) => far(one) - far(other) || one.length - other.length)
     .slice(0, MOST_NEAR);
-  return near.length === 0 ? '' : `. Perhaps ${near.join(', ')}?`;
+  return near.length === 0 ? '' : `. Did you mean ${near.join(', ')}?`;
 }

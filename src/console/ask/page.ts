@@ -23,25 +23,25 @@ const WANTED = 'available_credits retirements warehouse_credits freshness change
 export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
   const isWanted = ({ name }: Relation) => WANTED.includes(name);
   const others = relations.filter(each => !isWanted(each));
-  const body = html`<h1>Ask in SQL</h1>
-<div class="columns"><form class="ask card" method="post" action="/ask"><label>One statement that reads
+  const body = html`<h1>SQL query</h1>
+<div class="columns"><form class="ask card" method="post" action="/ask"><label>Read-only SQL
 <textarea name="sql" rows="${LINES}" spellcheck="false" required>${sql}</textarea></label>
-<p class="links"><button class="first">Ask</button> <button name="form" value="csv">As CSV</button> <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> asks</span></p></form>
-<section class="card"><h2>Questions that are ready</h2><p class="quiet">One fills the box; it is asked once you ask it.</p><ul>${ready.map(
+<p class="links"><button class="first">Run</button> <button name="form" value="csv">Download CSV</button> <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it</span></p></form>
+<section class="card"><h2>Saved queries</h2><p class="quiet">Click one to load it, then press Run.</p><ul>${ready.map(
     each =>
       html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
   )}</ul></section></div>
 ${outcome !== null && result(outcome)}
-<div class="columns"><section class="card"><h2>What there is</h2>${relations.filter(isWanted).map(relation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(relation)}</details></section>
-<section class="card"><h2>With a tool of your own</h2><p><code>carbon-mirror snapshot FILE</code> copies the mirror into one SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p></section></div>`;
-  return { title: 'Ask', body };
+<div class="columns"><section class="card"><h2>Tables and views</h2>${relations.filter(isWanted).map(relation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(relation)}</details></section>
+<section class="card"><h2>Other tools</h2><p><code>carbon-mirror snapshot FILE</code> copies the current mirror into one SQLite file for sqlite3, Datasette, DuckDB or pandas.</p></section></div>`;
+  return { title: 'SQL query', body };
 }
 
 function result(outcome: Reply): Html {
   if ('fault' in outcome) return html`<p role="alert" class="fault">${outcome.fault}</p>`;
   const { columns, rows, hasMore } = outcome;
   const caption = hasMore
-    ? `The first ${withThousands(rows.length)} rows; the CSV has all of them`
+    ? `First ${withThousands(rows.length)} rows; the CSV has all of them`
     : formatCount(rows.length, 'row');
   return html`<section id="answer">${table(
     caption,

@@ -31,8 +31,8 @@ export interface Dated {
 /** Says as of when a page is, leads back, and asks for another instant. */
 export function asOfBar(path: string, query: URLSearchParams, { at, now }: Dated): Html {
   const others = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
-  return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Another instant">
+  return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">
 ${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-${at !== null && html`<p role="note"><strong>As the mirror had observed by <time datetime="${at}">${at}</time>.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a></p>`}
+${at !== null && html`<p role="note"><strong>Showing what the mirror had observed by <time datetime="${at}">${at}</time>.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a></p>`}
 <label>As of<input name="${AS_OF}" value="${at}" placeholder="${now.slice(0, 10)}"></label><button>Show</button></form>`;
 }

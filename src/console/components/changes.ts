@@ -53,7 +53,7 @@ export function feed(
   if (groups.length === 0) return false;
   return html`<div class="wide"><h2>${caption}${beside}</h2><ul class="feed">${groups.map(
     ({ first, changes }) =>
-      html`<li><span>${changes.length === 1 ? line(first) : html`<strong>${kindOf(first.resource, first.change, changes.length)}</strong>`}</span>${ago(first.observed_at, now)}<small>${owner === undefined && whose(first)} ${cause(first)}</small>${changes.length > 1 && html`<details><summary>Each of them</summary><ul class="feed">${changes.map(line).map(each => html`<li>${each}</li>`)}</ul></details>`}</li>`,
+      html`<li><span>${changes.length === 1 ? line(first) : html`<strong>${kindOf(first.resource, first.change, changes.length)}</strong>`}</span>${ago(first.observed_at, now)}<small>${owner === undefined && whose(first)} ${cause(first)}</small>${changes.length > 1 && html`<details><summary>Show each</summary><ul class="feed">${changes.map(line).map(each => html`<li>${each}</li>`)}</ul></details>`}</li>`,
   )}</ul>${more}</div>`;
 }
 
@@ -84,5 +84,5 @@ const LONG_ID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\b/g;
 
 function cause({ newest_delivery_id: delivery, trigger, sync_id: sync }: Change): Html {
   if (delivery !== null) return leading('newest_delivery_id', delivery, html`delivery ${delivery}`, null);
-  return html`<a href="/syncs?id=${sync}">sync ${sync}</a>${trigger !== null && ` (${trigger})`}`;
+  return html`<a href="/syncs?id=${sync}">sync ${sync}</a>${trigger !== null && ` (${trigger === 'person' ? 'manual' : trigger})`}`;
 }

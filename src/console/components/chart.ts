@@ -47,7 +47,7 @@ export function chart({ as, title, points, unit }: Drawn): Html {
   const path = points.map(({ value }, place) => `${x(place)},${y(value)}`).join(' ');
   return html`<figure class="card"><figcaption><h2>${title}</h2></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${title}">${ticks.map(tick)}${as === 'line' && html`<polygon points="${x(0)},${BOTTOM} ${path} ${x(points.length - 1)},${BOTTOM}"/><polyline points="${path}"/>`}${points.map(mark)}${points.map(name)}</svg>
-<details><summary>As a table</summary><dl class="facts"><dt>When</dt><dd>${unit}</dd>${points.map(each => html`<dt>${each.name}</dt><dd>${each.says}</dd>`)}</dl></details></figure>`;
+<details><summary>Show as a table</summary><dl class="facts"><dt>Period</dt><dd>${unit}</dd>${points.map(each => html`<dt>${each.name}</dt><dd>${each.says}</dd>`)}</dl></details></figure>`;
 }
 
 /** Three or four round numbers, the first below all values and the last above. */

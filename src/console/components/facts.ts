@@ -2,6 +2,7 @@ import type { Row, Value } from '../../store/contract/tables.js';
 import { cell, isEmpty, isId, isInstant, leading } from './cell.js';
 import { type Fact, factsOf } from './head.js';
 import { html, type Html } from './html.js';
+import { termLabel } from './terms.js';
 import { headingOf, instantAgo } from './words.js';
 
 interface When {
@@ -22,7 +23,7 @@ export function facts(row: Row, { now, at = null }: When, without: readonly stri
     .map((column): Fact => {
       const value = whole(column, row[column], now);
       const name = column.endsWith('_id') ? `${headingOf(column)} id` : headingOf(column);
-      return [name, !isEmpty(value.text) && leading(column, row[column], value, at)];
+      return [termLabel(column, name), !isEmpty(value.text) && leading(column, row[column], value, at)];
     });
   return factsOf(lines);
 }

@@ -1,5 +1,6 @@
 import type { Choice } from '../../query/names.js';
 import { html, type Html, type Part } from './html.js';
+import { TERMS } from './terms.js';
 import { capitalized } from './words.js';
 
 /** One of several, or any; a text where there are too many to look through, or what is asked for is none of them. */
@@ -19,6 +20,6 @@ export function filterBar(
   more: Part = null,
 ): Html {
   return html`<form class="filters" method="get" action="${path}" role="search" aria-label="Filters">
-${fields.map(([label, field]) => html`<label>${capitalized(label)}${field}</label>`)}
+${fields.map(([label, field]) => html`<label${TERMS[label] !== undefined && html` title="${TERMS[label]}"`}>${capitalized(label)}${field}</label>`)}
 <button>Show</button> ${more}</form>`;
 }

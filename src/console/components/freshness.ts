@@ -7,7 +7,7 @@ import { ago, badge, wordsAgo } from './words.js';
 
 /** How old the rows of a list are, and of how many organizations. */
 export function freshnessOf(sums: readonly FreshnessSum[], now: number): Html {
-  return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list of an organization has been read.' : sums.map(sum => describe(sum, now))}</p>`;
+  return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => describe(sum, now))}</p>`;
 }
 
 /** How far a resource can be trusted, in words and in the colour of what they mean. */
@@ -19,7 +19,7 @@ function describe(sum: FreshnessSum, now: number): Html {
   const { resources, oldest_at: oldestAt, as_of: asOf } = sum;
   const read =
     asOf !== null &&
-    html`, last read completely ${ago(asOf, now)}${oldestAt !== null && wordsAgo(oldestAt, now) !== wordsAgo(asOf, now) && html` to ${ago(oldestAt, now)}`}`;
+    html`, last complete read ${ago(asOf, now)}${oldestAt !== null && wordsAgo(oldestAt, now) !== wordsAgo(asOf, now) && html` to ${ago(oldestAt, now)}`}`;
   return html`${standing(sum)} in ${formatCount(resources, 'organization')}${read}. `;
 }
 
@@ -32,5 +32,5 @@ export function gapsOf(resource: string, gaps: readonly Known[]): Html {
   const oldest = html`<p class="lead">${sayOldest(gaps)}</p>`;
   if (lines.length === 0) return oldest;
   const shown = [...lines.slice(0, MAX_SHOWN), formatRest(lines.length) ?? []].flat();
-  return html`${oldest}<section class="card"><h2>What cannot be known</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
+  return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
 }

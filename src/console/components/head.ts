@@ -8,7 +8,7 @@ export function head(list: readonly [href: string, name: string], title: Part, l
 <p class="lead" id="lead" data-live>${lead}</p></div>`;
 }
 
-export type Fact = readonly [name: string, value: Part];
+export type Fact = readonly [name: Part, value: Part];
 
 /** Facts that belong together, under what they answer. */
 export function card(question: string, facts: readonly Fact[]): Html {

@@ -30,7 +30,7 @@ const ROOMS = [
   room('Operations', 'deliveries rejected-webhooks jobs syncs'),
 ];
 const UNDATED = ['Changes', 'Operations'];
-const THEMES = { light: 'Light', dark: 'Dark', '': 'As the system' };
+const THEMES = { light: 'Light', dark: 'Dark', '': 'System' };
 
 type Room = ReturnType<typeof room>;
 
@@ -39,7 +39,7 @@ function room(name: string, pages: string): readonly [name: string, pages: reado
     '': 'Now',
     'inventory-requests': 'Requests',
     'rejected-webhooks': 'Rejected',
-    balance: 'Does it add up?',
+    balance: 'Reconciliation',
   };
   const nameOf = (page: string) => called[page] ?? `${page.charAt(0).toUpperCase()}${page.slice(1)}`;
   return [name, pages.split(' ').map(page => [`/${page}`, nameOf(page)])];
@@ -53,7 +53,7 @@ export function layout({ title, path, query, body, about, goesOn, dated, hasDemo
     link(UNDATED.includes(name) ? to : withAt(to, at), name, name === entered?.[0] && IN_ROOM),
   );
   const hasTabs = entered !== undefined && entered[1].length > 1;
-  const aside = [['/ask', 'Ask'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
+  const aside = [['/ask', 'SQL'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
     ([to, name]) => link(to, name, path === to && CURRENT),
   );
   const first = html`<!doctype html>
@@ -67,15 +67,15 @@ export function layout({ title, path, query, body, about, goesOn, dated, hasDemo
 ${SCRIPT}${goesOn && AGAIN}
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header class="top">
-<a class="brand" href="/">carbon-mirror</a>${hasDemo && html` <a class="state doubt" href="/demo" title="The registry of this mirror is made up">demo</a>`}
+<a class="brand" href="/">carbon-mirror</a>${hasDemo && html` <a class="state doubt" href="/demo" title="This mirror reads a sandbox registry with invented data">demo</a>`}
 <nav aria-label="Pages"><ul>${rooms}</ul></nav>
 <form class="search" method="get" action="/search" role="search" aria-label="Everything"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
 <ul>${aside}</ul>
 <details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
 </header>
-<p id="link" role="status" hidden>This page cannot be fetched anew. What you see may be old.</p>
+<p id="link" role="status" hidden>This page could not be updated and may be out of date.</p>
 ${(hasTabs || about || dated !== null) && html`<div class="under">${hasTabs && tabs(entered, path, at)}${about}${dated !== null && asOfBar(path, query, dated)}</div>`}
 <main id="content">${body}`;
   const last = html`</main>

@@ -57,6 +57,7 @@ kbd { padding: 0 .35rem; border: 1px solid var(--strong); border-bottom-width: 2
 .copied::after { content: " ✓ copied"; color: var(--good); }
 pre { margin: var(--s2) 0 0; padding: var(--s3); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border: 1px solid var(--line); border-radius: var(--radius); }
 time { white-space: nowrap; }
+.term { color: inherit; text-decoration: underline dotted; text-underline-offset: .2em; }
 del { color: var(--quiet); }
 ins { text-decoration: none; font-weight: 600; }
 

@@ -5,6 +5,8 @@ import { html, type Html, type Part } from './html.js';
 
 export interface TableColumn<Row> {
   readonly name: string;
+  /** Replaces the name above the column, for example by a link. */
+  readonly heading?: Part;
   readonly cell: (row: Row) => Part;
   /** Numbers stand below each other. */
   readonly numeric?: boolean;
@@ -24,7 +26,7 @@ export function table<Row>(
   caption: Part,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { empty = 'Nothing.', more = null, beside = null }: Around = {},
+  { empty = 'No rows.', more = null, beside = null }: Around = {},
 ): Html {
   const filled = columns
     .map(column => ({ ...column, cells: rows.map(row => html`${column.cell(row)}`) }))
@@ -37,7 +39,7 @@ export function table<Row>(
 <caption>${caption}${beside}</caption>
 ${
   rows.length > 0 &&
-  html`<thead><tr>${filled.map(({ name, numeric, cells }) => html`<th scope="col"${numeric && NUMERIC}>${name}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`)}</tr></thead>
+  html`<thead><tr>${filled.map(({ name, heading = name, numeric, cells }) => html`<th scope="col"${numeric && NUMERIC}>${heading}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`)}</tr></thead>
 <tbody>${rows.map((_, place) => html`<tr>${cellsOf(place)}</tr>\n`)}</tbody>`
 }
 </table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${more}</div>`;

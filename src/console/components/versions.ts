@@ -16,8 +16,8 @@ export function toldBy(at: string | null, all: readonly Row[]): Row[] {
 export function versions(rows: readonly Row[], now: number): Html {
   const changes = rows.map((row, index) => ({ row, before: rows[index - 1] })).toReversed();
   const line = ({ row, before }: (typeof changes)[number]) =>
-    html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, no longer true ${cell('valid_to', row['valid_to'], now)}`}:
-${before === undefined ? 'first seen' : differences(before, row, now)} (${row['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${shown(row['sync_id'])}">sync ${shown(row['sync_id'])}</a>`})</li>`;
+    html`<li>Observed ${cell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, valid until ${cell('valid_to', row['valid_to'], now)}`}:
+${before === undefined ? 'first observed' : differences(before, row, now)} (${row['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${shown(row['sync_id'])}">sync ${shown(row['sync_id'])}</a>`})</li>`;
   return html`<ol class="versions" reversed>${changes.map(line)}</ol>`;
 }
 
@@ -25,7 +25,7 @@ function differences(before: Row, after: Row, now: number): Html {
   const columns = Object.keys(after).filter(
     column => ![...BOOKKEEPING, 'valid_from'].includes(column) && before[column] !== after[column],
   );
-  if (columns.length === 0) return html`came back as it was, or changed in what has no column`;
+  if (columns.length === 0) return html`reappeared, or changed only in fields without a column`;
   return html`${columns.map(
     (column, place) =>
       html`${place > 0 && ', '}${labelOf(column)}: <del>${cell(column, before[column], now)}</del> → <ins>${cell(column, after[column], now)}</ins>`,

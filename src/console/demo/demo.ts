@@ -35,16 +35,16 @@ async function showDemo(
   now: number,
 ): Promise<Shown> {
   const changes = await readNewest(reader, ALL_CHANGES, null, CHANGES);
-  const body = html`<h1>Play registry, and watch the mirror follow.</h1>
-<p>The registry of this demo is made up and runs on this machine. What you do here is done there; what comes of it here is the mirror's own work.</p>
+  const body = html`<h1>Demo</h1>
+<p>This mirror reads a sandbox registry on this machine. Actions run in the sandbox registry; watch the mirror pick them up.</p>
 <ul class="actions card">${actions.map(
     ({ name, says, shows }) => html`<li>${button(true, `/demo/${name}`, says)} <span>${shows}</span></li>`,
   )}</ul>
 <section id="done" data-live>${
     done.length > 0 &&
-    html`<h2>What you did</h2><ul class="card">${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
+    html`<h2>Your actions</h2><ul class="card">${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${feed('What the mirror observed last', groupsOf(changes).slice(0, GROUPS), { now })}</section>`;
+<section id="moved" data-live>${feed('Recent changes in the mirror', groupsOf(changes).slice(0, GROUPS), { now })}</section>`;
   return { title: 'Demo', body };
 }
 
@@ -69,7 +69,7 @@ export function offerDemo(app: Express, { actions, readers, now, answers }: Demo
     if (action === undefined) return next();
     const says = await readers
       .use(reader => action.run(reader))
-      .catch(({ message }: Error) => `It was not done: ${message}`);
+      .catch(({ message }: Error) => `Failed: ${message}`);
     done.unshift({ at: new Date(now()).toISOString(), says });
     done.splice(REMEMBERED);
     return response.redirect(303, '/demo');

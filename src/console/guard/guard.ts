@@ -49,11 +49,11 @@ export function createGuard({ keys, names, port }: GuardOptions): RequestHandler
 }
 
 const NOT_OURS =
-  'This console is called by localhost or a loopback address; CONSOLE_NAMES names others, as of a tunnel.';
-const FOREIGN = 'This was not sent by a page of this console.';
-const NO_KEY = 'Open the address that "carbon-mirror console url" prints.';
+  'This console answers only to localhost and loopback addresses. Add other names, such as that of a tunnel, to CONSOLE_NAMES.';
+const FOREIGN = 'This request did not come from a page of this console.';
+const NO_KEY = 'Sign in with the address that "carbon-mirror console url" prints.';
 const USED =
-  'This address is good for one visit, and not for ever. "carbon-mirror console url" prints a new one.';
+  'This sign-in link has expired or was already used. Run "carbon-mirror console url" for a new one.';
 
 /**
  * Whether a request calls us by a name of ours. Somebody may point a name of theirs at this machine: to a browser our

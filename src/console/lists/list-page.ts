@@ -20,6 +20,7 @@ import { freshnessOf, gapsOf, standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { choose, filterBar } from '../components/filters.js';
 import { table } from '../components/table.js';
+import { termLabel } from '../components/terms.js';
 import { headingOf, labelOf, withoutAmount } from '../components/words.js';
 import { filesOf, rowsFiles } from './files.js';
 
@@ -51,7 +52,8 @@ ${fields(list, asked, asking, choices)}`,
     const { reader, at } = asking;
     const states = at === null ? await readStates(reader, list.resource, null) : null;
     const { asked: then, gaps } = await ofKnown(asked, asking);
-    if (gaps.length > 0 && knownIn(gaps).length === 0) return { fault: 'Nothing of it was known then.' };
+    if (gaps.length > 0 && knownIn(gaps).length === 0)
+      return { fault: 'Nothing is known about this list at that time.' };
     const rows = streamRows(reader, then);
     const { columns } = asked.list;
     if (states === null) return { rows, columns };
@@ -97,12 +99,12 @@ async function show(all: ListRequest, asking: Ask, choices: Choices): Promise<Ht
   };
   const available =
     name === 'warehouse' && states !== null && paged.sum !== null && paged.count > 0
-      ? `; of it ${formatTonnes(await readSumOf(reader, asked, states.fresh))} t are available now`
+      ? `, of which ${formatTonnes(await readSumOf(reader, asked, states.fresh))} t are available now`
       : '';
   const lead = (text: string, from: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
   const shown = shownOf(list).map(column => ({
-    name: headingOf(list.name === 'retirements' && column === 'created_at' ? 'retired' : column),
+    ...namesOf(list, column),
     cell: (row: Row) => contentOf(list, row, column, { now, at }),
     numeric: isNumeric(column),
   }));
@@ -115,7 +117,7 @@ async function show(all: ListRequest, asking: Ask, choices: Choices): Promise<Ht
 ${paged.next !== null && lead('Next page', Buffer.from(JSON.stringify(paged.next)).toString('base64url'), html` rel="next"`)}</p>
 </section>
 ${gaps.length > 0 && gapsOf(resource ?? '', gaps)}
-<details><summary>The SQL of this page</summary><pre>${paged.sql}</pre></details>`;
+<details><summary>SQL of this page</summary><pre>${paged.sql}</pre></details>`;
 }
 
 /** By the name of the list: the column that names a row to people. It comes first, and leads to its page. */
@@ -140,6 +142,11 @@ function shownOf(list: List): string[] {
   const others = list.columns.filter(column => column !== first && !said.includes(column));
   const isId = (column: string) => /(^|_)id$/.test(column);
   return [first, ...others.filter(column => !isId(column)), ...others.filter(isId)];
+}
+
+function namesOf(list: List, column: string) {
+  const name = headingOf(list.name === 'retirements' && column === 'created_at' ? 'retired' : column);
+  return { name, heading: termLabel(column, name) };
 }
 
 /** A cell of a row, which leads to what it names. */
@@ -223,7 +230,7 @@ function fields(list: List, asked: ListRequest, { at }: Ask, choices: Choices): 
       name === 'installation_id' ? 'organization' : labelOf(name),
       field(name, filter, choices, textOf(asked, name)),
     ]),
-    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${asked.filters.length > 0 && html`<a href="${withAt(`/${list.name}`, at)}">All</a>`}`,
+    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${asked.filters.length > 0 && html`<a href="${withAt(`/${list.name}`, at)}">Clear filters</a>`}`,
   );
 }
 
@@ -239,10 +246,10 @@ function field(name: string, { fits }: Filter, choices: Choices, value: string |
 /** Why the list is empty, and what would fill it. */
 async function emptyWords(reader: Ask['reader'], asked: ListRequest): Promise<Html> {
   const { list, at, filters } = asked;
-  const all = html`<a href="${withAt(`/${list.name}`, at)}">All ${list.many}</a>`;
+  const all = html`<a href="${withAt(`/${list.name}`, at)}">Show all ${list.many}</a>`;
   if (filters.length > 0)
-    return html`No ${list.one} fits. ${(await explainNothing(reader, asked)).map(each => `${each} `)}${all}`;
-  return at === null ? html`${list.empty}` : html`The mirror knows of no ${list.one} that stood then.`;
+    return html`No ${list.many} match these filters. ${(await explainNothing(reader, asked)).map(each => `${each} `)}${all}`;
+  return at === null ? html`${list.empty}` : html`No ${list.many} are known at that time.`;
 }
 
 /** Null where it is none of ours: then the first page is shown. */

@@ -35,9 +35,9 @@ export const BALANCE: Page = {
     if (chosen !== null && typeof chosen !== 'string') return chosen;
     const organizations = await readChoices(ask.reader, 'organizations', null);
     return {
-      title: 'Does it add up?',
+      title: 'Reconciliation',
       goesOn: ask.comparison?.told().underway != null,
-      body: html`<h1>Does it add up?</h1>
+      body: html`<h1>Reconciliation</h1>
 ${filterBar('/balance', [['organization', choose('organization_id', organizations, chosen)]])}
 ${registry(ask)}`,
       later: async () => show(await readBalance(ask.reader, chosen), chosen),
@@ -47,30 +47,30 @@ ${registry(ask)}`,
 
 function show(balance: Balance, chosen: Ask['at']): Html {
   const { balanced, rowsWithoutAmount, notBalanced } = balance;
-  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? coverageOf(balance) : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
-<section id="wrong" data-live>${notBalanced.length > 0 && table('What is not balanced', [WHAT, WHOSE, { name: 'Why', cell: ({ why }) => why }], notBalanced)}</section>
-<section id="sums" data-live>${table('What was added up', COLUMNS, listedIn(balance), { empty: 'No list that has rows has been read completely.' })}</section>`;
+  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? coverageOf(balance) : 'Projects and serializations are checked across all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
+<section id="wrong" data-live>${notBalanced.length > 0 && table('Unbalanced sums', [WHAT, WHOSE, { name: 'Reason', cell: ({ why }) => why }], notBalanced)}</section>
+<section id="sums" data-live>${table('Checked sums', COLUMNS, listedIn(balance), { empty: 'No list with rows has been read completely yet.' })}</section>`;
 }
 
 /** What each row is held against is asked for at the registry, which takes its time. */
 function registry({ comparison, canAct, now }: Ask): Html {
   if (comparison === null)
-    return html`<section class="card"><h2>Is it what the registry has?</h2><p>This console may not ask the registry. Where its settings are, <code>carbon-mirror verify --against-registry</code> compares every row.</p></section>`;
+    return html`<section class="card"><h2>Comparison with the registry</h2><p>This console has no registry credentials. Run <code>carbon-mirror verify --against-registry</code> where they are set to compare every row.</p></section>`;
   const { underway, ended } = comparison.told();
-  return html`<section id="registry" class="card" data-live><h2>Is it what the registry has?</h2>
-${underway === null ? button(canAct, '/balance/compare', 'Compare with the registry') : html`<p role="status">${badge('being compared', 'doubt')} since ${ago(underway.since, now)}: ${formatCount(underway.lists, 'list')} read${underway.reading !== null && html`, now ${underway.reading}`}</p>`}
-${ended === null ? html`<p class="quiet">Not compared since this console was started. Every row is asked for again, and held against the mirror.</p>` : html`<p>${outcome(ended.outcome)} <span class="quiet">Compared ${ago(ended.at, now)}.</span></p>${differences(ended.outcome)}`}</section>`;
+  return html`<section id="registry" class="card" data-live><h2>Comparison with the registry</h2>
+${underway === null ? button(canAct, '/balance/compare', 'Compare with the registry') : html`<p role="status">${badge('in progress', 'doubt')} Started ${ago(underway.since, now)}: ${formatCount(underway.lists, 'list')} read${underway.reading !== null && html`, reading ${underway.reading}`}</p>`}
+${ended === null ? html`<p class="quiet">No comparison since this console started. A comparison reads every row from the registry again.</p>` : html`<p>${outcome(ended.outcome)} <span class="quiet">Compared ${ago(ended.at, now)}.</span></p>${differences(ended.outcome)}`}</section>`;
 }
 
 type Outcome = NonNullable<ReturnType<Comparison['told']>['ended']>['outcome'];
 
 function outcome(found: Outcome): Html {
-  if ('fault' in found) return html`${badge('It could not be compared:', 'bad')} ${found.fault}`;
+  if ('fault' in found) return html`${badge('The comparison failed:', 'bad')} ${found.fault}`;
   const { faults, rows, organizations, known, left } = found;
   const whose = `${withThousands(rows)} rows of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}`;
-  if (faults.length > 0) return badge(`${formatCount(faults.length, 'fault')} in ${whose}.`, 'bad');
-  if (rows === 0) return badge('Nothing was compared: there is no row that can be read there.', 'doubt');
-  return html`${badge(`${whose} are as at the registry.`, 'good')}${left.length > 0 && ` ${formatCount(left.length, 'list')} could not be compared.`}`;
+  if (faults.length > 0) return badge(`${formatCount(faults.length, 'difference')} in ${whose}.`, 'bad');
+  if (rows === 0) return badge('Nothing was compared: no row could be read from the registry.', 'doubt');
+  return html`${badge(`${whose} match the registry.`, 'good')}${left.length > 0 && ` ${formatCount(left.length, 'list')} could not be compared.`}`;
 }
 
 function differences(found: Outcome): Html | false {
@@ -85,17 +85,17 @@ function differences(found: Outcome): Html | false {
     const list = each.resource === '*' ? 'everything' : each.resource.replaceAll('_', ' ');
     return html`<li>${whose}, ${list}: ${wordsOf({ ...FRESH, ...each })}</li>`;
   });
-  return html`${shown.length > 0 && table('What differs', columns, shown, { more: formatRest(found.faults.length) })}
-${left.length > 0 && html`<h3>What could not be compared</h3><ul class="gaps">${left} ${formatRest(found.left.length)}</ul>`}`;
+  return html`${shown.length > 0 && table('Differences', columns, shown, { more: formatRest(found.faults.length) })}
+${left.length > 0 && html`<h3>Lists that could not be compared</h3><ul class="gaps">${left} ${formatRest(found.left.length)}</ul>`}`;
 }
 
 function verdict(balance: Balance): Html {
-  if (balance.balanced === null) return badge('Nothing can be added up yet.');
+  if (balance.balanced === null) return badge('Nothing to reconcile yet.');
   return badge(verdictOn(balance), balance.balanced ? 'good' : 'bad');
 }
 
 const WHAT = {
-  name: 'What',
+  name: 'Sum',
   cell: ({ what, identity, type }: Line) =>
     html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${creditTypeName(type)}`}`,
 };
@@ -121,8 +121,8 @@ const COLUMNS = [
   WHOSE,
   { name: 'Balanced', cell: ({ balanced }: Line) => isBalanced(balanced) },
   amount('Opening', line => line.opening_micro),
-  amount('Rose', line => line.risen_micro),
-  amount('Fell', line => line.fallen_micro),
+  amount('Increases', line => line.risen_micro),
+  amount('Decreases', line => line.fallen_micro),
   amount('Found', line => line.found_micro),
   amount('Expected', line => line.expected_micro, isUpperBound),
   amount('Difference', line => line.difference_micro),

@@ -20,5 +20,5 @@ export async function leadOn(
 }
 
 export function missing({ one }: List, id: string | undefined): Missing {
-  return { missing: `There is no ${one} “${id ?? ''}”.` };
+  return { missing: `No ${one} with the id “${id ?? ''}”.` };
 }

@@ -57,7 +57,7 @@ export function byVintage(
   const fits = (count: number) => {
     const shown = new Set(columnsOf(count));
     const totals = sumsBy(rows, row => (shown.has(vintageOf(row)) ? vintageOf(row) : OTHERS));
-    return widthOf([...totals, ['Sum', sum(rows)]]) <= ROOM;
+    return widthOf([...totals, ['Total', sum(rows)]]) <= ROOM;
   };
   let count = isAll ? sums.length : Math.min(sums.length, MOST_VINTAGES);
   while (!isAll && count > 1 && !fits(count)) count -= 1;
@@ -72,7 +72,7 @@ export function byVintage(
       const value = cells.get(vintage);
       return value === undefined ? BLANK : cell(value, vintage);
     });
-    return html`${name}${each}<td class="number" data-label="Sum" title="${formatTonnes(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
+    return html`${name}${each}<td class="number" data-label="Total" title="${formatTonnes(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
   };
   const line = ({ row, rows: of }: Line) => {
     const name = isOne ? creditTypeName(textIn(row, 'type')) : linked(row);
@@ -99,7 +99,7 @@ export function byVintage(
   const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down${outOf(rows)}`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${fits(count) ? 'matrix' : 'matrix blocks'}">
 <caption>${caption}</caption>
-<thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
+<thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Total</th></tr></thead>
 ${[...new Set(all.map(typeIn))].map(body)}
 </table></div>`;
 }
@@ -109,7 +109,7 @@ export async function available(reader: Reader, scope: Scope): Promise<Html> {
   const { rows, unavailable } = await readAvailability(reader, scope);
   const amounts =
     rows.length === 0
-      ? html`<p class="card">Nothing of it is available now.</p>`
+      ? html`<p class="card">Nothing is available now.</p>`
       : byVintage('Available', rows, { isOne: scope.projectId != null });
   return html`<div class="stack">${amounts}
 ${notAvailable(unavailable)}</div>`;
@@ -142,8 +142,8 @@ export async function stood(reader: Reader, project: string, at: string): Promis
     each => each.project_id === project && known.has(each.organization_id ?? ''),
   );
   if (rows.length === 0)
-    return html`<p class="card">Nothing of it stood in a warehouse then.</p>${gapsOf('warehouse', gaps)}`;
-  return html`${byVintage('What stood in the warehouses', rows, { isOne: true, at })}${gapsOf('warehouse', gaps)}`;
+    return html`<p class="card">Not in any warehouse at that time.</p>${gapsOf('warehouse', gaps)}`;
+  return html`${byVintage('In the warehouses', rows, { isOne: true, at })}${gapsOf('warehouse', gaps)}`;
 }
 
 /** The largest first. */
@@ -175,7 +175,7 @@ function vintageOf(row: Row): string {
 }
 
 function nameOf(row: Row): string {
-  return textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'of no project';
+  return textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'no project';
 }
 
 function linked(row: Row): Html {

@@ -53,7 +53,7 @@ async function askedIn({ reader, query, now }: Ask): Promise<Asked | Fault> {
   if ('fault' in since) return since;
   if ('fault' in until) return until;
   if (since.from > until.to)
-    return { fault: `The span ends at ${until.to}, before it begins at ${since.from}.` };
+    return { fault: `The range ends at ${until.to}, before it starts at ${since.from}.` };
   const given = query.get('resource') || null;
   const resource = given === null ? null : findSpelling(given, CHANGED);
   if (given !== null && resource === null) return { fault: describeWrongWord(given, CHANGED) };
@@ -77,18 +77,18 @@ async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
   const days = new Set([asked.since, asked.until].map(dayWords));
   return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}, ${[...days].join(' to ')}</h1>
 ${await form(ask)}
-<section id="rows" data-live>${feed('Newest first', groupsOf(changes), { now, beside: filesOf(PATH, query, { before: null }) })}
+<section id="rows" data-live>${feed('Changes, newest first', groupsOf(changes), { now, beside: filesOf(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
-<p id="span" class="lead" data-live>Observed from ${moment(asked.since)} to ${moment(asked.until)}: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
-<details><summary>The SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
+<p id="span" class="lead" data-live>Observed from ${moment(asked.since)} to ${moment(asked.until)}. The registry may have changed earlier. Changes undone between two reads are not recorded.</p>
+<details><summary>SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
 }
 
 /** What is newer than a page is not counted on it. */
 function sentence(count: number, isOlder: boolean): string {
   const one = isOlder ? 'older change' : 'change';
   if (count > ROWS) return `More than ${ROWS} ${one}s`;
-  if (count === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
+  if (count === 0) return isOlder ? 'No older changes' : 'No changes';
   return formatCount(count, one);
 }
 
@@ -116,6 +116,6 @@ ${filterBar(PATH, [
   ['since', html`<input name="since" value="${query.get('since')}" placeholder="${SINCE}">`],
   ['until', html`<input name="until" value="${query.get('until')}" placeholder="${UNTIL}">`],
   ['organization', choose('organization_id', organizations, query.get('organization_id'))],
-  ['what', choose('resource', what, query.get('resource'))],
+  ['resource', choose('resource', what, query.get('resource'))],
 ])}`;
 }

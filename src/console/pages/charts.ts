@@ -19,7 +19,7 @@ export function stockByDay({ stock, stockCoverage }: Charts): Html {
   const now = `${wholeTonnes(last.micro)} t`;
   const title =
     series.points.length === 1
-      ? `Stock of ${type}, known since today: ${now}`
+      ? `Stock of ${type}, recorded since today: ${now}`
       : `Stock of ${type} ${way === 'stayed' ? 'stayed at' : `${way} from ${wholeTonnes(first.micro)} t to`} ${now}`;
   const more = outOf([last]);
   return chart({
@@ -41,9 +41,9 @@ function drawn(points: readonly Point[], called: (name: string) => string) {
   });
 }
 
-/** `3 of the 4 known organizations, 1 of them as last seen` */
+/** `3 of the 4 known organizations, 1 of them not up to date` */
 function coverageWords({ organizations, known, last_seen: lastSeen }: ListCoverage): string {
-  const old = lastSeen === 0 ? '' : `, ${withThousands(lastSeen)} of them as last seen`;
+  const old = lastSeen === 0 ? '' : `, ${withThousands(lastSeen)} of them not up to date`;
   return `${withThousands(organizations)} of ${formatKnownOrganizations(known)}${old}`;
 }
 
@@ -57,13 +57,13 @@ export function retiredByMonth({ retired: points, retiredCoverage }: Charts): Ht
   if (most === undefined || retiredCoverage.organizations === 0) return html``;
   const title =
     most.micro === 0n
-      ? 'In these twelve months 0 t were retired'
-      : `Of twelve months, most was retired in ${monthWords(most.name)}: ${wholeTonnes(most.micro)} t`;
+      ? '0 t retired in the last twelve months'
+      : `Most retired in the last twelve months: ${wholeTonnes(most.micro)} t in ${monthWords(most.name)}`;
   const more = outOf(points);
   return chart({
     as: 'bars',
     title: `${title} (${coverageWords(retiredCoverage)})${more}`,
-    unit: 'tonnes retired in the month, by the dates of the registry',
+    unit: 'tonnes retired in the month (registry dates)',
     points: drawn(points, name => monthWords(name).replace(/ 20/, ' ’')),
   });
 }

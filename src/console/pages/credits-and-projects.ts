@@ -15,7 +15,7 @@ import { html, type Html, type Part } from '../components/html.js';
 import { withAt } from '../components/as-of.js';
 import { gapsOf } from '../components/freshness.js';
 import { toldBy, versions } from '../components/versions.js';
-import { badge } from '../components/words.js';
+import { badge, capitalized } from '../components/words.js';
 import type { Ask, Page } from '../page.js';
 import { leadOn } from './by-id.js';
 import { available, stood } from './by-vintage.js';
@@ -41,9 +41,9 @@ function thing(list: List): Page {
       const [first] = rows;
       if (first === undefined) return await withoutRow(list, id, all, ask);
       const title = titleOf(list, first);
-      const body = html`${head([withAt(`/${list.name}`, at), list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
+      const body = html`${head([withAt(`/${list.name}`, at), list.title], title, rows.map(isGone).every(Boolean) && badge('No longer listed by the registry', 'bad'))}
 ${list.name === 'projects' && (await ofProject(id, ask))}
-${await Promise.all(rows.map(async (row, place) => await one(list, [row, place], history, ask)))}
+${await Promise.all(rows.map(async (row, place) => await one([row, place], history, ask)))}
 ${at !== null && list.resource !== null && list.name !== 'projects' && (await gapsAt(list.resource, rows, at, ask))}`;
       return { title: `${list.one} ${id}`, body };
     },
@@ -58,12 +58,12 @@ async function withoutRow(list: List, id: string, all: readonly Row[], ask: Ask)
   const title = `${list.one} ${id}`;
   const way = [withAt(`/${list.name}`, at), list.title] as const;
   if (name !== null) {
-    const lead = at === null ? badge('The registry does not show this project to the app.') : false;
+    const lead = at === null ? badge('The registry does not show this project to the app') : false;
     return { title, body: html`${head(way, name, lead)}${await ofProject(id, ask)}` };
   }
   const isKnown = all.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
   if (!isKnown) return await leadOn(list, ask, isProject ? await readNamedProjects(reader, id) : []);
-  return { title, body: head(way, `This ${list.one} was not in the mirror then.`, id) };
+  return { title, body: head(way, `This ${list.one} was not in the mirror at that time.`, id) };
 }
 
 /** How far the lists were known in which it stood. */
@@ -95,7 +95,7 @@ function titleOf({ name }: List, row: Row): string {
 async function ofProject(project: string, { reader, at }: Ask): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name =>
-      html`<a href="${withAt(`/${name}?project_id=${encodeURIComponent(project)}`, at)}">Its ${name}</a>`,
+      html`<a href="${withAt(`/${name}?project_id=${encodeURIComponent(project)}`, at)}">${capitalized(name)}</a>`,
   );
   const sums = at === null ? await availableOfProject(reader, project) : await stood(reader, project, at);
   return html`<section id="available" data-live>${sums}<p class="links">${links}</p></section>`;
@@ -103,19 +103,18 @@ async function ofProject(project: string, { reader, at }: Ask): Promise<Html> {
 
 async function availableOfProject(reader: Reader, project: string): Promise<Html> {
   const { available: fresh, known } = await sumStanding(reader, 0);
-  return html`<p class="lead">Fresh are the warehouses of ${withThousands(fresh)} of ${formatKnownOrganizations(known)}.</p>
+  return html`<p class="lead">Warehouses up to date: ${withThousands(fresh)} of ${formatKnownOrganizations(known)}.</p>
 ${await available(reader, { projectId: project })}`;
 }
 
 async function one(
-  list: List,
   [row, place]: readonly [Row, number],
   history: readonly Row[],
   { reader, now, at }: Ask,
 ): Promise<Part> {
   const owner = textIn(row, 'organization_id');
   const own = history.filter(each => keyOf(each) === keyOf(row));
-  return html`<div id="known-${place}" class="columns" data-live><section class="card"><h2>${owner === null ? 'What is known of it' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, at)) ?? owner}`, at)}</h2>${facts(row, { now, at }, WITHOUT)}
-${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section>
-<section class="card"><h2>${list.name === 'projects' ? 'Its history' : 'Its movements'}, newest first</h2>${versions(own, now)}</section></div>`;
+  return html`<div id="known-${place}" class="columns" data-live><section class="card"><h2>${owner === null ? 'Details' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, at)) ?? owner}`, at)}</h2>${facts(row, { now, at }, WITHOUT)}
+${typeof row['document'] === 'string' && asSent('Original JSON from the registry', row['document'])}</section>
+<section class="card"><h2>Version history, newest first</h2>${versions(own, now)}</section></div>`;
 }

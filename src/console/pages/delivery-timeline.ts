@@ -17,14 +17,14 @@ export function life(delivery: Row, reads: readonly Read[], now: number): Html {
 function received({ received_at: at, duplicates }: Row, now: number): Stop {
   const came = String(at ?? '');
   const what = html`<strong>Received</strong> ${moment(came)}`;
-  const more = html`${ago(came, now)}${Number(duplicates) > 0 && `, and ${formatCount(Number(duplicates), 'duplicate')} since`}`;
+  const more = html`${ago(came, now)}${Number(duplicates) > 0 && `, ${formatCount(Number(duplicates), 'duplicate')} since`}`;
   return { colour: 'good', what, more };
 }
 
 function stored({ verdict, ignored_reason: reason, secret_index: secret }: Row): Stop {
   const isAccepted = verdict === 'accepted';
   const what = isAccepted ? 'Verified and stored' : String(verdict ?? '').replaceAll('_', ' ');
-  const more = `stored, 202; signed with secret ${Number(secret ?? 0) + 1} of WEBHOOK_SECRETS`;
+  const more = `answered 202; signed with secret ${Number(secret ?? 0) + 1} of WEBHOOK_SECRETS`;
   return {
     colour: isAccepted ? 'good' : 'none',
     what: html`<strong>${what}</strong>`,
@@ -36,7 +36,7 @@ function worked({ job_id: job, job_state: state, received_at: from, started_at: 
   if (job === null || job === undefined) return [];
   const waited = between(String(from ?? ''), String(to ?? ''));
   const said = String(state ?? 'unknown');
-  const what = html`<strong>Worked on</strong> <a href="/jobs/${String(job)}">job ${String(job)}</a> ${waited !== null && `after ${waited} `}${badge(said)}`;
+  const what = html`<strong>Processed</strong> by <a href="/jobs/${String(job)}">job ${String(job)}</a> ${waited !== null && `after ${waited} `}${badge(said)}`;
   return [{ colour: colourIn(said), what, more: said === 'done' ? null : String(outcome ?? '') }];
 }
 
@@ -70,19 +70,23 @@ function changed(reads: readonly Read[], state: string): Stop {
   const rows = reads.reduce((sum, each) => sum + changesOf(each), 0);
   const isOver = !['waiting', 'running', 'paused'].includes(state);
   const isAll = isOver && state !== 'failed' && reads.every(isWhole);
-  const nothing = isAll ? 'Nothing changed' : 'No change is known';
+  const nothing = isAll ? 'Nothing changed' : 'No changes known';
   const what = rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : nothing;
   return {
     colour: isAll ? 'good' : 'doubt',
     what: html`<strong>${what}</strong>`,
-    more: isAll ? null : isOver ? 'What was not read may have changed.' : 'Its work is not over.',
+    more: isAll
+      ? null
+      : isOver
+        ? 'Lists that were not read may have changed.'
+        : 'Processing has not finished.',
     each: effectsOf(reads),
   };
 }
 
 function lineOf(each: Read): Part {
   const { started_at: from, finished_at: to, state, error } = each;
-  const took = to === null ? 'under way' : `in ${between(from, to) ?? 'no time'}`;
+  const took = to === null ? 'in progress' : `in ${between(from, to) ?? 'no time'}`;
   const rows = changesOf(each);
   const came =
     rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : isWhole(each) && 'nothing changed';

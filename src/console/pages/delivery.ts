@@ -34,11 +34,11 @@ async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown>
   const effects = reads.every(isWhole) ? effectsOf(reads) : [];
   const came = effects.length > 0 ? effects.join(', ') : end;
   const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))}${isOpen && badge(state)} Delivery ${shown(id)}${came !== null && html`: ${shown(came)}`}`)}
-<div class="columns"><section id="life" class="card" data-live><h2>What became of it</h2>${life(delivery, reads, now)}
+<div class="columns"><section id="life" class="card" data-live><h2>Timeline</h2>${life(delivery, reads, now)}
 ${typeof organizationId === 'string' && button(canAct, '/read-now', 'Read now', { organization_id: organizationId })}</section>
-<div class="stack"><section id="came" class="card" data-live><h2>What came</h2>${facts(delivery, { now }, WITHOUT)}</section>
-<section class="card"><details><summary>Technical</summary>${facts(delivery, { now })}</details>
-${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}</section></div></div>`;
+<div class="stack"><section id="came" class="card" data-live><h2>Payload</h2>${facts(delivery, { now }, WITHOUT)}</section>
+<section class="card"><details><summary>Technical details</summary>${facts(delivery, { now })}</details>
+${signedData === null ? html`<p>The signed text was deleted after its retention period.</p>` : asSent('Signed text', decoded(signedData))}</section></div></div>`;
   return { title: `Delivery ${String(id)}`, body };
 }
 

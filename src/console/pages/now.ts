@@ -65,7 +65,7 @@ function show(answer: Overview, ask: Ask): Shown {
 <div class="columns">
 <section id="available" data-live>${sums.length > 0 && byVintage('Available', sums, { query })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
-<section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
+<section id="moved" data-live>${feed('Recent activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
 </div>
 <div id="below" class="stack"><section id="leftout" data-live>${leftOut(standing.leftOut, ask)}</section></div>`;
   return { title: 'Now', body };
@@ -83,20 +83,20 @@ function countOf({ known, uninstalled }: StandingSums): number {
 
 /** What to do where nothing has come yet, and a light that tells when something does. */
 function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
-  return html`<div class="card"><h2>Two steps, at the registry</h2><ol>
-<li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the host name by which the internet reaches this machine`}.</li>
-<li>Install the app on an organization. The first webhook leads to the first read.</li></ol>
+  return html`<div class="card"><h2>Set up the registry</h2><ol>
+<li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the public host name of this machine`}.</li>
+<li>Install the app on an organization. Its first webhook starts the first read.</li></ol>
 <p class="light">${
     newestDeliveryAt === null
-      ? html`<span class="state">No delivery has come yet.</span>`
-      : html`<span class="state good">A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization appears here when it has been read.`
+      ? html`<span class="state">No webhook has arrived yet.</span>`
+      : html`<span class="state good">A webhook arrived ${ago(newestDeliveryAt, now)}.</span> Its organization appears here after its first read.`
   }</p></div>`;
 }
 
 /** A number, and of how many organizations; true in every state. */
 function hero({ standing, sums }: Overview): Html {
   if (countOf(standing) === 0)
-    return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app, as far as the mirror has seen.</h1>`;
+    return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app yet, as far as the mirror knows.</h1>`;
   return html`<h1 id="sentence" class="tile hero" data-live>${large(formatSumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${formatKnownOrganizations(standing.known)}${outOf(sums)}</span></h1>`;
 }
 
@@ -119,18 +119,18 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
     'Reserved',
     formatSumByType(reserved),
     reservations === 0
-      ? 'no reservation stands'
-      : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}${outOf(reserved)}`,
+      ? 'no outstanding reservations'
+      : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first expires ${ends === null ? 'never' : wordsAgo(ends, now)}${outOf(reserved)}`,
   )}${tile(
     'Not available',
-    count > 0 && seen === 0 ? 'not known' : formatSumByType(left),
+    count > 0 && seen === 0 ? 'unknown' : formatSumByType(left),
     first === undefined
-      ? 'no organization is left out'
+      ? 'all organizations included'
       : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${outOf(left)}`,
   )}${tile(
     'Fresh',
     `${withThousands(standing.available)} of ${withThousands(standing.known)}`,
-    html`known organizations${standing.oldest_at !== null && html`, the oldest read ${ago(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">the last read failed in ${withThousands(standing.failing)}</a>`}`,
+    html`known organizations${standing.oldest_at !== null && html`, oldest read ${ago(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">last read failed in ${withThousands(standing.failing)}</a>`}`,
   )}${tile(
     'Newest webhook',
     activity.newestDeliveryAt === null ? 'none yet' : ago(activity.newestDeliveryAt, now),
@@ -139,8 +139,8 @@ function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Htm
 }
 
 function attention(troubles: readonly Trouble[]): Html {
-  if (troubles.length === 0) return html`<span class="good">✓ Nothing</span>`;
-  return html`<a class="${troubles.some(each => colourOf(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${formatCount(troubles.length, 'thing')}</a>`;
+  if (troubles.length === 0) return html`<span class="good">✓ None</span>`;
+  return html`<a class="${troubles.some(each => colourOf(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${formatCount(troubles.length, 'issue')}</a>`;
 }
 
 function tile(name: string, value: Part, more: Part): Html {
@@ -154,7 +154,7 @@ function nameOf({ organization_name: name, ...own }: Warehouse): string {
 function notices(troubles: readonly Trouble[], canAct: boolean): Html {
   return html`${troubles.map(
     trouble =>
-      html`<div class="notice ${colourOf(trouble)}"><strong>${capitalized(trouble.found)}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Look at it</a> ${ACTS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>In a terminal</summary><code>${trouble.command}</code></details>`}</div>`,
+      html`<div class="notice ${colourOf(trouble)}"><strong>${capitalized(trouble.found)}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Details</a> ${ACTS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>Command</summary><code>${trouble.command}</code></details>`}</div>`,
   )}`;
 }
 
@@ -165,7 +165,7 @@ function colourOf({ check, href }: Trouble): 'bad' | 'doubt' {
 
 /** What can be done here about what a page shows. */
 const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
-  '/jobs?state=failed': canAct => button(canAct, '/jobs/retry', 'Try again'),
+  '/jobs?state=failed': canAct => button(canAct, '/jobs/retry', 'Retry'),
   '/jobs?state=paused': canAct => button(canAct, '/read-now', 'Read now'),
 };
 
@@ -181,7 +181,7 @@ function glance(
       wholeTonnes(sums.get(JSON.stringify([id, type])) ?? null),
   });
   return html`${firstOf(
-    'Organizations, trouble first',
+    'Organizations',
     [
       {
         name: 'Organization',
@@ -205,16 +205,16 @@ function glance(
 function leftOut({ count, worst }: StandingSums['leftOut'], { now, query }: Ask): Html | false {
   if (count === 0) return false;
   return firstOf(
-    'What is known and is not available now',
+    'Unavailable credits',
     [
       {
         name: 'Organization',
         cell: each => leading('organization_id', each.organization_id, html`${nameOf(each)}`, null),
       },
       { name: 'State', cell: stateOf },
-      { name: 'Known', cell: ({ as_of: at }) => ago(at, now) },
+      { name: 'Last complete read', cell: ({ as_of: at }) => ago(at, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
-      { name: 'Why', cell: sentenceOf },
+      { name: 'Reason', cell: sentenceOf },
     ],
     worst,
     query,

@@ -15,6 +15,7 @@ import { head } from '../components/head.js';
 import { standing } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { table } from '../components/table.js';
+import { termLabel } from '../components/terms.js';
 import { ago, badge, certificateCounts } from '../components/words.js';
 import { leadOn } from './by-id.js';
 import { available } from './by-vintage.js';
@@ -48,15 +49,15 @@ async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<S
   );
   const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
   const top = html`${head([withAt('/organizations', at), 'Organizations'], title, at === null && (answer.state === 'active' ? standing(worstOf(answer)) : badge(answer.state)))}
-<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${href('jobs')}&amp;state=waiting">When it is read next</a></li>`}</ul>`;
+<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${href('jobs')}&amp;state=waiting">Next reads</a></li>`}</ul>`;
   if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
   const body = html`${top}
 <section id="available" data-live>${await available(reader, { organizationId: id })}</section>
 <section id="resources" data-live>${resources(answer, href, now)}</section>
-<section class="links"><span id="certificates" data-live>${certificateCounts(answer.certificates, id)}</span> ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
+<section class="links"><span id="certificates" data-live>${certificateCounts(answer.certificates, id)}</span> ${button(canAct, '/read-now', 'Read now', { organization_id: id })}</section>`;
   const later = async () => {
     const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId: id }, null, CHANGES);
-    return html`<section id="moved" data-live>${feed('Its last changes', groupsOf(changes).slice(0, GROUPS), { now, owner: id })}</section>`;
+    return html`<section id="moved" data-live>${feed('Recent changes', groupsOf(changes).slice(0, GROUPS), { now, owner: id })}</section>`;
   };
   return { title, body, later };
 }
@@ -78,15 +79,20 @@ function resources(
     return list === undefined ? name : html`<a href="${href(list.name)}">${name}</a>`;
   };
   return table(
-    'What is known of it, and how old it is',
+    'Data freshness',
     [
       { name: 'Resource', cell: ({ resource }) => linked(resource) },
       { name: 'State', cell: standing },
       ROWS,
       { name: 'Last complete read', cell: ({ as_of: at }) => ago(at, now) },
-      { name: 'Drift', cell: ({ drift_total: drift }) => withThousands(drift), numeric: true },
-      { name: 'Why', cell: sentenceOf },
-      { name: 'Fails since', cell: ({ failing_since: since }) => since !== null && ago(since, now) },
+      {
+        name: 'Drift',
+        heading: termLabel('drift', 'Drift'),
+        cell: ({ drift_total: drift }) => withThousands(drift),
+        numeric: true,
+      },
+      { name: 'Reason', cell: sentenceOf },
+      { name: 'Failing since', cell: ({ failing_since: since }) => since !== null && ago(since, now) },
     ],
     all,
   );
@@ -101,12 +107,12 @@ async function known({ reader }: Ask, organizationId: string, at: string): Promi
     stood.push({ ...read, resource, rows });
   }
   return table(
-    'What was known of it then',
+    'Known data at that time',
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
       ROWS,
-      { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
-      { name: 'What cannot be known', cell: ({ unknown }) => unknown },
+      { name: 'Last complete read', cell: ({ lastRead }) => lastRead ?? 'not recorded' },
+      { name: 'Known gap', cell: ({ unknown }) => unknown },
     ],
     stood,
   );

@@ -17,7 +17,7 @@ export const SEARCH: Page = {
     const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
     const numbered = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
     const isShort = text.length < SHORTEST;
-    const body = html`<h1>${isShort ? 'What are you looking for?' : `Search for “${text}”`}</h1>
+    const body = html`<h1>${isShort ? 'Search' : `Search for “${text}”`}</h1>
 ${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${hrefOf(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;
     return {
       title: 'Search',
@@ -29,12 +29,12 @@ ${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${hrefOf(l
 
 function found(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
-  return html`<p id="found">${formatCount(count, 'hit')}</p>
+  return html`<p id="found">${formatCount(count, 'result')}</p>
 ${hits.map(group)}
 ${HOW}`;
 }
 
-const HOW = html`<p>Ids are found by their beginnings among all rows. Names, serializations, beneficiaries, comments and error texts are looked for among the newest ${withThousands(SEARCHED_ROWS)} rows of each table; of each ten are shown.</p>`;
+const HOW = html`<p>Search by the start of any id, or by text in the newest ${withThousands(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
 
 function group({ list, column, rows }: Hits): Html {
   return html`<section class="card"><h2>${list.title}, by ${labelOf(column)}</h2><ul class="hits">${rows.map(

@@ -14,8 +14,8 @@ import { byVintage } from './by-vintage.js';
 /** What stood in the warehouses at an instant. Nobody can say whether it was available then: that is a matter of the moment. */
 export function showThen(ask: Ask, at: string): Shown {
   return {
-    title: 'Then',
-    body: html`<h1>What the mirror had seen in the warehouses by then</h1>`,
+    title: 'Warehouses',
+    body: html`<h1>Credits in the warehouses at that time</h1>`,
     later: () => showStood(ask, at),
   };
 }
@@ -26,10 +26,10 @@ async function showStood({ reader, query }: Ask, at: string): Promise<Html> {
   const stood = (await sumStoodAt(reader, at)).filter(row => known.has(row.organization_id ?? ''));
   const unknown = gapsOf('warehouse', gaps);
   if (stood.length === 0 && gaps.some(each => each.unknown !== null))
-    return html`<p id="sentence"><strong>The mirror had seen no credit in any warehouse then.</strong></p>${unknown}`;
+    return html`<p id="sentence"><strong>No credits are known in any warehouse at that time.</strong></p>${unknown}`;
   const organizations = new Set(stood.map(row => row.organization_id)).size;
-  return html`<p id="sentence"><strong>${formatSumByType(stood)} stood in the warehouses of ${withThousands(organizations)} of ${formatKnownOrganizations(await countKnownAt(reader, at))}${outOf(stood) || '.'}</strong></p>
-${stood.length > 0 && html`<section id="stood">${byVintage('What stood there', stood, { query, at })}</section>`}
-<p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">The credits of each organization</a></p>
+  return html`<p id="sentence"><strong>${formatSumByType(stood)} in the warehouses of ${withThousands(organizations)} of ${formatKnownOrganizations(await countKnownAt(reader, at))}${outOf(stood) || '.'}</strong></p>
+${stood.length > 0 && html`<section id="stood">${byVintage('Credits', stood, { query, at })}</section>`}
+<p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">Credits by organization</a></p>
 ${unknown}`;
 }

@@ -87,7 +87,7 @@ export function sayOldest(all: readonly Known[]): string[] {
   if (lastRead === null) return ['The reads that had ended by then are no longer on record.'];
   const whose =
     known.length === 1 ? '' : `: the oldest of ${known.length} reads, of ${name ?? organizationId}`;
-  return [`What changed at the registry after ${lastRead} was not read by then${whose}.`];
+  return [`What changed at the registry after ${lastRead} had not been read yet${whose}.`];
 }
 
 const NEVER_READ = 'never read completely';

@@ -83,7 +83,7 @@ export type Balance = Awaited<ReturnType<typeof readBalance>>;
 
 export function coverageOf({ organizations, known, uninstalled }: Balance): string {
   const gone = uninstalled === 0 ? '' : `, and of ${withThousands(uninstalled)} without the app`;
-  return `These sums have all lists of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}${gone}.`;
+  return `Covers every list of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}${gone}.`;
 }
 
 /** Of nothing, all is balanced: that is counted, and not listed. */
@@ -96,7 +96,7 @@ export function verdictOn(balance: Balance): string {
   const counted = (balanced: boolean | null) => sums.filter(line => line.balanced === balanced).length;
   const [unbalanced, unknown] = [counted(false), counted(null)].map(withThousands);
   const empty = sums.length - listedIn(balance).length;
-  const unlisted = empty === 0 ? '' : ` ${withThousands(empty)} are of nothing, and not listed.`;
+  const unlisted = empty === 0 ? '' : ` ${withThousands(empty)} without rows are hidden.`;
   const left = `${counted(null) === 0 ? '' : ` ${unknown} are not known yet.`}${unlisted}`;
   if (counted(false) > 0)
     return `${unbalanced} of ${withThousands(sums.length)} sums are not balanced.${left}`;

@@ -122,7 +122,7 @@ async function readNotKnown({ reader, at }: Ground, { table }: ResourceEntry, or
   const place = { organizationId, resource, at };
   const known = await readKnownOf(reader, place);
   const { lastRead } = known;
-  const after = `what changed at the registry after ${lastRead} was not read by then`;
+  const after = `what changed at the registry after ${lastRead} had not been read yet`;
   const gaps = [...gapsIn(known), await readBroken(reader, place), lastRead === null ? null : after];
   return { lastRead, gaps: gaps.flatMap(gap => (gap === null ? [] : `${resource}: ${gap}.`)) };
 }
@@ -157,15 +157,15 @@ export function reasonsOf(told: Omit<Explanation, 'row'> & { readonly row: objec
       ? unseen
       : shown === null
         ? 'The read that showed it is no longer on record.'
-        : doneBy('Shown', shown),
+        : doneBy('Observed', shown),
     ...(contradicted.length === 0
       ? []
       : [
           `Somebody changed it by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
         ]),
-    ...(seen === null ? [] : [`Last seen unchanged by the complete read that began ${seen}.`]),
-    `First seen ${told.first_seen_at}. The mirror does not know what it was before that.${dated}`,
-    ...(until === null ? [] : [`It was so until ${until}.`]),
+    ...(seen === null ? [] : [`Confirmed unchanged by the complete read that began ${seen}.`]),
+    `First seen ${told.first_seen_at}. Earlier history is unknown.${dated}`,
+    ...(until === null ? [] : [`Valid until ${until}.`]),
     ...(ended === null ? [] : [doneBy('Ended', ended)]),
   ];
 }
@@ -174,8 +174,8 @@ function doneBy(what: string, sync: Sync): string {
   const { started_at: asked, last_answer_at: answer, finished_at: end, state } = sync;
   const answered = answer === null ? '' : `, answered ${answer}`;
   const ended = end === null ? ', and has not ended' : `, ended ${end} (${state})`;
-  const work = sync.job_id === null ? '' : ` It was job ${sync.job_id}.`;
-  return `${what} by sync ${sync.id}: asked ${asked}${answered}${ended}. What asked for it: ${askedBy(sync)}.${work}`;
+  const work = sync.job_id === null ? '' : ` Job ${sync.job_id}.`;
+  return `${what} by sync ${sync.id}: asked ${asked}${answered}${ended}. Triggered by: ${askedBy(sync)}.${work}`;
 }
 
 function askedBy({ trigger, newest_delivery_id: id, delivery }: Sync): string {

@@ -26,26 +26,24 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
       isFault: true,
       found: `${what} for ${formatAge(from, now)}${error === null ? '' : `: ${error}`}`,
       todo:
-        error === null
-          ? 'Nothing has gone wrong with it: it waits for its turn.'
-          : 'It is tried again by itself.',
+        error === null ? 'It has not failed: it is waiting for its turn.' : 'It is retried automatically.',
       ...(deliveryId === null ? one('jobs', jobId) : one('deliveries', deliveryId)),
     })),
     ...someJobs(jobs.tried_first, ['that failed waits', 'that failed wait'], {
-      todo: 'The registry answers again: what failed is tried before all that merely waits.',
+      todo: 'The registry has recovered: failed jobs are retried before the others run.',
       ...inState('waiting'),
     }),
     ...someJobs(jobs.retrying, ['failed more than once', 'failed more than once'], {
       reason: `: ${jobs.retrying_error}`,
-      todo: 'It is tried again by itself, ever later.',
+      todo: 'It is retried automatically, at growing intervals.',
       ...one('jobs', jobs.retrying_job),
     }),
     ...someJobs(jobs.failed, ['has failed', 'have failed'], {
-      todo: 'The schedule reads the same again; "carbon-mirror jobs retry --all" does so at once.',
+      todo: 'The schedule reads the same lists again; "carbon-mirror jobs retry --all" does it now.',
       ...inState('failed'),
     }),
     ...someJobs(isRefused ? 0 : jobs.paused, ['is paused', 'are paused'], {
-      todo: 'Each waits for what its error names, and is tried again by itself.',
+      todo: 'Each is retried automatically once the cause named in its error is gone.',
       ...inState('paused'),
     }),
   ];
@@ -53,8 +51,8 @@ export function findTroubles(activity: Activity, now: number): Trouble[] {
 
 export function findFailing(lists: number): Trouble[] {
   if (lists === 0) return [];
-  const found = `${formatCount(lists, 'list')} could not be read, or not be believed, the last time`;
-  const todo = 'Each is read again by itself; the page of its organization says why.';
+  const found = `The last read of ${formatCount(lists, 'list')} failed or looked implausible`;
+  const todo = 'Each is read again automatically; the page of its organization shows why.';
   return [{ check: 'lists', isFault: false, found, todo, href: '/organizations', command: STATUS }];
 }
 
@@ -71,7 +69,7 @@ function lifeless(activity: Activity, check: 'worker' | 'receiver', command: str
   const found =
     seenAt === null
       ? `No ${check} has ever run`
-      : `No ${check} runs any more: its last heartbeat came ${formatAge(seenAt, now)} ago`;
+      : `No ${check} is running: its last heartbeat came ${formatAge(seenAt, now)} ago`;
   const href = check === 'worker' ? '/jobs' : '/deliveries';
   return [
     { check, isFault: true, found, todo: `Start "carbon-mirror ${command}" (or "up").`, href, command: null },
