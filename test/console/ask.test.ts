@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Asking } from '../../src/console/ask/asking.js';
+import type { SqlAccess } from '../../src/console/ask/query-runner.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import { AskError } from '../../src/store/contract/asked.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
@@ -74,7 +74,7 @@ test('a link fills the form in, and asks nothing', async () => {
 
 test('two questions are answered at a time, and one that is over makes room', async () => {
   const ends: (() => void)[] = [];
-  const asking: Asking = {
+  const asking: SqlAccess = {
     ...recording([]),
     ask: async () => {
       await new Promise<void>(resolve => ends.push(resolve));
@@ -97,7 +97,7 @@ test('T87 two answers that nobody reads keep no question of others waiting: one 
   async function* endless() {
     for (;;) yield { text: 'x'.repeat(10_000) };
   }
-  const asking: Asking = {
+  const asking: SqlAccess = {
     ...recording([]),
     ask: async ({ sql }) => ({ columns: ['text'], rows: sql === 'much' ? endless() : one() }),
   };
@@ -135,7 +135,7 @@ test('who leaves before a question is answered makes room for others', async () 
       ended += 1;
     }
   }
-  const asking: Asking = {
+  const asking: SqlAccess = {
     ...recording([]),
     ask: async ({ sql }) => {
       if (sql === 'long') await new Promise<void>(resolve => ends.push(resolve));
@@ -174,7 +174,7 @@ test('T83 what a row holds is text', async () => {
   expect(shown).not.toContain('<img');
 });
 
-function recording(asked: string[]): Asking {
+function recording(asked: string[]): SqlAccess {
   return {
     ask: async ({ sql }) => {
       asked.push(sql);

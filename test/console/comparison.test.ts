@@ -1,27 +1,28 @@
 import { expect, test } from 'vitest';
-import { type Compared, createComparison } from '../../src/console/comparison.js';
+import { type ComparisonResult, createComparison } from '../../src/console/comparison.js';
 import { createActions } from '../../src/app/actions.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 
 const BRIMVIK = { organization_id: 'organization-1', organization_name: 'Brimvik' };
-const LEFT: Compared['left'] = [
+const LEFT: ComparisonResult['uncompared'] = [
   { ...BRIMVIK, resource: 'inventory', state: 'no_access', reason: 'no_permission' },
   { ...BRIMVIK, organization_name: null, resource: '*', state: 'no_access', reason: 'suspended' },
 ];
-const SAME: Compared = { faults: [], rows: 1204, organizations: 3, known: 4, left: LEFT };
+const SAME: ComparisonResult = { faults: [], rows: 1204, organizations: 3, known: 4, uncompared: LEFT };
 const BUTTON = '<button>Compare with the registry</button>';
 
 /** A console whose registry answers when it is told to. */
 async function stage() {
   const asked: {
     tell: (reading: string) => void;
-    end: (found: Compared | Error) => void;
+    end: (found: ComparisonResult | Error) => void;
     stop: AbortSignal;
   }[] = [];
   const comparison = createComparison(
     (tell, stop) =>
       new Promise((resolve, reject) => {
-        const end = (found: Compared | Error) => (found instanceof Error ? reject(found) : resolve(found));
+        const end = (found: ComparisonResult | Error) =>
+          found instanceof Error ? reject(found) : resolve(found);
         stop.addEventListener('abort', () => reject(new Error('it was stopped')));
         asked.push({ tell, end, stop });
       }),
@@ -85,8 +86,8 @@ test('it ends when the console stops, and begins no more', async () => {
   await comparison.stop();
   expect(asked[0]?.stop.aborted).toBe(true);
   expect(comparison.told()).toMatchObject({
-    underway: null,
-    ended: { outcome: { fault: 'it was stopped' } },
+    running: null,
+    finished: { outcome: { fault: 'it was stopped' } },
   });
   await send('/balance/compare');
   expect(asked).toHaveLength(1);

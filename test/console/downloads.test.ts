@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { createReaders } from '../../src/console/readers.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import type { OpenReader, Reader } from '../../src/store/contract/reader.js';
 import { type ConsoleStage, consoleStage } from '../support/console-stage.js';
 import { retirements } from '../support/mirror.js';
@@ -50,7 +50,7 @@ test('T87 a download that nobody reads is cut after a time without progress, and
       ended += 1;
     }
   };
-  const readers = createReaders(async () => readerThat({ stream }));
+  const readers = createReaderPool(async () => readerThat({ stream }));
   const stage = await consoleStage({ readers, limits: { takeWithinMs: 100 } });
   const sockets = await openUnread(stage, ['/retirements.json']);
   for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/help')).status).toBe(200);
@@ -66,7 +66,7 @@ test('a page whose visitor left while it waited for a reader is not made', async
     searches += 1;
     return [];
   };
-  const readers = createReaders(async () => readerThat({ all }));
+  const readers = createReaderPool(async () => readerThat({ all }));
   const stage = await consoleStage({ readers });
   const ends: (() => void)[] = [];
   const busy = Array.from({ length: 4 }, () =>
@@ -103,7 +103,7 @@ test.each(['1.0', '1.1'])(
       for (const id of ['r-1', 'r-2']) yield { id } as Row;
       throw failure;
     };
-    const readers = createReaders(async () => readerThat({ stream }));
+    const readers = createReaderPool(async () => readerThat({ stream }));
     const stage = await consoleStage({ readers });
     const socket = await openSocket(stage.port);
     const reset = new Promise(resolve => socket.once('error', resolve));

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { createKeys } from '../../src/console/guard/keys.js';
+import { createVisitorKeys } from '../../src/console/guard/keys.js';
 import type { Visit } from '../support/console.js';
 import { consoleStage } from '../support/console-stage.js';
 
@@ -12,7 +12,7 @@ const HOME = 'GET /';
 const EVERY = METHODS.filter(method => method !== 'CONNECT');
 
 async function visit(names: readonly string[] = []): Promise<Visit> {
-  return await consoleStage({ names });
+  return await consoleStage({ hostNames: names });
 }
 
 const statusOf = (answer: string): number => Number(answer.slice(9, 12));
@@ -126,7 +126,7 @@ describe('T81 the key', () => {
 
   test('an address of before the console was started anew lets nobody in, whoever may have opened it', () => {
     const clock = { at: 1_000_000 };
-    const begin = () => createKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
+    const begin = () => createVisitorKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
     const before = begin();
     const shown = before.mint();
     expect(before.exchange(shown)).not.toBeNull();
@@ -138,7 +138,7 @@ describe('T81 the key', () => {
 
   test('an address that is printed after the clock was set back lets its reader in', () => {
     const clock = { at: 7_200_000 };
-    const keys = createKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
+    const keys = createVisitorKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
     clock.at -= 3_600_000;
     expect(keys.exchange(keys.mint())).not.toBeNull();
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { html } from '../../src/console/components/html.js';
-import { badge } from '../../src/console/components/words.js';
+import { renderBadge } from '../../src/console/components/formats.js';
 
 const HOSTILE = `"><script>alert('1')</script>&amp;`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;';
@@ -11,8 +11,10 @@ test('T83 what is put into markup is text, wherever it stands', () => {
 });
 
 test('a state of any name is told, and has a colour where it has a meaning', () => {
-  expect(badge('constructor').text).toBe('<span class="state none">constructor</span>');
-  expect(badge('removals_unconfirmed').text).toBe('<span class="state doubt">removals unconfirmed</span>');
+  expect(renderBadge('constructor').text).toBe('<span class="state none">constructor</span>');
+  expect(renderBadge('removals_unconfirmed').text).toBe(
+    '<span class="state doubt">removals unconfirmed</span>',
+  );
 });
 
 test('markup inside markup stays what it is, and nothing shows as nothing', () => {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import express from 'express';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAnswers } from '../../src/console/answers.js';
+import { createResponder } from '../../src/console/responder.js';
 import { html, type Html } from '../../src/console/components/html.js';
-import { createReaders } from '../../src/console/readers.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
@@ -16,9 +16,9 @@ async function pageThatWaits() {
   const end = new Promise<Html>(resolve => {
     finish = resolve;
   });
-  const answers = createAnswers({ hasDemo: false, failed: () => undefined });
+  const answers = createResponder({ hasDemo: false, failed: () => undefined });
   const app = express().get('/', (request, response) =>
-    answers.page(request, response, { title: 'Page', body: html`<h1>There</h1>`, later: () => end }),
+    answers.page(request, response, { title: 'Page', body: html`<h1>There</h1>`, renderRest: () => end }),
   );
   const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
@@ -39,7 +39,7 @@ test('what takes longer follows a page that is there already', async () => {
 
 /** Where every statement fails. */
 async function brokenStage() {
-  const readers = createReaders(async () => {
+  const readers = createReaderPool(async () => {
     const { folder } = await temporaryScene();
     temporaryInbox(folder);
     const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });

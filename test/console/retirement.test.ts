@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { storeCertificate } from '../support/certificates.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { MINUTE, retirement } from '../support/mirror.js';
-import { moment } from '../../src/console/components/words.js';
+import { renderInstant } from '../../src/console/components/formats.js';
 
 const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';
 const SHA256 = createHash('sha256').update(PDF).digest('hex');
@@ -119,7 +119,7 @@ test('as of before the mirror began its page says what can be said: when it was 
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
   expect(said).toContain('Retirement r-1 was not in the mirror at that time.');
-  expect(said).toContain(`The mirror had not seen it in the list by ${wordsOf(moment(at).text)}.`);
+  expect(said).toContain(`The mirror had not seen it in the list by ${wordsOf(renderInstant(at).text)}.`);
   expect(said).toMatch(
     /First seen [^.]+\.\d+ UTC\. Earlier history is unknown\. The registry dates it 1 Mar 2026, 10:00:00.000 UTC\./,
   );

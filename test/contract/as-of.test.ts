@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import { createReaders } from '../../src/console/readers.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openEngine } from '../../src/store/open.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import { createCertificateStore } from '../../src/mirror/certificates/walk.js';
@@ -113,7 +113,7 @@ async function asking({ stage, env, reader }: Library) {
   const url = env.MIRROR_DATABASE_URL;
   const database = url === undefined ? null : { url, queryUrl: null, pool: null };
   const engine = openEngine({ dataDir: env.DATA_DIR, diskReserveMb: null, database });
-  const readers = createReaders(engine.openReader);
+  const readers = createReaderPool(engine.openReader);
   onTestFinished(() => readers.close());
   const { open } = await visitConsole(engine.openReader, { readers, now });
   const page = async (path: string, at: string) =>

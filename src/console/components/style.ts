@@ -1,4 +1,4 @@
-/** Lays a matrix out as a block for each row, its values beside their vintages, where its columns have no room side by side. */
+/** Lays out a matrix as one block per row, for screens too narrow for its columns. */
 const blocksOf = (matrix: string): string => `
   ${matrix} thead, ${matrix} td:empty { display: none; }
   ${matrix}, ${matrix} tbody, ${matrix} caption { display: block; }
@@ -9,7 +9,7 @@ const blocksOf = (matrix: string): string => `
   ${matrix} .sum { background: var(--sunk); }
 `;
 
-/** The whole look: wide and narrow, light and dark, and on paper. Colour means a state, which a sign and a word say as well. */
+/** The stylesheet for all screens, themes and paper. Colour only repeats a state that a sign and a word express. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

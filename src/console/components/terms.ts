@@ -22,7 +22,7 @@ export const TERMS: Readonly<Record<string, string>> = {
 };
 
 /** Renders the label of a column, as a link to its explanation if the label needs one. */
-export function termLabel(column: string, label: string): Html {
+export function renderTermLabel(column: string, label: string): Html {
   const meaning = TERMS[column];
   if (meaning === undefined) return html`${label}`;
   return html`<a class="term" href="/help#${column}" title="${meaning}">${label}</a>`;
