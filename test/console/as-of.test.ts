@@ -20,7 +20,7 @@ async function stage() {
   return { ...stood, before: ago(70), between: ago(55), after: ago(45) };
 }
 
-test('every page of data is as the mirror had observed by an instant', async () => {
+test('every page of data shows what the mirror had observed by an instant', async () => {
   const { page, between, after } = await stage();
   const at = async (path: string, instant: string) =>
     wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
@@ -55,7 +55,7 @@ test('every page of data is as the mirror had observed by an instant', async () 
   }
 });
 
-test('whatever comes later, the same address has the same rows, and the names of then', async () => {
+test('an as-of URL keeps its rows and names, whatever changes later', async () => {
   const { page, between, scene, tables } = await stage();
   const named = (name: string, from: string) =>
     `INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
@@ -90,7 +90,7 @@ test('its files hold exactly its rows', async () => {
   expect(await page(`/retirements.csv?as-of=${between}`)).not.toContain('Harbour Ferries');
 });
 
-test('what cannot be known of an instant is said plainly', async () => {
+test('an as-of page states its known gaps', async () => {
   const { page, before, between } = await stage();
   const shown = async (path: string) => wordsOf(await page(path));
   const unknown = 'organization-1, retirements: not known before';
@@ -133,7 +133,7 @@ test('what a form shows as an instant is one that the mirror knows', async () =>
   }
 });
 
-test('an instant leads on to the same instant, and back to now', async () => {
+test('links of an as-of page keep the instant, and one leads back to now', async () => {
   const { page, between } = await stage();
   const shown = await page(`/retirements?as-of=${between}&vintage=2021`);
   const asOf = `as-of=${encodeURIComponent(between)}`;

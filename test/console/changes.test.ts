@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { amount, credit, MINUTE, retirement, retirements } from '../support/mirror.js';
 
-test('what changed between two instants is a sentence each, with what found it', async () => {
+test('each change between two instants is a sentence with its cause', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const now = scene.clock.at;
   scene.clock.at = now - 60 * MINUTE;
@@ -24,7 +24,7 @@ test('what changed between two instants is a sentence each, with what found it',
   expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
 });
 
-test('a date is a day here too: since begins at its first instant, until ends at its last, and what lies ahead is refused', async () => {
+test('a day as since starts at its first instant, as until ends at its last, and a future day is refused', async () => {
   const { scene, page, open, clock } = await consoleStage();
   scene.clock.at = Date.parse('2026-05-04T00:00:00Z');
   await scene.read('warehouse', [credit('c-1', { amount: amount('2') })]);
@@ -49,7 +49,7 @@ test('a date is a day here too: since begins at its first instant, until ends at
   expect(wordsOf(await file.text())).toContain('2027 lies in the future');
 });
 
-test('older ones are a page further, each shown once, and the files hold all of them', async () => {
+test('older changes are on the next page, each shown once, and the files have all of them', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   await scene.read('retirements', retirements(250));
   const seen: string[] = [];
@@ -65,7 +65,7 @@ test('older ones are a page further, each shown once, and the files hold all of 
   expect((await page('/changes.csv?resource=retirements')).split('\n')).toHaveLength(252);
 });
 
-test('the SQL of a page finds its rows and no others, of an organization and further back too', async () => {
+test('the SQL shown on Changes returns exactly the rows of the page', async () => {
   const { scene, page, send } = await consoleStage({ now: Date.now });
   await scene.read('retirements', retirements(150));
   let address: string | null = '/changes?organization_id=organization-1';
@@ -91,7 +91,7 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
   expect(said).toEqual(['More than 100 changes, 100 of them here', '50 older changes, 50 of them here']);
 });
 
-test('where nothing changed it says so, and what is no instant is refused with a sentence', async () => {
+test('Changes says when there are none, and refuses a malformed instant with a sentence', async () => {
   const { page, faults, open } = await consoleStage({ now: Date.now });
   expect(wordsOf(await page('/changes?since=1ms'))).toContain('No changes');
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
@@ -102,7 +102,7 @@ test('where nothing changed it says so, and what is no instant is refused with a
   expect(faults).toEqual([]);
 });
 
-test('T83 names in it are text', async () => {
+test('T83 names on Changes are escaped', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const project = { id: 'p-1', fullName: '"><img src=x onerror=alert(1)>' };
   await scene.read('warehouse', [credit('c-1', { project, document: '{}' })]);

@@ -39,7 +39,7 @@ async function stage() {
   return { ...visit, asked, said, comparison, section };
 }
 
-test('a button compares with the registry, one at a time, and the page says how far it is and what came of it', async () => {
+test('a button starts one comparison at a time, and the page shows its progress and result', async () => {
   const { asked, said, send, page, section } = await stage();
   expect(await section()).toContain('No comparison since this console started.');
   expect(await page('/balance')).not.toContain('http-equiv="refresh"');
@@ -64,7 +64,7 @@ test('a button compares with the registry, one at a time, and the page says how 
   expect(await page('/balance')).toContain(BUTTON);
 });
 
-test('what differs is told row by row; what could not be compared, with its reason, and then the button is there again', async () => {
+test('a comparison lists each difference, or why it failed, and can be started again', async () => {
   const { asked, send, page, section } = await stage();
   await send('/balance/compare');
   const fault = { check: 'retirements of organization-1', where: '<b>r-1</b>', fault: 'changed' };
@@ -80,7 +80,7 @@ test('what differs is told row by row; what could not be compared, with its reas
   await expect.poll(section).toContain('Nothing was compared');
 });
 
-test('it ends when the console stops, and begins no more', async () => {
+test('a comparison ends when the console stops, and no other starts', async () => {
   const { asked, send, comparison } = await stage();
   await send('/balance/compare');
   await comparison.stop();
@@ -93,13 +93,13 @@ test('it ends when the console stops, and begins no more', async () => {
   expect(asked).toHaveLength(1);
 });
 
-test('a console that may not ask the registry says so, and does nothing', async () => {
+test('a console without registry credentials says so and offers no comparison', async () => {
   const { page, send } = await consoleStage({ canAct: true });
   expect(wordsOf(await page('/balance'))).toContain('This console has no registry credentials.');
   expect((await send('/balance/compare')).status).toBe(404);
 });
 
-test('T82 a page of another site begins no comparison', async () => {
+test('T82 a page of another site cannot start a comparison', async () => {
   const { asked, port, cookie } = await stage();
   const answer = await fetch(`http://127.0.0.1:${port}/balance/compare`, {
     method: 'POST',

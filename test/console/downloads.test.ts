@@ -41,7 +41,7 @@ test.each(['stay open', 'close'])(
   },
 );
 
-test('T87 a download that nobody reads is cut after a time without progress, and its reader is free again', async () => {
+test('T87 an unread download is cut after a time without progress, and its reader is released', async () => {
   let ended = 0;
   const stream: Reader['stream'] = async function* <Row>() {
     try {
@@ -60,7 +60,7 @@ test('T87 a download that nobody reads is cut after a time without progress, and
   expect(stage.faults).toEqual([]);
 });
 
-test('a page whose visitor left while it waited for a reader is not made', async () => {
+test('a page whose visitor disconnected while waiting for a reader is not rendered', async () => {
   let searches = 0;
   const all: Reader['all'] = async () => {
     searches += 1;

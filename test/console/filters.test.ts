@@ -52,7 +52,7 @@ test.each(['/retirements?id=%00', '/retirements?beneficiary=a%00', '/retirements
   },
 );
 
-test('an organization is named by its id, its beginning or its name, on lists, Changes and Balance', async () => {
+test('lists, Changes and Reconciliation accept an organization by id, beginning of an id or name', async () => {
   const { page } = await stage();
   for (const path of ['/retirements.json', '/changes.json']) {
     const exact = await page(`${path}?organization_id=organization-1`);
@@ -64,7 +64,7 @@ test('an organization is named by its id, its beginning or its name, on lists, C
   expect(wordsOf(exact)).toContain('organization-1');
 });
 
-test('from and until take a month, a quarter and a year', async () => {
+test('from and until accept a month, a quarter and a year', async () => {
   const { page } = await stage();
   const ids = async (query: string) =>
     JSON.parse(await page(`/retirements.json?${query}`)).map(({ id }: { id: string }) => id).length;
@@ -80,7 +80,7 @@ test('from and until take a month, a quarter and a year', async () => {
   expect(await ids(`until=${Number(year) - 1}`)).toBe(0);
 });
 
-test('a project is found by the name that its own row has, as of an instant by the name that it had', async () => {
+test('a project is found by its current name, and as of an instant by its name then', async () => {
   const { page, scene, tables } = await stage();
   const before = new Date(scene.clock.at + 1).toISOString();
   await tables.change(
@@ -97,7 +97,7 @@ test('a project is found by the name that its own row has, as of an instant by t
   expect(await ids(`project-1&as-of=${before}`)).toBe(4);
 });
 
-test('?id= matches the beginning of an id, an exact id alone, and names what is missing', async () => {
+test('?id= matches the beginning of an id or one exact id, and reports an unknown one', async () => {
   const { page } = await stage();
   const ids = async (id: string) =>
     JSON.parse(await page(`/retirements.json?id=${encodeURIComponent(id)}`)).map(
@@ -116,7 +116,7 @@ test('?id= matches the beginning of an id, an exact id alone, and names what is 
   );
 });
 
-test('free text without a match says so, and what is near', async () => {
+test('free text without a match suggests similar values', async () => {
   const { page } = await stage();
   const shown = wordsOf(await page('/retirements?beneficiary=Harbor')).replaceAll('&quot;', '"');
   expect(shown).toContain('No retirement has "Harbor" in its beneficiary.');
@@ -159,7 +159,7 @@ test.each([
   expect({ status, words }).toEqual({ status: 404, words: expect.stringContaining(said) });
 });
 
-test('a credit and a project are as the mirror had observed by an instant', async () => {
+test('the pages of a credit and a project show what the mirror had observed by an instant', async () => {
   const { scene, page, open } = await consoleStage({ now: Date.now });
   const now = scene.clock.at;
   const of = (tonnes: string) =>

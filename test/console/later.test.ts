@@ -27,7 +27,7 @@ async function pageThatWaits() {
   return { finish, next: async () => (await parts?.read())?.value ?? null };
 }
 
-test('what takes longer follows a page that is there already', async () => {
+test('the slow part of a page arrives after the rest', async () => {
   const { finish, next } = await pageThatWaits();
   const first = await next();
   expect(first).toContain('<h1>There</h1>');
@@ -64,7 +64,7 @@ test.each(['/rejected-webhooks', '/search?q=ab', '/?as-of=2026-05-04'])(
   },
 );
 
-test('a page that cannot be made at all is none', async () => {
+test('a page that cannot be rendered answers 500', async () => {
   const { open, faults } = await brokenStage();
   expect((await open('/')).status).toBe(500);
   expect(faults).toEqual([new Error('no answer')]);

@@ -32,14 +32,14 @@ describe('a list', () => {
     expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
   });
 
-  test('the SQL of a page looks for the value that was typed, even where it contains a schema name', async () => {
+  test('the SQL of a page contains the typed value, even if it contains a schema name', async () => {
     const { page } = await consoleStage();
     const shown = (await page('/retirements?beneficiary=mirror.co.uk')).replaceAll('&#39;', "'");
     expect(shown).toContain("LIKE '%mirror.co.uk%'");
     expect(shown).not.toContain('mirror.retirements');
   });
 
-  test('what no row has is no column of the page, and stands in its files all the same', async () => {
+  test('a column that is empty in all rows is left out of the page and kept in the files', async () => {
     const { scene, page } = await consoleStage();
     const isShown = async () => /<th[^>]*>Retired/.test(await page('/retirements'));
     await scene.read('retirements', [retirement('r-1', { createdAt: null })]);
@@ -101,7 +101,7 @@ describe('a list', () => {
     },
   );
 
-  test('says how many rows there are, and by what they were chosen', async () => {
+  test('shows the number of rows and the filters', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [
       retirement('r-1', { beneficiary: 'Ada & Bo' }),
@@ -124,7 +124,7 @@ describe('a list', () => {
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });
 
-  test('adds up what is of one type, to the last digit, now and as of an instant, on every page of it', async () => {
+  test('shows the exact sum of one credit type on every page, now and as of an instant', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     const large = amount('9000000000000.000001');
     const some = retirements(60).map(each => ({ ...each, amount: large }));
@@ -139,7 +139,7 @@ describe('a list', () => {
     expect(wordsOf(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
   });
 
-  test('of a part of the warehouses it says what is available now, where not all of it is', async () => {
+  test('shows how much of a filtered warehouse is available now', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     const of = (organizationId: string) => ({ organizationId, project: { id: 'p-1', fullName: 'Peat bog' } });
     await scene.read('warehouse', [credit('c-1', of('organization-1'))]);
@@ -152,7 +152,7 @@ describe('a list', () => {
     expect(await chosen()).toContain('no access (uninstalled)');
   });
 
-  test('of one organization has its rows alone, and its own page leads there', async () => {
+  test('of one organization has only its rows, and the page of the organization links to it', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     const id = 'organization-2';
     await scene.read('retirements', [retirement('r-1')]);
@@ -170,7 +170,7 @@ describe('a list', () => {
     expect(own).toContain('href="/jobs?organization_id=organization-1&amp;state=waiting">Next reads');
   });
 
-  test('of projects has those that an organization names', async () => {
+  test('of projects can be limited to those that an organization names', async () => {
     const { scene, page, tables } = await consoleStage({ now: Date.now });
     const of = (id: string) => credit(`c-${id}`, { project: { id, fullName: id }, document: '{}' });
     await scene.read('warehouse', [of('p-1'), of('p-2')]);
@@ -184,7 +184,7 @@ describe('a list', () => {
     expect(named.map(({ id }) => id).toSorted()).toEqual(['p-1', 'p-2']);
   });
 
-  test('sets thousands of tonnes apart on the page, and leaves each digit as it was sent in what a program reads', async () => {
+  test('groups thousands on the page and keeps the exact digits in files', async () => {
     const { scene, page } = await consoleStage();
     const odd = { exact: 'x12345', value: null, micro: null, fault: 'no number' };
     const some = [amount('1234567.000001'), odd].map((each, index) =>
@@ -196,7 +196,7 @@ describe('a list', () => {
     expect(await page('/retirements.csv')).toContain(',1234567.000001,');
   });
 
-  test('says how old its rows are and of how many organizations, and where they were never read', async () => {
+  test('shows how fresh its rows are, for how many organizations, and where they were never read', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     expect(wordsOf(await page('/retirements'))).toContain('never read (waiting) in 1 organization. ');
     await scene.read('retirements', [retirement('r-1')]);
@@ -212,7 +212,7 @@ describe('a list', () => {
     expect(await page('/retirements?as-of=now')).not.toContain('id="freshness"');
   });
 
-  test('shows the SQL that it asked', async () => {
+  test('shows its SQL', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [retirement('r-1')]);
     const shown = await page(`/retirements?beneficiary=${encodeURIComponent("O'Hara")}`);
@@ -220,7 +220,7 @@ describe('a list', () => {
     expect(shown).toMatch(/<pre>SELECT .* FROM .*retirements.* LIMIT 50<\/pre>/);
   });
 
-  test('T83 what an address names is a value and no SQL, and what is no filter is told', async () => {
+  test('T83 treats URL values as values, never as SQL, and reports unknown parameters', async () => {
     const { scene, page, open, faults } = await consoleStage();
     await scene.read('retirements', [retirement('r-1')]);
     for (const asked of [
@@ -264,7 +264,7 @@ test.each([
   expect([answer.status, wordsOf(await answer.text())]).toEqual([400, expect.stringContaining(sentence)]);
 });
 
-test('a read is found by its number', async () => {
+test('a sync is found by its number', async () => {
   const { scene, page } = await consoleStage();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.read('warehouse', []);
@@ -285,7 +285,7 @@ test.each([
 });
 
 describe('a retirement', () => {
-  test('has its facts, its certificate and every version as what it changed', async () => {
+  test('shows its facts, its certificate and what each version changed', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [retirement('r-1', { beneficiary: null, amount: amount('12.5') })]);
     scene.clock.at += 1000;
@@ -296,7 +296,7 @@ describe('a retirement', () => {
     expect(shown).toContain('first observed');
   });
 
-  test('T83 is text, whatever the registry calls it', async () => {
+  test('T83 is escaped, whatever the registry names it', async () => {
     const { scene, page } = await consoleStage();
     const names = { beneficiary: HOSTILE, comment: HOSTILE, project: { id: 'p', fullName: HOSTILE } };
     await scene.read('retirements', [retirement('r-1', names)]);
@@ -306,7 +306,7 @@ describe('a retirement', () => {
     }
   });
 
-  test('that nobody knows is not there', async () => {
+  test('that is unknown answers 404', async () => {
     const { open } = await consoleStage();
     for (const path of [
       '/retirements/x',
@@ -321,7 +321,7 @@ describe('a retirement', () => {
   });
 });
 
-test('days leave what happened between them, and a day that no calendar has is told', async () => {
+test('filters by day keep the rows between them, and an impossible day is reported', async () => {
   const { scene, page, open } = await consoleStage({ now: Date.now });
   await scene.read('retirements', [
     retirement('r-1', { createdAt: '2025-05-29T23:59:59.999Z' }),
@@ -338,7 +338,7 @@ test('days leave what happened between them, and a day that no calendar has is t
   expect(await page('/retirements?year=2025')).toContain('name="year" value="2025"');
 });
 
-test('what may be chosen stands in a field: type, vintage, verdict, and whose a delivery is', async () => {
+test('type, vintage, verdict and organization are chosen from lists', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   await scene.read('warehouse', [credit('c-1', { vintage: '2021' }), credit('c-2', { vintage: '2019' })]);
   const warehouse = await page('/warehouse');

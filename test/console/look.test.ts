@@ -5,7 +5,7 @@ import { SCRIPT } from '../../src/console/live/script.js';
 import { consoleStage, wordsOf } from '../support/console-stage.js';
 import { amount, credit, installation, MINUTE, retirement } from '../support/mirror.js';
 
-test('light and dark are as somebody has chosen, who comes back to where they were and nowhere else', async () => {
+test('choosing a theme redirects back to the same page and never to another site', async () => {
   const { send, ask, cookie, page } = await consoleStage();
   expect(await page('/help')).toContain('<html lang="en">');
   const chosen = async (to: string) => await send('/theme', { theme: 'dark', to });
@@ -26,7 +26,7 @@ test('the look is small: a stylesheet of at most 500 lines and a script of at mo
   expect(SCRIPT.length).toBeLessThan(15_000);
 });
 
-test('each page stands in one room of the navigation, which says so', async () => {
+test('the navigation marks the section of each page', async () => {
   const { page } = await consoleStage();
   const aside = ['/search', '/help'];
   const paths = createPages()
@@ -38,7 +38,7 @@ test('each page stands in one room of the navigation, which says so', async () =
   }
 });
 
-test('whether it adds up is said first; what does not, with its reason', async () => {
+test('Reconciliation shows its verdict first, then each unbalanced sum with the reason', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   expect(wordsOf(await page('/balance'))).toContain('Nothing to reconcile yet.');
   await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
@@ -52,7 +52,7 @@ test('whether it adds up is said first; what does not, with its reason', async (
   expect(wrong).toMatch(/Unbalanced sums.*warehouse c-1/);
 });
 
-test('a credit has its movements and a project its vintages, each with its history; what nobody knows is not there', async () => {
+test('the pages of a credit and a project show their values and history, and an unknown id answers 404', async () => {
   const { scene, page, open } = await consoleStage({ now: Date.now });
   scene.clock.at -= 10 * MINUTE;
   await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
@@ -111,7 +111,7 @@ test('the pages of a project and an organization say how much is not available, 
   expect(wordsOf(await page('/organizations/organization-1'))).not.toContain('Not available now');
 });
 
-test('a retirement on paper says whose, as of when, by which hash and where it was found', async () => {
+test('a printed retirement shows its organization, instant, hash and URL', async () => {
   const { scene, page, port } = await consoleStage({ now: Date.now });
   await scene.read('retirements', [retirement('r-1')]);
   const [, sheet = ''] =

@@ -18,7 +18,7 @@ async function stage(options: Parameters<typeof consoleStage>[0] = {}) {
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
-test('what is available is one sentence, with how fresh it is, and what it leads to', async () => {
+test('Now states the available amount, its freshness and its issues', async () => {
   const { sentence, scene, page: read } = await stage();
   await scene.read('warehouse', [
     credit('c-1', { amount: amount('6300.2') }),
@@ -32,7 +32,7 @@ test('what is available is one sentence, with how fresh it is, and what it leads
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
 
-test('a warehouse that nobody read lately is left out, by name and with the reason', async () => {
+test('Now names a stale warehouse that it leaves out, with the reason', async () => {
   const { sentence, scene, page } = await stage();
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
@@ -42,7 +42,7 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   expect(words).toContain('the last complete read is older than two intervals');
 });
 
-test('how old the oldest of what is available is, and how much of it failed at the last read, is told', async () => {
+test('Now shows the oldest read and how many last reads failed', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   scene.clock.at -= 240_000;
   await scene.read('warehouse', [credit('c-1')]);
@@ -53,7 +53,7 @@ test('how old the oldest of what is available is, and how much of it failed at t
   expect(wordsOf(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
 });
 
-test('a row without an amount is told of, not counted as nothing', async () => {
+test('Now reports rows without an amount', async () => {
   const { sentence, scene, page } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
@@ -79,7 +79,7 @@ const HOLD = {
   updatedAt: null,
 };
 
-test('what a tile or a chart adds up says what is in no sum', async () => {
+test('tiles and charts report rows that their sums exclude', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   const without = { amount: unknown, document: '{}' };
@@ -102,7 +102,7 @@ test('what a tile or a chart adds up says what is in no sum', async () => {
   expect(words).toContain(`0 t retired in the last twelve months (1 of the 1 known organization). ${left}`);
 });
 
-test('charts count the organizations that the sentence above them counts, and say how many they cover', async () => {
+test('charts state how many of the known organizations they cover', async () => {
   const { scene, page, sentence } = await stage({ now: Date.now });
   for (const [number, state, tonnes] of [
     [1, 'active', '100'],
@@ -131,7 +131,7 @@ test('charts count the organizations that the sentence above them counts, and sa
   expect(wordsOf(await page('/'))).toContain('recorded since today: 100 t (1 of the 2 known organizations)');
 });
 
-test('what needs attention is named with what helps', async () => {
+test('each issue is shown with its remedy', async () => {
   const { page: read } = await stage();
   const page = wordsOf(await read('/'));
   expect(page).toContain('No worker has ever run. Start &quot;carbon-mirror work&quot; (or &quot;up&quot;).');
@@ -140,7 +140,7 @@ test('what needs attention is named with what helps', async () => {
   );
 });
 
-test('T83 names of the registry are text', async () => {
+test('T83 names from the registry are escaped', async () => {
   const { scene, page: read } = await stage();
   const project = { id: 'p-1', fullName: HOSTILE };
   await scene.read('warehouse', [credit('c-1', { project, vintage: HOSTILE, document: '{}' })]);
@@ -149,14 +149,14 @@ test('T83 names of the registry are text', async () => {
   expect(page).toContain('&quot;&gt;&lt;img src=x onerror=alert(1)&gt;');
 });
 
-test('a page that is not there says so', async () => {
+test('an unknown page answers 404', async () => {
   const { open, faults } = await stage();
   expect((await open('/nothing')).status).toBe(404);
   expect(faults).toEqual([]);
   expect((await open('/')).status).toBe(200);
 });
 
-test('pages, a file of rows and those who wait for changes do not stand in each other’s way', async () => {
+test('pages, downloads and live updates do not block each other', async () => {
   const { scene, open, page, faults } = await consoleStage();
   await scene.read('retirements', retirements(500));
   const download = await open('/retirements.csv');
@@ -169,7 +169,7 @@ test('pages, a file of rows and those who wait for changes do not stand in each 
   expect(faults).toEqual([]);
 });
 
-test('what is available stands by project and vintage, each number a way to its credits, with the sum of each', async () => {
+test('available credits are shown by project and vintage, with links and totals', async () => {
   const { scene, page: read } = await stage();
   const project = { id: 'p-2', fullName: 'Kelp & co' };
   await scene.read('warehouse', [
@@ -186,7 +186,7 @@ test('what is available stands by project and vintage, each number a way to its 
   expect(wordsOf(matrix)).toContain('ex-post, 2 projects6,30156,306');
 });
 
-test('T85 ex-ante is in no number with ex-post: not in the sentence, nor in a chart, nor in a row, now or then', async () => {
+test('T85 no number adds ex-ante to ex-post, now or as of an instant', async () => {
   const { scene, page: read } = await consoleStage({ now: Date.now });
   const of = (id: string, tonnes: string, type: string) =>
     credit(id, { amount: amount(tonnes), vintage: '2021', type });
@@ -200,7 +200,7 @@ test('T85 ex-ante is in no number with ex-post: not in the sentence, nor in a ch
   for (const text of [page, then]) expect(text).not.toContain('504,299');
 });
 
-test('a job that fails again and again is named, with its error, although it goes on by itself', async () => {
+test('a job that failed more than once is an issue, although it is retried', async () => {
   const { page, scene, tables } = await consoleStage();
   await scene.db.change('DELETE FROM installations');
   const job = (
@@ -217,7 +217,7 @@ test('a job that fails again and again is named, with its error, although it goe
   expect(words).not.toContain('Nothing needs attention');
 });
 
-test('an empty mirror invites, by the address to give to the registry and a light that tells of the first delivery', async () => {
+test('an empty mirror shows the webhook URL and whether a webhook has arrived', async () => {
   const { page, scene, tables } = await consoleStage({ webhookUrl: 'http://127.0.0.1:8080/webhooks' });
   await scene.db.change('DELETE FROM installations');
   const empty = wordsOf(await page('/'));
@@ -230,7 +230,7 @@ test('an empty mirror invites, by the address to give to the registry and a ligh
   expect(wordsOf(await page('/'))).toContain('A webhook arrived');
 });
 
-test('what is reserved is added up, with when the first ends and the way to all of it; what came last is a sentence', async () => {
+test('the Reserved tile shows the sum, the first expiry and a link to the reservations', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const ends = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   await scene.read('reservations', [
@@ -245,7 +245,7 @@ test('what is reserved is added up, with when the first ends and the way to all 
   expect(wordsOf(await page('/'))).toContain('reservation of 5 t Peat bog by an app removed');
 });
 
-test('of many organizations 8 are shown, trouble first and then the largest, how many more there are and the way to them', async () => {
+test('Now shows 8 organizations, those with problems first and then the largest, and links to the rest', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   await fill(scene, 30);
   const shown = async (path: string, part: string) => {
@@ -268,7 +268,7 @@ test('of many organizations 8 are shown, trouble first and then the largest, how
   expect(await page('/?all=yes')).not.toMatch(/and \d+ more/);
 });
 
-test('of many projects and vintages the largest stand there, and what the others add up to', async () => {
+test('the matrix shows the largest projects and vintages and the sum of the others', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const some = Array.from({ length: 14 }, (_, index) =>
     credit(`c-${index}`, {

@@ -6,7 +6,7 @@ import { openReader } from '../../src/store/sqlite/reader.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { temporaryScene } from '../support/mirror.js';
 
-test('pages at once have readers of their own, the fifth waits, and the next ones are given those that are free', async () => {
+test('concurrent pages get their own readers, the fifth waits, and free readers are reused', async () => {
   const { folder } = await temporaryScene();
   temporaryInbox(folder);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
