@@ -1,4 +1,4 @@
-import type { Actions } from '../console/actions/actions.js';
+import type { ConsoleActions } from '../console/actions/actions.js';
 import type { Comparison } from '../console/comparison.js';
 import { installationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
@@ -12,7 +12,7 @@ export function createActions(
   openInbox: () => Promise<InboxPort>,
   log: Pick<Log, 'info'>,
   comparison: Comparison | null = null,
-): Actions {
+): ConsoleActions {
   async function using<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await openInbox();
     try {

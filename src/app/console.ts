@@ -1,11 +1,11 @@
-import type { Actions } from '../console/actions/actions.js';
-import type { Asking } from '../console/ask/asking.js';
+import type { ConsoleActions } from '../console/actions/actions.js';
+import type { SqlAccess } from '../console/ask/query-runner.js';
 import { createConsole } from '../console/console.js';
 import { type Compare, createComparison } from '../console/comparison.js';
 import type { DemoAction } from '../console/demo/demo.js';
-import { createKeys } from '../console/guard/keys.js';
-import { createChanges } from '../console/live/changes.js';
-import { createReaders } from '../console/readers.js';
+import { createVisitorKeys } from '../console/guard/keys.js';
+import { createLiveUpdates } from '../console/live/updates.js';
+import { createReaderPool } from '../console/reader-pool.js';
 import type { OpenPdfs } from '../store/engine.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { Inspected } from '../query/history/explanation.js';
@@ -33,11 +33,11 @@ export interface ConsoleSetup {
   readonly webhookUrl: string | null;
   readonly version: string;
   readonly sealedIn: (version: number) => Promise<string | null>;
-  readonly asking: Asking;
+  readonly asking: SqlAccess;
   readonly openPdfs: () => Promise<OpenPdfs>;
   readonly inspect: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
   /** By what the pages ask for; null where the registry is no sandbox, or nothing is to be done. */
-  readonly demoActionsBy: ((actions: Actions) => readonly DemoAction[]) | null;
+  readonly demoActionsBy: ((actions: ConsoleActions) => readonly DemoAction[]) | null;
 }
 
 /** The browsers of one machine. */
@@ -46,16 +46,16 @@ const LOOPBACK = '127.0.0.1';
 /** Pages over the mirror, on loopback. It reads, and writes nothing but what a person asks a worker for. */
 export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<Running> {
   return openAll(async shutdown => {
-    const readers = createReaders(setup.openReader);
+    const readers = createReaderPool(setup.openReader);
     shutdown.add(() => readers.close());
     const comparison = setup.compare === null ? null : createComparison(setup.compare, now);
     shutdown.add(async () => comparison?.stop());
     const look = async (): Promise<string> =>
       JSON.stringify([await readers.use(reader => readPulse(reader, now())), comparison?.told()]);
     await look();
-    const changes = createChanges({
-      look,
-      failed: error => log.warn({ err: error }, 'whether anything has changed could not be read'),
+    const changes = createLiveUpdates({
+      readState: look,
+      onFailure: error => log.warn({ err: error }, 'whether anything has changed could not be read'),
     });
     const { pdfs, close } = await setup.openPdfs();
     shutdown.add(close);
@@ -64,7 +64,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       readers,
       now,
       changes,
-      names: setup.names,
+      hostNames: setup.names,
       actions,
       demoActions: actions === null || setup.demoActionsBy === null ? null : setup.demoActionsBy(actions),
       comparison,
@@ -74,7 +74,7 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
       pdfs: { open: pdfs.open, inspect: file => setup.inspect(pdfs, file) },
       contradicted: contradictedColumns,
       sealedIn: setup.sealedIn,
-      keys: createKeys({ secret: setup.secret, now }),
+      keys: createVisitorKeys({ secret: setup.secret, now }),
       port: () => listening.port,
       failed: error => log.error({ err: error }, 'a page could not be made'),
     });

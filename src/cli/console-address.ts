@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createKeys } from '../console/guard/keys.js';
+import { createVisitorKeys } from '../console/guard/keys.js';
 import { makePrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
 import type { MirrorLocation } from './context.js';
@@ -35,7 +35,7 @@ export function keepConsole(location: Where, known: KnownConsole): void {
 
 /** Creates a link that signs in one browser, once. */
 export function createSignInLink({ port, secret }: KnownConsole, { now }: Pick<Io, 'now'>): string {
-  const keys = createKeys({ secret: Buffer.from(secret, 'hex'), now });
+  const keys = createVisitorKeys({ secret: Buffer.from(secret, 'hex'), now });
   return `${pagesAt(port)}/?key=${keys.mint()}`;
 }
 

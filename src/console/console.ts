@@ -1,58 +1,69 @@
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
-import { type Actions, offerActions } from './actions/actions.js';
-import { chooseTheme, createAnswers, FORM, NOT_MADE, only, paramsOf, sendText } from './answers.js';
-import type { Asking } from './ask/asking.js';
-import { offerQuestions } from './ask/offer.js';
-import { offerCertificates } from './certificates.js';
-import { type DemoAction, offerDemo } from './demo/demo.js';
+import { type ConsoleActions, addActionRoutes } from './actions/actions.js';
+import {
+  chooseTheme,
+  createResponder,
+  readFormBody,
+  COULD_NOT_BE_CREATED,
+  createMessagePage,
+  getPathParameters,
+  sendText,
+} from './responder.js';
+import type { SqlAccess } from './ask/query-runner.js';
+import { addQueryRoutes } from './ask/routes.js';
+import { addCertificateRoute } from './certificate-route.js';
+import { type DemoAction, addDemoRoutes } from './demo/demo.js';
 import { createGuard, type GuardOptions, ORIGIN } from './guard/guard.js';
-import type { Changes } from './live/changes.js';
+import type { LiveUpdates } from './live/updates.js';
 import { SCRIPT } from './live/script.js';
-import type { Fault, Page, Pdfs, Shared } from './page.js';
+import type { PageFault, ConsolePage, CertificateFileAccess, PageEnvironment } from './page.js';
 import { createPages } from './pages/pages.js';
-import type { Readers } from './readers.js';
+import type { ReaderPool } from './reader-pool.js';
 import { AS_OF, withQuery } from './components/as-of.js';
 import { parseTimeRange } from '../text/time-range.js';
 import { STYLE } from './components/style.js';
 
-export interface ConsoleOptions extends GuardOptions, Shared {
-  readonly readers: Readers;
+export interface ConsoleOptions extends GuardOptions, PageEnvironment {
+  readonly readers: ReaderPool;
   readonly now: () => number;
-  readonly changes: Changes;
-  /** Null where nothing is to be done here. */
-  readonly actions: Actions | null;
-  readonly asking: Asking;
-  readonly pdfs: Pdfs;
-  /** What a visitor may do at the demo's registry; null where it is no demo. */
+  readonly changes: LiveUpdates;
+  /** Null if the console is read-only. */
+  readonly actions: ConsoleActions | null;
+  readonly asking: SqlAccess;
+  readonly pdfs: CertificateFileAccess;
+  /** Actions on the sandbox registry; null outside a demo. */
   readonly demoActions: readonly DemoAction[] | null;
-  /** Told of what went wrong with a page; the visitor gets a sentence. */
+  /** Reports an unexpected error. The visitor sees a general sentence only. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Pages over the mirror, for those whom the guard lets in. */
+/** Creates the HTTP app of the console: read-only pages over the mirror, and forms that queue work for a worker.
+ * The guard checks every request first. Pages escape all data, and neither write to the mirror nor call the registry. */
 export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, changes, failed, actions, asking, demoActions, pdfs } = options;
   const { webhookUrl, version, comparison, contradicted, sealedIn } = options;
   const [canAct, isDemo] = [actions !== null, demoActions !== null];
   const shared = { webhookUrl, version, comparison, contradicted, sealedIn, canAct, isDemo };
-  const answers = createAnswers({ hasDemo: isDemo, failed });
+  const responder = createResponder({ hasDemo: isDemo, failed });
   const refuse = (request: Request, response: Response, status: number, says: string) =>
-    answers.page(request, response, only(status === 404 ? 'Not there' : 'Fault', says), { status });
+    responder.page(request, response, createMessagePage(status === 404 ? 'Not found' : 'Error', says), {
+      status,
+    });
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
   app.use(createGuard(options));
   app.get('/console.css', (request, response) => sendText(request, response.type('css'), STYLE));
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
-  app.post('/theme', FORM, chooseTheme);
+  app.post('/theme', readFormBody, chooseTheme);
   app.get('/live', (_request, response) => changes.follow(response));
   for (const page of createPages()) {
     app.get(page.path, async (request: Request, response: Response) => {
       const { searchParams: query } = new URL(request.url, ORIGIN);
-      const isDated = page.isDated === true;
+      const hasHistory = page.hasHistory === true;
       const asked =
-        unknownIn(query, page) ??
-        withoutNul(request, query) ??
-        (isDated ? instantIn(query, now()) : { at: null });
+        findUnknownParameter(query, page) ??
+        findNulCharacter(request, query) ??
+        (hasHistory ? parseInstant(query, now()) : { at: null });
       if ('fault' in asked) return await refuse(request, response, 400, asked.fault);
       const { at } = asked;
       if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
@@ -66,32 +77,32 @@ export function createConsole(options: ConsoleOptions): Express {
           query,
           at,
           inspect: pdfs.inspect,
-          params: paramsOf(request),
+          params: getPathParameters(request),
           origin: `${request.protocol}://${request.headers.host ?? ''}`,
         };
-        const shown = await page.show(ask);
+        const shown = await page.render(ask);
         if ('location' in shown) response.redirect(303, shown.location);
         else if ('missing' in shown) await refuse(request, response, 404, shown.missing);
         else if ('fault' in shown) await refuse(request, response, 400, shown.fault);
-        else if ('text' in shown) await answers.rows(response, shown);
+        else if ('text' in shown) await responder.rows(response, shown);
         else
-          await answers.page(request, response, shown, {
-            dated: isDated ? { at, now: new Date(now()).toISOString() } : null,
+          await responder.page(request, response, shown, {
+            dated: hasHistory ? { at, now: new Date(now()).toISOString() } : null,
           });
       });
       return undefined;
     });
   }
-  offerCertificates(app, readers, pdfs, answers);
-  offerQuestions(app, asking, answers, now);
-  if (demoActions !== null) offerDemo(app, { actions: demoActions, readers, now, answers });
-  if (actions !== null) offerActions(app, readers, actions);
+  addCertificateRoute(app, readers, pdfs, responder);
+  addQueryRoutes(app, asking, responder, now);
+  if (demoActions !== null) addDemoRoutes(app, { actions: demoActions, readers, now, responder });
+  if (actions !== null) addActionRoutes(app, readers, actions);
   app.use(async (request: Request, response: Response) => {
-    await refuse(request, response, 404, 'There is no such page.');
+    await refuse(request, response, 404, 'Page not found.');
   });
   app.use(async (error: unknown, request: Request, response: Response, _next: NextFunction) => {
     if (response.destroyed) return;
-    const refused = refusalOf(error);
+    const refused = toRefusal(error);
     if (refused !== null && !response.headersSent)
       return await refuse(request, response, refused.status, refused.text);
     failed(error);
@@ -99,41 +110,46 @@ export function createConsole(options: ConsoleOptions): Express {
       response.destroy();
       return;
     }
-    await refuse(request, response, 500, `This page ${NOT_MADE}`);
+    await refuse(request, response, 500, `This page ${COULD_NOT_BE_CREATED}`);
   });
   return app;
 }
 
-/** What was sent cannot be taken: who sent it is told so, and nobody else. */
-function refusalOf(error: unknown): { readonly status: number; readonly text: string } | null {
+/** Returns the answer to a bad request, which is not logged; null for any other error. */
+function toRefusal(error: unknown): { readonly status: number; readonly text: string } | null {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
   if (!(status >= 400 && status < 500)) return null;
-  const text =
-    status === 413 ? 'What was sent is longer than a page may send.' : 'What was sent cannot be read.';
+  const text = status === 413 ? 'The request is too large.' : 'The request could not be read.';
   return { status, text };
 }
 
-/** Programs take the rows at the first answer. */
+/** Downloads are not redirected: programs expect the rows in the first answer. */
 const IS_FILE = /\.(csv|json)$/;
 
-/** A word that nobody asked for would be passed over, and another question answered. */
-function unknownIn(query: URLSearchParams, { asks = [], isDated }: Page): Fault | null {
-  const known = isDated === true ? [...asks, AS_OF] : asks;
+/** Refuses unknown parameters: ignoring one would answer a different question. */
+function findUnknownParameter(
+  query: URLSearchParams,
+  { parameters = [], hasHistory }: ConsolePage,
+): PageFault | null {
+  const known = hasHistory === true ? [...parameters, AS_OF] : parameters;
   const unknown = [...query.keys()].find(name => !known.includes(name));
   if (unknown === undefined) return null;
-  return { fault: `There is no “${unknown}” here. What may be asked: ${known.join(', ') || 'nothing'}.` };
+  const problem = unknown === AS_OF ? 'This page has no history view.' : `Unknown parameter “${unknown}”.`;
+  const accepted =
+    known.length === 0 ? 'This page accepts no parameters.' : `Parameters: ${known.join(', ')}.`;
+  return { fault: `${problem} ${accepted}` };
 }
 
-/** PostgreSQL has no text with this character, so no row can have it. */
-function withoutNul(request: Request, query: URLSearchParams): Fault | null {
-  const values = [...query.values(), ...Object.values(paramsOf(request))];
+/** Refuses U+0000: PostgreSQL cannot store it, so no row contains it. */
+function findNulCharacter(request: Request, query: URLSearchParams): PageFault | null {
+  const values = [...query.values(), ...Object.values(getPathParameters(request))];
   return values.some(value => value.includes('\0'))
-    ? { fault: 'An address cannot hold the character U+0000.' }
+    ? { fault: 'A URL cannot contain the character U+0000.' }
     : null;
 }
 
-/** Of what takes a while its last instant. */
-function instantIn(query: URLSearchParams, now: number): { readonly at: string | null } | Fault {
+/** Returns the instant that the URL asks for; the last instant of a range such as a day. */
+function parseInstant(query: URLSearchParams, now: number): { readonly at: string | null } | PageFault {
   const given = query.get(AS_OF) || null;
   if (given === null) return { at: null };
   const read = parseTimeRange(given, now);

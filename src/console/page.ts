@@ -3,83 +3,85 @@ import type { Row } from '../store/contract/tables.js';
 import type { Comparison } from './comparison.js';
 import type { Html } from './components/html.js';
 
-/** The files of certificates, handed in by who knows where they are. */
-export interface Pdfs {
-  /** Its bytes as they are now; null where it is not there, and for what is no name of one. */
+/** Reads certificate files. */
+export interface CertificateFileAccess {
+  /** Opens a file; null if it does not exist or the name is not valid. */
   readonly open: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
-  /** Of the file as it is now. */
+  /** Computes the checksum of a file; null if it does not exist. */
   readonly inspect: (file: string) => Promise<{ readonly sha256: string } | null>;
 }
 
-/** What is the same for all pages. */
-export interface Shared {
-  /** Where the registry is to send its webhooks; null where that is not known. */
+/** What all pages share. */
+export interface PageEnvironment {
+  /** URL to which the registry sends webhooks; null if unknown. */
   readonly webhookUrl: string | null;
-  /** Of carbon-mirror. */
+  /** Version of carbon-mirror. */
   readonly version: string;
-  /** Null where nobody here may ask the registry. */
+  /** Null if the console has no registry credentials. */
   readonly comparison: Comparison | null;
-  /** The columns of a row that its document contradicts. */
+  /** Returns the columns of a row that contradict its stored JSON. */
   readonly contradicted: (table: string, row: Row) => readonly string[];
-  /** How a version of a row was sealed, in a sentence; null where nothing is. */
+  /** Describes the checkpoint that covers a row version; null if evidence is off. */
   readonly sealedIn: (version: number) => Promise<string | null>;
 }
 
-/** What a page is asked with. */
-export interface Ask extends Shared {
+/** A request for a page. */
+export interface PageRequest extends PageEnvironment {
   readonly reader: Reader;
   readonly now: number;
   readonly query: URLSearchParams;
-  /** What is to be shown is what the mirror had been told by then; null for what is known now. */
+  /** Show what the mirror had observed by this instant; null for now. */
   readonly at: string | null;
-  /** Whether a page may offer to do something. */
+  /** Whether pages may offer buttons that act. */
   readonly canAct: boolean;
-  /** As a browser calls us, and whether the registry is made up. */
+  /** Origin of the URL that the browser uses. */
   readonly origin: string;
   readonly isDemo: boolean;
-  readonly inspect: Pdfs['inspect'];
-  /** What stands in the address, as the id of a row. */
+  readonly inspect: CertificateFileAccess['inspect'];
+  /** Parameters of the path, such as the id of a row. */
   readonly params: Readonly<Record<string, string>>;
 }
 
-export interface Shown {
+export interface PageContent {
   readonly title: string;
   readonly body: Html;
-  /** What it is a part of, where it stands in no room of several pages. */
-  readonly about?: Html | false;
-  /** What takes longer, or may: it follows once the body is sent. */
-  readonly later?: () => Promise<Html>;
-  /** Whether it is about what goes on: a browser without JavaScript opens it again soon. */
-  readonly goesOn?: boolean;
+  /** Shown below the header on a page without tabs. */
+  readonly intro?: Html | false;
+  /** Renders the slow part, which is sent after the body. */
+  readonly renderRest?: () => Promise<Html>;
+  /** Whether a browser without JavaScript reloads the page every two seconds. */
+  readonly refreshes?: boolean;
 }
 
-/** What another program takes, as it comes. */
-export interface Sent {
+/** A file to download, as a stream. */
+export interface FileContent {
   readonly type: string;
   readonly name: string;
   readonly text: AsyncIterable<string>;
 }
 
-/** Why what was asked for cannot be told, in a sentence. */
-export interface Fault {
+/** Explains in a sentence why a request was refused. */
+export interface PageFault {
   readonly fault: string;
 }
 
-/** Another address has what was asked for. */
-export interface Redirect {
+/** Sends the visitor to another URL. */
+export interface PageRedirect {
   readonly location: string;
 }
 
-/** A sentence that names what is not there. */
-export interface Missing {
+/** Names in a sentence what was not found. */
+export interface PageNotFound {
   readonly missing: string;
 }
 
-export interface Page {
+export interface ConsolePage {
   readonly path: string;
-  /** Whether it can be shown as of an instant. */
-  readonly isDated?: boolean;
-  /** What its address may ask, beside that. */
-  readonly asks?: readonly string[];
-  readonly show: (ask: Ask) => Promise<Shown | Sent | Fault | Redirect | Missing>;
+  /** Whether the page can be shown as of an instant. */
+  readonly hasHistory?: boolean;
+  /** URL parameters that the page accepts, besides `as-of`. */
+  readonly parameters?: readonly string[];
+  readonly render: (
+    ask: PageRequest,
+  ) => Promise<PageContent | FileContent | PageFault | PageRedirect | PageNotFound>;
 }

@@ -69,11 +69,16 @@ test('a new customer installs the app, and is read', async () => {
 });
 
 test('what the registry refuses is told as not done; what is no action is not there', async () => {
-  const refusing = { name: 'no', says: 'No', shows: '', run: async () => Promise.reject(new Error('409')) };
+  const refusing = {
+    name: 'no',
+    label: 'No',
+    description: '',
+    run: async () => Promise.reject(new Error('409')),
+  };
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
   const { send, open } = await visitConsole(engine.openReader, { demoActions: [refusing] });
   await send('/demo/no');
-  expect(await (await open('/demo')).text()).toContain('It was not done: 409');
+  expect(await (await open('/demo')).text()).toContain('Failed: 409');
   expect((await send('/demo/yes')).status).toBe(404);
 });
 

@@ -73,7 +73,7 @@ test('an auditor: a retirement with its certificate, as of an instant, by an add
   const said = await sentence(page);
   await page.goto(`${demo.origin}${cited}`);
   expect(await sentence(page)).toBe(said);
-  expect(await page.locator('form.asof').innerText()).toContain('As the mirror had observed by');
+  expect(await page.locator('form.asof').innerText()).toContain('Showing what the mirror had observed by');
   await page.goto(`${demo.origin}/retirements?as-of=2025`);
   expect(await page.locator('.gaps').innerText()).toContain('not known before');
 });
@@ -123,12 +123,12 @@ long.test(
           );
         })
         .toBe('told');
-      await expect.poll(() => page.locator('#attention').innerText()).toContain('No worker runs any more');
-      expect(await attention(page)).toContain('1 thing');
+      await expect.poll(() => page.locator('#attention').innerText()).toContain('No worker is running');
+      expect(await attention(page)).toContain('1 issue');
     } finally {
       process.kill(pid, 'SIGKILL');
     }
-    await expect.poll(() => attention(page)).toContain('Nothing');
+    await expect.poll(() => attention(page)).toContain('None');
   },
 );
 
@@ -139,7 +139,7 @@ long.test(
     await page.getByRole('button', { name: 'Compare with the registry' }).click();
     await expect
       .poll(() => page.locator('#registry').innerText())
-      .toMatch(/rows of (\d+) of the \1 known organizations are as at the registry\./);
+      .toMatch(/rows of (\d+) of the \1 known organizations match the registry\./);
   },
 );
 
@@ -148,15 +148,15 @@ test('a failed job stands under what needs attention, and is tried again by its 
     VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
   const page = await visit();
   expect(await page.locator('#attention').innerText()).toContain('1 job has failed');
-  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('button', { name: 'Retry' }).click();
   await page.goto(`${demo.origin}/`);
-  await expect.poll(() => attention(page)).toContain('Nothing');
+  await expect.poll(() => attention(page)).toContain('None');
 });
 
 test('T83 a question is asked and answered, and what looks like markup stays text', async () => {
   const page = await visit({}, '/ask');
-  await page.getByLabel('One statement that reads').fill(`select '<img src=x onerror=alert(1)>' as word`);
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await page.getByLabel('Read-only SQL').fill(`select '<img src=x onerror=alert(1)>' as word`);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
   expect(await page.locator('#answer').innerText()).toContain('<img src=x onerror=alert(1)>');
   expect(await page.locator('img').count()).toBe(0);
 });
@@ -275,7 +275,7 @@ long.test(
   async () => {
     const page = await visit();
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('To the content');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
     await page.keyboard.press('/');
     await page.keyboard.type('exPost');
     await page.keyboard.press('Enter');
@@ -284,20 +284,20 @@ long.test(
     await page.keyboard.press('?');
     await expect.poll(() => sentence(page)).toBe('Help');
 
-    await tabTo(page, 'Ask');
+    await tabTo(page, 'SQL');
     await page.keyboard.press('Enter');
-    await expect.poll(() => sentence(page)).toBe('Ask in SQL');
+    await expect.poll(() => sentence(page)).toBe('SQL query');
     await tabTo(page, 'Help');
     await page.keyboard.press('Tab');
     await page.keyboard.type('select 6 * 7 as answer');
-    await tabTo(page, 'Ask');
+    await tabTo(page, 'Run');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.locator('#answer').innerText()).toContain('42');
 
     await tabTo(page, 'Now');
     await page.keyboard.press('Enter');
     await expect.poll(() => sentence(page)).toContain('available to sell now');
-    await tabTo(page, 'As a table');
+    await tabTo(page, 'Show as a table');
     await page.keyboard.press('Enter');
     expect(await page.getByText('tonnes in the warehouses at the end of the day').isVisible()).toBe(true);
     await page.goto(demo.origin);

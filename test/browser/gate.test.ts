@@ -27,7 +27,7 @@ interface Visitor extends Omit<ConsoleStage, 'page'> {
 
 /** Somebody whom a console of this process let in, by one of its names. */
 async function letIn(name = '127.0.0.1'): Promise<Visitor> {
-  const stage = await consoleStage({ canAct: true, now: Date.now, names: [NAME] });
+  const stage = await consoleStage({ canAct: true, now: Date.now, hostNames: [NAME] });
   const origin = `http://${name}:${stage.port}`;
   const address = () => `${origin}/?key=${stage.keys.mint()}`;
   const context = await browser.newContext();
@@ -99,7 +99,7 @@ test.each(OTHERS)('T82 a hostile page posts nothing by its visitor’s browser: 
       form.submit();`);
     await expect
       .poll(() => page.locator('body').innerText(), { message: enctype })
-      .toContain('was not sent by a page of this');
+      .toContain('did not come from a page of this');
   }
   expect(asked).toEqual([]);
 });
@@ -121,7 +121,7 @@ test('T82 by a name for which a browser says no Sec-Fetch-Site, its Origin tells
   expect(asked).toEqual([]);
 
   await page.goto(`${origin}/organizations/organization-1`);
-  await page.getByRole('button', { name: 'Read it now' }).click();
+  await page.getByRole('button', { name: 'Read now' }).click();
   await expect.poll(() => page.url()).toMatch(/\/jobs/);
   expect(asked).toHaveLength(1);
 });

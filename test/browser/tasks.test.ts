@@ -80,7 +80,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
       VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
     await person.page.reload();
     await person.sees(/1 job has failed/);
-    await person.click(person.page.getByRole('button', { name: 'Try again' }));
+    await person.click(person.page.getByRole('button', { name: 'Retry' }));
     await expect
       .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'failed'`))
       .toBe(0);
@@ -88,7 +88,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'Read what stood there at an instant': async person => {
     await person.page.getByLabel('As of').fill('now');
     await person.click(person.page.locator('form.asof button'));
-    await person.sees(/t ex-ante stood in the warehouses of/);
+    await person.sees(/t ex-ante in the warehouses of/);
   },
   'Prove one retirement, with its certificate': async person => {
     const id = String(
@@ -102,19 +102,19 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   },
   'Make sure that nothing was changed by hand': async person => {
     await person.click(person.link('Changes'));
-    await person.click(person.link('Does it add up?'));
+    await person.click(person.link('Reconciliation'));
     await person.click(person.page.getByRole('button', { name: 'Compare with the registry' }));
-    await person.sees(/are as at the registry\./);
+    await person.sees(/match the registry\./);
   },
   'Check that the sums are balanced': async person => {
     await person.click(person.link('Changes'));
-    await person.click(person.link('Does it add up?'));
-    await person.sees(/All \d+ checks passed\./);
+    await person.click(person.link('Reconciliation'));
+    await person.sees(/All \d+ sums are balanced\./);
   },
   'See that a webhook arrives and what becomes of it': async person => {
     await person.click(person.link('Operations'));
     await person.click(person.page.locator('tbody a').first());
-    await person.sees(/stored, 202/);
+    await person.sees(/answered 202/);
   },
   'Find out why webhooks are rejected': async person => {
     await demo.tables.change(

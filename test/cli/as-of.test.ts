@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { gapsOf } from '../../src/console/components/freshness.js';
+import { renderGaps } from '../../src/console/components/freshness.js';
 import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readKnownAt, sayOldest } from '../../src/query/history/as-of.js';
@@ -117,7 +117,7 @@ test('a list that nobody can read any more is not known after its last complete 
   const gaps = async (at: string) =>
     await readKnownAt(reader, { resource: 'retirements', at, organizationId: null });
   expect(await gaps('2026-05-04T12:30:00.000Z')).toMatchObject([{ unknown: null, reading: null }]);
-  expect(wordsOf(html`${gapsOf('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text)).toContain(
+  expect(wordsOf(html`${renderGaps('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text)).toContain(
     until,
   );
 });

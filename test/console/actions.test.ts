@@ -24,7 +24,7 @@ async function stage(canAct = true) {
 
 const LOOK = { kind: 'installation', installation_id: 'installation-1', trigger: 'person' };
 
-test('a failed job is tried again, and the log says that a person asked', async () => {
+test('a failed job is retried by its button, and the log records that a person requested it', async () => {
   const { send, page, asked, tables } = await stage();
   expect(await page('/jobs/1')).toContain('<form class="act" method="post" action="/jobs/1/retry">');
   const answer = await send('/jobs/1/retry');
@@ -36,7 +36,7 @@ test('a failed job is tried again, and the log says that a person asked', async 
   expect(asked).toMatchObject([{ act: 'retry', asked: [1], jobs: [1] }]);
 });
 
-test('the list says why a job failed, and its page as long as it is so', async () => {
+test('the job list shows why a job failed, and the job page until the job succeeds', async () => {
   const { page, tables } = await stage();
   const why = 'the registry answered 500';
   expect(wordsOf(await page('/jobs?state=failed'))).toContain(why);
@@ -45,7 +45,7 @@ test('the list says why a job failed, and its page as long as it is so', async (
   expect(wordsOf((await page('/jobs/1')).split('Technical')[0] ?? '')).not.toContain(why);
 });
 
-test('all failed jobs are tried again by one button, which stands beside what needs attention', async () => {
+test('one button beside the issue retries all failed jobs', async () => {
   const { send, page, waiting, asked } = await stage();
   const now = await page('/');
   expect(wordsOf(now)).toContain('2 jobs have failed');
@@ -56,7 +56,7 @@ test('all failed jobs are tried again by one button, which stands beside what ne
   expect(asked).toMatchObject([{ act: 'retry', asked: 'all' }]);
 });
 
-test('the organization of a delivery is read again, which leads to the job that does it', async () => {
+test('Read now on a delivery syncs its organization and redirects to the job', async () => {
   const { send, page, waiting, asked } = await stage();
   expect(await page('/deliveries/7')).toMatch(
     /action="\/read-now"><input type="hidden" name="organization_id" value="organization-1">/,
@@ -67,7 +67,7 @@ test('the organization of a delivery is read again, which leads to the job that 
   expect(asked).toMatchObject([{ act: 'sync', installations: ['installation-1'] }]);
 });
 
-test('everything is read now, or one organization', async () => {
+test('Read now syncs one organization or all of them', async () => {
   const { send, waiting, scene } = await stage();
   await scene.mirror.writeInstallation({
     installation: installation('installation-2', { organizationId: 'organization-2' }),
@@ -87,7 +87,7 @@ test('everything is read now, or one organization', async () => {
   ]);
 });
 
-test('what is not there is not acted on', async () => {
+test('an action on an unknown job or organization answers 404 and does nothing', async () => {
   const { send, waiting, asked } = await stage();
   for (const path of ['/jobs/9/retry', '/jobs/x/retry']) expect((await send(path)).status, path).toBe(404);
   expect((await send('/read-now', { organization_id: 'nobody' })).status).toBe(404);
@@ -97,7 +97,7 @@ test('what is not there is not acted on', async () => {
 
 const PATHS = ['/jobs/1/retry', '/jobs/retry', '/read-now'];
 
-test('with --read-only no page offers anything and nothing is done', async () => {
+test('with --read-only no page offers actions and every action answers 404', async () => {
   const { send, page, waiting } = await stage(false);
   for (const path of ['/', '/jobs/1', '/jobs/3', '/deliveries/7', '/organizations/organization-1'])
     expect((await page(path)).replace(/<footer>.*<\/footer>/s, ''), path).not.toContain('method="post"');
@@ -105,7 +105,7 @@ test('with --read-only no page offers anything and nothing is done', async () =>
   expect(await waiting()).toEqual([]);
 });
 
-test('T82 a page of another site asks for nothing', async () => {
+test('T82 a page of another site cannot request actions', async () => {
   const { ask, cookie, waiting, asked } = await stage();
   for (const path of PATHS) {
     for (const line of ['sec-fetch-site: cross-site', 'origin: http://evil.example', 'x-no: origin']) {

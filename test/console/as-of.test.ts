@@ -21,26 +21,26 @@ async function stage() {
   return { ...stood, before: ago(70), between: ago(55), after: ago(45) };
 }
 
-test('every page of data is as the mirror had observed by an instant', async () => {
+test('every page of data shows what the mirror had observed by an instant', async () => {
   const { page, between, after } = await stage();
   const at = async (path: string, instant: string) =>
     wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
   expect(await at('/', between)).toContain(
-    '100 t ex-post stood in the warehouses of 1 of the 1 known organization.',
+    '100 t ex-post in the warehouses of 1 of the 1 known organization.',
   );
   expect(await at('/', after)).toContain(
-    '87.5 t ex-post stood in the warehouses of 1 of the 1 known organization.',
+    '87.5 t ex-post in the warehouses of 1 of the 1 known organization.',
   );
   expect(await at('/warehouse', between)).toContain('100');
   expect(await at('/retirements', between)).toContain('1 retirement');
   expect(await at('/retirements', after)).toContain('2 retirements');
-  expect(await at('/retirements/r-1', between)).toContain('nobody has claimed it yet');
+  expect(await at('/retirements/r-1', between)).toContain('beneficiary unclaimed');
   expect(await at('/retirements/r-1', between)).not.toMatch(/Harbour Ferries|changed 1 time/);
   const now = await at('/retirements/r-1', after);
   for (const said of [
     'for Harbour Ferries',
-    'changed 1 time since it was first seen',
-    'Seen changed: see below',
+    'changed 1 time since first observed',
+    'Change observed, see the version history',
   ])
     expect(now).toContain(said);
   expect(await at('/organizations/organization-1', between)).toContain('retirements1');
@@ -52,11 +52,11 @@ test('every page of data is as the mirror had observed by an instant', async () 
     '/members',
     '/organizations/organization-1',
   ]) {
-    expect(await at(path, between), path).toContain(`As the mirror had observed by ${between}.`);
+    expect(await at(path, between), path).toContain(`Showing what the mirror had observed by ${between}.`);
   }
 });
 
-test('whatever comes later, the same address has the same rows, and the names of then', async () => {
+test('an as-of URL keeps its rows and names, whatever changes later', async () => {
   const { page, between, scene, tables } = await stage();
   const named = (name: string, from: string) =>
     `INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
@@ -91,16 +91,16 @@ test('its files hold exactly its rows', async () => {
   expect(await page(`/retirements.csv?as-of=${between}`)).not.toContain('Harbour Ferries');
 });
 
-test('what cannot be known of an instant is said plainly', async () => {
+test('an as-of page states its known gaps', async () => {
   const { page, before, between } = await stage();
   const shown = async (path: string) => wordsOf(await page(path));
   const unknown = 'organization-1, retirements: not known before';
   expect(await shown(`/retirements?as-of=${before}`)).toContain(unknown);
   expect(await shown(`/?as-of=${before}`)).toContain('organization-1, warehouse: not known before');
-  expect(await shown(`/?as-of=${before}`)).toContain('The mirror had seen no credit in any warehouse then.');
+  expect(await shown(`/?as-of=${before}`)).toContain('No credits are known in any warehouse at that time.');
   expect(await shown(`/?as-of=${before}`)).not.toContain('0 t stood');
   expect(await shown(`/organizations/organization-1?as-of=${before}`)).toContain('not known before');
-  expect(await shown(`/retirements?as-of=${between}`)).not.toContain('What cannot be known');
+  expect(await shown(`/retirements?as-of=${between}`)).not.toContain('Known gaps');
 });
 
 test.each([
@@ -130,11 +130,11 @@ test('what a form shows as an instant is one that the mirror knows', async () =>
     const [, shown = ''] = /name="as-of" value="" placeholder="([^"]+)"/.exec(await page(path)) ?? [];
     const then = await page(`/warehouse?as-of=${encodeURIComponent(shown)}`);
     expect(wordsOf(then), path).toContain('1 credit');
-    expect(wordsOf(then), path).not.toContain('What cannot be known');
+    expect(wordsOf(then), path).not.toContain('Known gaps');
   }
 });
 
-test('an instant leads on to the same instant, and back to now', async () => {
+test('links of an as-of page keep the instant, and one leads back to now', async () => {
   const { page, between } = await stage();
   const shown = await page(`/retirements?as-of=${between}&vintage=2021`);
   const asOf = `as-of=${encodeURIComponent(between)}`;

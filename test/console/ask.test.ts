@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { Asking } from '../../src/console/ask/asking.js';
+import type { SqlAccess } from '../../src/console/ask/query-runner.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import { AskError } from '../../src/store/contract/asked.js';
 import { consoleStage, wordsOf } from '../support/console.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
 import { blocks } from '../support/readme.js';
 
-test('a question is answered with a table, and as CSV', async () => {
+test('a query is answered as a table and as CSV', async () => {
   const { scene, send } = await consoleStage();
   await scene.read('retirements', [retirement('r-1'), retirement('r-2', { beneficiary: 'A, "B"' })]);
   const sql = 'select id, beneficiary from retirements order by id';
@@ -19,33 +19,33 @@ test('a question is answered with a table, and as CSV', async () => {
   expect(await csv.text()).toBe('id,beneficiary\nr-1,Harbour Ferries\nr-2,"A, ""B"""\n');
 });
 
-test('a page shows the first rows and says so, the CSV has all of them', async () => {
+test('the SQL page shows the first rows and says so, and the CSV has all rows', async () => {
   const { scene, send } = await consoleStage();
   await scene.read('retirements', retirements(600));
   const sql = 'select id from retirements';
-  expect(wordsOf(await (await send('/ask', { sql })).text())).toContain('The first 500 rows');
+  expect(wordsOf(await (await send('/ask', { sql })).text())).toContain('First 500 rows');
   const csv = await (await send('/ask', { sql, form: 'csv' })).text();
   expect(csv.split('\n')).toHaveLength(602);
 });
 
-test('a page takes in no more than a browser shows, however large its rows are', async () => {
+test('the SQL page limits the size of its rows', async () => {
   const { send } = await consoleStage();
   const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 20)
     select i, printf('%.*c', 900000, 'x') as x from n`;
   const shown = await (await send('/ask', { sql })).text();
   expect(shown.length).toBeLessThan(8_000_000);
-  expect(shown).toContain('The first 5 rows; the CSV has all of them');
+  expect(shown).toContain('First 5 rows; the CSV has all of them');
 });
 
-test('what is sent too long or cannot be read is told to who sent it, and is no fault of ours', async () => {
+test('a request that is too large or malformed is answered 4xx and not logged', async () => {
   const { send, open, faults } = await consoleStage();
   const long = await send('/ask', { sql: 'x'.repeat(200_000) });
   expect([long.status, await long.text()]).toEqual([
     413,
-    expect.stringContaining('longer than a page may send'),
+    expect.stringContaining('The request is too large.'),
   ]);
   const odd = await open('/organizations/%E0%A4%A');
-  expect([odd.status, await odd.text()]).toEqual([400, expect.stringContaining('cannot be read')]);
+  expect([odd.status, await odd.text()]).toEqual([400, expect.stringContaining('could not be read')]);
   expect(faults).toEqual([]);
 });
 
@@ -65,16 +65,16 @@ test.each([
   expect(faults).toEqual([]);
 });
 
-test('a link fills the form in, and asks nothing', async () => {
+test('a link fills in the query form and runs nothing', async () => {
   const asked: string[] = [];
   const { page } = await consoleStage({ asking: recording(asked) });
   expect(await page('/ask?sql=select+1')).toContain('required>select 1</textarea>');
   expect(asked).toEqual([]);
 });
 
-test('two questions are answered at a time, and one that is over makes room', async () => {
+test('two queries run at a time, and a finished one makes room', async () => {
   const ends: (() => void)[] = [];
-  const asking: Asking = {
+  const asking: SqlAccess = {
     ...recording([]),
     ask: async () => {
       await new Promise<void>(resolve => ends.push(resolve));
@@ -84,7 +84,7 @@ test('two questions are answered at a time, and one that is over makes room', as
   const { send } = await consoleStage({ asking });
   const two = [send('/ask', { sql: 'a' }), send('/ask', { sql: 'b' })];
   await expect.poll(() => ends.length).toBe(2);
-  expect(await (await send('/ask', { sql: 'c' })).text()).toContain('two questions are being answered');
+  expect(await (await send('/ask', { sql: 'c' })).text()).toContain('two queries are already running');
   for (const end of ends.splice(0)) end();
   for (const answer of await Promise.all(two)) expect(await answer.text()).toContain('stopped after 30 s');
   const next = send('/ask', { sql: 'd' });
@@ -93,11 +93,11 @@ test('two questions are answered at a time, and one that is over makes room', as
   expect((await next).status).toBe(200);
 });
 
-test('T87 two answers that nobody reads keep no question of others waiting: one of them is cut', async () => {
+test('T87 an unread answer is cut to make room for another query', async () => {
   async function* endless() {
     for (;;) yield { text: 'x'.repeat(10_000) };
   }
-  const asking: Asking = {
+  const asking: SqlAccess = {
     ...recording([]),
     ask: async ({ sql }) => ({ columns: ['text'], rows: sql === 'much' ? endless() : one() }),
   };
@@ -125,7 +125,7 @@ test('T87 two answers that nobody reads keep no question of others waiting: one 
   expect(faults).toEqual([]);
 });
 
-test('who leaves before a question is answered makes room for others', async () => {
+test('a query is cancelled when its visitor disconnects', async () => {
   const ends: (() => void)[] = [];
   let ended = 0;
   async function* rows() {
@@ -135,7 +135,7 @@ test('who leaves before a question is answered makes room for others', async () 
       ended += 1;
     }
   }
-  const asking: Asking = {
+  const asking: SqlAccess = {
     ...recording([]),
     ask: async ({ sql }) => {
       if (sql === 'long') await new Promise<void>(resolve => ends.push(resolve));
@@ -154,7 +154,7 @@ test('who leaves before a question is answered makes room for others', async () 
   expect(await (await send('/ask', { sql: 'short', form: 'csv' })).text()).toBe('answer\n42\n');
 });
 
-test('the questions of docs/sql.md are ready, each of them, and the schema stands beside', async () => {
+test('the SQL page offers every query of docs/sql.md and the schema', async () => {
   const document = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
   const ready = readQuestions();
   expect(ready.map(({ sql }) => sql)).toEqual(blocks(document, 'sql').map(block => block.trim()));
@@ -168,13 +168,13 @@ test('the questions of docs/sql.md are ready, each of them, and the schema stand
   }
 });
 
-test('T83 what a row holds is text', async () => {
+test('T83 values of a query result are escaped', async () => {
   const { send } = await consoleStage();
   const shown = await (await send('/ask', { sql: `select '<img src=x>' as "<img>"` })).text();
   expect(shown).not.toContain('<img');
 });
 
-function recording(asked: string[]): Asking {
+function recording(asked: string[]): SqlAccess {
   return {
     ask: async ({ sql }) => {
       asked.push(sql);

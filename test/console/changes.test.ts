@@ -3,7 +3,7 @@ import { consoleStage, wordsOf } from '../support/console.js';
 import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
-test('what changed between two instants is a sentence each, with what found it', async () => {
+test('each change between two instants is a sentence with its cause', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const now = scene.clock.at;
   scene.clock.at = now - 60 * MINUTE;
@@ -25,7 +25,7 @@ test('what changed between two instants is a sentence each, with what found it',
   expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
 });
 
-test('a date is a day here too: since begins at its first instant, until ends at its last, and what lies ahead is refused', async () => {
+test('a day as since starts at its first instant, as until ends at its last, and a future day is refused', async () => {
   const { scene, page, open, clock } = await consoleStage();
   scene.clock.at = Date.parse('2026-05-04T00:00:00Z');
   await scene.read('warehouse', [credit('c-1', { amount: amount('2') })]);
@@ -36,10 +36,10 @@ test('a date is a day here too: since begins at its first instant, until ends at
   clock.at = scene.clock.at + MINUTE;
   const shown = async (query: string) => wordsOf(await page(`/changes?resource=warehouse&${query}`));
   expect(await shown('since=2026-05-04&until=yesterday')).toMatch(
-    / 2 changes, 4 May 2026 .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC:/,
+    / 2 changes, 4 May 2026 .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC\./,
   );
   expect(await shown('since=2026-05-05')).toMatch(
-    / 1 change, 5 May 2026 .*Observed from 5 May 2026, 00:00:00.000 UTC to 5 May 2026, 00:01:00.000 UTC:/,
+    / 1 change, 5 May 2026 .*Observed from 5 May 2026, 00:00:00.000 UTC to 5 May 2026, 00:01:00.000 UTC\./,
   );
   expect(await shown('since=2026-05&until=2026')).toMatch(
     / 3 changes, 1 May 2026 to 5 May 2026 .*Observed from 1 May 2026, 00:00:00.000 UTC/,
@@ -50,7 +50,7 @@ test('a date is a day here too: since begins at its first instant, until ends at
   expect(wordsOf(await file.text())).toContain('2027 is in the future');
 });
 
-test('older ones are a page further, each shown once, and the files hold all of them', async () => {
+test('older changes are on the next page, each shown once, and the files have all of them', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   await scene.read('retirements', retirements(250));
   const seen: string[] = [];
@@ -66,7 +66,7 @@ test('older ones are a page further, each shown once, and the files hold all of 
   expect((await page('/changes.csv?resource=retirements')).split('\n')).toHaveLength(252);
 });
 
-test('the SQL of a page finds its rows and no others, of an organization and further back too', async () => {
+test('the SQL shown on Changes returns exactly the rows of the page', async () => {
   const { scene, page, send } = await consoleStage({ now: Date.now });
   await scene.read('retirements', retirements(150));
   let address: string | null = '/changes?organization_id=organization-1';
@@ -78,7 +78,7 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
       .replaceAll('&quot;', '"');
     const [, rows = ''] = /<section id="rows"([^]*?)<\/section>/.exec(shown) ?? [];
     const [, sql = ''] =
-      /The SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
+      /SQL of this page<\/summary><pre>([^<]*)</.exec(shown.replaceAll('&lt;', '\u{1}')) ?? [];
     expect(sql).toContain('SELECT project_id FROM project_references');
     const asked = await send('/ask', {
       sql: sql.replaceAll('\u{1}', '<').replaceAll('&gt;', '>'),
@@ -92,18 +92,18 @@ test('the SQL of a page finds its rows and no others, of an organization and fur
   expect(said).toEqual(['More than 100 changes, 100 of them here', '50 older changes, 50 of them here']);
 });
 
-test('where nothing changed it says so, and what is no instant is refused with a sentence', async () => {
+test('Changes says when there are none, and refuses a malformed instant with a sentence', async () => {
   const { page, faults, open } = await consoleStage({ now: Date.now });
-  expect(wordsOf(await page('/changes?since=1ms'))).toContain('Nothing changed');
+  expect(wordsOf(await page('/changes?since=1ms'))).toContain('No changes');
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
-  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The span ends at');
-  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Did you mean retirements');
+  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The range ends at');
+  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Near: retirements');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
 });
 
-test('T83 names in it are text', async () => {
+test('T83 names on Changes are escaped', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const project = { id: 'p-1', fullName: '"><img src=x onerror=alert(1)>' };
   await scene.read('warehouse', [credit('c-1', { project, document: '{}' })]);

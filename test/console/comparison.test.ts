@@ -1,27 +1,28 @@
 import { expect, test } from 'vitest';
-import { type Compared, createComparison } from '../../src/console/comparison.js';
+import { type ComparisonResult, createComparison } from '../../src/console/comparison.js';
 import { createActions } from '../../src/app/actions.js';
 import { consoleStage, wordsOf } from '../support/console.js';
 
 const BRIMVIK = { organization_id: 'organization-1', organization_name: 'Brimvik' };
-const LEFT: Compared['left'] = [
+const LEFT: ComparisonResult['uncompared'] = [
   { ...BRIMVIK, resource: 'inventory', state: 'no_access', reason: 'no_permission' },
   { ...BRIMVIK, organization_name: null, resource: '*', state: 'no_access', reason: 'suspended' },
 ];
-const SAME: Compared = { faults: [], rows: 1204, organizations: 3, known: 4, left: LEFT };
+const SAME: ComparisonResult = { faults: [], rows: 1204, organizations: 3, known: 4, uncompared: LEFT };
 const BUTTON = '<button>Compare with the registry</button>';
 
 /** A console whose registry answers when it is told to. */
 async function stage() {
   const asked: {
     tell: (reading: string) => void;
-    end: (found: Compared | Error) => void;
+    end: (found: ComparisonResult | Error) => void;
     stop: AbortSignal;
   }[] = [];
   const comparison = createComparison(
     (tell, stop) =>
       new Promise((resolve, reject) => {
-        const end = (found: Compared | Error) => (found instanceof Error ? reject(found) : resolve(found));
+        const end = (found: ComparisonResult | Error) =>
+          found instanceof Error ? reject(found) : resolve(found);
         stop.addEventListener('abort', () => reject(new Error('it was stopped')));
         asked.push({ tell, end, stop });
       }),
@@ -38,9 +39,9 @@ async function stage() {
   return { ...visit, asked, said, comparison, section };
 }
 
-test('a button compares with the registry, one at a time, and the page says how far it is and what came of it', async () => {
+test('a button starts one comparison at a time, and the page shows its progress and result', async () => {
   const { asked, said, send, page, section } = await stage();
-  expect(await section()).toContain('Not compared since this console was started.');
+  expect(await section()).toContain('No comparison since this console started.');
   expect(await page('/balance')).not.toContain('http-equiv="refresh"');
   expect((await send('/balance/compare')).headers.get('location')).toBe('/balance');
   asked[0]?.tell('warehouse of organization-1');
@@ -49,58 +50,56 @@ test('a button compares with the registry, one at a time, and the page says how 
   expect(asked).toHaveLength(1);
   expect(said).toEqual([{ act: 'compare' }, { act: 'compare' }]);
   expect(await section()).toMatch(
-    /being compared since .* ago: 2 lists read, now retirements of organization-1/,
+    /in progress Started .* ago: 2 lists read, reading retirements of organization-1/,
   );
   const meanwhile = await page('/balance');
   expect(meanwhile).not.toContain(BUTTON);
   expect(meanwhile).toContain('<noscript><meta http-equiv="refresh" content="2"></noscript>');
   asked[0]?.end(SAME);
-  await expect
-    .poll(section)
-    .toContain('1,204 rows of 3 of the 4 known organizations are as at the registry.');
+  await expect.poll(section).toContain('1,204 rows of 3 of the 4 known organizations match the registry.');
   expect(await section()).toMatch(/2 lists could not be compared\. Compared .* ago\./);
   expect(await section()).toMatch(
-    /What could not be compared ?Brimvik, inventory: no access .no permission.organization-1, everything: no access .suspended./,
+    /Lists that could not be compared ?Brimvik, inventory: no access .no permission.organization-1, everything: no access .suspended./,
   );
   expect(await page('/balance')).toContain(BUTTON);
 });
 
-test('what differs is told row by row; what could not be compared, with its reason, and then the button is there again', async () => {
+test('a comparison lists each difference, or why it failed, and can be started again', async () => {
   const { asked, send, page, section } = await stage();
   await send('/balance/compare');
   const fault = { check: 'retirements of organization-1', where: '<b>r-1</b>', fault: 'changed' };
   asked[0]?.end({ ...SAME, faults: [fault] });
-  await expect.poll(section).toContain('1 fault in 1,204 rows');
+  await expect.poll(section).toContain('1 difference in 1,204 rows');
   expect(await page('/balance')).toContain('&lt;b&gt;r-1&lt;/b&gt;');
   await send('/balance/compare');
   asked[1]?.end(new Error('The registry did not answer.'));
-  await expect.poll(section).toContain('It could not be compared: The registry did not answer.');
+  await expect.poll(section).toContain('The comparison failed: The registry did not answer.');
   expect(await page('/balance')).toContain(BUTTON);
   await send('/balance/compare');
   asked[2]?.end({ ...SAME, rows: 0 });
   await expect.poll(section).toContain('Nothing was compared');
 });
 
-test('it ends when the console stops, and begins no more', async () => {
+test('a comparison ends when the console stops, and no other starts', async () => {
   const { asked, send, comparison } = await stage();
   await send('/balance/compare');
   await comparison.stop();
   expect(asked[0]?.stop.aborted).toBe(true);
   expect(comparison.told()).toMatchObject({
-    underway: null,
-    ended: { outcome: { fault: 'it was stopped' } },
+    running: null,
+    finished: { outcome: { fault: 'it was stopped' } },
   });
   await send('/balance/compare');
   expect(asked).toHaveLength(1);
 });
 
-test('a console that may not ask the registry says so, and does nothing', async () => {
+test('a console without registry credentials says so and offers no comparison', async () => {
   const { page, send } = await consoleStage({ canAct: true });
-  expect(wordsOf(await page('/balance'))).toContain('This console may not ask the registry.');
+  expect(wordsOf(await page('/balance'))).toContain('This console has no registry credentials.');
   expect((await send('/balance/compare')).status).toBe(404);
 });
 
-test('T82 a page of another site begins no comparison', async () => {
+test('T82 a page of another site cannot start a comparison', async () => {
   const { asked, port, cookie } = await stage();
   const answer = await fetch(`http://127.0.0.1:${port}/balance/compare`, {
     method: 'POST',

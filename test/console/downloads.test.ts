@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createReaders } from '../../src/console/readers.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import type { OpenReader, Reader } from '../../src/store/contract/reader.js';
 import { type ConsoleStage, consoleStage } from '../support/console.js';
@@ -45,7 +45,7 @@ test.each(['stay open', 'close'])(
   },
 );
 
-test('T87 a download that nobody reads is cut after a time without progress, and its reader is free again', async () => {
+test('T87 an unread download is cut after a time without progress, and its reader is released', async () => {
   let ended = 0;
   const real = await readerOfRetirements();
   const stream: Reader['stream'] = async function* endless(asked) {
@@ -55,7 +55,7 @@ test('T87 a download that nobody reads is cut after a time without progress, and
       ended += 1;
     }
   };
-  const readers = createReaders(async () => readerThat({ stream }));
+  const readers = createReaderPool(async () => readerThat({ stream }));
   const stage = await consoleStage({ readers, limits: { responseReadTimeoutMs: 100 } });
   const sockets = await openUnread(stage, ['/retirements.json']);
   for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/help')).status).toBe(200);
@@ -65,13 +65,13 @@ test('T87 a download that nobody reads is cut after a time without progress, and
   expect(stage.faults).toEqual([]);
 });
 
-test('a page whose visitor left while it waited for a reader is not made', async () => {
+test('a page whose visitor disconnected while waiting for a reader is not rendered', async () => {
   let searches = 0;
   const all: Reader['all'] = async () => {
     searches += 1;
     return [];
   };
-  const readers = createReaders(async () => readerThat({ all }));
+  const readers = createReaderPool(async () => readerThat({ all }));
   const stage = await consoleStage({ readers });
   const ends: (() => void)[] = [];
   const busy = Array.from({ length: 4 }, () =>
@@ -119,7 +119,7 @@ test.each(['1.0', '1.1'])(
       yield* await real.all(asked);
       throw failure;
     };
-    const readers = createReaders(async () => readerThat({ stream }));
+    const readers = createReaderPool(async () => readerThat({ stream }));
     const stage = await consoleStage({ readers });
     const socket = await openSocket(stage.port);
     const reset = new Promise(resolve => socket.once('error', resolve));

@@ -53,7 +53,7 @@ test.each(['/retirements?id=%00', '/retirements?beneficiary=a%00', '/retirements
   },
 );
 
-test('an organization is named by its id, its beginning or its name, on lists, Changes and Balance', async () => {
+test('lists, Changes and Reconciliation accept an organization by id, beginning of an id or name', async () => {
   const { page } = await stage();
   for (const path of ['/retirements.json', '/changes.json']) {
     const exact = await page(`${path}?organization_id=organization-1`);
@@ -65,7 +65,7 @@ test('an organization is named by its id, its beginning or its name, on lists, C
   expect(wordsOf(exact)).toContain('organization-1');
 });
 
-test('from and until take a month, a quarter and a year', async () => {
+test('from and until accept a month, a quarter and a year', async () => {
   const { page } = await stage();
   const ids = async (query: string) =>
     JSON.parse(await page(`/retirements.json?${query}`)).map(({ id }: { id: string }) => id).length;
@@ -81,7 +81,7 @@ test('from and until take a month, a quarter and a year', async () => {
   expect(await ids(`until=${Number(year) - 1}`)).toBe(0);
 });
 
-test('a project is found by the name that its own row has, as of an instant by the name that it had', async () => {
+test('a project is found by its current name, and as of an instant by its name then', async () => {
   const { page, scene, tables } = await stage();
   const before = new Date(scene.clock.at + 1).toISOString();
   await tables.change(
@@ -98,7 +98,7 @@ test('a project is found by the name that its own row has, as of an instant by t
   expect(await ids(`project-1&as-of=${before}`)).toBe(4);
 });
 
-test('?id= matches the beginning of an id, an exact id alone, and names what is missing', async () => {
+test('?id= matches the beginning of an id or one exact id, and reports an unknown one', async () => {
   const { page } = await stage();
   const ids = async (id: string) =>
     JSON.parse(await page(`/retirements.json?id=${encodeURIComponent(id)}`)).map(
@@ -117,7 +117,7 @@ test('?id= matches the beginning of an id, an exact id alone, and names what is 
   );
 });
 
-test('free text without a match says so, and what is near', async () => {
+test('free text without a match suggests similar values', async () => {
   const { page } = await stage();
   const shown = wordsOf(await page('/retirements?beneficiary=Harbor')).replaceAll('&quot;', '"');
   expect(shown).toContain('No retirement has "Harbor" in its beneficiary.');
@@ -147,20 +147,20 @@ test.each([
 });
 
 test.each([
-  ['/retirements/zz', 'There is no retirement “zz”.'],
-  ['/organizations/zz', 'There is no organization “zz”.'],
-  ['/projects/zz', 'There is no project “zz”.'],
-  ['/warehouse/zz', 'There is no credit “zz”.'],
-  ['/inventory/zz', 'There is no credit “zz”.'],
-  ['/deliveries/99', 'There is no delivery “99”.'],
-  ['/jobs/99', 'There is no job “99”.'],
+  ['/retirements/zz', 'No retirement with the id “zz”.'],
+  ['/organizations/zz', 'No organization with the id “zz”.'],
+  ['/projects/zz', 'No project with the id “zz”.'],
+  ['/warehouse/zz', 'No credit with the id “zz”.'],
+  ['/inventory/zz', 'No credit with the id “zz”.'],
+  ['/deliveries/99', 'No delivery with the id “99”.'],
+  ['/jobs/99', 'No job with the id “99”.'],
 ])('what is missing is named: %s', async (path, said) => {
   const { refused } = await stage();
   const { status, words } = await refused(path);
   expect({ status, words }).toEqual({ status: 404, words: expect.stringContaining(said) });
 });
 
-test('a credit and a project are as the mirror had observed by an instant', async () => {
+test('the pages of a credit and a project show what the mirror had observed by an instant', async () => {
   const { scene, page, open } = await consoleStage({ now: Date.now });
   const now = scene.clock.at;
   const of = (tonnes: string) =>
@@ -175,15 +175,15 @@ test('a credit and a project are as the mirror had observed by an instant', asyn
   expect(await at('/warehouse/c-1', between)).toMatch(/100 t ex-post of Peat bog/);
   expect(await at('/warehouse/c-1', between)).not.toContain('87.5');
   expect(await at('/warehouse/c-1', after)).toMatch(/87\.5 t ex-post of Peat bog/);
-  expect(await at('/warehouse/c-1', before)).toContain('was not in the mirror then');
+  expect(await at('/warehouse/c-1', before)).toContain('was not in the mirror at that time');
   expect(await at('/projects/p-1', between)).toContain('100');
   expect(await at('/projects/p-1', after)).toContain('87');
-  expect(await at('/projects/p-1', before)).toContain('was not in the mirror then');
+  expect(await at('/projects/p-1', before)).toContain('was not in the mirror at that time');
   expect(await page(`/projects/p-1?as-of=${between}`)).toContain(
     `/warehouse?project_id=p-1&amp;as-of=${encodeURIComponent(between)}`,
   );
   for (const path of ['/warehouse/c-1', '/projects/p-1']) {
-    expect(await at(path, between)).toContain(`As the mirror had observed by ${between}.`);
+    expect(await at(path, between)).toContain(`Showing what the mirror had observed by ${between}.`);
     expect((await open(`${path}?as-of=soon`)).status).toBe(400);
   }
   await scene.read('warehouse', [of('1')], { claim: 3 });

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { createKeys } from '../../src/console/guard/keys.js';
+import { createVisitorKeys } from '../../src/console/guard/keys.js';
 import { consoleStage, type Visit } from '../support/console.js';
 
 const HOME = 'GET /';
@@ -11,12 +11,12 @@ const HOME = 'GET /';
 const EVERY = METHODS.filter(method => method !== 'CONNECT');
 
 async function visit(names: readonly string[] = []): Promise<Visit> {
-  return await consoleStage({ names });
+  return await consoleStage({ hostNames: names });
 }
 
 const statusOf = (answer: string): number => Number(answer.slice(9, 12));
 
-describe('T80 the name by which the console is called', () => {
+describe('T80 the host name of a request', () => {
   test.each([
     'localhost',
     'localhost:8070',
@@ -51,7 +51,7 @@ describe('T80 the name by which the console is called', () => {
     }
   });
 
-  test('is asked for by every method, before what may be done', async () => {
+  test('is checked for every method before anything else', async () => {
     const { ask, cookie } = await visit();
     for (const method of EVERY) {
       const said = [`cookie: ${cookie}`, 'sec-fetch-site: same-origin'];
@@ -86,7 +86,7 @@ describe('T80 the name by which the console is called', () => {
   );
 });
 
-test('T80 it listens on loopback, and at no other address of this machine', async () => {
+test('T80 the console listens on loopback only', async () => {
   const { port } = await visit();
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? []);
   const others = all.map(({ address }) => address).filter(address => address !== '127.0.0.1');
@@ -101,8 +101,8 @@ test('T80 it listens on loopback, and at no other address of this machine', asyn
   }
 });
 
-describe('T81 the key', () => {
-  test('without one a page says nothing but that', async () => {
+describe('T81 the sign-in key', () => {
+  test('without a key a page answers only how to sign in', async () => {
     const { ask, cookie } = await visit();
     const others = [
       [],
@@ -117,15 +117,15 @@ describe('T81 the key', () => {
         const answer = await ask(`GET ${path}`, 'host: localhost', ...lines);
         expect(statusOf(answer), `${path} ${lines.join()}`).toBe(401);
         expect(answer.split('\r\n\r\n')[1]).toBe(
-          'Open the address that "carbon-mirror console url" prints.\n',
+          'Sign in with the address that "carbon-mirror console url" prints.\n',
         );
       }
     }
   });
 
-  test('an address of before the console was started anew lets nobody in, whoever may have opened it', () => {
+  test('a sign-in link printed before a restart is refused', () => {
     const clock = { at: 1_000_000 };
-    const begin = () => createKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
+    const begin = () => createVisitorKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
     const before = begin();
     const shown = before.mint();
     expect(before.exchange(shown)).not.toBeNull();
@@ -135,14 +135,14 @@ describe('T81 the key', () => {
     expect(anew.exchange(anew.mint())).not.toBeNull();
   });
 
-  test('an address that is printed after the clock was set back lets its reader in', () => {
+  test('a sign-in link printed after the clock was set back works', () => {
     const clock = { at: 7_200_000 };
-    const keys = createKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
+    const keys = createVisitorKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
     clock.at -= 3_600_000;
     expect(keys.exchange(keys.mint())).not.toBeNull();
   });
 
-  test('the address that is printed is exchanged for a cookie of this port, once', async () => {
+  test('a sign-in link is exchanged once for a cookie of this port', async () => {
     const { ask, keys, port } = await visit();
     const key = keys.mint();
     const first = await ask(`GET /retirements?key=${key}&year=2025`, 'host: localhost');
@@ -164,14 +164,14 @@ describe('T81 the key', () => {
     expect(statusOf(await ask(`GET /?key=${key}`, 'host: localhost', `cookie: ${cookie}`))).toBe(303);
   });
 
-  test('that of an address is none of a visit, nor the other way round', async () => {
+  test('a sign-in key is not a visitor key, nor the reverse', async () => {
     const { ask, keys, cookie } = await visit();
     const [name = '', own = ''] = cookie.split('=');
     expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${name}=${keys.mint()}`))).toBe(401);
     expect(await ask(`GET /?key=${own}`, 'host: localhost')).not.toMatch(/set-cookie/i);
   });
 
-  test('it is good for half a day, and a visit for a month', async () => {
+  test('a sign-in key expires after 12 hours and a visitor key after 30 days', async () => {
     const { ask, keys, clock } = await visit();
     const early = keys.mint();
     const late = keys.mint();
@@ -204,7 +204,7 @@ describe('T81 the key', () => {
   );
 });
 
-describe('T82 what changes something comes from a page of ours', () => {
+describe('T82 a request that changes something must come from a page of the console', () => {
   const SENT = 'POST /';
 
   test.each([
@@ -236,7 +236,7 @@ describe('T82 what changes something comes from a page of ours', () => {
   });
 });
 
-test('T83 every answer says what a browser may do with it', async () => {
+test('T83 every answer carries the security headers', async () => {
   const { ask, cookie, open } = await visit();
   const answers = [
     await ask(HOME, 'host: evil.example'),

@@ -15,7 +15,7 @@ async function deliver(tables: Tables, outcome = 'read'): Promise<void> {
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 5)`);
 }
 
-test('the life of a webhook is a timeline: received, stored, its job, what was read and changed, each a link', async () => {
+test('a delivery page shows a timeline from its arrival over its job to the changes, with links', async () => {
   const { tables, page, scene } = await consoleStage();
   await deliver(tables);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
@@ -25,13 +25,13 @@ test('the life of a webhook is a timeline: received, stored, its job, what was r
   const shown = await page('/deliveries/7');
   const timeline = wordsOf(/<ol class="timeline">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
   expect(timeline).toMatch(
-    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored stored, 202; .* Worked on job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
+    /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored answered 202; .* Processed by job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
   );
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">retirements<\/a>/);
   expect(shown).toContain('<a href="/jobs/5">job 5</a>');
 });
 
-test('a timeline says of what was not read that nobody knows whether it changed', async () => {
+test('a timeline says that lists which were not read may have changed', async () => {
   const { tables, page, scene } = await consoleStage();
   await deliver(tables);
   await scene.read('retirements', []);
@@ -41,12 +41,12 @@ test('a timeline says of what was not read that nobody knows whether it changed'
   const shown = await page('/deliveries/7');
   const words = wordsOf(shown);
   expect(words).toMatch(/1 of 1 list not read retirements .*failed \(503\)/);
-  expect(words).toContain('No change is known What was not read may have changed.');
+  expect(words).toContain('No changes known Lists that were not read may have changed.');
   expect(words).not.toContain('Nothing changed');
   expect(shown).toContain('<li class="bad"><strong>1 of 1 list not read');
 });
 
-test('a list that was read again counts as it was read last, with all that changed, and nothing is concluded before the job is over', async () => {
+test('a timeline counts the last read of a list and all changes, and concludes nothing before the job ends', async () => {
   const { tables, page, scene } = await consoleStage();
   await deliver(tables);
   await tables.change("UPDATE inbox.jobs SET state = 'waiting', finished_at = NULL, outcome = NULL");
@@ -54,16 +54,18 @@ test('a list that was read again counts as it was read last, with all that chang
   await tables.change("UPDATE syncs SET state = 'partial' WHERE resource = 'retirements'");
   await scene.read('retirements', [retirement('r-1')]);
   await tables.change("UPDATE syncs SET job_id = 5 WHERE resource = 'retirements'");
-  expect(wordsOf(await page('/deliveries/7'))).toMatch(/Read 1 list .*1 row changed Its work is not over/);
+  expect(wordsOf(await page('/deliveries/7'))).toMatch(
+    /Read 1 list .*1 row changed Processing has not finished/,
+  );
   await tables.change(`UPDATE inbox.jobs SET state = 'done', finished_at = '${AT}900Z'`);
   const over = await page('/deliveries/7');
   expect(wordsOf(over)).toMatch(/Read 1 list .*1 row changed 1 retirement added/);
   expect(over).not.toContain('not read');
   await tables.change("UPDATE inbox.jobs SET state = 'failed'");
-  expect(await page('/deliveries/7')).toContain('What was not read may have changed.');
+  expect(await page('/deliveries/7')).toContain('Lists that were not read may have changed.');
 });
 
-test('what grows old on a page stands in a part of it that is kept new', async () => {
+test('ages on a page are in parts that update live', async () => {
   const { tables, page, scene } = await consoleStage();
   await deliver(tables);
   await scene.read('warehouse', [credit('c-1')]);
@@ -78,7 +80,7 @@ test('what grows old on a page stands in a part of it that is kept new', async (
     expect(await page(path), path).toMatch(new RegExp(`id="${part}"[^>]* data-live>`));
 });
 
-test('of a read that was refused or cut off it is never said that nothing is new', async () => {
+test('a refused or interrupted read is never described as nothing new', async () => {
   const { tables, page, scene } = await consoleStage();
   await deliver(tables, 'refused');
   await tables.change("UPDATE syncs SET claim = 2 WHERE resource = 'installation'");
@@ -94,7 +96,7 @@ test('of a read that was refused or cut off it is never said that nothing is new
   expect(await end()).toBe('refused in 0.9 s: 2 added in retirements');
 });
 
-test('the list of deliveries says whose each is and what became of it, of the job that it was merged into', async () => {
+test('the delivery list shows the organization and the result of each, also of the job that it was merged into', async () => {
   const { tables, page } = await consoleStage();
   await tables.change(`INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
     VALUES ('organization-1', 'Harbour Ferries', '{}', 1000, '${AT}000Z', 1)`);
@@ -116,7 +118,7 @@ test('the list of deliveries says whose each is and what became of it, of the jo
   expect(row).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
 });
 
-test('rejected webhooks stand in a list of their own, by reason, to which Now leads', async () => {
+test('rejected webhooks have a list by reason, linked from Now', async () => {
   const { tables, page } = await consoleStage();
   await tables.change(
     `INSERT INTO inbox.rejected_webhooks VALUES ('2026-05-04T11:59', 'wrong_signature', 401, '', 3, '${AT}000Z')`,
@@ -125,7 +127,7 @@ test('rejected webhooks stand in a list of their own, by reason, to which Now le
   expect(wordsOf(await page('/rejected-webhooks'))).toMatch(/wrong_signature.*somebody else sent these/s);
 });
 
-test('what came with a signature and was not looked at may be of the registry, changed on its way', async () => {
+test('a signed webhook that was rejected unread may come from the registry', async () => {
   const { tables, page } = await consoleStage();
   const rejected = (reason: string, status: number, prefix: string) =>
     tables.change(
@@ -140,7 +142,7 @@ test('what came with a signature and was not looked at may be of the registry, c
   expect(wordsOf(await page('/rejected-webhooks'))).toContain('The registry signs every delivery');
 });
 
-test('no page is an end: each id leads on, and help to every list', async () => {
+test('every id on a page is a link, and Help links to every list', async () => {
   const { page, tables } = await consoleStage();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates_asked)
     VALUES (5, 'installation', 'a&b', 'installation-1', 'data', 'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', 6, 0)`);
@@ -150,6 +152,25 @@ test('no page is an end: each id leads on, and help to every list', async () => 
   const help = await page('/help');
   for (const { name } of ALL_LISTS) expect(help).toContain(`href="/${name}"`);
   expect(await page('/warehouse?as-of=2026-05-04&vintage=2021')).toMatch(
-    /<a href="\/warehouse\?as-of=2026-05-04[^"]*">All<\/a>/,
+    /<a href="\/warehouse\?as-of=2026-05-04[^"]*">Clear filters<\/a>/,
   );
+});
+
+test('columns named drift, part, trigger, kind and verdict link to their explanations in help', async () => {
+  const { scene, page, tables } = await consoleStage({ now: Date.now });
+  await scene.read('retirements', [retirement('r-1')]);
+  await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates_asked)
+    VALUES (9, 'tick', 'data', 'k', 'schedule', '{}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
+  const help = await page('/help');
+  const linked = async (path: string) =>
+    Array.from(
+      (await page(path)).matchAll(/<a class="term" href="\/help#(\w+)" title="[^"]+">/g),
+      ([, id]) => id,
+    );
+  expect(await linked('/jobs')).toEqual(['kind', 'trigger', 'part']);
+  expect(await linked('/syncs')).toEqual(['drift', 'trigger']);
+  expect(await linked('/organizations/organization-1')).toEqual(['drift']);
+  for (const id of ['drift', 'part', 'trigger', 'kind', 'verdict'])
+    expect(help, id).toContain(`<dt id="${id}">`);
+  expect(wordsOf(await page('/jobs/9'))).toContain('This job starts a scheduled round of reads.');
 });

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import express from 'express';
 import { expect, onTestFinished, test } from 'vitest';
-import { createAnswers } from '../../src/console/answers.js';
+import { createResponder } from '../../src/console/responder.js';
 import { html, type Html } from '../../src/console/components/html.js';
-import { createReaders } from '../../src/console/readers.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
 import { consoleStage, wordsOf } from '../support/console.js';
@@ -16,9 +16,9 @@ async function pageThatWaits() {
   const end = new Promise<Html>(resolve => {
     finish = resolve;
   });
-  const answers = createAnswers({ hasDemo: false, failed: () => undefined });
+  const answers = createResponder({ hasDemo: false, failed: () => undefined });
   const app = express().get('/', (request, response) =>
-    answers.page(request, response, { title: 'Page', body: html`<h1>There</h1>`, later: () => end }),
+    answers.page(request, response, { title: 'Page', body: html`<h1>There</h1>`, renderRest: () => end }),
   );
   const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());
@@ -27,7 +27,7 @@ async function pageThatWaits() {
   return { finish, next: async () => (await parts?.read())?.value ?? null };
 }
 
-test('what takes longer follows a page that is there already', async () => {
+test('the slow part of a page arrives after the rest', async () => {
   const { finish, next } = await pageThatWaits();
   const first = await next();
   expect(first).toContain('<h1>There</h1>');
@@ -39,7 +39,7 @@ test('what takes longer follows a page that is there already', async () => {
 
 /** Where every statement fails. */
 async function brokenStage() {
-  const readers = createReaders(async () => {
+  const readers = createReaderPool(async () => {
     const { folder } = await openMirror();
     temporaryInbox(folder);
     const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
@@ -57,14 +57,14 @@ test.each(['/rejected-webhooks', '/search?q=ab', '/?as-of=2026-05-04'])(
     const { page, faults } = await brokenStage();
     const said = await page(path);
     expect(wordsOf(said)).toContain(
-      'The rest of this page could not be made: the log of the console says why.',
+      'The rest of this page could not be created. The log of the console has the reason.',
     );
     expect(said).toMatch(/<\/html>\n$/);
     expect(faults).toEqual([new Error('no answer')]);
   },
 );
 
-test('a page that cannot be made at all is none', async () => {
+test('a page that cannot be rendered answers 500', async () => {
   const { open, faults } = await brokenStage();
   expect((await open('/')).status).toBe(500);
   expect(faults).toEqual([new Error('no answer')]);

@@ -32,14 +32,14 @@ describe('a list', () => {
     expect(JSON.parse(await page('/warehouse.json'))).toMatchObject([{ freshness: 'no_access' }]);
   });
 
-  test('the SQL of a page looks for the value that was typed, even where it contains a schema name', async () => {
+  test('the SQL of a page contains the typed value, even if it contains a schema name', async () => {
     const { page } = await consoleStage();
     const shown = (await page('/retirements?beneficiary=mirror.co.uk')).replaceAll('&#39;', "'");
     expect(shown).toContain("LIKE '%mirror.co.uk%'");
     expect(shown).not.toContain('mirror.retirements');
   });
 
-  test('what no row has is no column of the page, and stands in its files all the same', async () => {
+  test('a column that is empty in all rows is left out of the page and kept in the files', async () => {
     const { scene, page } = await consoleStage();
     const isShown = async () => /<th[^>]*>Retired/.test(await page('/retirements'));
     await scene.read('retirements', [retirement('r-1', { createdAt: null })]);
@@ -101,7 +101,7 @@ describe('a list', () => {
     },
   );
 
-  test('says how many rows there are, and by what they were chosen', async () => {
+  test('shows the number of rows and the filters', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [
       retirement('r-1', { beneficiary: 'Ada & Bo' }),
@@ -117,14 +117,14 @@ describe('a list', () => {
     const own = await page('/retirements?organization_id=organization-1&vintage=2021');
     expect(wordsOf(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t.');
     expect(wordsOf(await page('/retirements?as-of=1000d'))).toContain(
-      'knows of no retirement that stood then',
+      'No retirements are known at that time',
     );
     expect(wordsOf(await page('/syncs?id=99'))).toContain('0 syncs (id 99)');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });
 
-  test('adds up what is of one type, to the last digit, now and as of an instant, on every page of it', async () => {
+  test('shows the exact sum of one credit type on every page, now and as of an instant', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     const large = amount('9000000000000.000001');
     const some = retirements(60).map(each => ({ ...each, amount: large }));
@@ -139,7 +139,7 @@ describe('a list', () => {
     expect(wordsOf(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
   });
 
-  test('of a part of the warehouses it says what is available now, where not all of it is', async () => {
+  test('shows how much of a filtered warehouse is available now', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     const of = (organizationId: string) => ({ organizationId, project: { id: 'p-1', fullName: 'Peat bog' } });
     await scene.read('warehouse', [credit('c-1', of('organization-1'))]);
@@ -148,11 +148,11 @@ describe('a list', () => {
     expect(await chosen()).toContain(`1 credit ${how}: 100 t.`);
     const gone = 'organization-2';
     await scene.read('warehouse', [credit('c-2', of(gone))], { organizationId: gone });
-    expect(await chosen()).toContain(`2 credits ${how}: 200 t; of it 100 t are available now.`);
+    expect(await chosen()).toContain(`2 credits ${how}: 200 t, of which 100 t are available now.`);
     expect(await chosen()).toContain('no access (uninstalled)');
   });
 
-  test('of one organization has its rows alone, and its own page leads there', async () => {
+  test('of one organization has only its rows, and the page of the organization links to it', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     const id = 'organization-2';
     await scene.read('retirements', [retirement('r-1')]);
@@ -163,16 +163,14 @@ describe('a list', () => {
     expect(JSON.parse(await then('&organization_id=organization-1'))).toMatchObject([{ id: 'r-1' }]);
     expect(JSON.parse(await then(''))).toMatchObject([{ id: 'r-1' }]);
     expect(idsOf(await page('/retirements?as-of=now'))).toHaveLength(1);
-    expect(await then(`&organization_id=${id}`)).toContain('Nothing of it was known then.');
+    expect(await then(`&organization_id=${id}`)).toContain('Nothing is known about this list at that time.');
     const own = await page('/organizations/organization-1');
     for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates', 'projects'])
       expect(own).toContain(`href="/${path}?organization_id=organization-1"`);
-    expect(own).toContain(
-      'href="/jobs?organization_id=organization-1&amp;state=waiting">When it is read next',
-    );
+    expect(own).toContain('href="/jobs?organization_id=organization-1&amp;state=waiting">Next reads');
   });
 
-  test('of projects has those that an organization names', async () => {
+  test('of projects can be limited to those that an organization names', async () => {
     const { scene, page, tables } = await consoleStage({ now: Date.now });
     const of = (id: string) => credit(`c-${id}`, { project: { id, fullName: id }, document: '{}' });
     await scene.read('warehouse', [of('p-1'), of('p-2')]);
@@ -186,7 +184,7 @@ describe('a list', () => {
     expect(named.map(({ id }) => id).toSorted()).toEqual(['p-1', 'p-2']);
   });
 
-  test('sets thousands of tonnes apart on the page, and leaves each digit as it was sent in what a program reads', async () => {
+  test('groups thousands on the page and keeps the exact digits in files', async () => {
     const { scene, page } = await consoleStage();
     const odd = { exact: 'x12345', value: null, micro: null, fault: 'no number' };
     const some = [amount('1234567.000001'), odd].map((each, index) =>
@@ -198,13 +196,13 @@ describe('a list', () => {
     expect(await page('/retirements.csv')).toContain(',1234567.000001,');
   });
 
-  test('says how old its rows are and of how many organizations, and where they were never read', async () => {
+  test('shows how fresh its rows are, for how many organizations, and where they were never read', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     expect(wordsOf(await page('/retirements'))).toContain('never read (waiting) in 1 organization. ');
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('retirements', [], { organizationId: 'organization-2' });
     expect(wordsOf(await page('/retirements'))).toMatch(
-      /fresh in 1 organization, last read completely .*no access \(uninstalled\) in 1 organization,/,
+      /fresh in 1 organization, last complete read .*no access \(uninstalled\) in 1 organization,/,
     );
     const other = wordsOf(await page('/retirements?organization_id=organization-2'));
     expect([other.includes('no access (uninstalled) in 1'), other.includes('fresh in')]).toEqual([
@@ -214,7 +212,7 @@ describe('a list', () => {
     expect(await page('/retirements?as-of=now')).not.toContain('id="freshness"');
   });
 
-  test('shows the SQL that it asked', async () => {
+  test('shows its SQL', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [retirement('r-1')]);
     const shown = await page(`/retirements?beneficiary=${encodeURIComponent("O'Hara")}`);
@@ -222,7 +220,7 @@ describe('a list', () => {
     expect(shown).toMatch(/<pre>SELECT .* FROM .*retirements.* LIMIT 50<\/pre>/);
   });
 
-  test('T83 what an address names is a value and no SQL, and what is no filter is told', async () => {
+  test('T83 treats URL values as values, never as SQL, and reports unknown parameters', async () => {
     const { scene, page, open, faults } = await consoleStage();
     await scene.read('retirements', [retirement('r-1')]);
     for (const asked of [
@@ -239,31 +237,34 @@ describe('a list', () => {
     const unknown = await open('/retirements?document=1');
     expect([unknown.status, wordsOf(await unknown.text())]).toEqual([
       400,
-      expect.stringContaining('There is no “document” here. What may be asked: id, organization_id'),
+      expect.stringContaining('Unknown parameter “document”. Parameters: id, organization_id'),
     ]);
     expect(faults).toEqual([]);
   });
 });
 
 test.each([
-  ['/?typ=exPost', 'typ', 'all, as-of'],
-  ['/balance?organization=o-1', 'organization', 'organization_id'],
-  ['/changes?form=1d', 'form', 'since, until, organization_id, resource, before'],
-  ['/changes.csv?before=5', 'before', 'since, until, organization_id, resource.'],
-  ['/retirements.json?after=x', 'after', 'id, organization_id'],
-  ['/jobs?as-of=2025-05-04', 'as-of', 'state, kind'],
-  ['/retirements/r-1?at=2025-05-04', 'at', 'as-of'],
-  ['/help?q=x', 'q', 'nothing'],
-])('%s: a word that a page does not know is not passed over', async (path, word, known) => {
+  ['/?typ=exPost', 'Unknown parameter “typ”. Parameters: all, as-of.'],
+  ['/balance?organization=o-1', 'Unknown parameter “organization”. Parameters: organization_id.'],
+  [
+    '/changes?form=1d',
+    'Unknown parameter “form”. Parameters: since, until, organization_id, resource, before.',
+  ],
+  [
+    '/changes.csv?before=5',
+    'Unknown parameter “before”. Parameters: since, until, organization_id, resource.',
+  ],
+  ['/retirements.json?after=x', 'Unknown parameter “after”. Parameters: id, organization_id'],
+  ['/jobs?as-of=2025-05-04', 'This page has no history view. Parameters: state, kind'],
+  ['/retirements/r-1?at=2025-05-04', 'Unknown parameter “at”. Parameters: as-of.'],
+  ['/help?q=x', 'Unknown parameter “q”. This page accepts no parameters.'],
+])('%s: a page reports an unknown parameter', async (path, sentence) => {
   const { open } = await consoleStage();
   const answer = await open(path);
-  expect([answer.status, wordsOf(await answer.text())]).toEqual([
-    400,
-    expect.stringContaining(`There is no “${word}” here. What may be asked: ${known}`),
-  ]);
+  expect([answer.status, wordsOf(await answer.text())]).toEqual([400, expect.stringContaining(sentence)]);
 });
 
-test('a read is found by its number', async () => {
+test('a sync is found by its number', async () => {
   const { scene, page } = await consoleStage();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.read('warehouse', []);
@@ -284,18 +285,18 @@ test.each([
 });
 
 describe('a retirement', () => {
-  test('has its facts, its certificate and every version as what it changed', async () => {
+  test('shows its facts, its certificate and what each version changed', async () => {
     const { scene, page } = await consoleStage();
     await scene.read('retirements', [retirement('r-1', { beneficiary: null, amount: amount('12.5') })]);
     scene.clock.at += 1000;
     await scene.read('retirements', [retirement('r-1', { amount: amount('12.5') })], { claim: 2 });
     const shown = wordsOf(await page('/retirements/r-1'));
-    expect(shown).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
+    expect(shown).toContain('12.5 t of Peat bog 2021 retired for Harbour Ferries');
     expect(shown).toContain('beneficiary: – → Harbour Ferries');
-    expect(shown).toContain('first seen');
+    expect(shown).toContain('first observed');
   });
 
-  test('T83 is text, whatever the registry calls it', async () => {
+  test('T83 is escaped, whatever the registry names it', async () => {
     const { scene, page } = await consoleStage();
     const names = { beneficiary: HOSTILE, comment: HOSTILE, project: { id: 'p', fullName: HOSTILE } };
     await scene.read('retirements', [retirement('r-1', names)]);
@@ -305,7 +306,7 @@ describe('a retirement', () => {
     }
   });
 
-  test('that nobody knows is not there', async () => {
+  test('that is unknown answers 404', async () => {
     const { open } = await consoleStage();
     for (const path of [
       '/retirements/x',
@@ -320,7 +321,7 @@ describe('a retirement', () => {
   });
 });
 
-test('days leave what happened between them, and a day that no calendar has is told', async () => {
+test('filters by day keep the rows between them, and an impossible day is reported', async () => {
   const { scene, page, open } = await consoleStage({ now: Date.now });
   await scene.read('retirements', [
     retirement('r-1', { createdAt: '2025-05-29T23:59:59.999Z' }),
@@ -337,7 +338,7 @@ test('days leave what happened between them, and a day that no calendar has is t
   expect(await page('/retirements?year=2025')).toContain('name="year" value="2025"');
 });
 
-test('what may be chosen stands in a field: type, vintage, verdict, and whose a delivery is', async () => {
+test('type, vintage, verdict and organization are chosen from lists', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   await scene.read('warehouse', [credit('c-1', { vintage: '2021' }), credit('c-2', { vintage: '2019' })]);
   const warehouse = await page('/warehouse');

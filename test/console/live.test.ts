@@ -17,7 +17,7 @@ async function follow() {
   return { scene, answer, told: () => told.join('') };
 }
 
-test('P14 an open page is told when a row has changed, and not when nothing changed', async () => {
+test('P14 an open page is notified when a row has changed, and not otherwise', async () => {
   const { scene, answer, told } = await follow();
   expect(answer.headers.get('content-type')).toContain('text/event-stream');
   await expect.poll(told).toBe('retry: 1000\n\n');

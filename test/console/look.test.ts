@@ -6,7 +6,7 @@ import { consoleStage, wordsOf } from '../support/console.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
-test('light and dark are as somebody has chosen, who comes back to where they were and nowhere else', async () => {
+test('choosing a theme redirects back to the same page and never to another site', async () => {
   const { send, ask, cookie, page } = await consoleStage();
   expect(await page('/help')).toContain('<html lang="en">');
   const chosen = async (to: string) => await send('/theme', { theme: 'dark', to });
@@ -27,7 +27,7 @@ test('the look is small: a stylesheet of at most 500 lines and a script of at mo
   expect(SCRIPT.length).toBeLessThan(15_000);
 });
 
-test('each page stands in one room of the navigation, which says so', async () => {
+test('the navigation marks the section of each page', async () => {
   const { page } = await consoleStage();
   const aside = ['/search', '/help'];
   const paths = createPages()
@@ -39,21 +39,21 @@ test('each page stands in one room of the navigation, which says so', async () =
   }
 });
 
-test('whether it adds up is said first; what does not, with its reason', async () => {
+test('Reconciliation shows its verdict first, then each unbalanced sum with the reason', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
-  expect(wordsOf(await page('/balance'))).toContain('Nothing can be added up yet.');
+  expect(wordsOf(await page('/balance'))).toContain('Nothing to reconcile yet.');
   await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
   await scene.read('retirements', [retirement('r-1')]);
   expect(wordsOf(await page('/balance'))).toMatch(
-    /All \d+ checks passed\. Covers every list of \d of 1 organization\./,
+    /All \d+ sums are balanced\. Covers every list of \d of the 1 known organization\./,
   );
   await scene.db.change("UPDATE warehouse_credits SET amount_micro = 1 WHERE credit_id = 'c-1'");
   const wrong = wordsOf(await page('/balance'));
-  expect(wrong).toMatch(/1 of \d+ checks failed\./);
-  expect(wrong).toMatch(/What is not balanced.*warehouse c-1/);
+  expect(wrong).toMatch(/1 of \d+ sums are not balanced\./);
+  expect(wrong).toMatch(/Unbalanced sums.*warehouse c-1/);
 });
 
-test('a credit has its movements and a project its vintages, each with its history; what nobody knows is not there', async () => {
+test('the pages of a credit and a project show their values and history, and an unknown id answers 404', async () => {
   const { scene, page, open } = await consoleStage({ now: Date.now });
   scene.clock.at -= 10 * MINUTE;
   await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
@@ -66,7 +66,7 @@ test('a credit has its movements and a project its vintages, each with its histo
     expect((await open(path)).status, path).toBe(404);
   const project = wordsOf(await page('/projects/project-1'));
   expect(project).toContain(
-    'Peat bog The registry does not show this project to the app.Fresh are the warehouses of 1 of the 1 known organization. Available by vintage',
+    'Peat bog The registry does not show this project to the appWarehouses up to date: 1 of the 1 known organization. Available by vintage',
   );
 });
 
@@ -96,31 +96,31 @@ test('the pages of a project and an organization say how much is not available, 
   ];
   await scene.read('warehouse', credits, by);
   const project = async () => wordsOf(await page('/projects/project-1'));
-  expect(await project()).toContain('Fresh are the warehouses of 2 of the 2 known organizations.');
+  expect(await project()).toContain('Warehouses up to date: 2 of the 2 known organizations.');
   expect(await project()).not.toContain('Not available now');
   await install('suspended');
-  expect(await project()).toContain('Fresh are the warehouses of 1 of the 2 known organizations.');
+  expect(await project()).toContain('Warehouses up to date: 1 of the 2 known organizations.');
   expect(await project()).toContain(
     'Not available now: 16,924 t ex-post and 5.5 t ex-ante OrganizationStateAmount organization-2no access (suspended)16,924 t ex-post and 5.5 t ex-ante',
   );
   expect(wordsOf(await page('/projects/project-2'))).toContain(
-    'Nothing of it is available now. Not available now: 1 t ex-post',
+    'Nothing is available now. Not available now: 1 t ex-post',
   );
   expect(wordsOf(await page('/organizations/organization-2'))).toContain(
-    'Nothing of it is available now. Not available now: 16,925 t ex-post and 5.5 t ex-ante',
+    'Nothing is available now. Not available now: 16,925 t ex-post and 5.5 t ex-ante',
   );
   expect(wordsOf(await page('/organizations/organization-1'))).not.toContain('Not available now');
 });
 
-test('a retirement on paper says whose, as of when, by which hash and where it was found', async () => {
+test('a printed retirement shows its organization, instant, hash and URL', async () => {
   const { scene, page, port } = await consoleStage({ now: Date.now });
   await scene.read('retirements', [retirement('r-1')]);
   const [, sheet = ''] =
     /<dl class="facts only-paper">(.*?)<\/dl>/s.exec(await page('/retirements/r-1')) ?? [];
   expect(wordsOf(sheet)).toMatch(
     new RegExp(
-      `^Organizationorganization-1 ?Registry.* ?Kept bycarbon-mirror 1\\.2\\.3As of\\d{4}-.*Printed\\d{4}-.*Addresshttp://127.0.0.1:${port}/retirements/r-1\\?as-of=`,
+      `^Organizationorganization-1 ?Registry.* ?Recorded bycarbon-mirror 1\\.2\\.3As of\\d{4}-.*Printed\\d{4}-.*URLhttp://127.0.0.1:${port}/retirements/r-1\\?as-of=`,
     ),
   );
-  expect(sheet).not.toContain('made up');
+  expect(sheet).not.toContain('Sandbox');
 });

@@ -11,7 +11,7 @@ async function stage(options: Parameters<typeof consoleStage>[0] = {}) {
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
-test('what is available is one sentence, with how fresh it is, and what it leads to', async () => {
+test('Now states the available amount, its freshness and its issues', async () => {
   const { sentence, scene, page: read } = await stage();
   await scene.read('warehouse', [
     credit('c-1', { amount: amount('6300.2') }),
@@ -21,11 +21,11 @@ test('what is available is one sentence, with how fresh it is, and what it leads
     /^6,300\.200001 t ex-post available to sell now in 1 of the 1 known organization$/,
   );
   const page = await read('/');
-  expect(wordsOf(page)).toContain('Attention▲ 2 things');
+  expect(wordsOf(page)).toContain('Attention▲ 2 issues');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
 
-test('a warehouse that nobody read lately is left out, by name and with the reason', async () => {
+test('Now names a stale warehouse that it leaves out, with the reason', async () => {
   const { sentence, scene, page } = await stage();
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
@@ -35,18 +35,18 @@ test('a warehouse that nobody read lately is left out, by name and with the reas
   expect(words).toContain('the last complete read is older than two intervals');
 });
 
-test('how old the oldest of what is available is, and how much of it failed at the last read, is told', async () => {
+test('Now shows the oldest read and how many last reads failed', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   scene.clock.at -= 240_000;
   await scene.read('warehouse', [credit('c-1')]);
   await scene.db.change("UPDATE resource_states SET outcome = 'failed', failing_since = as_of");
   expect(wordsOf(await page('/'))).toContain(
-    'Fresh1 of 1known organizations, the oldest read 4 min ago; the last read failed in 1',
+    'Fresh1 of 1known organizations, oldest read 4 min ago; last read failed in 1',
   );
   expect(wordsOf(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
 });
 
-test('a row without an amount is told of, not counted as nothing', async () => {
+test('Now reports rows without an amount', async () => {
   const { sentence, scene, page } = await stage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
@@ -72,7 +72,7 @@ const HOLD = {
   updatedAt: null,
 };
 
-test('what a tile or a chart adds up says what is in no sum', async () => {
+test('tiles and charts report rows that their sums exclude', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   const without = { amount: unknown, document: '{}' };
@@ -86,16 +86,16 @@ test('what a tile or a chart adds up says what is in no sum', async () => {
   const words = wordsOf(await page('/'));
   const left = '1 row has no amount that can be added.';
   expect(words).toMatch(
-    new RegExp(`Reserved0 t ex-post1 reservation, the first ends in \\d+ min\\. ${left}`),
+    new RegExp(`Reserved0 t ex-post1 reservation, the first expires in \\d+ min\\. ${left}`),
   );
   expect(words).toContain(`Not available100 t ex-postorganization-1: stale (overdue). ${left}`);
   expect(words).toContain(
-    `known since today: 100 t (1 of the 1 known organization, 1 of them as last seen). ${left}`,
+    `recorded since today: 100 t (1 of the 1 known organization, 1 of them not up to date). ${left}`,
   );
-  expect(words).toContain(`In these twelve months 0 t were retired (1 of the 1 known organization). ${left}`);
+  expect(words).toContain(`0 t retired in the last twelve months (1 of the 1 known organization). ${left}`);
 });
 
-test('charts count the organizations that the sentence above them counts, and say how many they cover', async () => {
+test('charts state how many of the known organizations they cover', async () => {
   const { scene, page, sentence } = await stage({ now: Date.now });
   for (const [number, state, tonnes] of [
     [1, 'active', '100'],
@@ -114,17 +114,17 @@ test('charts count the organizations that the sentence above them counts, and sa
   expect(await sentence()).toBe('100 t ex-post available to sell now in 1 of the 3 known organizations');
   const words = wordsOf(await page('/'));
   expect(words).toContain(
-    'Stock of ex-post, known since today: 130 t (2 of the 3 known organizations, 1 of them as last seen)',
+    'Stock of ex-post, recorded since today: 130 t (2 of the 3 known organizations, 1 of them not up to date)',
   );
   expect(words).toMatch(
-    /most was retired in \w+ \d{4}: 130 t \(2 of the 3 known organizations, 1 of them as last seen\)/,
+    /Most retired in the last twelve months: 130 t in \w+ \d{4} \(2 of the 3 known organizations, 1 of them not up to date\)/,
   );
   expect(words).not.toContain('180 t');
   await install(scene, 3, 'uninstalled');
-  expect(wordsOf(await page('/'))).toContain('known since today: 100 t (1 of the 2 known organizations)');
+  expect(wordsOf(await page('/'))).toContain('recorded since today: 100 t (1 of the 2 known organizations)');
 });
 
-test('what needs attention is named with what helps', async () => {
+test('each issue is shown with its remedy', async () => {
   const { page: read } = await stage();
   const page = wordsOf(await read('/'));
   expect(page).toContain('No worker has ever run. Start &quot;carbon-mirror work&quot; (or &quot;up&quot;).');
@@ -133,7 +133,7 @@ test('what needs attention is named with what helps', async () => {
   );
 });
 
-test('T83 names of the registry are text', async () => {
+test('T83 names from the registry are escaped', async () => {
   const { scene, page: read } = await stage();
   const project = { id: 'p-1', fullName: HOSTILE };
   await scene.read('warehouse', [credit('c-1', { project, vintage: HOSTILE, document: '{}' })]);
@@ -142,14 +142,14 @@ test('T83 names of the registry are text', async () => {
   expect(page).toContain('&quot;&gt;&lt;img src=x onerror=alert(1)&gt;');
 });
 
-test('a page that is not there says so', async () => {
+test('an unknown page answers 404', async () => {
   const { open, faults } = await stage();
   expect((await open('/nothing')).status).toBe(404);
   expect(faults).toEqual([]);
   expect((await open('/')).status).toBe(200);
 });
 
-test('pages, a file of rows and those who wait for changes do not stand in each other’s way', async () => {
+test('pages, downloads and live updates do not block each other', async () => {
   const { scene, open, page, faults } = await consoleStage();
   await scene.read('retirements', retirements(500));
   const download = await open('/retirements.csv');
@@ -162,7 +162,7 @@ test('pages, a file of rows and those who wait for changes do not stand in each 
   expect(faults).toEqual([]);
 });
 
-test('what is available stands by project and vintage, each number a way to its credits, with the sum of each', async () => {
+test('available credits are shown by project and vintage, with links and totals', async () => {
   const { scene, page: read } = await stage();
   const project = { id: 'p-2', fullName: 'Kelp & co' };
   await scene.read('warehouse', [
@@ -179,21 +179,21 @@ test('what is available stands by project and vintage, each number a way to its 
   expect(wordsOf(matrix)).toContain('ex-post, 2 projects6,30156,306');
 });
 
-test('T85 ex-ante is in no number with ex-post: not in the sentence, nor in a chart, nor in a row, now or then', async () => {
+test('T85 no number adds ex-ante to ex-post, now or as of an instant', async () => {
   const { scene, page: read } = await consoleStage({ now: Date.now });
   const of = (id: string, tonnes: string, type: string) =>
     credit(id, { amount: amount(tonnes), vintage: '2021', type });
   await scene.read('warehouse', [of('c-1', '440995', 'exPost'), of('c-2', '63304', 'exAnte')]);
   const page = await read('/');
   expect(wordsOf(page)).toContain('440,995 t ex-post and 63,304 t ex-ante available to sell now');
-  expect(page).toContain('Stock of ex-post, known since today: 440,995 t');
+  expect(page).toContain('Stock of ex-post, recorded since today: 440,995 t');
   expect(wordsOf(page)).toMatch(/ex-post, 1 project440,995440,995.*ex-ante, 1 project63,30463,304/);
   const then = await read(`/?as-of=${new Date(scene.clock.at).toISOString()}`);
-  expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante stood in the warehouses');
+  expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante in the warehouses');
   for (const text of [page, then]) expect(text).not.toContain('504,299');
 });
 
-test('a job that fails again and again is named, with its error, although it goes on by itself', async () => {
+test('a job that failed more than once is an issue, although it is retried', async () => {
   const { page, scene, tables } = await consoleStage();
   await scene.db.change('DELETE FROM installations');
   const job = (
@@ -210,20 +210,20 @@ test('a job that fails again and again is named, with its error, although it goe
   expect(words).not.toContain('Nothing needs attention');
 });
 
-test('an empty mirror invites, by the address to give to the registry and a light that tells of the first delivery', async () => {
+test('an empty mirror shows the webhook URL and whether a webhook has arrived', async () => {
   const { page, scene, tables } = await consoleStage({ webhookUrl: 'http://127.0.0.1:8080/webhooks' });
   await scene.db.change('DELETE FROM installations');
   const empty = wordsOf(await page('/'));
   expect(empty).toContain('Nothing is mirrored yet');
   expect(empty).toContain('http://127.0.0.1:8080/webhooks');
-  expect(empty).toContain('No delivery has come yet.');
+  expect(empty).toContain('No webhook has arrived yet.');
   await tables.change(
     "INSERT INTO inbox.deliveries (received_at, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
   );
-  expect(wordsOf(await page('/'))).toContain('A delivery came');
+  expect(wordsOf(await page('/'))).toContain('A webhook arrived');
 });
 
-test('what is reserved is added up, with when the first ends and the way to all of it; what came last is a sentence', async () => {
+test('the Reserved tile shows the sum, the first expiry and a link to the reservations', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const ends = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   await scene.read('reservations', [
@@ -232,13 +232,13 @@ test('what is reserved is added up, with when the first ends and the way to all 
     reservation('h-3', { reservedToDate: ends(-1) }),
   ]);
   const shown = await page('/');
-  expect(wordsOf(shown)).toMatch(/Reserved10 t .*2 reservations, the first ends in 3 min/);
+  expect(wordsOf(shown)).toMatch(/Reserved10 t .*2 reservations, the first expires in 3 min/);
   expect(shown).toContain('<a href="/reservations?state=outstanding">2 reservations</a>');
   await scene.read('reservations', [reservation('h-1', { reservedToDate: ends(8.5) })], { claim: 2 });
   expect(wordsOf(await page('/'))).toContain('reservation of 5 t Peat bog by an app removed');
 });
 
-test('of many organizations 8 are shown, trouble first and then the largest, how many more there are and the way to them', async () => {
+test('Now shows 8 organizations, those with problems first and then the largest, and links to the rest', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   await fillOrganizations(scene, 30);
   await breakReads(scene, 'organization-10');
@@ -262,7 +262,7 @@ test('of many organizations 8 are shown, trouble first and then the largest, how
   expect(await page('/?all=yes')).not.toMatch(/and \d+ more/);
 });
 
-test('of many projects and vintages the largest stand there, and what the others add up to', async () => {
+test('the matrix shows the largest projects and vintages and the sum of the others', async () => {
   const { scene, page } = await consoleStage({ now: Date.now });
   const some = Array.from({ length: 14 }, (_, index) =>
     credit(`c-${index}`, {
@@ -280,7 +280,7 @@ test('of many projects and vintages the largest stand there, and what the others
   expect(shown[1]).toMatch(/^Project 13\d*14$/);
   expect(shown.at(-1)).toMatch(/^2 other projects\d*3$/);
   expect(await page('/')).toContain('<a href="/?all=yes">2 other projects</a>');
-  expect(wordsOf(await page('/'))).toContain('othersSum');
+  expect(wordsOf(await page('/'))).toContain('othersTotal');
   expect(await rows('/?all=yes')).toHaveLength(15);
   const then = `/?as-of=${new Date(Date.now()).toISOString()}`;
   expect(await rows(then)).toEqual(shown);

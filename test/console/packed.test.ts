@@ -17,7 +17,7 @@ const TAKES = 'accept-encoding: gzip, deflate, br';
 const PACKED = /^content-encoding: gzip\r$/im;
 
 test.each(['/', '/warehouse', '/console.css'])(
-  '%s is packed for who takes it so, and for nobody else',
+  '%s is compressed only for clients that accept it',
   async path => {
     const { visit } = await stage();
     const packed = await visit(path, TAKES);
@@ -30,13 +30,13 @@ test.each(['/', '/warehouse', '/console.css'])(
   },
 );
 
-test.each(['/nothing', '/console.js'])('what is no longer than 4 kB is not packed: %s', async path => {
+test.each(['/nothing', '/console.js'])('an answer of at most 4 kB is not compressed: %s', async path => {
   const { visit } = await stage();
   expect(await visit(path, TAKES)).not.toMatch(PACKED);
 });
 
 test.each(['/?all=exPost', '/warehouse?vintage=2001', '/search?q=exPost', '/ask?sql=select'])(
-  'T83 what an address asks for is packed together with no row, whose text its length would tell: %s',
+  'T83 an answer to a URL with parameters is not compressed: %s',
   async path => {
     const { visit } = await stage();
     expect(await visit(path, TAKES)).not.toMatch(PACKED);

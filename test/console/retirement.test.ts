@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeCertificate } from '../support/certificates.js';
+import { renderInstant } from '../../src/console/components/formats.js';
 import { consoleStage, wordsOf } from '../support/console.js';
 import { MINUTE } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
-import { moment } from '../../src/console/components/words.js';
 
 const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';
 const SHA256 = createHash('sha256').update(PDF).digest('hex');
@@ -23,7 +23,7 @@ async function stage() {
   return { ...stood, words: async (path: string) => wordsOf(await page(path)), file, at };
 }
 
-test('its certificate stands in the page, with a link inside, its hash and whether it matches', async () => {
+test('a retirement page embeds the certificate, with a link, its hash and whether it matches', async () => {
   const { page, words, file } = await stage();
   const shown = await page('/retirements/r-1');
   expect(shown).toMatch(
@@ -36,7 +36,7 @@ test('its certificate stands in the page, with a link inside, its hash and wheth
   expect(said).toContain(SHA256);
 });
 
-test('its instants stand whole, to be quoted, with how long ago they were beside them', async () => {
+test('a retirement page shows instants in full, each with its age', async () => {
   const { words } = await stage();
   expect(await words('/retirements/r-1')).toMatch(/Observed ?\d+ \w{3} \d{4}, [\d:.]{12} UTC \d+ min ago/);
 });
@@ -48,7 +48,7 @@ test('the list of certificates leads to the retirement that each is of, and to i
   expect(shown).toContain('<a href="/organizations/organization-1">');
 });
 
-test('where checkpoints are signed it says which one covers it', async () => {
+test('a retirement page names the checkpoint that covers it', async () => {
   const sealed: number[] = [];
   const sealedIn = async (version: number) => {
     sealed.push(version);
@@ -60,7 +60,7 @@ test('where checkpoints are signed it says which one covers it', async () => {
   expect(sealed).toEqual([Number(await tables.value('SELECT version FROM retirements'))]);
 });
 
-test('T85 it says how fresh the list is in which it stands', async () => {
+test('T85 a retirement page shows the freshness of its list', async () => {
   const { words, tables } = await stage();
   expect(await words('/retirements/r-1')).toMatch(/Freshness ?fresh/);
   await tables.change("UPDATE resource_states SET error = 'unavailable', outcome = 'failed'");
@@ -69,7 +69,7 @@ test('T85 it says how fresh the list is in which it stands', async () => {
   );
 });
 
-test('a file that was changed or is gone does not match, and the page says so', async () => {
+test('a changed or missing certificate file is reported as not matching', async () => {
   const { words, at } = await stage();
   writeFileSync(at, `${PDF} `);
   expect(await words('/retirements/r-1')).toContain(
@@ -77,7 +77,7 @@ test('a file that was changed or is gone does not match, and the page says so', 
   );
 });
 
-test('the file comes as it was stored, for a page of ours to show and for no other', async () => {
+test('a certificate is served unchanged and can be framed by the console only', async () => {
   const { open, file } = await stage();
   const answer = await open(`/certificates/${file}`);
   expect(await answer.text()).toBe(PDF);
@@ -89,7 +89,7 @@ test('the file comes as it was stored, for a page of ours to show and for no oth
   expect(answer.headers.get('cache-control')).toBe('no-store');
 });
 
-test('T83 what no row names is not there, whatever it is called', async () => {
+test('T83 a file that no row names is not served', async () => {
   const { open, at } = await stage();
   writeFileSync(at.replace('/r-1-', '/r-2-'), PDF);
   const names = [
@@ -101,28 +101,28 @@ test('T83 what no row names is not there, whatever it is called', async () => {
   for (const name of names) expect((await open(`/certificates/${name}`)).status, name).toBe(404);
 });
 
-test('it says why it stands here, what is not known, and by which address it is cited', async () => {
+test('a retirement page shows its provenance, known gaps and permanent link', async () => {
   const { page, words, clock } = await stage();
   const said = await words('/retirements/r-1');
-  expect(said).toMatch(/Observed by sync \d+: started .*, ended .* \(complete\)\. Triggered by delivery/);
-  expect(said).toContain('What cannot be known');
+  expect(said).toMatch(/Observed by sync \d+: asked .*, ended .* \(complete\)\. Triggered by: delivery/);
+  expect(said).toContain('Known gaps');
   const shown = await page('/retirements/r-1');
-  const [, cited = ''] = /To cite it: <a href="([^"]+)"/.exec(shown) ?? [];
+  const [, cited = ''] = /Permanent link: <a href="([^"]+)"/.exec(shown) ?? [];
   clock.at += MINUTE;
   expect(cited).toMatch(/^\/retirements\/r-1\?as-of=/);
-  expect(await words(cited)).toContain('12.5 t of Peat bog 2021 retired, for Harbour Ferries');
+  expect(await words(cited)).toContain('12.5 t of Peat bog 2021 retired for Harbour Ferries');
 });
 
-test('as of before the mirror began its page says what can be said: when it was first seen, how it is dated, what is not known', async () => {
+test('as of an instant before the mirror a retirement page shows when it was first seen, its date and the known gaps', async () => {
   const { open, words, scene } = await stage();
   const at = new Date(scene.clock.at - 20 * MINUTE).toISOString();
   const answer = await open(`/retirements/r-1?as-of=${at}`);
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
-  expect(said).toContain('Retirement r-1 was not in the mirror then.');
-  expect(said).toContain(`The mirror had not observed it by ${wordsOf(moment(at).text)}.`);
+  expect(said).toContain('Retirement r-1 was not in the mirror at that time.');
+  expect(said).toContain(`The mirror had not seen it in the list by ${wordsOf(renderInstant(at).text)}.`);
   expect(said).toMatch(
-    /First observed [^.]+\.\d+ UTC\. Earlier history is unknown\. Dated by the registry: 1 Mar 2026, 10:00:00.000 UTC\./,
+    /First seen [^.]+\.\d+ UTC\. Earlier history is unknown\. The registry dates it 1 Mar 2026, 10:00:00.000 UTC\./,
   );
   expect(said).toMatch(/retirements: not known before [^.]+\.\d+ UTC, the end of the first complete read/);
   expect(said).toContain('Back to now');
@@ -131,13 +131,13 @@ test('as of before the mirror began its page says what can be said: when it was 
   expect(await words('/retirements/r-1')).toMatch(/First observed \d+ \w{3} \d{4}, [\d:.]{12} UTC\./);
 });
 
-test('as of an instant before it was stored there is no certificate', async () => {
+test('a certificate is not shown as of an instant before it was stored', async () => {
   const { words } = await stage();
-  expect(await words('/retirements/r-1?as-of=25m')).toContain('no certificate was stored by then');
+  expect(await words('/retirements/r-1?as-of=25m')).toContain('no certificate stored');
   expect(await words('/retirements/r-1?as-of=10m')).toContain('certificate matches its hash');
 });
 
-test('a file that another one replaced stays within reach, as of an instant after it came', async () => {
+test('a replaced certificate file stays linked in the history', async () => {
   const { words, page, scene, file } = await stage();
   scene.clock.at += 10 * MINUTE;
   await storeCertificate(scene, 'r-1', `${PDF}again`);
@@ -145,9 +145,9 @@ test('a file that another one replaced stays within reach, as of an instant afte
   expect(await words('/retirements/r-1?as-of=15m')).not.toContain('file:');
 });
 
-test('T89 of a row that was changed by hand it says that, and not when it was last seen unchanged', async () => {
+test('T89 a row that was edited by hand is reported, and not as confirmed unchanged', async () => {
   const { words, scene } = await stage();
-  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the full read');
+  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the complete read');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');
   expect(said).toContain('Somebody changed it by hand: its document contradicts beneficiary.');

@@ -31,7 +31,7 @@ test.each([
   expect(await page(href)).toContain(name);
 });
 
-test('the error of a job and of a read are found, and a number leads to what has it', async () => {
+test('search finds errors of jobs and syncs, and a number finds the row with that id', async () => {
   const { find, tables } = await stage();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, last_error, only_duplicates_asked)
     VALUES (9, 'discover', 'data', 'k', 'person', '{}', 'paused', 1, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'no answer within 30 s', 0)`);
@@ -45,20 +45,20 @@ test('the error of a job and of a read are found, and a number leads to what has
   expect(await find('999')).not.toMatch(/href="\/(deliveries|jobs|syncs)\S*999/);
 });
 
-test('what is not there is said, and how far was looked', async () => {
+test('search says when it found nothing, and what it covers', async () => {
   const { find } = await stage();
   const words = wordsOf(await find('nowhere'));
   expect(words).toContain('Search for “nowhere”');
-  expect(words).toContain('0 hits');
-  expect(words).toContain('among the newest 50,000 rows of each table');
+  expect(words).toContain('0 results');
+  expect(words).toContain('in the newest 50,000 rows of each table');
 });
 
-test('T83 what is looked for is text, and no pattern', async () => {
+test('T83 a search text is escaped and never a pattern', async () => {
   const { find, faults, page } = await stage();
   expect(await find('<img src=x>')).not.toContain('<img');
   for (const text of ['%%', '__', "' or 1=1", '\\\\'])
-    expect(wordsOf(await find(text)), text).toContain('0 hits');
-  expect(wordsOf(await find('x'))).toContain('What are you looking for?');
+    expect(wordsOf(await find(text)), text).toContain('0 results');
+  expect(wordsOf(await find('x'))).toContain('Search · carbon-mirror');
   expect(faults).toEqual([]);
   expect(await page('/help')).toContain('<kbd>/</kbd>');
 });

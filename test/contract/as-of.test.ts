@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import { createReaders } from '../../src/console/readers.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openEngine } from '../../src/store/open.js';
 import type { Row } from '../../src/store/contract/tables.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
@@ -117,7 +117,7 @@ async function asking({ stage, env, reader }: Library) {
   const url = env.MIRROR_DATABASE_URL;
   const database = url === undefined ? null : { url, queryUrl: null, pool: null };
   const engine = openEngine({ dataDir: env.DATA_DIR, diskReserveMb: null, database });
-  const readers = createReaders(engine.openReader);
+  const readers = createReaderPool(engine.openReader);
   onTestFinished(() => readers.close());
   const { open } = await visitConsole(engine.openReader, { readers, now });
   const page = async (path: string, at: string) =>
@@ -148,14 +148,18 @@ async function asking({ stage, env, reader }: Library) {
   }
   async function retired(id: string, at: string): Promise<string | undefined> {
     const said = await words(`/retirements/${id}`, at);
-    return /does not show it|was not known/.exec(said) === null ? /for Edit \d/.exec(said)?.[0] : undefined;
+    return /No longer listed|was not in the mirror/.exec(said) === null
+      ? /for Edit \d/.exec(said)?.[0]
+      : undefined;
   }
 
   return async (at: string) => {
     const lists: Record<string, unknown> = {};
     for (const { path } of DATED) {
       const file = await page(`/${path}.json`, at);
-      const rows: Row[] = file.includes('Nothing of it was known then.') ? [] : JSON.parse(file);
+      const rows: Row[] = file.includes('Nothing is known about this list at that time.')
+        ? []
+        : JSON.parse(file);
       lists[path] = { rows: rows.map(datedAndOwned).toSorted(), onPage: await onPage(`/${path}`, at) };
     }
     const histories: Record<string, unknown> = {};
@@ -171,7 +175,7 @@ async function asking({ stage, env, reader }: Library) {
       exported: await exported(at),
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
-      stood: /([\d.,]+) t ex-post stood/.exec(then)?.[1],
+      stood: /([\d.,]+) t ex-post in the warehouses/.exec(then)?.[1],
       counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
     };
   };

@@ -5,9 +5,9 @@ import { createActions } from '../../src/app/actions.js';
 import { measure as inspect } from '../../src/cli/certificate-files.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import { type ConsoleOptions, createConsole } from '../../src/console/console.js';
-import { createKeys, type Keys } from '../../src/console/guard/keys.js';
-import { createChanges } from '../../src/console/live/changes.js';
-import { createReaders } from '../../src/console/readers.js';
+import { createVisitorKeys, type VisitorKeys } from '../../src/console/guard/keys.js';
+import { createLiveUpdates } from '../../src/console/live/updates.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import type { OpenReader } from '../../src/store/contract/reader.js';
 import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open.js';
@@ -22,7 +22,7 @@ import { sendAndReadAll } from './wire.js';
 
 export interface Visit {
   readonly port: number;
-  readonly keys: Keys;
+  readonly keys: VisitorKeys;
   readonly clock: { at: number };
   /** What went wrong with pages. */
   readonly faults: unknown[];
@@ -56,21 +56,21 @@ export async function visitConsole(
 ): Promise<Visit> {
   const clock = { at: NOON };
   const now = () => clock.at;
-  const keys = createKeys({ secret: SECRET, now });
+  const keys = createVisitorKeys({ secret: SECRET, now });
   const faults: unknown[] = [];
   const failed = (fault: unknown) => void faults.push(fault);
-  const readers = createReaders(open);
-  const changes = createChanges({
-    look: () => readers.use(reader => readPulse(reader, now())),
-    failed,
-    everyMs: 10,
+  const readers = createReaderPool(open);
+  const changes = createLiveUpdates({
+    readState: () => readers.use(reader => readPulse(reader, now())),
+    onFailure: failed,
+    intervalMs: 10,
   });
   const port = () => listening.port;
   const app = createConsole({
     readers,
     now,
     changes,
-    names: [],
+    hostNames: [],
     keys,
     port,
     failed,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
-import type { Actions } from '../../console/actions/actions.js';
+import type { ConsoleActions } from '../../console/actions/actions.js';
 import type { Compare } from '../../console/comparison.js';
 import { readSeal } from '../sealed.js';
 import { measure as inspect } from '../certificate-files.js';
@@ -94,7 +94,7 @@ async function findDemo({ env }: MirrorLocation) {
 /** What the page Demo offers. */
 function actionsBy(io: Io, { control, appId, settings }: Registry) {
   const reach = async () => await connect({ env: await settings() }, io);
-  return ({ sync }: Actions) => createDemoActions({ connect: reach, control, appId, sync });
+  return ({ sync }: ConsoleActions) => createDemoActions({ connect: reach, control, appId, sync });
 }
 
 /** A console that was given no key of a registry cannot ask there. */

@@ -1,14 +1,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import type { Compare, Compared } from '../../console/comparison.js';
+import type { Compare, ComparisonResult } from '../../console/comparison.js';
 import type { Io } from '../io.js';
 import { valueAt } from '../value-at.js';
 import { MAIN } from './kept-child.js';
 
 /** As the command prints it. */
-interface Printed extends Omit<Compared, 'left'> {
-  readonly not_compared: Compared['left'];
+interface Printed extends Omit<ComparisonResult, 'uncompared'> {
+  readonly not_compared: ComparisonResult['uncompared'];
 }
 
 /** `verify --against-registry` as a process of its own, by the settings of somebody who may ask the registry. */
@@ -27,6 +27,6 @@ export function compareBy(settings: () => Promise<Io['env']>): Compare {
     stopping.removeEventListener('abort', stop);
     if (result === '') throw new Error(said.split('\n')[0] || 'it was stopped');
     const { faults, rows, organizations, known, not_compared: left }: Printed = JSON.parse(result);
-    return { faults, rows, organizations, known, left };
+    return { faults, rows, organizations, known, uncompared: left };
   };
 }

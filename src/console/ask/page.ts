@@ -1,60 +1,61 @@
 import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatCount, withThousands } from '../../text/numbers.js';
-import type { Shown } from '../page.js';
+import type { PageContent } from '../page.js';
 import { html, type Html } from '../components/html.js';
-import { table } from '../components/table.js';
-import { shown } from '../components/words.js';
-import type { Reply, ReadyQuestion } from './asking.js';
+import { renderTable } from '../components/table.js';
+import { toDisplayValue } from '../components/formats.js';
+import type { QueryResult, SavedQuery } from './query-runner.js';
 
-interface Asked {
+interface QueryPageOptions {
   readonly sql: string;
-  /** Null before anything was asked. */
-  readonly outcome: Reply | null;
+  /** Null before a query was run. */
+  readonly outcome: QueryResult | null;
   readonly relations: readonly Relation[];
-  readonly ready: readonly ReadyQuestion[];
+  readonly ready: readonly SavedQuery[];
 }
 
-const LINES = 10;
-/** What people ask for first. */
-const WANTED = 'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
+const EDITOR_LINES = 10;
+/** Tables and views that people query most. */
+const COMMON_RELATIONS =
+  'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
-/** A question in SQL, what came of it, and beside it what there is to ask for. */
-export function showAsk({ sql, outcome, relations, ready }: Asked): Shown {
-  const isWanted = ({ name }: Relation) => WANTED.includes(name);
+/** Renders the SQL page: the query, its result, the saved queries and the schema. */
+export function renderQueryPage({ sql, outcome, relations, ready }: QueryPageOptions): PageContent {
+  const isWanted = ({ name }: Relation) => COMMON_RELATIONS.includes(name);
   const others = relations.filter(each => !isWanted(each));
-  const body = html`<h1>Ask in SQL</h1>
-<div class="columns"><form class="ask card" method="post" action="/ask"><label>One statement that reads
-<textarea name="sql" rows="${LINES}" spellcheck="false" required>${sql}</textarea></label>
-<p class="links"><button class="first">Ask</button> <button name="form" value="csv">As CSV</button> <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> asks</span></p></form>
-<section class="card"><h2>Questions that are ready</h2><p class="quiet">One fills the box; it is asked once you ask it.</p><ul>${ready.map(
+  const body = html`<h1>SQL query</h1>
+<div class="columns"><form class="ask card" method="post" action="/ask"><label>Read-only SQL
+<textarea name="sql" rows="${EDITOR_LINES}" spellcheck="false" required>${sql}</textarea></label>
+<p class="links"><button class="first">Run</button> <button name="form" value="csv">Download CSV</button> <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it</span></p></form>
+<section class="card"><h2>Saved queries</h2><p class="quiet">Click one to load it, then press Run.</p><ul>${ready.map(
     each =>
       html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
   )}</ul></section></div>
-${outcome !== null && result(outcome)}
-<div class="columns"><section class="card"><h2>What there is</h2>${relations.filter(isWanted).map(relation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(relation)}</details></section>
-<section class="card"><h2>With a tool of your own</h2><p><code>carbon-mirror snapshot FILE</code> copies the mirror into one SQLite file, as it is now: sqlite3, Datasette, DuckDB and pandas open it.</p></section></div>`;
-  return { title: 'Ask', body };
+${outcome !== null && renderResult(outcome)}
+<div class="columns"><section class="card"><h2>Tables and views</h2>${relations.filter(isWanted).map(renderRelation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(renderRelation)}</details></section>
+<section class="card"><h2>Other tools</h2><p><code>carbon-mirror snapshot FILE</code> copies the current mirror into one SQLite file for sqlite3, Datasette, DuckDB or pandas.</p></section></div>`;
+  return { title: 'SQL query', body };
 }
 
-function result(outcome: Reply): Html {
+function renderResult(outcome: QueryResult): Html {
   if ('fault' in outcome) return html`<p role="alert" class="fault">${outcome.fault}</p>`;
   const { columns, rows, hasMore } = outcome;
   const caption = hasMore
-    ? `The first ${withThousands(rows.length)} rows; the CSV has all of them`
+    ? `First ${withThousands(rows.length)} rows; the CSV has all of them`
     : formatCount(rows.length, 'row');
-  return html`<section id="answer">${table(
+  return html`<section id="answer">${renderTable(
     caption,
     columns.map(column => ({
       name: column,
-      cell: (row: Row) => shown(row[column]),
+      cell: (row: Row) => toDisplayValue(row[column]),
       numeric: rows.every(row => !['string', 'object'].includes(typeof (row[column] ?? 0))),
     })),
     rows,
   )}</section>`;
 }
 
-function relation({ database, kind, name, meaning, columns }: Relation): Html {
+function renderRelation({ database, kind, name, meaning, columns }: Relation): Html {
   const called = database === 'inbox' ? `inbox.${name}` : name;
   return html`<details><summary><code>${called}</code> (${kind})</summary><p>${meaning}</p><dl class="facts">${columns.map(
     column => html`<dt><code>${column.name}</code></dt><dd>${column.meaning}</dd>`,

@@ -1,42 +1,51 @@
 import type { Row, Value } from '../../store/contract/tables.js';
-import { cell, isEmpty, isId, isInstant, leading } from './cell.js';
-import { type Fact, factsOf } from './head.js';
+import { renderCell, isEmptyCell, isLongId, isInstantColumn, renderDetailLink } from './cell.js';
+import { type LabelledValue, renderFacts } from './head.js';
 import { html, type Html } from './html.js';
-import { headingOf, instantAgo } from './words.js';
+import { renderTermLabel } from './terms.js';
+import { toHeading, renderInstantWithAge } from './formats.js';
 
-interface When {
+interface FactsOptions {
   readonly now: number;
-  /** Where what they lead to is to be as of the same instant. */
+  /** Makes links lead to pages as of the same instant. */
   readonly at?: string | null;
 }
 
-/** How a row is kept: what a page of it tells in its own words, or nobody asks. */
+/** Columns that pages leave out: bookkeeping, or shown in another form. */
 export const BOOKKEEPING =
   'version document sync_id amount amount_micro valid_to closed_version closed_by'.split(' ');
 
-/** The columns of one row that say something, a line each; ids last. */
-export function facts(row: Row, { now, at = null }: When, without: readonly string[] = []): Html {
+/** Renders the columns of one row that have a value, ids last. */
+export function renderRowFacts(
+  row: Row,
+  { now, at = null }: FactsOptions,
+  without: readonly string[] = [],
+): Html {
   const lines = Object.keys(row)
     .filter(column => !without.includes(column))
     .toSorted((one, other) => Number(IS_ID.test(one)) - Number(IS_ID.test(other)))
-    .map((column): Fact => {
-      const value = whole(column, row[column], now);
-      const name = column.endsWith('_id') ? `${headingOf(column)} id` : headingOf(column);
-      return [name, !isEmpty(value.text) && leading(column, row[column], value, at)];
+    .map((column): LabelledValue => {
+      const value = renderFullValue(column, row[column], now);
+      const name = column.endsWith('_id') ? `${toHeading(column)} id` : toHeading(column);
+      return [
+        renderTermLabel(column, name),
+        !isEmptyCell(value.text) && renderDetailLink(column, row[column], value, at),
+      ];
     });
-  return factsOf(lines);
+  return renderFacts(lines);
 }
 
 const IS_ID = /(^|_)id$/;
 
-/** What a list shortens: here is room for it. */
-function whole(column: string, value: Value | undefined, now: number): Html {
-  if (typeof value === 'string' && value !== '' && isInstant(column)) return instantAgo(value, now);
-  if (typeof value === 'string' && isId(column, value)) return html`<span class="id">${value}</span>`;
-  return cell(column, value, now);
+/** Renders a value in full that lists shorten. */
+function renderFullValue(column: string, value: Value | undefined, now: number): Html {
+  if (typeof value === 'string' && value !== '' && isInstantColumn(column))
+    return renderInstantWithAge(value, now);
+  if (typeof value === 'string' && isLongId(column, value)) return html`<span class="id">${value}</span>`;
+  return renderCell(column, value, now);
 }
 
-/** Text of the registry as it was sent, closed until somebody wants to see it. */
-export function asSent(summary: string, text: string): Html {
+/** Renders text of the registry unchanged, collapsed. */
+export function renderRawText(summary: string, text: string): Html {
   return html`<details><summary>${summary}</summary><pre>${text}</pre></details>`;
 }

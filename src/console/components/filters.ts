@@ -1,9 +1,10 @@
 import type { Choice } from '../../query/names.js';
-import { html, type Html, type Part } from './html.js';
-import { capitalized } from './words.js';
+import { html, type Html, type HtmlContent } from './html.js';
+import { TERMS } from './terms.js';
+import { capitalize } from './formats.js';
 
-/** One of several, or any; a text where there are too many to look through, or what is asked for is none of them. */
-export function choose(name: string, choices: readonly Choice[] | null, chosen: string | null): Html {
+/** Renders a drop-down list; a text field if there are too many choices or the chosen value is none of them. */
+export function renderChoice(name: string, choices: readonly Choice[] | null, chosen: string | null): Html {
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
   return html`<select name="${name}"><option value="">any</option>${choices.map(
@@ -12,13 +13,13 @@ export function choose(name: string, choices: readonly Choice[] | null, chosen: 
   )}</select>`;
 }
 
-/** What leaves only some rows of a page. */
-export function filterBar(
+/** Renders a form of filters. `more` follows its button. */
+export function renderFilterBar(
   path: string,
   fields: readonly (readonly [label: string, field: Html])[],
-  more: Part = null,
+  more: HtmlContent = null,
 ): Html {
   return html`<form class="filters" method="get" action="${path}" role="search" aria-label="Filters">
-${fields.map(([label, field]) => html`<label>${capitalized(label)}${field}</label>`)}
+${fields.map(([label, field]) => html`<label${TERMS[label] !== undefined && html` title="${TERMS[label]}"`}>${capitalize(label)}${field}</label>`)}
 <button>Show</button> ${more}</form>`;
 }

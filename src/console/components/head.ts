@@ -1,37 +1,41 @@
-import { html, type Html, type Part } from './html.js';
+import { html, type Html, type HtmlContent } from './html.js';
 
-/** What a page is of, in one sentence, below the way back to its list and above what stands first of it. */
-export function head(list: readonly [href: string, name: string], title: Part, lead: Part): Html {
+/** Renders the top of a detail page: a link to its list, a title and a lead. */
+export function renderPageHead(
+  list: readonly [href: string, name: string],
+  title: HtmlContent,
+  lead: HtmlContent,
+): Html {
   const [href, name] = list;
   return html`<div><p class="lead no-paper"><a href="${href}">${name}</a></p>
 <h1 id="sentence" data-live>${title}</h1>
 <p class="lead" id="lead" data-live>${lead}</p></div>`;
 }
 
-export type Fact = readonly [name: string, value: Part];
+export type LabelledValue = readonly [name: HtmlContent, value: HtmlContent];
 
-/** Facts that belong together, under what they answer. */
-export function card(question: string, facts: readonly Fact[]): Html {
-  return html`<section class="card"><h2>${question}</h2>${factsOf(facts)}</section>`;
+/** Renders labelled values as a card with a heading. */
+export function renderCard(heading: string, values: readonly LabelledValue[]): Html {
+  return html`<section class="card"><h2>${heading}</h2>${renderFacts(values)}</section>`;
 }
 
-/** A line each; none for that of which nothing is known. */
-export function factsOf(facts: readonly Fact[], kind: Html | false = false): Html {
-  const known = facts.filter(([, value]) => Boolean(value));
+/** Renders labelled values as a definition list, without those that are empty. */
+export function renderFacts(values: readonly LabelledValue[], kind: Html | false = false): Html {
+  const known = values.filter(([, value]) => Boolean(value));
   return html`<dl class="facts${kind}">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** A stop of a timeline: how it went, what happened, and more about it. */
-export interface Stop {
+/** One event of a timeline. */
+export interface TimelineEntry {
   readonly colour: 'good' | 'doubt' | 'bad' | 'none';
-  readonly what: Part;
-  readonly more?: Part;
-  readonly each?: readonly Part[];
+  readonly title: HtmlContent;
+  readonly details?: HtmlContent;
+  readonly items?: readonly HtmlContent[];
 }
 
-export function timeline(stops: readonly Stop[]): Html {
-  return html`<ol class="timeline">${stops.map(
-    ({ colour, what, more = null, each = [] }) =>
+export function renderTimeline(entries: readonly TimelineEntry[]): Html {
+  return html`<ol class="timeline">${entries.map(
+    ({ colour, title: what, details: more = null, items: each = [] }) =>
       html`<li class="${colour}">${what}${more !== null && html` <p>${more}</p>`}${each.length > 0 && html` <ul>${each.map(line => html`<li>${line}</li>`)}</ul>`}</li>\n`,
   )}</ol>`;
 }

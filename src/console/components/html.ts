@@ -1,6 +1,6 @@
 import { UNPRINTABLE } from '../../text/clean-text.js';
 
-/** Markup that is safe to send: made by `html` alone. */
+/** Markup that is safe to send. Only `html` creates it. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
   }
 }
 
-export type Part = string | number | bigint | Html | null | undefined | false | readonly Part[];
+export type HtmlContent = string | number | bigint | Html | null | undefined | false | readonly HtmlContent[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -19,21 +19,21 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** What would be markup, and what nobody sees but moves or turns what is seen; lines and columns of a text stay. */
+/** Characters of markup, and invisible characters that move or reverse text. Tabs and line breaks stay. */
 const SPECIAL = new RegExp(`[&<>"']|(?![\\t\\n\\r])${UNPRINTABLE.source}`, 'g');
 
-/** What stands in the template is markup; what is put into it is text, in attributes too as long as they are quoted. */
-export function html(markup: TemplateStringsArray, ...parts: readonly Part[]): Html {
+/** Builds markup from a template. Inserted values are escaped; attributes must be quoted. */
+export function html(markup: TemplateStringsArray, ...parts: readonly HtmlContent[]): Html {
   let text = markup[0] ?? '';
   parts.forEach((part, index) => {
-    text += textOf(part) + (markup[index + 1] ?? '');
+    text += toMarkup(part) + (markup[index + 1] ?? '');
   });
   return new Html(text);
 }
 
-function textOf(part: Part): string {
+function toMarkup(part: HtmlContent): string {
   if (part === null || part === undefined || part === false) return '';
   if (part instanceof Html) return part.text;
-  if (typeof part === 'object') return part.map(textOf).join('');
+  if (typeof part === 'object') return part.map(toMarkup).join('');
   return String(part).replace(SPECIAL, sign => ENTITIES[sign] ?? ' ');
 }

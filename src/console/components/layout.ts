@@ -1,60 +1,77 @@
-import { asOfBar, type Dated, withAt } from './as-of.js';
-import { Html, html, type Part } from './html.js';
+import { renderAsOfBar, type AsOfState, withAsOf } from './as-of.js';
+import { Html, html, type HtmlContent } from './html.js';
 
-/** Light or dark as somebody has chosen; null as the system has it. */
+/** The theme that a visitor has chosen; null follows the system. */
 export type Theme = 'light' | 'dark' | null;
 
-export interface Frame {
+export interface LayoutOptions {
   readonly title: string;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** What of the body is there at once. */
+  /** The part of the body that is ready. */
   readonly body: Html;
-  readonly about: Html | false;
-  readonly goesOn: boolean;
-  /** Null where a page is of no instant. */
-  readonly dated: Dated | null;
+  readonly intro: Html | false;
+  readonly refreshes: boolean;
+  /** Null if the page has no history view. */
+  readonly dated: AsOfState | null;
   readonly hasDemo: boolean;
   readonly theme: Theme;
 }
 
-type Place = readonly [path: string, name: string];
+type NavigationLink = readonly [path: string, name: string];
 
-/** Six rooms, each with its pages; a room is entered by its first. */
-const ROOMS = [
-  room('Now', ''),
-  room('Credits', 'warehouse inventory reservations projects inventory-requests'),
-  room('Retirements', 'retirements certificates'),
-  room('Organizations', 'organizations installations members addresses'),
-  room('Changes', 'changes balance'),
-  room('Operations', 'deliveries rejected-webhooks jobs syncs'),
+/** The sections of the navigation. A section opens on its first page. */
+const SECTIONS = [
+  createSection('Now', ''),
+  createSection('Credits', 'warehouse inventory reservations projects inventory-requests'),
+  createSection('Retirements', 'retirements certificates'),
+  createSection('Organizations', 'organizations installations members addresses'),
+  createSection('Changes', 'changes balance'),
+  createSection('Operations', 'deliveries rejected-webhooks jobs syncs'),
 ];
 const UNDATED = ['Changes', 'Operations'];
-const THEMES = { light: 'Light', dark: 'Dark', '': 'As the system' };
+const THEMES = { light: 'Light', dark: 'Dark', '': 'System' };
 
-type Room = ReturnType<typeof room>;
+type NavigationSection = ReturnType<typeof createSection>;
 
-function room(name: string, pages: string): readonly [name: string, pages: readonly Place[]] {
+function createSection(
+  name: string,
+  pages: string,
+): readonly [name: string, pages: readonly NavigationLink[]] {
   const called: Readonly<Record<string, string>> = {
     '': 'Now',
     'inventory-requests': 'Requests',
     'rejected-webhooks': 'Rejected',
-    balance: 'Does it add up?',
+    balance: 'Reconciliation',
   };
   const nameOf = (page: string) => called[page] ?? `${page.charAt(0).toUpperCase()}${page.slice(1)}`;
   return [name, pages.split(' ').map(page => [`/${page}`, nameOf(page)])];
 }
 
-/** A whole page, to the end of the body that is there at once and after whatever follows it. It says all that it says without a script. */
-export function layout({ title, path, query, body, about, goesOn, dated, hasDemo, theme }: Frame) {
+/** Renders a page without its slow part: the markup before that part and the markup after it. Pages need no script. */
+export function renderLayout({
+  title,
+  path,
+  query,
+  body,
+  intro,
+  refreshes,
+  dated,
+  hasDemo,
+  theme,
+}: LayoutOptions) {
   const at = dated?.at ?? null;
-  const entered = ROOMS.find(([, pages]) => pages.some(([to]) => isIn(path, to)));
-  const rooms = ROOMS.map(([name, [[to] = ['/']]]) =>
-    link(UNDATED.includes(name) ? to : withAt(to, at), name, name === entered?.[0] && IN_ROOM),
+  const entered = SECTIONS.find(([, pages]) => pages.some(([to]) => isAtOrBelow(path, to)));
+  const rooms = SECTIONS.map(([name, [[to] = ['/']]]) =>
+    renderNavigationLink(
+      UNDATED.includes(name) ? to : withAsOf(to, at),
+      name,
+      name === entered?.[0] && IN_ROOM,
+    ),
   );
   const hasTabs = entered !== undefined && entered[1].length > 1;
-  const aside = [['/ask', 'Ask'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
-    ([to, name]) => link(to, name, path === to && CURRENT),
+  const aside = [['/ask', 'SQL'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
+    ([to, name]) => renderNavigationLink(to, name, path === to && CURRENT),
   );
   const first = html`<!doctype html>
 <html lang="en"${theme !== null && html` class="${theme}"`}>
@@ -64,44 +81,44 @@ export function layout({ title, path, query, body, about, goesOn, dated, hasDemo
 <meta name="color-scheme" content="light dark">
 <title>${title} · carbon-mirror</title>
 <link rel="stylesheet" href="/console.css">
-${SCRIPT}${goesOn && AGAIN}
+${SCRIPT}${refreshes && RELOAD}
 </head>
 <body>
-<a class="skip" href="#content">To the content</a>
+<a class="skip" href="#content">Skip to content</a>
 <header class="top">
-<a class="brand" href="/">carbon-mirror</a>${hasDemo && html` <a class="state doubt" href="/demo" title="The registry of this mirror is made up">demo</a>`}
+<a class="brand" href="/">carbon-mirror</a>${hasDemo && html` <a class="state doubt" href="/demo" title="This mirror reads a sandbox registry with invented data">demo</a>`}
 <nav aria-label="Pages"><ul>${rooms}</ul></nav>
 <form class="search" method="get" action="/search" role="search" aria-label="Everything"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
 <ul>${aside}</ul>
 <details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
 </header>
-<p id="link" role="status" hidden>This page cannot be fetched anew. What you see may be old.</p>
-${(hasTabs || about || dated !== null) && html`<div class="under">${hasTabs && tabs(entered, path, at)}${about}${dated !== null && asOfBar(path, query, dated)}</div>`}
+<p id="link" role="status" hidden>This page could not be updated and may be out of date.</p>
+${(hasTabs || intro || dated !== null) && html`<div class="under">${hasTabs && renderTabs(entered, path, at)}${intro}${dated !== null && renderAsOfBar(path, query, dated)}</div>`}
 <main id="content">${body}`;
   const last = html`</main>
-<footer>${themes(theme, path, query)}</footer>
+<footer>${renderThemeSwitch(theme, path, query)}</footer>
 </body>
 </html>
 `;
   return { first, last };
 }
 
-function isIn(path: string, to: string): boolean {
+function isAtOrBelow(path: string, to: string): boolean {
   return path === to || (to !== '/' && path.startsWith(`${to}/`));
 }
 
-function link(href: string, name: string, current: Html | false): Html {
+function renderNavigationLink(href: string, name: string, current: Html | false): Html {
   return html`<li><a href="${href}"${current}>${name}</a></li>`;
 }
 
-function tabs([name, pages]: Room, path: string, at: string | null): Part {
+function renderTabs([name, pages]: NavigationSection, path: string, at: string | null): HtmlContent {
   return html`<nav class="tabs" aria-label="${name}">${pages.map(
     ([to, page]) =>
-      html`<a href="${UNDATED.includes(name) ? to : withAt(to, at)}"${path === to ? CURRENT : isIn(path, to) && IN_ROOM}>${page}</a>`,
+      html`<a href="${UNDATED.includes(name) ? to : withAsOf(to, at)}"${path === to ? CURRENT : isAtOrBelow(path, to) && IN_ROOM}>${page}</a>`,
   )}</nav>`;
 }
 
-function themes(theme: Theme, path: string, query: URLSearchParams): Html {
+function renderThemeSwitch(theme: Theme, path: string, query: URLSearchParams): Html {
   return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${query.size === 0 ? path : `${path}?${query.toString()}`}">${Object.entries(
     THEMES,
   ).map(
@@ -110,9 +127,9 @@ function themes(theme: Theme, path: string, query: URLSearchParams): Html {
   )}</form>`;
 }
 
-const HELP: Place = ['/help', 'Help'];
-/** Not in a template: a bundler rewrites those that end a script. */
+const HELP: NavigationLink = ['/help', 'Help'];
+/** Not an `html` template: a bundler rewrites templates that end a script. */
 const SCRIPT = new Html('<script src="/console.js" defer></script>');
-const AGAIN = html`<noscript><meta http-equiv="refresh" content="2"></noscript>`;
+const RELOAD = html`<noscript><meta http-equiv="refresh" content="2"></noscript>`;
 const CURRENT = html` aria-current="page"`;
 const IN_ROOM = html` aria-current="true"`;

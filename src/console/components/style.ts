@@ -1,4 +1,4 @@
-/** Lays a matrix out as a block for each row, its values beside their vintages, where its columns have no room side by side. */
+/** Lays out a matrix as one block per row, for screens too narrow for its columns. */
 const blocksOf = (matrix: string): string => `
   ${matrix} thead, ${matrix} td:empty { display: none; }
   ${matrix}, ${matrix} tbody, ${matrix} caption { display: block; }
@@ -10,7 +10,7 @@ const blocksOf = (matrix: string): string => `
   ${matrix} tbody + tbody .sum > * { border-top: 0; }
 `;
 
-/** The whole look: wide and narrow, light and dark, and on paper. Colour means a state, which a sign and a word say as well. */
+/** The stylesheet for all screens, themes and paper. Colour only repeats a state that a sign and a word express. */
 export const STYLE = `
 :root {
   color-scheme: light dark;
@@ -58,6 +58,7 @@ kbd { padding: 0 .35rem; border: 1px solid var(--strong); border-bottom-width: 2
 .copied::after { content: " ✓ copied"; color: var(--good); }
 pre { margin: var(--s2) 0 0; padding: var(--s3); white-space: pre-wrap; overflow-wrap: anywhere; background: var(--sunk); border: 1px solid var(--line); border-radius: var(--radius); }
 time { white-space: nowrap; }
+.term { color: inherit; text-decoration: underline dotted; text-underline-offset: .2em; }
 del { color: var(--quiet); }
 ins { text-decoration: none; font-weight: 600; }
 

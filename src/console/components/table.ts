@@ -1,78 +1,79 @@
 import { formatRest, MAX_SHOWN } from '../../text/numbers.js';
 import { withQuery } from './as-of.js';
-import { isEmpty } from './cell.js';
-import { html, type Html, type Part } from './html.js';
+import { isEmptyCell } from './cell.js';
+import { html, type Html, type HtmlContent } from './html.js';
 
 export interface TableColumn<Row> {
   readonly name: string;
-  readonly cell: (row: Row) => Part;
-  /** Numbers stand below each other. */
+  /** Replaces the name above the column, for example by a link. */
+  readonly heading?: HtmlContent;
+  readonly cell: (row: Row) => HtmlContent;
+  /** Aligns the values by their decimal point. */
   readonly numeric?: boolean;
 }
 
-interface Around {
-  /** What stands there where no row does. */
-  readonly empty?: Part;
-  /** Below the rows. */
-  readonly more?: Part;
-  /** Beside the sentence. */
-  readonly beside?: Part;
+interface TableExtras {
+  /** Shown if there are no rows. */
+  readonly empty?: HtmlContent;
+  readonly footer?: HtmlContent;
+  /** Shown next to the caption. */
+  readonly captionExtra?: HtmlContent;
 }
 
-/** Rows of anything, with one sentence that says what they are; on a narrow screen a row is a card. What no row has is no column. */
-export function table<Row>(
-  caption: Part,
+/** Renders a table without the columns that are empty in every row. On a narrow screen a row becomes a card. */
+export function renderTable<Row>(
+  caption: HtmlContent,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  { empty = 'Nothing.', more = null, beside = null }: Around = {},
+  { empty = 'No rows.', footer = null, captionExtra = null }: TableExtras = {},
 ): Html {
   const filled = columns
     .map(column => ({ ...column, cells: rows.map(row => html`${column.cell(row)}`) }))
-    .filter(({ cells }) => cells.some(({ text }) => !isEmpty(text)));
+    .filter(({ cells }) => cells.some(({ text }) => !isEmptyCell(text)));
   const cellsOf = (place: number) =>
     filled.map(
       ({ name, cells, numeric }) => html`<td data-label="${name}"${numeric && NUMERIC}>${cells[place]}</td>`,
     );
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
-<caption>${caption}${beside}</caption>
+<caption>${caption}${captionExtra}</caption>
 ${
   rows.length > 0 &&
-  html`<thead><tr>${filled.map(({ name, numeric, cells }) => html`<th scope="col"${numeric && NUMERIC}>${name}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`)}</tr></thead>
+  html`<thead><tr>${filled.map(({ name, heading = name, numeric, cells }) => html`<th scope="col"${numeric && NUMERIC}>${heading}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`)}</tr></thead>
 <tbody>${rows.map((_, place) => html`<tr>${cellsOf(place)}</tr>\n`)}</tbody>`
 }
-</table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${more}</div>`;
+</table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${footer}</div>`;
 }
 
-/** The word of the first page that asks for the whole of its lists. */
+/** URL parameter of Now that shows its lists in full. */
 export const ALL = 'all';
 
-/** How many rows of a list of the first page are shown. */
-export function mostOf(query: URLSearchParams, most = MAX_SHOWN): number {
-  return query.has(ALL) ? Infinity : most;
+/** Returns how many rows of a list Now shows. */
+export function getRowLimit(query: URLSearchParams, limit = MAX_SHOWN): number {
+  return query.has(ALL) ? Infinity : limit;
 }
 
-/** The way to the whole of the lists of the first page. */
-export function toAll(query: URLSearchParams, says: Part): Html {
-  return html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${says}</a>`;
+/** Renders the link that shows the lists of Now in full. */
+export function renderShowAllLink(query: URLSearchParams, label: HtmlContent): Html {
+  return html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${label}</a>`;
 }
 
-/** Of a list of the first page: how many more there are and the way to them; all where the address asks for all. */
-export function firstOf<Row>(
-  caption: Part,
+/** Renders the first rows of a list of Now, with a link to the rest; all rows if the URL asks for them. */
+export function renderTopRows<Row>(
+  caption: HtmlContent,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
   query: URLSearchParams,
   {
     count = rows.length,
-    most = MAX_SHOWN,
+    limit = MAX_SHOWN,
     more = null,
-  }: { readonly count?: number; readonly most?: number; readonly more?: Part } = {},
+  }: { readonly count?: number; readonly limit?: number; readonly more?: HtmlContent } = {},
 ): Html {
-  const left = formatRest(count, most);
+  const left = formatRest(count, limit);
   const isAll = left === null || query.has(ALL);
-  const rest = !isAll && toAll(query, left);
-  return table(caption, columns, isAll ? rows : rows.slice(0, most), {
-    more: (rest !== false || more !== null) && html`<div class="more">${rest}${more}</div>`,
+  const rest = !isAll && renderShowAllLink(query, left);
+  return renderTable(caption, columns, isAll ? rows : rows.slice(0, limit), {
+    footer: (rest !== false || more !== null) && html`<div class="more">${rest}${more}</div>`,
   });
 }
 

@@ -1,77 +1,77 @@
 import type { Express, NextFunction, Request, Response } from 'express';
-import { type Answers, FORM } from '../answers.js';
-import type { Readers } from '../readers.js';
+import { type Responder, readFormBody } from '../responder.js';
+import type { ReaderPool } from '../reader-pool.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
-import type { Shown } from '../page.js';
-import { button } from '../actions/button.js';
-import { feed, groupsOf } from '../components/changes.js';
+import type { PageContent } from '../page.js';
+import { renderButton } from '../actions/button.js';
+import { renderChangeFeed, groupChanges } from '../components/changes.js';
 import { html } from '../components/html.js';
-import { ago } from '../components/words.js';
+import { renderAge } from '../components/formats.js';
 import type { Reader } from '../../store/contract/reader.js';
 
-/** What a visitor may do at a made-up registry, handed in by who knows it. Nothing of it touches a real one. */
+/** An action on the sandbox registry. It never touches a real one. */
 export interface DemoAction {
-  /** As it stands in an address. */
+  /** Name in the URL. */
   readonly name: string;
-  readonly says: string;
-  /** What comes of it. */
-  readonly shows: string;
-  /** Answers a sentence of what was done; throws where the registry refused. */
+  readonly label: string;
+  readonly description: string;
+  /** Returns a sentence about what was done; throws if the registry refused it. */
   readonly run: (reader: Reader) => Promise<string>;
 }
 
-interface Done {
+interface PerformedAction {
   readonly at: string;
-  readonly says: string;
+  readonly result: string;
 }
 
 const CHANGES = 200;
 const GROUPS = 12;
 
-async function showDemo(
+async function renderDemo(
   reader: Reader,
   actions: readonly DemoAction[],
-  done: readonly Done[],
+  done: readonly PerformedAction[],
   now: number,
-): Promise<Shown> {
+): Promise<PageContent> {
   const changes = await readNewest(reader, ALL_CHANGES, null, CHANGES);
-  const body = html`<h1>Play registry, and watch the mirror follow.</h1>
-<p>The registry of this demo is made up and runs on this machine. What you do here is done there; what comes of it here is the mirror's own work.</p>
+  const body = html`<h1>Demo</h1>
+<p>This mirror reads a sandbox registry on this machine. Actions run in the sandbox registry; watch the mirror pick them up.</p>
 <ul class="actions card">${actions.map(
-    ({ name, says, shows }) => html`<li>${button(true, `/demo/${name}`, says)} <span>${shows}</span></li>`,
+    ({ name, label: says, description: shows }) =>
+      html`<li>${renderButton(true, `/demo/${name}`, says)} <span>${shows}</span></li>`,
   )}</ul>
 <section id="done" data-live>${
     done.length > 0 &&
-    html`<h2>What you did</h2><ul class="card">${done.map(each => html`<li>${ago(each.at, now)}: ${each.says}</li>`)}</ul>`
+    html`<h2>Your actions</h2><ul class="card">${done.map(each => html`<li>${renderAge(each.at, now)}: ${each.result}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${feed('What the mirror observed last', groupsOf(changes).slice(0, GROUPS), { now })}</section>`;
+<section id="moved" data-live>${renderChangeFeed('Recent changes in the mirror', groupChanges(changes).slice(0, GROUPS), { now })}</section>`;
   return { title: 'Demo', body };
 }
 
 interface DemoOptions {
   readonly actions: readonly DemoAction[];
-  readonly readers: Readers;
+  readonly readers: ReaderPool;
   readonly now: () => number;
-  readonly answers: Answers;
+  readonly responder: Responder;
 }
 
-const REMEMBERED = 10;
+const MAX_REMEMBERED = 10;
 
-export function offerDemo(app: Express, { actions, readers, now, answers }: DemoOptions): void {
-  const done: Done[] = [];
+export function addDemoRoutes(app: Express, { actions, readers, now, responder }: DemoOptions): void {
+  const done: PerformedAction[] = [];
 
   app.get('/demo', async (request: Request, response: Response) => {
-    const shown = await readers.use(reader => showDemo(reader, actions, done, now()));
-    await answers.page(request, response, shown);
+    const shown = await readers.use(reader => renderDemo(reader, actions, done, now()));
+    await responder.page(request, response, shown);
   });
-  app.post('/demo/:name', FORM, async (request: Request, response: Response, next: NextFunction) => {
+  app.post('/demo/:name', readFormBody, async (request: Request, response: Response, next: NextFunction) => {
     const action = actions.find(({ name }) => name === request.params['name']);
     if (action === undefined) return next();
     const says = await readers
       .use(reader => action.run(reader))
-      .catch(({ message }: Error) => `It was not done: ${message}`);
-    done.unshift({ at: new Date(now()).toISOString(), says });
-    done.splice(REMEMBERED);
+      .catch(({ message }: Error) => `Failed: ${message}`);
+    done.unshift({ at: new Date(now()).toISOString(), result: says });
+    done.splice(MAX_REMEMBERED);
     return response.redirect(303, '/demo');
   });
 }

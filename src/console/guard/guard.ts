@@ -1,32 +1,33 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { HEADERS } from './headers.js';
-import type { Keys } from './keys.js';
+import type { VisitorKeys } from './keys.js';
 
 export interface GuardOptions {
-  readonly keys: Keys;
-  /** Further names by which a proxy or a tunnel calls us. */
-  readonly names: readonly string[];
-  /** Consoles at other ports of this machine share our cookies with us: each has its own name. */
+  readonly keys: VisitorKeys;
+  /** Further host names, such as that of a proxy or a tunnel. */
+  readonly hostNames: readonly string[];
+  /** Part of the cookie's name: consoles on other ports of this machine share our cookies. */
   readonly port: () => number;
 }
 
 const KEY = 'key';
 const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(:\d{1,5})?$/i;
-/** Two slashes, of either kind, would begin another host. */
+/** A second slash or backslash would start a host name. */
 const PATH = /^\/(?![/\\])/;
-/** A path is read as one below it, whatever we are called. */
+/** Base for parsing relative URLs; never shown. */
 export const ORIGIN = 'http://console';
 const SAFE = ['GET', 'HEAD'];
 
-/** Who gets in, before anything else is done: each question in its order, and nothing is told to those who do not. */
-export function createGuard({ keys, names, port }: GuardOptions): RequestHandler {
+/** Creates the middleware that checks every request first: host name, then origin, then cookie or sign-in key.
+ * A rejected request learns nothing else and loses its connection. */
+export function createGuard({ keys, hostNames: names, port }: GuardOptions): RequestHandler {
   const cookie = () => `carbon-mirror-${port()}`;
 
   function exchange(request: Request, response: Response): void {
     const { searchParams, pathname } = new URL(request.url, ORIGIN);
     const visit = keys.exchange(searchParams.get(KEY) ?? '');
-    if (visit === null && !isIn(request)) return refuse(response, 401, USED);
+    if (visit === null && !isIn(request)) return rejectRequest(response, 401, LINK_EXPIRED);
     searchParams.delete(KEY);
     const rest = searchParams.size === 0 ? '' : `?${searchParams.toString()}`;
     if (visit !== null) response.cookie(cookie(), visit, { httpOnly: true, sameSite: 'lax', path: '/' });
@@ -34,38 +35,38 @@ export function createGuard({ keys, names, port }: GuardOptions): RequestHandler
   }
 
   const isIn = (request: Request): boolean =>
-    cookiesOf(request).some(([name, value]) => name === cookie() && keys.isVisitor(value));
+    parseCookies(request).some(([name, value]) => name === cookie() && keys.isVisitor(value));
 
   return (request: Request, response: Response, next: NextFunction) => {
     response.set(HEADERS);
     if (!PATH.test(request.url) || !URL.canParse(request.url, ORIGIN))
-      return refuse(response, 400, 'Expected a path.');
-    if (!isOurName(request, names)) return refuse(response, 421, NOT_OURS);
-    if (!isOwnPage(request)) return refuse(response, 403, FOREIGN);
+      return rejectRequest(response, 400, 'Expected a path.');
+    if (!isAllowedHost(request, names)) return rejectRequest(response, 421, UNKNOWN_HOST);
+    if (!isSameOrigin(request)) return rejectRequest(response, 403, CROSS_SITE);
     if (request.method === 'GET' && KEY in request.query) return exchange(request, response);
-    if (!isIn(request)) return refuse(response, 401, NO_KEY);
+    if (!isIn(request)) return rejectRequest(response, 401, NOT_SIGNED_IN);
     return next();
   };
 }
 
-const NOT_OURS =
-  'This console is called by localhost or a loopback address; CONSOLE_NAMES names others, as of a tunnel.';
-const FOREIGN = 'This was not sent by a page of this console.';
-const NO_KEY = 'Open the address that "carbon-mirror console url" prints.';
-const USED =
-  'This address is good for one visit, and not for ever. "carbon-mirror console url" prints a new one.';
+const UNKNOWN_HOST =
+  'This console answers only to localhost and loopback addresses. Add other names, such as that of a tunnel, to CONSOLE_NAMES.';
+const CROSS_SITE = 'This request did not come from a page of this console.';
+const NOT_SIGNED_IN = 'Sign in with the address that "carbon-mirror console url" prints.';
+const LINK_EXPIRED =
+  'This sign-in link has expired or was already used. Run "carbon-mirror console url" for a new one.';
 
 /**
- * Whether a request calls us by a name of ours. Somebody may point a name of theirs at this machine: to a browser our
- * pages would then be theirs. The port does not matter: a tunnel has another one.
+ * Whether the Host header is an allowed name. This stops DNS rebinding, where a foreign name points at this machine.
+ * The port does not matter, because a tunnel has another one.
  */
-function isOurName({ headers }: Request, names: readonly string[]): boolean {
+function isAllowedHost({ headers }: Request, names: readonly string[]): boolean {
   const name = HOST.exec(headers.host ?? '')?.[1]?.toLowerCase();
   return name !== undefined && [...LOOPBACK, ...names].includes(name);
 }
 
-/** Whether what changes something was sent by a page of ours. Only over https or on loopback does a browser say so itself. */
-function isOwnPage({ method, headers }: Request): boolean {
+/** Whether a request that may change something comes from our own pages. Browsers send Sec-Fetch-Site only over https or on loopback; otherwise Origin is compared. */
+function isSameOrigin({ method, headers }: Request): boolean {
   if (SAFE.includes(method)) return true;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
@@ -73,12 +74,12 @@ function isOwnPage({ method, headers }: Request): boolean {
   return origin === headers.host;
 }
 
-/** Whoever does not get in costs one answer and the connection. */
-function refuse(response: Response, status: number, sentence: string): void {
+/** Rejects a request and closes its connection. */
+function rejectRequest(response: Response, status: number, sentence: string): void {
   response.status(status).set('connection', 'close').type('text/plain').send(`${sentence}\n`);
 }
 
-function cookiesOf(request: Request): readonly (readonly [string, string])[] {
+function parseCookies(request: Request): readonly (readonly [string, string])[] {
   return (request.headers.cookie ?? '').split(';').map(pair => {
     const at = pair.indexOf('=');
     return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;

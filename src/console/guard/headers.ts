@@ -11,15 +11,15 @@ const CSP = [
   "base-uri 'none'",
 ];
 
-/** For what a page of ours shows inside it. */
-export function framedByUs(): Readonly<Record<string, string>> {
+/** Headers for a document that our own pages embed. */
+export function allowOwnFrame(): Readonly<Record<string, string>> {
   return { 'content-security-policy': [...CSP, "frame-ancestors 'self'"].join('; ') };
 }
 
-/** With every answer, whatever it is. */
+/** Headers of every answer. */
 export const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy': [...CSP, "frame-ancestors 'none'"].join('; '),
-  /** Without any, a browser says of a form of ours that it comes from nowhere. */
+  /** Without a referrer policy, browsers send `Origin: null` with our forms. */
   'referrer-policy': 'same-origin',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',

@@ -1,6 +1,6 @@
 /**
- * Fetches the page again once something has changed, and now and then, since ages grow, but at most once a second; and swaps
- * what is marked \`data-live\`. It leaves alone what a person is at until it is left: hidden, selected, focused or opened.
+ * The script of all pages. It fetches the page again after a change, and every 20 seconds because ages grow, at most once a
+ * second, and replaces the elements marked \`data-live\`. It leaves alone what is hidden, selected, focused or opened.
  */
 export const SCRIPT = `'use strict';
 (() => {
@@ -23,7 +23,7 @@ export const SCRIPT = `'use strict';
     }
   };
 
-  // What is shown of an instant does not change later.
+  // A page as of an instant does not change.
   const isOfThen = new URLSearchParams(location.search).has('as-of');
 
   const look = async () => {

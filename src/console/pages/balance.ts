@@ -17,85 +17,87 @@ import {
   withThousands,
 } from '../../text/numbers.js';
 import { formatTonnes, creditTypeName } from '../../text/tonnes.js';
-import { button } from '../actions/button.js';
+import { renderButton } from '../actions/button.js';
 import type { Comparison } from '../comparison.js';
 import { findChosenOrganization } from '../name-fault.js';
-import type { Ask, Page } from '../page.js';
-import { html, type Html, type Part } from '../components/html.js';
-import { choose, filterBar } from '../components/filters.js';
-import { table } from '../components/table.js';
-import { ago, badge, tonnes, withoutAmount } from '../components/words.js';
+import type { PageRequest, ConsolePage } from '../page.js';
+import { html, type Html, type HtmlContent } from '../components/html.js';
+import { renderChoice, renderFilterBar } from '../components/filters.js';
+import { renderTable } from '../components/table.js';
+import { renderAge, renderBadge, renderTonnes, describeRowsWithoutAmount } from '../components/formats.js';
 
-/** Whether what is listed is what it has to be, to the millionth. Every row is looked at: it follows. */
-export const BALANCE: Page = {
+/** Compares the listed amounts with the expected ones. It scans every row, so the result follows later. */
+export const BALANCE: ConsolePage = {
   path: '/balance',
-  asks: ['organization_id'],
-  show: async ask => {
-    const chosen = await findChosenOrganization(ask.reader, ask.query);
+  parameters: ['organization_id'],
+  render: async request => {
+    const chosen = await findChosenOrganization(request.reader, request.query);
     if (chosen !== null && typeof chosen !== 'string') return chosen;
-    const organizations = await readChoices(ask.reader, 'organizations', null);
+    const organizations = await readChoices(request.reader, 'organizations', null);
     return {
-      title: 'Does it add up?',
-      goesOn: ask.comparison?.told().underway != null,
-      body: html`<h1>Does it add up?</h1>
-${filterBar('/balance', [['organization', choose('organization_id', organizations, chosen)]])}
-${registry(ask)}`,
-      later: async () => show(await readBalance(ask.reader, chosen), chosen),
+      title: 'Reconciliation',
+      refreshes: request.comparison?.told().running != null,
+      body: html`<h1>Reconciliation</h1>
+${renderFilterBar('/balance', [['organization', renderChoice('organization_id', organizations, chosen)]])}
+${renderComparison(request)}`,
+      renderRest: async () => renderBalance(await readBalance(request.reader, chosen), chosen),
     };
   },
 };
 
-function show(balance: Balance, chosen: Ask['at']): Html {
+function renderBalance(balance: Balance, chosen: PageRequest['at']): Html {
   const { balanced, rowsWithoutAmount, notBalanced } = balance;
-  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${verdict(balance)} ${chosen === null ? coverageOf(balance) : 'Projects and serializations are compared over all organizations only.'}${withoutAmount(rowsWithoutAmount)}</p></section>
-<section id="wrong" data-live>${notBalanced.length > 0 && table('What is not balanced', [WHAT, WHOSE, { name: 'Why', cell: ({ why }) => why }], notBalanced)}</section>
-<section id="sums" data-live>${table('What was added up', COLUMNS, listedIn(balance), { empty: 'No list that has rows has been read completely.' })}</section>`;
+  return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(balance)} ${chosen === null ? coverageOf(balance) : 'Projects and serializations are checked across all organizations only.'}${describeRowsWithoutAmount(rowsWithoutAmount)}</p></section>
+<section id="wrong" data-live>${notBalanced.length > 0 && renderTable('Unbalanced sums', [WHAT, WHOSE, { name: 'Reason', cell: ({ why }) => why }], notBalanced)}</section>
+<section id="sums" data-live>${renderTable('Checked sums', COLUMNS, listedIn(balance), { empty: 'No list with rows has been read completely yet.' })}</section>`;
 }
 
-/** What each row is held against is asked for at the registry, which takes its time. */
-function registry({ comparison, canAct, now }: Ask): Html {
+/** Renders the button that compares with the registry, the progress and the last result. */
+function renderComparison({ comparison, canAct, now }: PageRequest): Html {
   if (comparison === null)
-    return html`<section class="card"><h2>Is it what the registry has?</h2><p>This console may not ask the registry. Where its settings are, <code>carbon-mirror verify --against-registry</code> compares every row.</p></section>`;
-  const { underway, ended } = comparison.told();
-  return html`<section id="registry" class="card" data-live><h2>Is it what the registry has?</h2>
-${underway === null ? button(canAct, '/balance/compare', 'Compare with the registry') : html`<p role="status">${badge('being compared', 'doubt')} since ${ago(underway.since, now)}: ${formatCount(underway.lists, 'list')} read${underway.reading !== null && html`, now ${underway.reading}`}</p>`}
-${ended === null ? html`<p class="quiet">Not compared since this console was started. Every row is asked for again, and held against the mirror.</p>` : html`<p>${outcome(ended.outcome)} <span class="quiet">Compared ${ago(ended.at, now)}.</span></p>${differences(ended.outcome)}`}</section>`;
+    return html`<section class="card"><h2>Comparison with the registry</h2><p>This console has no registry credentials. Run <code>carbon-mirror verify --against-registry</code> where they are set to compare every row.</p></section>`;
+  const { running: underway, finished: ended } = comparison.told();
+  return html`<section id="registry" class="card" data-live><h2>Comparison with the registry</h2>
+${underway === null ? renderButton(canAct, '/balance/compare', 'Compare with the registry') : html`<p role="status">${renderBadge('in progress', 'doubt')} Started ${renderAge(underway.since, now)}: ${formatCount(underway.lists, 'list')} read${underway.reading !== null && html`, reading ${underway.reading}`}</p>`}
+${ended === null ? html`<p class="quiet">No comparison since this console started. A comparison reads every row from the registry again.</p>` : html`<p>${describeOutcome(ended.outcome)} <span class="quiet">Compared ${renderAge(ended.at, now)}.</span></p>${renderComparisonDetails(ended.outcome)}`}</section>`;
 }
 
-type Outcome = NonNullable<ReturnType<Comparison['told']>['ended']>['outcome'];
+type ComparisonOutcome = NonNullable<ReturnType<Comparison['told']>['finished']>['outcome'];
 
-function outcome(found: Outcome): Html {
-  if ('fault' in found) return html`${badge('It could not be compared:', 'bad')} ${found.fault}`;
-  const { faults, rows, organizations, known, left } = found;
+function describeOutcome(found: ComparisonOutcome): Html {
+  if ('fault' in found) return html`${renderBadge('The comparison failed:', 'bad')} ${found.fault}`;
+  const { faults, rows, organizations, known, uncompared: left } = found;
   const whose = `${withThousands(rows)} rows of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}`;
-  if (faults.length > 0) return badge(`${formatCount(faults.length, 'fault')} in ${whose}.`, 'bad');
-  if (rows === 0) return badge('Nothing was compared: there is no row that can be read there.', 'doubt');
-  return html`${badge(`${whose} are as at the registry.`, 'good')}${left.length > 0 && ` ${formatCount(left.length, 'list')} could not be compared.`}`;
+  if (faults.length > 0)
+    return renderBadge(`${formatCount(faults.length, 'difference')} in ${whose}.`, 'bad');
+  if (rows === 0)
+    return renderBadge('Nothing was compared: no row could be read from the registry.', 'doubt');
+  return html`${renderBadge(`${whose} match the registry.`, 'good')}${left.length > 0 && ` ${formatCount(left.length, 'list')} could not be compared.`}`;
 }
 
-function differences(found: Outcome): Html | false {
+function renderComparisonDetails(found: ComparisonOutcome): Html | false {
   if ('fault' in found) return false;
   const columns = (['check', 'where', 'fault'] as const).map(name => ({
     name,
     cell: (row: (typeof found.faults)[number]) => row[name],
   }));
   const shown = found.faults.slice(0, MAX_SHOWN);
-  const left = found.left.slice(0, MAX_SHOWN).map(each => {
+  const left = found.uncompared.slice(0, MAX_SHOWN).map(each => {
     const whose = each.organization_name ?? each.organization_id ?? 'An organization without a name';
     const list = each.resource === '*' ? 'everything' : each.resource.replaceAll('_', ' ');
     return html`<li>${whose}, ${list}: ${wordsOf({ ...FRESH, ...each })}</li>`;
   });
-  return html`${shown.length > 0 && table('What differs', columns, shown, { more: formatRest(found.faults.length) })}
-${left.length > 0 && html`<h3>What could not be compared</h3><ul class="gaps">${left} ${formatRest(found.left.length)}</ul>`}`;
+  return html`${shown.length > 0 && renderTable('Differences', columns, shown, { footer: formatRest(found.faults.length) })}
+${left.length > 0 && html`<h3>Lists that could not be compared</h3><ul class="gaps">${left} ${formatRest(found.uncompared.length)}</ul>`}`;
 }
 
-function verdict(balance: Balance): Html {
-  if (balance.balanced === null) return badge('Nothing can be added up yet.');
-  return badge(verdictOn(balance), balance.balanced ? 'good' : 'bad');
+function renderVerdict(balance: Balance): Html {
+  if (balance.balanced === null) return renderBadge('Nothing to reconcile yet.');
+  return renderBadge(verdictOn(balance), balance.balanced ? 'good' : 'bad');
 }
 
 const WHAT = {
-  name: 'What',
+  name: 'Sum',
   cell: ({ what, identity, type }: Line) =>
     html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${creditTypeName(type)}`}`,
 };
@@ -104,26 +106,34 @@ const WHOSE = {
   cell: ({ organization_name: name, organization_id: id }: Line) => name ?? id ?? 'all',
 };
 
-function amount(name: string, of: (line: Line) => Line['found_micro'], isLimit = (_line: Line) => false) {
-  const cell = (line: Line): Part => {
+function amountColumn(
+  name: string,
+  of: (line: Line) => Line['found_micro'],
+  isLimit = (_line: Line) => false,
+) {
+  const cell = (line: Line): HtmlContent => {
     const micro = of(line);
-    return micro === null ? '–' : html`${isLimit(line) && '≤ '}${tonnes(formatTonnes(BigInt(micro)))}`;
+    return micro === null ? '–' : html`${isLimit(line) && '≤ '}${renderTonnes(formatTonnes(BigInt(micro)))}`;
   };
   return { name: `${name}, t`, cell, numeric: true };
 }
 
-function isBalanced(balanced: boolean | null): Html {
-  return balanced === null ? badge('not known yet') : balanced ? badge('yes', 'good') : badge('no', 'bad');
+function renderBalanced(balanced: boolean | null): Html {
+  return balanced === null
+    ? renderBadge('not known yet')
+    : balanced
+      ? renderBadge('yes', 'good')
+      : renderBadge('no', 'bad');
 }
 
 const COLUMNS = [
   WHAT,
   WHOSE,
-  { name: 'Balanced', cell: ({ balanced }: Line) => isBalanced(balanced) },
-  amount('Opening', line => line.opening_micro),
-  amount('Rose', line => line.risen_micro),
-  amount('Fell', line => line.fallen_micro),
-  amount('Found', line => line.found_micro),
-  amount('Expected', line => line.expected_micro, isUpperBound),
-  amount('Difference', line => line.difference_micro),
+  { name: 'Balanced', cell: ({ balanced }: Line) => renderBalanced(balanced) },
+  amountColumn('Opening', line => line.opening_micro),
+  amountColumn('Increases', line => line.risen_micro),
+  amountColumn('Decreases', line => line.fallen_micro),
+  amountColumn('Found', line => line.found_micro),
+  amountColumn('Expected', line => line.expected_micro, isUpperBound),
+  amountColumn('Difference', line => line.difference_micro),
 ];

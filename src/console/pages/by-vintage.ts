@@ -4,49 +4,49 @@ import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
 import { formatSumByType, formatTonnes, creditTypeName } from '../../text/tonnes.js';
-import { withAt } from '../components/as-of.js';
-import { leading, microOf, sumsBy, textIn, wholeTonnes } from '../components/cell.js';
-import { gapsOf, standing } from '../components/freshness.js';
-import { html, type Html, type Part } from '../components/html.js';
-import { ALL, table, toAll } from '../components/table.js';
-import { outOf } from '../components/words.js';
+import { withAsOf } from '../components/as-of.js';
+import { renderDetailLink, getMicro, sumMicroBy, getText, formatWholeTonnes } from '../components/cell.js';
+import { renderGaps, renderFreshnessState } from '../components/freshness.js';
+import { html, type Html, type HtmlContent } from '../components/html.js';
+import { ALL, renderTable, renderShowAllLink } from '../components/table.js';
+import { describeExcludedRows } from '../components/formats.js';
 import { formatRest, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
 
-interface Line {
+interface ProjectLine {
   readonly row: Row;
   readonly rows: readonly Row[];
   readonly micro: bigint;
 }
 
-interface How {
-  /** Of the first page, which may ask for all of them. */
+interface MatrixOptions {
+  /** URL parameters of Now, which may show everything. */
   readonly query?: URLSearchParams | null;
-  /** Of one that stands above it nothing is said again. */
+  /** Whether all rows belong to one project, which is then not named. */
   readonly isOne?: boolean;
   readonly at?: string | null;
 }
 
-const MOST_PROJECTS = 12;
-const MOST_VINTAGES = 8;
-/** What fits beside the names at 1280 pixels, in characters, and the margins of a column. */
-const ROOM = 64;
+const MAX_PROJECTS = 12;
+const MAX_VINTAGES = 8;
+/** Characters that fit next to the names at 1280 pixels, and the margin of a column. */
+const MAX_WIDTH = 64;
 const MARGINS = 0.7;
 const HEATS = 4;
 const OTHERS = 'others';
 const BLANK = html`<td></td>`;
 
-/** Credits by project and vintage, each type for itself: the largest, what the others add up to, and the sum. */
-export function byVintage(
+/** Renders credits by project and vintage, separately per type: the largest projects, the sum of the others, and the total. */
+export function renderVintageMatrix(
   what: string,
   rows: readonly Row[],
-  { query = null, isOne = false, at = null }: How,
+  { query = null, isOne = false, at = null }: MatrixOptions,
 ): Html {
   const isAll = isOne || query?.has(ALL) === true;
-  const all = linesOf(rows);
-  const shown = new Set(isAll ? all : all.slice(0, MOST_PROJECTS));
-  const sums = [...sumsBy(rows, vintageOf)].toSorted(([, one], [, other]) => Number(other - one));
+  const all = groupByProject(rows);
+  const shown = new Set(isAll ? all : all.slice(0, MAX_PROJECTS));
+  const sums = [...sumMicroBy(rows, getVintage)].toSorted(([, one], [, other]) => Number(other - one));
   const columnsOf = (count: number) => [
     ...sums
       .slice(0, count)
@@ -55,16 +55,16 @@ export function byVintage(
     ...(count < sums.length ? [OTHERS] : []),
   ];
   const fits = (count: number) => {
-    const names = columnsOf(count);
-    const totals = sumsBy(rows, row => (names.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
-    return widthOf([...totals, ['Sum', sum(rows)]]) <= ROOM;
+    const names = new Set(columnsOf(count));
+    const totals = sumMicroBy(rows, row => (names.has(getVintage(row)) ? getVintage(row) : OTHERS));
+    return measureWidth([...totals, ['Total', sumMicro(rows)]]) <= MAX_WIDTH;
   };
-  const most = isAll ? sums.length : Math.min(sums.length, MOST_VINTAGES);
-  const fewer = Array.from({ length: most }, (_, place) => most - place);
-  const count = isAll ? most : (fewer.find(fits) ?? 1);
+  const maxCount = isAll ? sums.length : Math.min(sums.length, MAX_VINTAGES);
+  const descendingCounts = Array.from({ length: maxCount }, (_, index) => maxCount - index);
+  const count = isAll ? maxCount : (descendingCounts.find(fits) ?? 1);
   const columns = columnsOf(count);
   const cellsOf = (of: readonly Row[]) =>
-    sumsBy(of, row => (columns.includes(vintageOf(row)) ? vintageOf(row) : OTHERS));
+    sumMicroBy(of, row => (columns.includes(getVintage(row)) ? getVintage(row) : OTHERS));
   const largest = Math.max(1, ...[...shown].flatMap(each => [...cellsOf(each.rows).values()].map(Number)));
 
   const across = (name: Html, of: readonly Row[], cell: (value: bigint, vintage: string) => Html) => {
@@ -73,82 +73,86 @@ export function byVintage(
       const value = cells.get(vintage);
       return value === undefined ? BLANK : cell(value, vintage);
     });
-    return html`${name}${each}<td class="number" data-label="Sum" title="${formatTonnes(sum(of))} t">${wholeTonnes(sum(of))}</td></tr>`;
+    return html`${name}${each}<td class="number" data-label="Total" title="${formatTonnes(sumMicro(of))} t">${formatWholeTonnes(sumMicro(of))}</td></tr>`;
   };
-  const line = ({ row, rows: of }: Line) => {
-    const name = isOne ? creditTypeName(textIn(row, 'type')) : linked(row);
-    return across(html`<tr><th scope="row" title="${nameOf(row)}">${name}</th>`, of, (value, vintage) => {
-      const heat = Math.ceil((HEATS * Number(value)) / largest);
-      return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${formatTonnes(value)} t"><a href="${withAt(hrefOf(row, vintage), at)}">${wholeTonnes(value)}</a></td>`;
-    });
+  const line = ({ row, rows: of }: ProjectLine) => {
+    const name = isOne ? creditTypeName(getText(row, 'type')) : renderProjectLink(row);
+    return across(
+      html`<tr><th scope="row" title="${getProjectName(row)}">${name}</th>`,
+      of,
+      (value, vintage) => {
+        const heat = Math.ceil((HEATS * Number(value)) / largest);
+        return html`<td class="number heat${heat}" data-label="${vintage || 'none'}" title="${formatTonnes(value)} t"><a href="${withAsOf(toWarehouseHref(row, vintage), at)}">${formatWholeTonnes(value)}</a></td>`;
+      },
+    );
   };
-  const total = (name: Part, lines: readonly Line[], kind: string) => {
+  const total = (name: HtmlContent, lines: readonly ProjectLine[], kind: string) => {
     const of = lines.flatMap(each => each.rows);
     const plain = (value: bigint, vintage: string) =>
-      html`<td class="number" data-label="${vintage || 'none'}">${wholeTonnes(value)}</td>`;
+      html`<td class="number" data-label="${vintage || 'none'}">${formatWholeTonnes(value)}</td>`;
     return across(html`<tr class="${kind}"><th scope="row">${name}</th>`, of, plain);
   };
   const body = (type: string | null) => {
-    const lines = all.filter(each => typeIn(each) === type);
+    const lines = all.filter(each => getType(each) === type);
     const others = lines.filter(each => !shown.has(each));
     const name = `${creditTypeName(type)}, ${formatCount(lines.length, 'project')}`;
     const left = formatCount(others.length, 'other project');
     return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
-      others.length > 0 && total(query === null ? left : toAll(query, left), others, 'others')
+      others.length > 0 && total(query === null ? left : renderShowAllLink(query, left), others, 'others')
     }</tbody>`;
   };
-  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down${outOf(rows)}`;
+  const caption = `${what} by ${isOne ? '' : 'project and '}vintage, whole tonnes, rounded down${describeExcludedRows(rows)}`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${fits(count) ? 'matrix' : 'matrix blocks'}">
 <caption>${caption}</caption>
-<thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Sum</th></tr></thead>
-${[...new Set(all.map(typeIn))].map(body)}
+<thead><tr><th scope="col">${isOne ? 'Type' : 'Project'}</th>${columns.map(name => html`<th scope="col" class="number">${name || 'none'}</th>`)}<th scope="col" class="number">Total</th></tr></thead>
+${[...new Set(all.map(getType))].map(body)}
 </table></div>`;
 }
 
-/** What is available of one organization or one project; and what is known of it and is not, with the reason. */
-export async function available(reader: Reader, scope: Scope): Promise<Html> {
+/** Renders what is available of an organization or project, and what is known but not available, with the reason. */
+export async function renderAvailability(reader: Reader, scope: Scope): Promise<Html> {
   const { rows, unavailable } = await readAvailability(reader, scope);
   const amounts =
     rows.length === 0
-      ? html`<p class="card">Nothing of it is available now.</p>`
-      : byVintage('Available', rows, { isOne: scope.projectId != null });
+      ? html`<p class="card">Nothing is available now.</p>`
+      : renderVintageMatrix('Available', rows, { isOne: scope.projectId != null });
   return html`<div class="stack">${amounts}
-${notAvailable(unavailable)}</div>`;
+${renderUnavailable(unavailable)}</div>`;
 }
 
-function notAvailable(warehouses: Availability['unavailable']): Html | false {
+function renderUnavailable(warehouses: Availability['unavailable']): Html | false {
   if (warehouses.length === 0) return false;
   const sums = warehouses.flatMap(each => each.sums);
-  return table(
-    `Not available now: ${formatSumByType(sums)}${outOf(sums)}`,
+  return renderTable(
+    `Not available now: ${formatSumByType(sums)}${describeExcludedRows(sums)}`,
     [
       {
         name: 'Organization',
         cell: ({ organization_id: id, organization_name: name }) =>
-          leading('organization_id', id, html`${name ?? id}`, null),
+          renderDetailLink('organization_id', id, html`${name ?? id}`, null),
       },
-      { name: 'State', cell: standing },
-      { name: 'Amount', cell: each => html`${formatSumByType(each.sums)}${outOf(each.sums)}` },
+      { name: 'State', cell: renderFreshnessState },
+      { name: 'Amount', cell: each => html`${formatSumByType(each.sums)}${describeExcludedRows(each.sums)}` },
     ],
     warehouses.slice(0, MAX_SHOWN),
-    { more: formatRest(warehouses.length) },
+    { footer: formatRest(warehouses.length) },
   );
 }
 
-/** What stood of one project at an instant in the warehouses whose list was known then. */
-export async function stood(reader: Reader, project: string, at: string): Promise<Html> {
+/** Renders the credits of a project at an instant, in warehouses whose list was known then. */
+export async function renderProjectStock(reader: Reader, project: string, at: string): Promise<Html> {
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const known = new Set(knownIn(gaps));
   const rows = (await sumStoodAt(reader, at)).filter(
     each => each.project_id === project && known.has(each.organization_id ?? ''),
   );
   if (rows.length === 0)
-    return html`<p class="card">Nothing of it stood in a warehouse then.</p>${gapsOf('warehouse', gaps)}`;
-  return html`${byVintage('What stood in the warehouses', rows, { isOne: true, at })}${gapsOf('warehouse', gaps)}`;
+    return html`<p class="card">Not in any warehouse at that time.</p>${renderGaps('warehouse', gaps)}`;
+  return html`${renderVintageMatrix('In the warehouses', rows, { isOne: true, at })}${renderGaps('warehouse', gaps)}`;
 }
 
-/** The largest first. */
-function linesOf(rows: readonly Row[]): Line[] {
+/** Groups rows by type and project, largest first. */
+function groupByProject(rows: readonly Row[]): ProjectLine[] {
   const groups = new Map<string, Row[]>();
   for (const row of rows) {
     const key = JSON.stringify([row['type'], row['project_id'] ?? [row['project_name']]]);
@@ -157,40 +161,42 @@ function linesOf(rows: readonly Row[]): Line[] {
     group.push(row);
   }
   return [...groups.values()]
-    .map(of => ({ row: of[0] ?? {}, rows: of, micro: sum(of) }))
+    .map(of => ({ row: of[0] ?? {}, rows: of, micro: sumMicro(of) }))
     .toSorted((one, other) => Number(other.micro - one.micro));
 }
 
-function typeIn(line: Line | undefined): string | null {
-  return textIn(line?.row ?? {}, 'type');
+function getType(line: ProjectLine | undefined): string | null {
+  return getText(line?.row ?? {}, 'type');
 }
 
-/** How wide columns are side by side, in characters. */
-function widthOf(totals: readonly (readonly [string, bigint])[]): number {
-  const widths = totals.map(([name, total]) => Math.max(name.length, wholeTonnes(total).length) + MARGINS);
+/** Returns the width of these columns in characters. */
+function measureWidth(totals: readonly (readonly [string, bigint])[]): number {
+  const widths = totals.map(
+    ([name, total]) => Math.max(name.length, formatWholeTonnes(total).length) + MARGINS,
+  );
   return widths.reduce((all, width) => all + width, 0);
 }
 
-function vintageOf(row: Row): string {
-  return textIn(row, 'vintage') ?? '';
+function getVintage(row: Row): string {
+  return getText(row, 'vintage') ?? '';
 }
 
-function nameOf(row: Row): string {
-  return textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'of no project';
+function getProjectName(row: Row): string {
+  return getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'no project';
 }
 
-function linked(row: Row): Html {
-  return leading('project_id', row['project_id'], html`${nameOf(row)}`, null);
+function renderProjectLink(row: Row): Html {
+  return renderDetailLink('project_id', row['project_id'], html`${getProjectName(row)}`, null);
 }
 
-function hrefOf(row: Row, vintage: string): string {
+function toWarehouseHref(row: Row, vintage: string): string {
   const query = new URLSearchParams();
-  const known = { project_id: textIn(row, 'project_id'), vintage, type: textIn(row, 'type') };
+  const known = { project_id: getText(row, 'project_id'), vintage, type: getText(row, 'type') };
   for (const [name, value] of Object.entries(known))
     if (value !== null && value !== '' && value !== OTHERS) query.set(name, value);
   return `/warehouse?${query.toString()}`;
 }
 
-function sum(rows: readonly Row[]): bigint {
-  return rows.reduce((all, row) => all + microOf(row), 0n);
+function sumMicro(rows: readonly Row[]): bigint {
+  return rows.reduce((all, row) => all + getMicro(row), 0n);
 }

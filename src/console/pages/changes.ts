@@ -10,16 +10,16 @@ import { readChoices } from '../../query/names.js';
 import { parseTimeRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../../text/vocabulary.js';
 import { findChosenOrganization } from '../name-fault.js';
-import { filesOf, rowsFiles } from '../lists/files.js';
-import type { Ask, Fault, Page } from '../page.js';
+import { renderFileLinks, createFilePages } from '../lists/files.js';
+import type { PageRequest, PageFault, ConsolePage } from '../page.js';
 import { withQuery } from '../components/as-of.js';
-import { choose, filterBar } from '../components/filters.js';
-import { feed, groupsOf } from '../components/changes.js';
+import { renderChoice, renderFilterBar } from '../components/filters.js';
+import { renderChangeFeed, groupChanges } from '../components/changes.js';
 import { html, type Html } from '../components/html.js';
-import { dayWords, moment } from '../components/words.js';
+import { formatDay, renderInstant } from '../components/formats.js';
 import { formatCount } from '../../text/numbers.js';
 
-interface Asked extends ChangesAsked {
+interface ChangesRequest extends ChangesAsked {
   readonly since: string;
   readonly until: string;
 }
@@ -29,31 +29,34 @@ const PATH = '/changes';
 const SINCE = '24h';
 const UNTIL = 'now';
 const ROWS = 100;
-const ASKS = ['since', 'until', 'organization_id', 'resource'];
+const PARAMETERS = ['since', 'until', 'organization_id', 'resource'];
 
-export const CHANGES: readonly Page[] = [
+export const CHANGES: readonly ConsolePage[] = [
   {
     path: PATH,
-    asks: [...ASKS, 'before'],
-    show: async ask => {
-      const asked = await askedIn(ask);
-      if ('fault' in asked) return { title: TITLE, body: html`<h1>${asked.fault}</h1>${await form(ask)}` };
-      return { title: TITLE, body: await showChanges(ask, asked) };
+    parameters: [...PARAMETERS, 'before'],
+    render: async request => {
+      const changesRequest = await parseChangesRequest(request);
+      if ('fault' in changesRequest)
+        return { title: TITLE, body: html`<h1>${changesRequest.fault}</h1>${await renderFilters(request)}` };
+      return { title: TITLE, body: await renderChanges(request, changesRequest) };
     },
   },
-  ...rowsFiles('changes', { asks: ASKS }, async ask => {
-    const asked = await askedIn(ask);
-    return 'fault' in asked ? asked : { rows: readChanges(ask.reader, asked), columns: CHANGE_COLUMNS };
+  ...createFilePages('changes', { parameters: PARAMETERS }, async request => {
+    const changesRequest = await parseChangesRequest(request);
+    return 'fault' in changesRequest
+      ? changesRequest
+      : { rows: readChanges(request.reader, changesRequest), columns: CHANGE_COLUMNS };
   }),
 ];
 
-async function askedIn({ reader, query, now }: Ask): Promise<Asked | Fault> {
+async function parseChangesRequest({ reader, query, now }: PageRequest): Promise<ChangesRequest | PageFault> {
   const since = parseTimeRange(query.get('since') || SINCE, now);
   const until = parseTimeRange(query.get('until') || UNTIL, now);
   if ('fault' in since) return since;
   if ('fault' in until) return until;
   if (since.since > until.until)
-    return { fault: `The span ends at ${until.until}, before it begins at ${since.since}.` };
+    return { fault: `The range ends at ${until.until}, before it starts at ${since.since}.` };
   const given = query.get('resource') || null;
   const resource = given === null ? null : findSpelling(given, CHANGED);
   if (given !== null && resource === null) return { fault: describeWrongWord(given, CHANGED) };
@@ -67,33 +70,33 @@ async function askedIn({ reader, query, now }: Ask): Promise<Asked | Fault> {
   };
 }
 
-async function showChanges(ask: Ask, asked: Asked): Promise<Html> {
-  const { reader, query, now } = ask;
+async function renderChanges(request: PageRequest, changesRequest: ChangesRequest): Promise<Html> {
+  const { reader, query, now } = request;
   const newer = query.get('before') ?? '';
   const before = /^\d{1,15}$/.test(newer) ? Number(newer) : null;
-  const found = await readNewest(reader, asked, before, ROWS + 1);
+  const found = await readNewest(reader, changesRequest, before, ROWS + 1);
   const changes = found.slice(0, ROWS);
   const last = found.length > ROWS ? changes.at(-1) : undefined;
-  const days = new Set([asked.since, asked.until].map(dayWords));
-  return html`<h1 id="sentence" data-live>${sentence(found.length, before !== null)}, ${[...days].join(' to ')}</h1>
-${await form(ask)}
-<section id="rows" data-live>${feed('Newest first', groupsOf(changes), { now, beside: filesOf(PATH, query, { before: null }) })}
+  const days = new Set([changesRequest.since, changesRequest.until].map(formatDay));
+  return html`<h1 id="sentence" data-live>${describeChangesCount(found.length, before !== null)}, ${[...days].join(' to ')}</h1>
+${await renderFilters(request)}
+<section id="rows" data-live>${renderChangeFeed('Changes, newest first', groupChanges(changes), { now, captionExtra: renderFileLinks(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
-<p id="span" class="lead" data-live>Observed from ${moment(asked.since)} to ${moment(asked.until)}: the registry may have changed earlier, and what came and went between two reads is not seen.</p>
-<details><summary>The SQL of this page</summary><pre>${newestInSql(reader, asked, before, ROWS)}</pre></details>`;
+<p id="span" class="lead" data-live>Observed from ${renderInstant(changesRequest.since)} to ${renderInstant(changesRequest.until)}. The registry may have changed earlier. Changes undone between two reads are not recorded.</p>
+<details><summary>SQL of this page</summary><pre>${newestInSql(reader, changesRequest, before, ROWS)}</pre></details>`;
 }
 
-/** What is newer than a page is not counted on it. */
-function sentence(count: number, isOlder: boolean): string {
+/** Describes the number of changes; newer pages are not counted. */
+function describeChangesCount(count: number, isOlder: boolean): string {
   const one = isOlder ? 'older change' : 'change';
   if (count > ROWS) return `More than ${ROWS} ${one}s`;
-  if (count === 0) return isOlder ? 'Nothing older changed' : 'Nothing changed';
+  if (count === 0) return isOlder ? 'No older changes' : 'No changes';
   return formatCount(count, one);
 }
 
-/** Spans that people ask for, by the words that stand in an address. */
-function presets(now: number): (readonly [says: string, since: string, until: string])[] {
+/** Returns common time ranges, as labels and URL values. */
+function listPresets(now: number): (readonly [label: string, since: string, until: string])[] {
   const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()];
   const monthName = (place: number) => new Date(Date.UTC(year, place, 1)).toISOString().slice(0, 7);
   const quarter = month - (month % 3) - 3;
@@ -105,17 +108,17 @@ function presets(now: number): (readonly [says: string, since: string, until: st
   ];
 }
 
-async function form({ reader, query, now }: Ask): Promise<Html> {
+async function renderFilters({ reader, query, now }: PageRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const what = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
-  return html`<p id="choices" class="choices" data-live>${presets(now).map(
-    ([says, since, until]) =>
-      html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${says}</a>`,
+  return html`<p id="choices" class="choices" data-live>${listPresets(now).map(
+    ([label, since, until]) =>
+      html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${label}</a>`,
   )}</p>
-${filterBar(PATH, [
+${renderFilterBar(PATH, [
   ['since', html`<input name="since" value="${query.get('since')}" placeholder="${SINCE}">`],
   ['until', html`<input name="until" value="${query.get('until')}" placeholder="${UNTIL}">`],
-  ['organization', choose('organization_id', organizations, query.get('organization_id'))],
-  ['what', choose('resource', what, query.get('resource'))],
+  ['organization', renderChoice('organization_id', organizations, query.get('organization_id'))],
+  ['resource', renderChoice('resource', what, query.get('resource'))],
 ])}`;
 }

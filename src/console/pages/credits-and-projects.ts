@@ -8,114 +8,132 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
 import { creditTypeName } from '../../text/tonnes.js';
 import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
-import { leading, textIn } from '../components/cell.js';
-import { asSent, BOOKKEEPING, facts } from '../components/facts.js';
-import { head } from '../components/head.js';
-import { html, type Html, type Part } from '../components/html.js';
-import { withAt } from '../components/as-of.js';
-import { gapsOf } from '../components/freshness.js';
-import { toldBy, versions } from '../components/versions.js';
-import { badge } from '../components/words.js';
-import type { Ask, Page } from '../page.js';
-import { leadOn } from './by-id.js';
-import { available, stood } from './by-vintage.js';
+import { renderDetailLink, getText } from '../components/cell.js';
+import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/facts.js';
+import { renderPageHead } from '../components/head.js';
+import { html, type Html, type HtmlContent } from '../components/html.js';
+import { withAsOf } from '../components/as-of.js';
+import { renderGaps } from '../components/freshness.js';
+import { selectVersionsKnownAt, renderVersions } from '../components/versions.js';
+import { renderBadge, capitalize } from '../components/formats.js';
+import type { PageRequest, ConsolePage } from '../page.js';
+import { redirectByIdPrefix } from './by-id.js';
+import { renderAvailability, renderProjectStock } from './by-vintage.js';
 
-type Answer = Awaited<ReturnType<Page['show']>>;
+type PageAnswer = Awaited<ReturnType<ConsolePage['render']>>;
 
 const OWN = ['projects', 'warehouse', 'inventory'];
 const WITHOUT = [...BOOKKEEPING, 'fault'];
 
-/** Pages of what has no page of its own kind: what is known of it, and every version of it. */
-export const THINGS: readonly Page[] = MIRRORED.filter(({ name }) => OWN.includes(name)).map(thing);
+/** Detail pages of credits and projects: current values and version history. */
+export const CREDIT_AND_PROJECT_PAGES: readonly ConsolePage[] = MIRRORED.filter(({ name }) =>
+  OWN.includes(name),
+).map(createDetailPage);
 
-function thing(list: List): Page {
+function createDetailPage(list: List): ConsolePage {
   return {
     path: `/${list.name}/:id`,
-    isDated: true,
-    show: async ask => {
-      const { at, params, reader } = ask;
+    hasHistory: true,
+    render: async request => {
+      const { at, params, reader } = request;
       const { id = '' } = params;
       const all = list.entry === null ? [] : await readHistory(reader, list.entry, id);
-      const history = toldBy(at, all);
-      const rows = newestOf(history);
+      const history = selectVersionsKnownAt(at, all);
+      const rows = selectNewestVersions(history);
       const [first] = rows;
-      if (first === undefined) return await withoutRow(list, id, all, ask);
-      const title = titleOf(list, first);
-      const body = html`${head([withAt(`/${list.name}`, at), list.title], title, rows.map(isGone).every(Boolean) && badge('The registry does not show it any more.', 'bad'))}
-${list.name === 'projects' && (await ofProject(id, ask))}
-${await Promise.all(rows.map(async (row, place) => await one(list, [row, place], history, ask)))}
-${at !== null && list.resource !== null && list.name !== 'projects' && (await gapsAt(list.resource, rows, at, ask))}`;
+      if (first === undefined) return await explainMissingRow(list, id, all, request);
+      const title = describeRow(list, first);
+      const body = html`${renderPageHead([withAsOf(`/${list.name}`, at), list.title], title, rows.map(isClosed).every(Boolean) && renderBadge('No longer listed by the registry', 'bad'))}
+${list.name === 'projects' && (await renderProjectCredits(id, request))}
+${await Promise.all(rows.map(async (row, place) => await renderRow([row, place], history, request)))}
+${at !== null && list.resource !== null && list.name !== 'projects' && (await renderGapsAt(list.resource, rows, at, request))}`;
       return { title: `${list.one} ${id}`, body };
     },
   };
 }
 
-/** What had no row, at the instant that is asked for or at all. Credits name projects that the registry does not show to every app. */
-async function withoutRow(list: List, id: string, all: readonly Row[], ask: Ask): Promise<Answer> {
-  const { reader, at } = ask;
+/** Explains an id without a row, now or at the instant. Credits may name projects that the registry does not show to the app. */
+async function explainMissingRow(
+  list: List,
+  id: string,
+  all: readonly Row[],
+  request: PageRequest,
+): Promise<PageAnswer> {
+  const { reader, at } = request;
   const isProject = list.name === 'projects';
   const name = isProject ? await readProjectNamedBy(reader, id, at) : null;
   const title = `${list.one} ${id}`;
-  const way = [withAt(`/${list.name}`, at), list.title] as const;
+  const way = [withAsOf(`/${list.name}`, at), list.title] as const;
   if (name !== null) {
-    const lead = at === null ? badge('The registry does not show this project to the app.') : false;
-    return { title, body: html`${head(way, name, lead)}${await ofProject(id, ask)}` };
+    const lead = at === null ? renderBadge('The registry does not show this project to the app') : false;
+    return {
+      title,
+      body: html`${renderPageHead(way, name, lead)}${await renderProjectCredits(id, request)}`,
+    };
   }
   const isKnown = all.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
-  if (!isKnown) return await leadOn(list, ask, isProject ? await readNamedProjects(reader, id) : []);
-  return { title, body: head(way, `This ${list.one} was not in the mirror then.`, id) };
+  if (!isKnown)
+    return await redirectByIdPrefix(list, request, isProject ? await readNamedProjects(reader, id) : []);
+  return { title, body: renderPageHead(way, `This ${list.one} was not in the mirror at that time.`, id) };
 }
 
-/** How far the lists were known in which it stood. */
-async function gapsAt(resource: string, rows: readonly Row[], at: string, { reader }: Ask): Promise<Html> {
-  const owners = rows.flatMap(row => textIn(row, 'organization_id') ?? []);
+/** Renders the known gaps of the lists that contained these rows. */
+async function renderGapsAt(
+  resource: string,
+  rows: readonly Row[],
+  at: string,
+  { reader }: PageRequest,
+): Promise<Html> {
+  const owners = rows.flatMap(row => getText(row, 'organization_id') ?? []);
   const known = owners.map(organizationId => readKnownOf(reader, { organizationId, resource, at }));
-  return gapsOf(resource, await Promise.all(known));
+  return renderGaps(resource, await Promise.all(known));
 }
 
-/** A credit may stand in several organizations: of each the newest version. */
-function newestOf(history: readonly Row[]): Row[] {
-  return [...new Map(history.map(row => [keyOf(row), row])).values()];
+/** Returns the newest version per organization and inventory: several may list the same credit. */
+function selectNewestVersions(history: readonly Row[]): Row[] {
+  return [...new Map(history.map(row => [toRowKey(row), row])).values()];
 }
 
-function keyOf(row: Row): string {
+function toRowKey(row: Row): string {
   return JSON.stringify([row['organization_id'] ?? null, row['inventory_id'] ?? null]);
 }
 
-function isGone(row: Row): boolean {
+function isClosed(row: Row): boolean {
   return row['valid_to'] !== null;
 }
 
-function titleOf({ name }: List, row: Row): string {
-  if (name === 'projects') return textIn(row, 'full_name') ?? String(row['id']);
-  const project = textIn(row, 'project_name') ?? textIn(row, 'project_id') ?? 'an unnamed project';
-  return `${withThousands(textIn(row, 'amount_exact') ?? 'An unknown amount of')} t ${creditTypeName(textIn(row, 'type'))} of ${project} ${textIn(row, 'vintage') ?? ''}`;
+function describeRow({ name }: List, row: Row): string {
+  if (name === 'projects') return getText(row, 'full_name') ?? String(row['id']);
+  const project = getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'an unnamed project';
+  return `${withThousands(getText(row, 'amount_exact') ?? 'An unknown amount of')} t ${creditTypeName(getText(row, 'type'))} of ${project} ${getText(row, 'vintage') ?? ''}`;
 }
 
-async function ofProject(project: string, { reader, at }: Ask): Promise<Html> {
+async function renderProjectCredits(project: string, { reader, at }: PageRequest): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     name =>
-      html`<a href="${withAt(`/${name}?project_id=${encodeURIComponent(project)}`, at)}">Its ${name}</a>`,
+      html`<a href="${withAsOf(`/${name}?project_id=${encodeURIComponent(project)}`, at)}">${capitalize(name)}</a>`,
   );
-  const sums = at === null ? await availableOfProject(reader, project) : await stood(reader, project, at);
+  const sums =
+    at === null
+      ? await renderProjectAvailability(reader, project)
+      : await renderProjectStock(reader, project, at);
   return html`<section id="available" data-live>${sums}<p class="links">${links}</p></section>`;
 }
 
-async function availableOfProject(reader: Reader, project: string): Promise<Html> {
+async function renderProjectAvailability(reader: Reader, project: string): Promise<Html> {
   const { available: fresh, known } = await sumStanding(reader, 0);
-  return html`<p class="lead">Fresh are the warehouses of ${withThousands(fresh)} of ${formatKnownOrganizations(known)}.</p>
-${await available(reader, { projectId: project })}`;
+  return html`<p class="lead">Warehouses up to date: ${withThousands(fresh)} of ${formatKnownOrganizations(known)}.</p>
+${await renderAvailability(reader, { projectId: project })}`;
 }
 
-async function one(
-  list: List,
+async function renderRow(
   [row, place]: readonly [Row, number],
   history: readonly Row[],
-  { reader, now, at }: Ask,
-): Promise<Part> {
-  const owner = textIn(row, 'organization_id');
-  const own = history.filter(each => keyOf(each) === keyOf(row));
-  return html`<div id="known-${place}" class="columns" data-live><section class="card"><h2>${owner === null ? 'What is known of it' : leading('organization_id', owner, html`${(await readNameOf(reader, owner, at)) ?? owner}`, at)}</h2>${facts(row, { now, at }, WITHOUT)}
-${typeof row['document'] === 'string' && asSent('The object as the registry sent it', row['document'])}</section>
-<section class="card"><h2>${list.name === 'projects' ? 'Its history' : 'Its movements'}, newest first</h2>${versions(own, now)}</section></div>`;
+  { reader, now, at }: PageRequest,
+): Promise<HtmlContent> {
+  const owner = getText(row, 'organization_id');
+  const own = history.filter(each => toRowKey(each) === toRowKey(row));
+  return html`<div id="known-${place}" class="columns" data-live><section class="card"><h2>${owner === null ? 'Details' : renderDetailLink('organization_id', owner, html`${(await readNameOf(reader, owner, at)) ?? owner}`, at)}</h2>${renderRowFacts(row, { now, at }, WITHOUT)}
+${typeof row['document'] === 'string' && renderRawText('Original JSON from the registry', row['document'])}</section>
+<section class="card"><h2>Version history, newest first</h2>${renderVersions(own, now)}</section></div>`;
 }

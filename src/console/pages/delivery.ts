@@ -2,54 +2,56 @@ import type { Row } from '../../store/contract/tables.js';
 import { readSignedText, readSyncsOf } from '../../query/inbox/deliveries.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
-import { button } from '../actions/button.js';
-import type { Ask, Page, Shown } from '../page.js';
-import { asSent, facts } from '../components/facts.js';
-import { head } from '../components/head.js';
+import { renderButton } from '../actions/button.js';
+import type { PageRequest, ConsolePage, PageContent } from '../page.js';
+import { renderRawText, renderRowFacts } from '../components/facts.js';
+import { renderPageHead } from '../components/head.js';
 import { html } from '../components/html.js';
-import { badge, shown } from '../components/words.js';
-import { missing } from './by-id.js';
-import { effectsOf, isWhole, life } from './delivery-timeline.js';
+import { renderBadge, toDisplayValue } from '../components/formats.js';
+import { reportMissing } from './by-id.js';
+import { countChangesByKind, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 
-export const DELIVERY: Page = {
+export const DELIVERY: ConsolePage = {
   path: '/deliveries/:id',
-  show: async ask => {
-    const delivery = await readNumbered(ask.reader, DELIVERIES, ask.params['id'] ?? '');
-    return delivery === null ? missing(DELIVERIES, ask.params['id']) : await show(delivery, ask);
+  render: async request => {
+    const delivery = await readNumbered(request.reader, DELIVERIES, request.params['id'] ?? '');
+    return delivery === null
+      ? reportMissing(DELIVERIES, request.params['id'])
+      : await renderDelivery(delivery, request);
   },
 };
 
-async function show(delivery: Row, { reader, now, canAct }: Ask): Promise<Shown> {
+async function renderDelivery(delivery: Row, { reader, now, canAct }: PageRequest): Promise<PageContent> {
   const { id, event, organization_name: owner, verdict, end } = delivery;
   const { job_id: own, merged_into: merged, organization_id: organizationId, job_state: state } = delivery;
   const jobId = merged ?? own;
   const isOpen = typeof state === 'string' && state !== 'done';
-  /** None where it asked for nothing, or nobody knows yet whose it is. */
+  /** Empty if the delivery caused no job, or its organization is not known yet. */
   const reads =
     typeof jobId === 'number' && typeof organizationId === 'string'
       ? await readSyncsOf(reader, organizationId, jobId)
       : [];
   const signedData = await readSignedText(reader, delivery);
   const title = `${String(event ?? 'Delivery')}${owner === null ? '' : ` of ${String(owner)}`}`;
-  const effects = reads.every(isWhole) ? effectsOf(reads) : [];
+  const effects = reads.every(isCompleteOrRunning) ? countChangesByKind(reads) : [];
   const came = effects.length > 0 ? effects.join(', ') : end;
-  const body = html`${head(['/deliveries', 'Deliveries'], title, html`${badge(String(verdict))}${isOpen && badge(state)} Delivery ${shown(id)}${came !== null && html`: ${shown(came)}`}`)}
-<div class="columns"><section id="life" class="card" data-live><h2>What became of it</h2>${life(delivery, reads, now)}
-${typeof organizationId === 'string' && button(canAct, '/read-now', 'Read now', { organization_id: organizationId })}</section>
-<div class="stack"><section id="came" class="card" data-live><h2>What came</h2>${facts(delivery, { now }, WITHOUT)}</section>
-<section class="card"><details><summary>Technical</summary>${facts(delivery, { now })}</details>
-${signedData === null ? html`<p>Its text is no longer kept.</p>` : asSent('The signed text', decoded(signedData))}</section></div></div>`;
+  const body = html`${renderPageHead(['/deliveries', 'Deliveries'], title, html`${renderBadge(String(verdict))}${isOpen && renderBadge(state)} Delivery ${toDisplayValue(id)}${came !== null && html`: ${toDisplayValue(came)}`}`)}
+<div class="columns"><section id="life" class="card" data-live><h2>Timeline</h2>${renderDeliveryTimeline(delivery, reads, now)}
+${typeof organizationId === 'string' && renderButton(canAct, '/read-now', 'Read now', { organization_id: organizationId })}</section>
+<div class="stack"><section id="came" class="card" data-live><h2>Payload</h2>${renderRowFacts(delivery, { now }, WITHOUT)}</section>
+<section class="card"><details><summary>Technical details</summary>${renderRowFacts(delivery, { now })}</details>
+${signedData === null ? html`<p>The signed text was deleted after its retention period.</p>` : renderRawText('Signed text', decodeSignedText(signedData))}</section></div></div>`;
   return { title: `Delivery ${String(id)}`, body };
 }
 
-/** What stands above it and in the timeline, and how it is kept. */
+/** Columns shown elsewhere on the page, or under the technical details only. */
 const WITHOUT =
   'id received_at signed_text_sha256 stored_text_id end verdict ignored_reason outcome secret_index job_id job_state claim started_at finished_at'.split(
     ' ',
   );
 
-/** What was signed is base64 of a text; where it is none, it is shown as it came. */
-function decoded(signedData: string): string {
+/** Decodes the signed base64 text; returns it unchanged if it is not text. */
+function decodeSignedText(signedData: string): string {
   const text = Buffer.from(signedData, 'base64').toString();
   return text.includes('\uFFFD') || text === '' ? signedData : text;
 }

@@ -1,34 +1,40 @@
 import type { Row } from '../../store/contract/tables.js';
 import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
-import { button } from '../actions/button.js';
-import type { Page } from '../page.js';
-import { facts } from '../components/facts.js';
-import { head } from '../components/head.js';
+import { renderButton } from '../actions/button.js';
+import type { ConsolePage } from '../page.js';
+import { renderRowFacts } from '../components/facts.js';
+import { renderPageHead } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
-import { badge } from '../components/words.js';
-import { missing } from './by-id.js';
+import { JOB_KIND_MEANINGS } from '../components/terms.js';
+import { renderBadge } from '../components/formats.js';
+import { reportMissing } from './by-id.js';
 
-export const JOB: Page = {
+export const JOB: ConsolePage = {
   path: '/jobs/:id',
-  show: async ask => {
-    const job = await readNumbered(ask.reader, JOBS, ask.params['id'] ?? '');
-    if (job === null) return missing(JOBS, ask.params['id']);
+  render: async request => {
+    const job = await readNumbered(request.reader, JOBS, request.params['id'] ?? '');
+    if (job === null) return reportMissing(JOBS, request.params['id']);
     const title = `Job ${String(job['id'])}`;
-    const body = html`${head(['/jobs', 'Jobs'], `${title}: ${String(job['kind'])}`, badge(String(job['state'])))}
-<section id="facts" class="card" data-live>${facts(job, ask, job['state'] === 'done' ? [...KEPT, 'last_error'] : KEPT)}${acts(job, ask.canAct)}</section>
-<section class="card"><details><summary>Technical</summary>${facts(job, ask)}</details></section>`;
+    const body = html`${renderPageHead(['/jobs', 'Jobs'], `${title}: ${String(job['kind'])}`, html`${renderBadge(String(job['state']))} ${describeKind(job)}`)}
+<section id="facts" class="card" data-live>${renderRowFacts(job, request, job['state'] === 'done' ? [...QUEUE_COLUMNS, 'last_error'] : QUEUE_COLUMNS)}${renderJobButton(job, request.canAct)}</section>
+<section class="card"><details><summary>Technical details</summary>${renderRowFacts(job, request)}</details></section>`;
     return { title, body };
   },
 };
 
-/** How the queue keeps it. */
-const KEPT = ['id', 'kind', 'state', 'dedupe_key', 'payload', 'claim', 'only_duplicates_asked'];
+function describeKind(job: Row): string {
+  const meaning = JOB_KIND_MEANINGS[String(job['kind'])];
+  return meaning === undefined ? '' : `This job ${meaning}.`;
+}
 
-/** A failed job goes on by a person's wish alone; one that is paused by a new sync of its organization. */
-function acts(job: Row, canAct: boolean): Html | false {
-  if (job['state'] === 'failed') return button(canAct, `/jobs/${String(job['id'])}/retry`, 'Try it again');
+/** Columns shown under the technical details only. */
+const QUEUE_COLUMNS = ['id', 'kind', 'state', 'dedupe_key', 'payload', 'claim', 'only_duplicates_asked'];
+
+/** Renders the button that continues a job: retry for a failed one, a new read for a paused one. */
+function renderJobButton(job: Row, canAct: boolean): Html | false {
+  if (job['state'] === 'failed') return renderButton(canAct, `/jobs/${String(job['id'])}/retry`, 'Retry');
   const organization = job['organization_id'];
   if (job['state'] !== 'paused' || typeof organization !== 'string') return false;
-  return button(canAct, '/read-now', 'Read now', { organization_id: organization });
+  return renderButton(canAct, '/read-now', 'Read now', { organization_id: organization });
 }

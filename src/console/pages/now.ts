@@ -8,185 +8,196 @@ import { type Overview, readOverview, readSums } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/status.js';
 import { formatCount, formatKnownOrganizations, withThousands } from '../../text/numbers.js';
 import { formatSumByType, creditTypeName } from '../../text/tonnes.js';
-import { button } from '../actions/button.js';
-import type { Ask, Page, Shown } from '../page.js';
-import { leading, sumsBy, wholeTonnes } from '../components/cell.js';
-import { feed, groupsOf } from '../components/changes.js';
-import { standing as stateOf } from '../components/freshness.js';
-import { html, type Html, type Part } from '../components/html.js';
-import { ALL, firstOf, mostOf } from '../components/table.js';
-import { ago, capitalized, certificateCounts, outOf, tonnes, wordsAgo } from '../components/words.js';
-import { createMemory } from '../memory.js';
-import { stockByDay, retiredByMonth } from './charts.js';
-import { byVintage } from './by-vintage.js';
-import { showThen } from './stood-then.js';
+import { renderButton } from '../actions/button.js';
+import type { PageRequest, ConsolePage, PageContent } from '../page.js';
+import { renderDetailLink, sumMicroBy, formatWholeTonnes } from '../components/cell.js';
+import { renderChangeFeed, groupChanges } from '../components/changes.js';
+import { renderFreshnessState as stateOf } from '../components/freshness.js';
+import { html, type Html, type HtmlContent } from '../components/html.js';
+import { ALL, renderTopRows, getRowLimit } from '../components/table.js';
+import {
+  renderAge,
+  capitalize,
+  renderCertificateCounts,
+  describeExcludedRows,
+  renderTonnes,
+  formatRelativeTime,
+} from '../components/formats.js';
+import { createCache } from '../cache.js';
+import { renderStockChart, renderRetirementChart } from './charts.js';
+import { renderVintageMatrix } from './by-vintage.js';
+import { createAsOfPage } from './as-of-page.js';
 
-const MOST_ORGANIZATIONS = 8;
-const MOST_GROUPS = 4;
+const MAX_ORGANIZATIONS = 8;
+const MAX_GROUPS = 4;
 
 const MINUTE_MS = 60_000;
-/** Less than it takes until anybody misses a worker, or a read. */
+/** Shorter than the time after which a missing worker or read is reported. */
 const SUMS_MS = 10_000;
 
-/** Remembers what looks at every row: the charts for a minute, or until an organization comes or goes; how all stand, as long as nothing has changed. */
-export function createNow(): Page {
-  const charts = createMemory<Charts>(MINUTE_MS);
-  const sums = createMemory<Awaited<ReturnType<typeof readSums>>>(SUMS_MS);
+/** Creates the first page. It caches results that scan every row: charts for a minute or until an organization comes or goes, sums until something changes. */
+export function createNow(): ConsolePage {
+  const charts = createCache<Charts>(MINUTE_MS);
+  const sums = createCache<Awaited<ReturnType<typeof readSums>>>(SUMS_MS);
   return {
     path: '/',
-    isDated: true,
-    asks: [ALL],
-    show: async ask => {
-      const { reader, now, at, query } = ask;
-      if (at !== null) return showThen(ask, at);
+    hasHistory: true,
+    parameters: [ALL],
+    render: async request => {
+      const { reader, now, at, query } = request;
+      if (at !== null) return createAsOfPage(request, at);
       const origin = await readOrigin(reader);
       const about = origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`;
       const answer = await readOverview(reader, now, async snapshot => {
-        const key = `${mostOf(query)} ${await readPulse(snapshot, now)}`;
-        const most = mostOf(query, MOST_ORGANIZATIONS);
-        return await sums(now, key, () => readSums(snapshot, most, mostOf(query)));
+        const key = `${getRowLimit(query)} ${await readPulse(snapshot, now)}`;
+        const most = getRowLimit(query, MAX_ORGANIZATIONS);
+        return await sums(now, key, () => readSums(snapshot, most, getRowLimit(query)));
       });
       const { known, uninstalled } = answer.standing;
       const later = async () =>
-        showCharts(await charts(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
-      return { about, ...show(answer, ask), ...(countOf(answer.standing) > 0 && { later }) };
+        renderCharts(await charts(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
+      return {
+        intro: about,
+        ...renderNow(answer, request),
+        ...(countOrganizations(answer.standing) > 0 && { renderRest: later }),
+      };
     },
   };
 }
 
-function show(answer: Overview, ask: Ask): Shown {
-  const { now, canAct, webhookUrl, query } = ask;
+function renderNow(answer: Overview, request: PageRequest): PageContent {
+  const { now, canAct, webhookUrl, query } = request;
   const { activity, standing, sums, changes } = answer;
-  const isEmpty = countOf(standing) === 0;
+  const isEmpty = countOrganizations(standing) === 0;
   const troubles = [...findTroubles(activity, now), ...findFailing(answer.failing)];
-  const body = html`<div class="stack"><div class="tiles">${hero(answer)}<div id="tiles" data-live>${tiles(answer, troubles, now)}</div></div>
-<section id="attention" class="notices" data-live>${notices(troubles, canAct)}</section></div>
-<section id="invitation" data-live>${isEmpty && invitation(webhookUrl, activity.newestDeliveryAt, now)}</section>
+  const body = html`<div class="stack"><div class="tiles">${renderHeadline(answer)}<div id="tiles" data-live>${renderTiles(answer, troubles, now)}</div></div>
+<section id="attention" class="notices" data-live>${renderNotices(troubles, canAct)}</section></div>
+<section id="invitation" data-live>${isEmpty && renderSetup(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${sums.length > 0 && byVintage('Available', sums, { query })}</section>
-<div class="stack"><section id="glance" data-live>${!isEmpty && glance(answer, ask)}</section>
-<section id="moved" data-live>${feed('Last activity', groupsOf(changes).slice(0, MOST_GROUPS), { now, more: MORE })}</section></div>
+<section id="available" data-live>${sums.length > 0 && renderVintageMatrix('Available', sums, { query })}</section>
+<div class="stack"><section id="glance" data-live>${!isEmpty && renderOrganizations(answer, request)}</section>
+<section id="moved" data-live>${renderChangeFeed('Recent activity', groupChanges(changes).slice(0, MAX_GROUPS), { now, more: ALL_CHANGES_LINK })}</section></div>
 </div>
-<div id="below" class="stack"><section id="leftout" data-live>${leftOut(standing.leftOut, ask)}</section></div>`;
+<div id="below" class="stack"><section id="leftout" data-live>${renderUnavailableWarehouses(standing.leftOut, request)}</section></div>`;
   return { title: 'Now', body };
 }
 
-function showCharts(charts: Charts): Html {
-  return html`<section id="charts" class="two" data-live>${stockByDay(charts)}${retiredByMonth(charts)}</section>`;
+function renderCharts(charts: Charts): Html {
+  return html`<section id="charts" class="two" data-live>${renderStockChart(charts)}${renderRetirementChart(charts)}</section>`;
 }
 
-const MORE = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
+const ALL_CHANGES_LINK = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
-function countOf({ known, uninstalled }: StandingSums): number {
+function countOrganizations({ known, uninstalled }: StandingSums): number {
   return known + uninstalled;
 }
 
-/** What to do where nothing has come yet, and a light that tells when something does. */
-function invitation(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
-  return html`<div class="card"><h2>Two steps, at the registry</h2><ol>
-<li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the host name by which the internet reaches this machine`}.</li>
-<li>Install the app on an organization. The first webhook leads to the first read.</li></ol>
+/** Renders the setup steps of an empty mirror, and whether a webhook has arrived. */
+function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
+  return html`<div class="card"><h2>Set up the registry</h2><ol>
+<li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the public host name of this machine`}.</li>
+<li>Install the app on an organization. Its first webhook starts the first read.</li></ol>
 <p class="light">${
     newestDeliveryAt === null
-      ? html`<span class="state">No delivery has come yet.</span>`
-      : html`<span class="state good">A delivery came ${ago(newestDeliveryAt, now)}.</span> Its organization appears here when it has been read.`
+      ? html`<span class="state">No webhook has arrived yet.</span>`
+      : html`<span class="state good">A webhook arrived ${renderAge(newestDeliveryAt, now)}.</span> Its organization appears here after its first read.`
   }</p></div>`;
 }
 
-/** A number, and of how many organizations; true in every state. */
-function hero({ standing, sums }: Overview): Html {
-  if (countOf(standing) === 0)
-    return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app, as far as the mirror has seen.</h1>`;
-  return html`<h1 id="sentence" class="tile hero" data-live>${large(formatSumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${formatKnownOrganizations(standing.known)}${outOf(sums)}</span></h1>`;
+/** Renders the available amounts and how many organizations they cover. */
+function renderHeadline({ standing, sums }: Overview): Html {
+  if (countOrganizations(standing) === 0)
+    return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app yet, as far as the mirror knows.</h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${formatKnownOrganizations(standing.known)}${describeExcludedRows(sums)}</span></h1>`;
 }
 
-/** A line for each type, its number to be seen from afar. */
-function large(sentence: string): Part {
+/** Renders one line per credit type, with a large number. */
+function renderAmounts(sentence: string): HtmlContent {
   return sentence.split(/ and |, /).map((line, place) => {
     const [number = '', ...unit] = line.split(' ');
-    return html`${place > 0 && html`<span class="unseen"> and </span>`}<span><b>${tonnes(number)}</b> ${unit.join(' ')}</span>`;
+    return html`${place > 0 && html`<span class="unseen"> and </span>`}<span><b>${renderTonnes(number)}</b> ${unit.join(' ')}</span>`;
   });
 }
 
-function tiles(answer: Overview, troubles: readonly Trouble[], now: number): Html {
+function renderTiles(answer: Overview, troubles: readonly Trouble[], now: number): Html {
   const { standing, left, reserved, activity } = answer;
   const { count, seen, worst } = standing.leftOut;
   const [first] = worst;
   const reservations = reserved.reduce((sum, each) => sum + each.rows, 0);
   const [ends = null] = reserved.flatMap(({ first_ends_at: at }) => at ?? []).toSorted();
   const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
-  return html`${tile(
+  return html`${renderTile(
     'Reserved',
     formatSumByType(reserved),
     reservations === 0
-      ? 'no reservation stands'
-      : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first ends ${ends === null ? 'never' : wordsAgo(ends, now)}${outOf(reserved)}`,
-  )}${tile(
+      ? 'no outstanding reservations'
+      : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first expires ${ends === null ? 'never' : formatRelativeTime(ends, now)}${describeExcludedRows(reserved)}`,
+  )}${renderTile(
     'Not available',
-    count > 0 && seen === 0 ? 'not known' : formatSumByType(left),
+    count > 0 && seen === 0 ? 'unknown' : formatSumByType(left),
     first === undefined
-      ? 'no organization is left out'
-      : html`<a href="#leftout">${nameOf(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${outOf(left)}`,
-  )}${tile(
+      ? 'all organizations included'
+      : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(left)}`,
+  )}${renderTile(
     'Fresh',
     `${withThousands(standing.available)} of ${withThousands(standing.known)}`,
-    html`known organizations${standing.oldest_at !== null && html`, the oldest read ${ago(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">the last read failed in ${withThousands(standing.failing)}</a>`}`,
-  )}${tile(
+    html`known organizations${standing.oldest_at !== null && html`, oldest read ${renderAge(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">last read failed in ${withThousands(standing.failing)}</a>`}`,
+  )}${renderTile(
     'Newest webhook',
-    activity.newestDeliveryAt === null ? 'none yet' : ago(activity.newestDeliveryAt, now),
+    activity.newestDeliveryAt === null ? 'none yet' : renderAge(activity.newestDeliveryAt, now),
     html`<a href="/rejected-webhooks">${withThousands(rejected)} rejected</a> since yesterday`,
-  )}${tile('Attention', attention(troubles), html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due now`)}`;
+  )}${renderTile('Attention', renderAttention(troubles), html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due now`)}`;
 }
 
-function attention(troubles: readonly Trouble[]): Html {
-  if (troubles.length === 0) return html`<span class="good">✓ Nothing</span>`;
-  return html`<a class="${troubles.some(each => colourOf(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${formatCount(troubles.length, 'thing')}</a>`;
+function renderAttention(troubles: readonly Trouble[]): Html {
+  if (troubles.length === 0) return html`<span class="good">✓ None</span>`;
+  return html`<a class="${troubles.some(each => findNoticeColour(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${formatCount(troubles.length, 'issue')}</a>`;
 }
 
-function tile(name: string, value: Part, more: Part): Html {
+function renderTile(name: string, value: HtmlContent, more: HtmlContent): Html {
   return html`<dl class="tile"><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></dl>`;
 }
 
-function nameOf({ organization_name: name, ...own }: Warehouse): string {
+function getWarehouseName({ organization_name: name, ...own }: Warehouse): string {
   return name ?? own.organization_id ?? own.installation_id;
 }
 
-function notices(troubles: readonly Trouble[], canAct: boolean): Html {
+function renderNotices(troubles: readonly Trouble[], canAct: boolean): Html {
   return html`${troubles.map(
     trouble =>
-      html`<div class="notice ${colourOf(trouble)}"><strong>${capitalized(trouble.found)}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Look at it</a> ${ACTS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>In a terminal</summary><code>${trouble.command}</code></details>`}</div>`,
+      html`<div class="notice ${findNoticeColour(trouble)}"><strong>${capitalize(trouble.found)}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Details</a> ${NOTICE_ACTIONS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>Command</summary><code>${trouble.command}</code></details>`}</div>`,
   )}`;
 }
 
-/** Where nothing is done any more, and where something failed for good. */
-function colourOf({ check, href }: Trouble): 'bad' | 'doubt' {
+/** Red if no worker runs or a job failed for good; otherwise amber. */
+function findNoticeColour({ check, href }: Trouble): 'bad' | 'doubt' {
   return check === 'worker' || href.endsWith('failed') ? 'bad' : 'doubt';
 }
 
-/** What can be done here about what a page shows. */
-const ACTS: Readonly<Record<string, (canAct: boolean) => Part>> = {
-  '/jobs?state=failed': canAct => button(canAct, '/jobs/retry', 'Try again'),
-  '/jobs?state=paused': canAct => button(canAct, '/read-now', 'Read now'),
+/** Buttons that remedy an issue, by the page that shows it. */
+const NOTICE_ACTIONS: Readonly<Record<string, (canAct: boolean) => HtmlContent>> = {
+  '/jobs?state=failed': canAct => renderButton(canAct, '/jobs/retry', 'Retry'),
+  '/jobs?state=paused': canAct => renderButton(canAct, '/read-now', 'Read now'),
 };
 
-function glance(
+function renderOrganizations(
   { organizations, standing, own, certificates: counts }: Overview,
-  { query, canAct }: Ask,
+  { query, canAct }: PageRequest,
 ): Html {
-  const sums = sumsBy(own, ({ organization_id: id, type }) => JSON.stringify([id, type]));
+  const sums = sumMicroBy(own, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const sum = (type: string) => ({
     name: `${creditTypeName(type)}, t`,
     numeric: true,
     cell: ({ organization_id: id }: OrganizationStatus) =>
-      wholeTonnes(sums.get(JSON.stringify([id, type])) ?? null),
+      formatWholeTonnes(sums.get(JSON.stringify([id, type])) ?? null),
   });
-  return html`${firstOf(
-    'Organizations, trouble first',
+  return html`${renderTopRows(
+    'Organizations',
     [
       {
         name: 'Organization',
         cell: ({ organization_id: id, installation_id: installed, name }) =>
-          leading('organization_id', id, html`${name ?? id ?? installed}`, null),
+          renderDetailLink('organization_id', id, html`${name ?? id ?? installed}`, null),
       },
       { name: 'State', cell: organization => stateOf(worstOf(organization)) },
       sum('exPost'),
@@ -195,26 +206,30 @@ function glance(
     organizations,
     query,
     {
-      count: countOf(standing),
-      most: MOST_ORGANIZATIONS,
-      more: html`${certificateCounts(counts)} ${button(canAct, '/read-now', 'Read everything now')}`,
+      count: countOrganizations(standing),
+      limit: MAX_ORGANIZATIONS,
+      more: html`${renderCertificateCounts(counts)} ${renderButton(canAct, '/read-now', 'Read everything now')}`,
     },
   )}`;
 }
 
-function leftOut({ count, worst }: StandingSums['leftOut'], { now, query }: Ask): Html | false {
+function renderUnavailableWarehouses(
+  { count, worst }: StandingSums['leftOut'],
+  { now, query }: PageRequest,
+): Html | false {
   if (count === 0) return false;
-  return firstOf(
-    'What is known and is not available now',
+  return renderTopRows(
+    'Unavailable credits',
     [
       {
         name: 'Organization',
-        cell: each => leading('organization_id', each.organization_id, html`${nameOf(each)}`, null),
+        cell: each =>
+          renderDetailLink('organization_id', each.organization_id, html`${getWarehouseName(each)}`, null),
       },
       { name: 'State', cell: stateOf },
-      { name: 'Known', cell: ({ as_of: at }) => ago(at, now) },
+      { name: 'Last complete read', cell: ({ as_of: at }) => renderAge(at, now) },
       { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
-      { name: 'Why', cell: sentenceOf },
+      { name: 'Reason', cell: sentenceOf },
     ],
     worst,
     query,

@@ -7,58 +7,63 @@ import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { withThousands } from '../../text/numbers.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
 import { readOrganizationNames } from '../../query/names.js';
-import { button } from '../actions/button.js';
-import type { Ask, Page, Shown } from '../page.js';
-import { withAt } from '../components/as-of.js';
-import { feed, groupsOf } from '../components/changes.js';
-import { head } from '../components/head.js';
-import { standing } from '../components/freshness.js';
+import { renderButton } from '../actions/button.js';
+import type { PageRequest, ConsolePage, PageContent } from '../page.js';
+import { withAsOf } from '../components/as-of.js';
+import { renderChangeFeed, groupChanges } from '../components/changes.js';
+import { renderPageHead } from '../components/head.js';
+import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
-import { table } from '../components/table.js';
-import { ago, badge, certificateCounts } from '../components/words.js';
-import { leadOn } from './by-id.js';
-import { available } from './by-vintage.js';
+import { renderTable } from '../components/table.js';
+import { renderTermLabel } from '../components/terms.js';
+import { renderAge, renderBadge, renderCertificateCounts } from '../components/formats.js';
+import { redirectByIdPrefix } from './by-id.js';
+import { renderAvailability } from './by-vintage.js';
 
 const CHANGES = 200;
 const GROUPS = 10;
 
-export const ORGANIZATION: Page = {
+export const ORGANIZATION: ConsolePage = {
   path: '/organizations/:id',
-  isDated: true,
-  show: async ask => {
-    const { id = '' } = ask.params;
-    const found = await readOrganization(ask.reader, id);
-    if (found !== null) return await show(found, id, ask);
-    return await leadOn(
+  hasHistory: true,
+  render: async request => {
+    const { id = '' } = request.params;
+    const found = await readOrganization(request.reader, id);
+    if (found !== null) return await renderOrganization(found, id, request);
+    return await redirectByIdPrefix(
       ORGANIZATIONS,
-      ask,
-      (await readOrganizationNames(ask.reader)).map(each => each.id),
+      request,
+      (await readOrganizationNames(request.reader)).map(each => each.id),
     );
   },
 };
 
-async function show(answer: OrganizationStatus, id: string, ask: Ask): Promise<Shown> {
-  const { reader, now, at, canAct } = ask;
+async function renderOrganization(
+  answer: OrganizationStatus,
+  id: string,
+  request: PageRequest,
+): Promise<PageContent> {
+  const { reader, now, at, canAct } = request;
   const title = answer.name ?? id;
-  const href = (path: string) => withAt(`/${path}?organization_id=${encodeURIComponent(id)}`, at);
+  const href = (path: string) => withAsOf(`/${path}?organization_id=${encodeURIComponent(id)}`, at);
   const lists = ALL_LISTS.filter(
     ({ filters, past, resource }) =>
       filters['organization_id']?.column === 'organization_id' &&
       (at === null ? resource === null : past !== null),
   );
   const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
-  const top = html`${head([withAt('/organizations', at), 'Organizations'], title, at === null && (answer.state === 'active' ? standing(worstOf(answer)) : badge(answer.state)))}
-<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${href('jobs')}&amp;state=waiting">When it is read next</a></li>`}</ul>`;
-  if (at !== null) return { title, body: top, later: () => known(ask, id, at) };
+  const top = html`${renderPageHead([withAsOf('/organizations', at), 'Organizations'], title, at === null && (answer.state === 'active' ? renderFreshnessState(worstOf(answer)) : renderBadge(answer.state)))}
+<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${href('jobs')}&amp;state=waiting">Next reads</a></li>`}</ul>`;
+  if (at !== null) return { title, body: top, renderRest: () => renderKnownAt(request, id, at) };
   const body = html`${top}
-<section id="available" data-live>${await available(reader, { organizationId: id })}</section>
-<section id="resources" data-live>${resources(answer, href, now)}</section>
-<section class="links"><span id="certificates" data-live>${certificateCounts(answer.certificates, id)}</span> ${button(canAct, '/read-now', 'Read it now', { organization_id: id })}</section>`;
+<section id="available" data-live>${await renderAvailability(reader, { organizationId: id })}</section>
+<section id="resources" data-live>${renderResources(answer, href, now)}</section>
+<section class="links"><span id="certificates" data-live>${renderCertificateCounts(answer.certificates, id)}</span> ${renderButton(canAct, '/read-now', 'Read now', { organization_id: id })}</section>`;
   const later = async () => {
     const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId: id }, null, CHANGES);
-    return html`<section id="moved" data-live>${feed('Its last changes', groupsOf(changes).slice(0, GROUPS), { now, owner: id })}</section>`;
+    return html`<section id="moved" data-live>${renderChangeFeed('Recent changes', groupChanges(changes).slice(0, GROUPS), { now, owner: id })}</section>`;
   };
-  return { title, body, later };
+  return { title, body, renderRest: later };
 }
 
 const ROWS = {
@@ -67,7 +72,7 @@ const ROWS = {
   numeric: true,
 };
 
-function resources(
+function renderResources(
   { resources: all }: OrganizationStatus,
   href: (path: string) => string,
   now: number,
@@ -77,22 +82,27 @@ function resources(
     const list = ALL_LISTS.find(each => each.resource === resource && each.filters['organization_id']);
     return list === undefined ? name : html`<a href="${href(list.name)}">${name}</a>`;
   };
-  return table(
-    'What is known of it, and how old it is',
+  return renderTable(
+    'Data freshness',
     [
       { name: 'Resource', cell: ({ resource }) => linked(resource) },
-      { name: 'State', cell: standing },
+      { name: 'State', cell: renderFreshnessState },
       ROWS,
-      { name: 'Last complete read', cell: ({ as_of: at }) => ago(at, now) },
-      { name: 'Drift', cell: ({ drift_total: drift }) => withThousands(drift), numeric: true },
-      { name: 'Why', cell: sentenceOf },
-      { name: 'Fails since', cell: ({ failing_since: since }) => since !== null && ago(since, now) },
+      { name: 'Last complete read', cell: ({ as_of: at }) => renderAge(at, now) },
+      {
+        name: 'Drift',
+        heading: renderTermLabel('drift', 'Drift'),
+        cell: ({ drift_total: drift }) => withThousands(drift),
+        numeric: true,
+      },
+      { name: 'Reason', cell: sentenceOf },
+      { name: 'Failing since', cell: ({ failing_since: since }) => since !== null && renderAge(since, now) },
     ],
     all,
   );
 }
 
-async function known({ reader }: Ask, organizationId: string, at: string): Promise<Html> {
+async function renderKnownAt({ reader }: PageRequest, organizationId: string, at: string): Promise<Html> {
   const stood = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     if (findOwnerColumn(entry) === null) continue;
@@ -100,13 +110,13 @@ async function known({ reader }: Ask, organizationId: string, at: string): Promi
     const rows = await countAt(reader, entry, { organizationId, at });
     stood.push({ ...read, resource, rows });
   }
-  return table(
-    'What was known of it then',
+  return renderTable(
+    'Known data at that time',
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
       ROWS,
-      { name: 'Last complete read by then', cell: ({ lastRead }) => lastRead ?? 'none on record' },
-      { name: 'What cannot be known', cell: ({ unknown }) => unknown },
+      { name: 'Last complete read', cell: ({ lastRead }) => lastRead ?? 'not recorded' },
+      { name: 'Known gap', cell: ({ unknown }) => unknown },
     ],
     stood,
   );

@@ -1,6 +1,6 @@
-import { listPage } from '../lists/list-page.js';
+import { createListPages } from '../lists/list-page.js';
 import { ALL_LISTS } from '../../query/lists/lists.js';
-import type { Page } from '../page.js';
+import type { ConsolePage } from '../page.js';
 import { BALANCE } from './balance.js';
 import { CHANGES } from './changes.js';
 import { DELIVERY } from './delivery.js';
@@ -10,16 +10,16 @@ import { createNow } from './now.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
 import { SEARCH } from './search.js';
-import { THINGS } from './credits-and-projects.js';
+import { CREDIT_AND_PROJECT_PAGES } from './credits-and-projects.js';
 
-/** Every page there is. */
-export const createPages = (): readonly Page[] => [
+/** Creates all pages. */
+export const createPages = (): readonly ConsolePage[] => [
   createNow(),
   ...CHANGES,
   BALANCE,
-  ...ALL_LISTS.flatMap(listPage),
+  ...ALL_LISTS.flatMap(createListPages),
   ORGANIZATION,
-  ...THINGS,
+  ...CREDIT_AND_PROJECT_PAGES,
   RETIREMENT,
   DELIVERY,
   JOB,

@@ -2,58 +2,58 @@ import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
 import type { List } from '../../query/lists/list.js';
 import { formatCount, withThousands } from '../../text/numbers.js';
-import type { Ask, Page } from '../page.js';
-import { textIn } from '../components/cell.js';
+import type { PageRequest, ConsolePage } from '../page.js';
+import { getText } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
-import { labelOf } from '../components/words.js';
+import { toLabel } from '../components/formats.js';
 
-/** One character is found everywhere. */
-const SHORTEST = 2;
-const LONGEST = 200;
-export const SEARCH: Page = {
+/** A single character would match almost every row. */
+const MIN_LENGTH = 2;
+const MAX_LENGTH = 200;
+export const SEARCH: ConsolePage = {
   path: '/search',
-  asks: ['q'],
-  show: async ({ reader, query }: Ask) => {
-    const text = (query.get('q') ?? '').trim().slice(0, LONGEST);
+  parameters: ['q'],
+  render: async ({ reader, query }: PageRequest) => {
+    const text = (query.get('q') ?? '').trim().slice(0, MAX_LENGTH);
     const numbered = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
-    const isShort = text.length < SHORTEST;
-    const body = html`<h1>${isShort ? 'What are you looking for?' : `Search for “${text}”`}</h1>
-${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${hrefOf(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;
+    const isShort = text.length < MIN_LENGTH;
+    const body = html`<h1>${isShort ? 'Search' : `Search for “${text}”`}</h1>
+${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${toHitHref(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;
     return {
       title: 'Search',
       body,
-      later: async () => (isShort ? HOW : found(await search(reader, text))),
+      renderRest: async () => (isShort ? HOW : renderHits(await search(reader, text))),
     };
   },
 };
 
-function found(hits: readonly Hits[]): Html {
+function renderHits(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
-  return html`<p id="found">${formatCount(count, 'hit')}</p>
-${hits.map(group)}
+  return html`<p id="found">${formatCount(count, 'result')}</p>
+${hits.map(renderHitGroup)}
 ${HOW}`;
 }
 
-const HOW = html`<p>Ids are found by their beginnings among all rows. Names, serializations, beneficiaries, comments and error texts are looked for among the newest ${withThousands(SEARCHED_ROWS)} rows of each table; of each ten are shown.</p>`;
+const HOW = html`<p>Search by the start of any id, or by text in the newest ${withThousands(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
 
-function group({ list, column, rows }: Hits): Html {
-  return html`<section class="card"><h2>${list.title}, by ${labelOf(column)}</h2><ul class="hits">${rows.map(
+function renderHitGroup({ list, column, rows }: Hits): Html {
+  return html`<section class="card"><h2>${list.title}, by ${toLabel(column)}</h2><ul class="hits">${rows.map(
     row =>
-      html`<li><a href="${hrefOf(list, String(row[list.named]))}">${String(row[column])}</a> ${about(row, column)}</li>`,
+      html`<li><a href="${toHitHref(list, String(row[list.named]))}">${String(row[column])}</a> ${summarizeRow(row, column)}</li>`,
   )}</ul></section>`;
 }
 
-function about(row: Row, column: string): string {
-  const amount = textIn(row, 'amount_exact');
+function summarizeRow(row: Row, column: string): string {
+  const amount = getText(row, 'amount_exact');
   const words = ['full_name', 'beneficiary', 'project_name', 'vintage'].filter(name => name !== column);
   return [
     ...(amount === null ? [] : [`${withThousands(amount)} t`]),
-    ...words.flatMap(name => textIn(row, name) ?? []),
+    ...words.flatMap(name => getText(row, name) ?? []),
   ].join(', ');
 }
 
-/** A page of its own where it has one, else the list with this row alone. */
-function hrefOf({ name, leads, named }: List, text: string): string {
+/** Returns the URL of the detail page, or of the list with only this row. */
+function toHitHref({ name, leads, named }: List, text: string): string {
   const id = encodeURIComponent(text);
   if (name === 'certificates') return `/retirements/${id}`;
   return leads ? `/${name}/${id}` : `/${name}?${named}=${id}`;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createReaders } from '../../../src/console/readers.js';
+import { createReaderPool } from '../../../src/console/reader-pool.js';
 import { runCommand } from '../../support/command.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { openEngine } from '../../../src/store/open.js';
@@ -27,7 +27,7 @@ test('pages at once, downloads and certificates among them, share the four conne
     diskReserveMb: null,
     database: { url, queryUrl: null, pool: null },
   });
-  const readers = createReaders(engine.openReader);
+  const readers = createReaderPool(engine.openReader);
   onTestFinished(() => readers.close());
   const { pdfs, close } = await engine.openPdfs(Date.now);
   onTestFinished(close);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegistryClient } from '../../../registry/clients.js';
 import type { DemoAction } from '../../../console/demo/demo.js';
-import type { Actions } from '../../../console/actions/actions.js';
+import type { ConsoleActions } from '../../../console/actions/actions.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { readFirstCredit, readTargets } from '../../../query/at-registry.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
@@ -13,7 +13,7 @@ export interface Stage {
   /** What a sandbox can and a registry cannot. */
   readonly control: ControlClient;
   readonly appId: string;
-  readonly sync: Actions['sync'];
+  readonly sync: ConsoleActions['sync'];
 }
 
 const ONE_TONNE = '1';
@@ -34,8 +34,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
   return [
     {
       name: 'retire',
-      says: 'Retire 1 t and watch',
-      shows:
+      label: 'Retire 1 t and watch',
+      description:
         'A webhook announces it: a retirement appears, the warehouse falls by 1 t, and a certificate follows.',
       run: async reader => {
         await (await reserve(reader)).finish();
@@ -44,8 +44,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
     },
     {
       name: 'reserve',
-      says: 'Reserve 1 t',
-      shows: 'A ten-minute reservation appears; until then the tonne is not for sale.',
+      label: 'Reserve 1 t',
+      description: 'A ten-minute reservation appears; until then the tonne is not for sale.',
       run: async reader => {
         const reservation = await reserve(reader);
         open.push(reservation);
@@ -55,8 +55,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
     },
     {
       name: 'finish',
-      says: 'Retire the reserved 1 t',
-      shows: 'The reserved tonne is retired.',
+      label: 'Retire the reserved 1 t',
+      description: 'The reserved tonne is retired.',
       run: async () => {
         const reservation = open.pop();
         if (reservation === undefined) return 'Nothing is reserved. Reserve 1 t first.';
@@ -66,8 +66,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
     },
     {
       name: 'lose',
-      says: 'Retire 1 t and lose its webhook',
-      shows:
+      label: 'Retire 1 t and lose its webhook',
+      description:
         'No webhook reaches the mirror: the next scheduled read finds the change and counts it as drift.',
       run: async reader => {
         const reservation = await reserve(reader);
@@ -78,8 +78,9 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
     },
     {
       name: 'install',
-      says: 'Let a new customer install the app',
-      shows: 'A webhook announces it: an organization appears, and its lists are read for the first time.',
+      label: 'Let a new customer install the app',
+      description:
+        'A webhook announces it: an organization appears, and its lists are read for the first time.',
       run: async () => {
         const fullName = `Customer ${randomUUID().slice(0, NAME_LENGTH)}`;
         const made = await control('POST', '/organizations', {

@@ -4,45 +4,45 @@ import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
 import { AskError } from '../store/contract/asked.js';
 import { ORIGIN } from './guard/guard.js';
-import type { Sent, Shown } from './page.js';
+import type { FileContent, PageContent } from './page.js';
 import { html, type Html } from './components/html.js';
-import { type Frame, layout, type Theme } from './components/layout.js';
+import { type LayoutOptions, renderLayout, type Theme } from './components/layout.js';
 
-export interface Answers {
-  /** Ended once all of it is written: what follows later is read meanwhile. */
+export interface Responder {
+  /** Sends a page. The slow part is read while the rest is on its way. */
   readonly page: (
     request: Request,
     response: Response,
-    shown: Shown,
-    how?: { readonly status?: number; readonly dated?: Frame['dated'] },
+    shown: PageContent,
+    how?: { readonly status?: number; readonly dated?: LayoutOptions['dated'] },
   ) => Promise<void>;
-  /** Streams rows as a file. A visitor who leaves before the end ends the reading. */
-  readonly rows: (response: Response, sent: Sent) => Promise<void>;
-  /** Streams the content of an answer whose headers are set. */
+  /** Streams rows as a file. Reading stops if the visitor disconnects. */
+  readonly rows: (response: Response, sent: FileContent) => Promise<void>;
+  /** Streams a body after its headers were set. */
   readonly stream: (response: Response, content: AsyncIterable<string | Uint8Array>) => Promise<void>;
 }
 
-/** Forms of our own pages are short. */
-export const FORM: RequestHandler = express.text({
+/** Reads the body of a form. Our own forms are short. */
+export const readFormBody: RequestHandler = express.text({
   type: 'application/x-www-form-urlencoded',
   limit: '128kb',
 });
 
-interface AnswersOptions {
+interface ResponderOptions {
   readonly hasDemo: boolean;
-  /** Told of what went wrong with a part that follows later. */
+  /** Reports why the slow part of a page failed. */
   readonly failed: (error: unknown) => void;
 }
 
-export const NOT_MADE = 'could not be made: the log of the console says why.';
+export const COULD_NOT_BE_CREATED = 'could not be created. The log of the console has the reason.';
 
-export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
-  async function follow(later: NonNullable<Shown['later']>): Promise<Html> {
+export function createResponder({ hasDemo, failed }: ResponderOptions): Responder {
+  async function renderOrExplain(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {
-      return await later();
+      return await renderRest();
     } catch (error) {
       failed(error);
-      return html`<p role="alert" class="fault">The rest of this page ${NOT_MADE}</p>`;
+      return html`<p role="alert" class="fault">The rest of this page ${COULD_NOT_BE_CREATED}</p>`;
     }
   }
 
@@ -69,16 +69,26 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
     stream,
     page: async (request, response, shown, { status = 200, dated = null } = {}) => {
       const { url, path, method } = request;
-      const { title, body, later, about = false, goesOn = false } = shown;
+      const { title, body, renderRest, intro = false, refreshes = false } = shown;
       const { searchParams: query } = new URL(url, ORIGIN);
-      const theme = themeOf(request);
-      const { first, last } = layout({ title, path, query, body, about, goesOn, dated, hasDemo, theme });
+      const theme = readTheme(request);
+      const { first, last } = renderLayout({
+        title,
+        path,
+        query,
+        body,
+        intro,
+        refreshes,
+        dated,
+        hasDemo,
+        theme,
+      });
       response.status(status).type('html');
-      if (later === undefined || method === 'HEAD')
+      if (renderRest === undefined || method === 'HEAD')
         return sendText(request, response, first.text + last.text);
-      const out = mayPack(request) ? packedInto(response) : response;
+      const out = canCompress(request) ? compressInto(response) : response;
       out.write(first.text);
-      out.end((await follow(later)).text + last.text);
+      out.end((await renderOrExplain(renderRest)).text + last.text);
       return undefined;
     },
     rows: async (response, { type, name, text }) => {
@@ -88,35 +98,35 @@ export function createAnswers({ hasDemo, failed }: AnswersOptions): Answers {
   };
 }
 
-/** Packing less saves no packet. */
+/** Smaller answers fit into few packets, so compressing them gains nothing. */
 const SMALL = 4_096;
 const PACKED = { 'content-encoding': 'gzip', vary: 'accept-encoding' } as const;
 
 export function sendText(request: Request, response: Response, text: string): void {
-  if (text.length <= SMALL || !mayPack(request)) response.send(text);
+  if (text.length <= SMALL || !canCompress(request)) response.send(text);
   else response.set(PACKED).send(gzipSync(text));
 }
 
 /**
- * No page holds a key. Nor is what an address asks for packed together with rows: who sends a visitor to addresses of
- * theirs, and sees how long the answers are, would learn from the lengths what stands in the rows.
+ * Compresses no answer to a URL with parameters. Otherwise somebody who sends the visitor to chosen URLs and sees the
+ * sizes of the answers could infer the contents of rows (BREACH). No page holds a key.
  */
-function mayPack(request: Request): boolean {
+function canCompress(request: Request): boolean {
   return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
 }
 
-/** What is written goes out at once. */
-function packedInto(response: Response): Gzip {
+/** Compresses a response and flushes after each write. */
+function compressInto(response: Response): Gzip {
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   gzip.pipe(response.set(PACKED));
   return gzip;
 }
 
-export function formIn({ body }: { readonly body?: unknown }): URLSearchParams {
+export function parseForm({ body }: { readonly body?: unknown }): URLSearchParams {
   return new URLSearchParams(typeof body === 'string' ? body : '');
 }
 
-export function paramsOf({ params }: Request): Record<string, string> {
+export function getPathParameters({ params }: Request): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
   );
@@ -125,21 +135,21 @@ export function paramsOf({ params }: Request): Record<string, string> {
 const YEAR_MS = 31_536_000_000;
 const THEME = /(?:^|; )carbon-mirror-theme=(light|dark)(?:;|$)/;
 
-function themeOf({ headers }: Request): Theme {
+function readTheme({ headers }: Request): Theme {
   const chosen = THEME.exec(headers.cookie ?? '')?.[1];
   return chosen === 'light' || chosen === 'dark' ? chosen : null;
 }
 
-/** Keeps what somebody has chosen in their browser, and goes back to where they were. */
+/** Stores the chosen theme in a cookie and returns to the previous page. */
 export const chooseTheme: RequestHandler = (request, response) => {
-  const form = formIn(request);
+  const form = parseForm(request);
   const to = URL.parse(form.get('to') ?? '/', ORIGIN);
   const theme = /^(light|dark)$/.exec(form.get('theme') ?? '')?.[0] ?? '';
   response.cookie('carbon-mirror-theme', theme, { maxAge: YEAR_MS, httpOnly: true, sameSite: 'lax' });
   response.redirect(303, to?.origin === ORIGIN ? to.pathname.replace(/^\/+/, '/') + to.search : '/');
 };
 
-/** A page that has nothing to say but one sentence. */
-export function only(title: string, sentence: string): Shown {
-  return { title, body: html`<h1>${sentence}</h1><p><a href="/">What there is now</a></p>` };
+/** Returns a page of one sentence. */
+export function createMessagePage(title: string, sentence: string): PageContent {
+  return { title, body: html`<h1>${sentence}</h1><p><a href="/">Go to Now</a></p>` };
 }

@@ -1,17 +1,17 @@
 import PQueue from 'p-queue';
 import type { OpenReader, Reader } from '../store/contract/reader.js';
 
-export interface Readers {
-  /** One reader for one page: what it asks of one moment, or streams, is nobody else's. */
+export interface ReaderPool {
+  /** Lends a reader to one page. Its snapshot and its streams are not shared. */
   use<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** Pages of one person: more at once wait for one another. */
+/** One person uses the console; further pages wait. */
 const AT_ONCE = 4;
 
-/** Readers that are opened when they are needed, and kept for the next page; one that could not be opened is tried again. */
-export function createReaders(open: () => Promise<OpenReader>): Readers {
+/** Creates a pool that opens readers on demand and keeps them for later pages. */
+export function createReaderPool(open: () => Promise<OpenReader>): ReaderPool {
   const queue = new PQueue({ concurrency: AT_ONCE });
   const opened: OpenReader[] = [];
   const free: OpenReader[] = [];

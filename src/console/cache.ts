@@ -1,5 +1,5 @@
-/** Reads what takes long no more often than it must: as long as the key is the same, and not for longer than this. Who asks meanwhile gets the same; what failed is read again. */
-export function createMemory<T>(forMs: number) {
+/** Caches one result for `forMs` and for as long as the key stays the same. Concurrent calls share one read; a failed read is not cached. */
+export function createCache<T>(forMs: number) {
   let known: { readonly at: number; readonly key: string; readonly answer: Promise<T> } | null = null;
 
   return async (now: number, key: string, read: () => Promise<T>): Promise<T> => {

@@ -4,37 +4,37 @@ import { sizeOf } from '../../store/contract/question.js';
 import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
 
-/** What is needed to let a person ask in SQL, handed in. */
-export interface Asking {
-  /** Where it can be ended. Throws `AskError`. */
+/** Access to the mirror by SQL. */
+export interface SqlAccess {
+  /** Runs a read-only query that can be cancelled. Throws `AskError`. */
   readonly ask: (question: Question) => Promise<Asked>;
   readonly describeSchema: () => readonly Relation[];
-  readonly ready: readonly ReadyQuestion[];
+  readonly ready: readonly SavedQuery[];
 }
 
-/** A question that others had, ready to be asked. */
-export interface ReadyQuestion {
+/** A query of docs/sql.md, offered on the page. */
+export interface SavedQuery {
   readonly title: string;
   readonly sql: string;
 }
 
-/** What came of a question. */
-export type Reply =
+/** The first rows of an answer, or why there are none. */
+export type QueryResult =
   | { readonly columns: readonly string[]; readonly rows: readonly Row[]; readonly hasMore: boolean }
   | { readonly fault: string };
 
 const TIME_LIMIT_MS = 30_000;
-const MOST_ROWS = 500;
-/** A page of more is none that a browser shows, and several of them would fill the memory. */
-const MOST_BYTES = 4 * 1024 * 1024;
-/** Each is a process or a connection of its own. */
-const AT_ONCE = 2;
-/** An answer that its visitor has not read for this long makes room for another question. */
+const MAX_ROWS = 500;
+/** Browsers fail on larger pages, and several of them would exhaust memory. */
+const MAX_BYTES = 4 * 1024 * 1024;
+/** Each query has its own process or connection. */
+const MAX_RUNNING = 2;
+/** After this long without reading, an answer may be cut to make room for another query. */
 const UNREAD_MS = 1_000;
 
-/** Who asked. */
+/** The browser that a query runs for. */
 export interface Visitor {
-  /** Aborted once the visitor has left. */
+  /** Aborted when the visitor disconnects. */
   readonly signal: AbortSignal;
   /** Closes the visitor's connection. */
   readonly hangUp: () => void;
@@ -42,18 +42,18 @@ export interface Visitor {
 
 interface OpenAnswer {
   readonly hangUp: () => void;
-  /** Since when a row waits for the visitor to read on; null while the next one is being found. */
+  /** Since when a row waits to be read; null while the next row is being computed. */
   unreadSince: number | null;
 }
 
-/** Answers few questions at a time, and none for ever. */
-export function createDesk(
-  { ask, describeSchema }: Pick<Asking, 'ask' | 'describeSchema'>,
+/** Limits how many queries run at once, and cuts answers that nobody reads. */
+export function createQueryRunner(
+  { ask, describeSchema }: Pick<SqlAccess, 'ask' | 'describeSchema'>,
   now: () => number,
 ) {
   const open = new Set<OpenAnswer>();
 
-  /** Ends the answer that has been unread for longest, if it has been for long enough. */
+  /** Cuts the answer that has waited longest, if it has waited for `UNREAD_MS`. */
   function makeRoom(): void {
     const [unread] = [...open]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
@@ -76,9 +76,9 @@ export function createDesk(
   }
 
   async function stream(sql: string, { signal, hangUp }: Visitor): Promise<Asked> {
-    if (open.size >= AT_ONCE) makeRoom();
-    if (open.size >= AT_ONCE)
-      throw new AskError('refused', 'two questions are being answered; ask again in a moment');
+    if (open.size >= MAX_RUNNING) makeRoom();
+    if (open.size >= MAX_RUNNING)
+      throw new AskError('refused', 'two queries are already running; try again in a moment');
     const answer: OpenAnswer = { hangUp, unreadSince: null };
     open.add(answer);
     try {
@@ -91,57 +91,57 @@ export function createDesk(
   }
 
   return {
-    /** All rows of it, as they come. Throws `AskError`. */
+    /** Streams all rows. Throws `AskError`. */
     stream,
-    answer: async (sql: string, visitor: Visitor): Promise<Reply> => {
+    answer: async (sql: string, visitor: Visitor): Promise<QueryResult> => {
       try {
         const { columns, rows } = await stream(sql, visitor);
-        return { columns, ...(await take(rows, MOST_ROWS)) };
+        return { columns, ...(await takeRows(rows, MAX_ROWS)) };
       } catch (error) {
-        if (error instanceof AskError) return { fault: describe(error, describeSchema()) };
+        if (error instanceof AskError) return { fault: describeAskError(error, describeSchema()) };
         throw error;
       }
     },
   };
 }
 
-/** Ends an answer that somebody has left, be it before its first row: what is not begun cannot be ended. */
-export async function leave(rows: AsyncIterable<Row>): Promise<void> {
-  await take(rows, 0);
+/** Ends an answer without reading it. A stream that was never started cannot be closed otherwise. */
+export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
+  await takeRows(rows, 0);
 }
 
-/** So many rows, or fewer where they are long, and whether there are more. */
-async function take(all: AsyncIterable<Row>, most: number) {
+/** Returns the first rows up to both limits, and whether there are more. */
+async function takeRows(all: AsyncIterable<Row>, limit: number) {
   const rows: Row[] = [];
   let bytes = 0;
   for await (const row of all) {
-    if (rows.length === most || bytes > MOST_BYTES) return { rows, hasMore: true };
+    if (rows.length === limit || bytes > MAX_BYTES) return { rows, hasMore: true };
     rows.push(row);
     bytes += sizeOf(Object.values(row));
   }
   return { rows, hasMore: false };
 }
 
-function describe({ code, message }: AskError, schema: readonly Relation[]): string {
+function describeAskError({ code, message }: AskError, schema: readonly Relation[]): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE}`;
-  if (code === 'unknown_name') return `SQL: ${message}${perhaps(message, schema)}`;
+  if (code === 'unknown_name') return `SQL: ${message}${suggestNames(message, schema)}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;
   if (code === 'time_limit')
-    return `The question was ${message}. Ask for less, or use "carbon-mirror query" with a longer limit.`;
-  return `The question was stopped: ${message}.`;
+    return `The query was ${message}. Select less, or use "carbon-mirror query" with a longer limit.`;
+  return `The query was stopped: ${message}.`;
 }
 
 const NAMED = /(table|relation|column):? "?([\w.]+)/;
-const MOST_NEAR = 4;
+const MAX_SUGGESTIONS = 4;
 
-/** What may have been meant by a name that is not there: it holds that word, or few letters are otherwise. */
-function perhaps(message: string, schema: readonly Relation[]): string {
+/** Suggests existing names that contain an unknown name or are spelled like it. */
+function suggestNames(message: string, schema: readonly Relation[]): string {
   const [, kind, said = ''] = NAMED.exec(message) ?? [];
   const name = said.split('.').at(-1)?.toLowerCase() ?? '';
   const called = (each: Relation) => (each.database === 'inbox' ? `inbox.${each.name}` : each.name);
   const having = schema.filter(({ columns }) => columns.some(column => column.name === name));
   if (kind === 'column' && having.length > 0)
-    return `. It is a column of ${having.slice(0, MOST_NEAR).map(called).join(', ')}`;
+    return `. It is a column of ${having.slice(0, MAX_SUGGESTIONS).map(called).join(', ')}`;
   const names =
     kind === 'column'
       ? schema.flatMap(({ columns }) => columns.map(column => column.name))
@@ -151,6 +151,6 @@ function perhaps(message: string, schema: readonly Relation[]): string {
   const near = [...new Set(names)]
     .filter(other => name !== '' && far(other) <= Math.max(2, name.length / 3))
     .toSorted((one, other) => far(one) - far(other) || one.length - other.length)
-    .slice(0, MOST_NEAR);
-  return near.length === 0 ? '' : `. Perhaps ${near.join(', ')}?`;
+    .slice(0, MAX_SUGGESTIONS);
+  return near.length === 0 ? '' : `. Did you mean ${near.join(', ')}?`;
 }

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { createReaders } from '../../src/console/readers.js';
+import { createReaderPool } from '../../src/console/reader-pool.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { openMirror } from '../support/mirror/open.js';
 
-test('pages at once have readers of their own, the fifth waits, and the next ones are given those that are free', async () => {
+test('concurrent pages get their own readers, the fifth waits, and free readers are reused', async () => {
   const { folder } = await openMirror();
   temporaryInbox(folder);
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
-  const readers = createReaders(async () => openReader(files));
+  const readers = createReaderPool(async () => openReader(files));
   onTestFinished(() => readers.close());
   await readers.use(async () => undefined);
   const ends: (() => void)[] = [];

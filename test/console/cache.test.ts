@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { createMemory } from '../../src/console/memory.js';
+import { createCache } from '../../src/console/cache.js';
 
-test('what is remembered is read again once its key says something else, or its time is over, or the clock was set back, and not before', async () => {
+test('a cached result is read again after a new key, its expiry or a clock set back, and not before', async () => {
   let reads = 0;
-  const remembered = createMemory<string>(1_000);
+  const remembered = createCache<string>(1_000);
   const read = (now: number, key: string) => remembered(now, key, async () => `${key} ${(reads += 1)}`);
   expect([await read(0, 'one'), await read(999, 'one')]).toEqual(['one 1', 'one 1']);
   expect(await read(1_000, 'one')).toBe('one 2');
@@ -11,8 +11,8 @@ test('what is remembered is read again once its key says something else, or its 
   expect([await read(900, 'two'), await read(901, 'two')]).toEqual(['two 4', 'two 4']);
 });
 
-test('what failed is not remembered', async () => {
-  const remembered = createMemory<number>(1_000);
+test('a failed read is not cached', async () => {
+  const remembered = createCache<number>(1_000);
   await expect(remembered(0, '', () => Promise.reject(new Error('no answer')))).rejects.toThrow('no answer');
   expect(await remembered(1, '', async () => 2)).toBe(2);
 });

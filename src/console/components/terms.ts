@@ -1,0 +1,29 @@
+import { html, type Html } from './html.js';
+
+/** What each kind of job does. */
+export const JOB_KIND_MEANINGS: Readonly<Record<string, string>> = {
+  installation: 'reads one organization',
+  retry: 're-reads the lists of an organization that failed',
+  reservations: 'reads reservations only',
+  certificates: 'downloads certificates only',
+  discover: 'looks for new installations',
+  tick: 'starts a scheduled round of reads',
+};
+
+/** Explains columns whose names are words of carbon-mirror. Help shows them all. */
+export const TERMS: Readonly<Record<string, string>> = {
+  drift: 'Changes that a scheduled read found although no webhook had announced them.',
+  trigger: 'What requested the read: a delivery (webhook), the schedule, the worker itself or a person.',
+  part: 'Which half of the work of an organization a job does: data or certificates. Per organization, one job of each part runs at a time.',
+  kind: `What a job does. ${Object.entries(JOB_KIND_MEANINGS)
+    .map(([kind, meaning]) => `${kind}: ${meaning}`)
+    .join('; ')}.`,
+  verdict: 'Accepted: the webhook is used. Ignored: it is correctly signed, but unusable.',
+};
+
+/** Renders the label of a column, as a link to its explanation if the label needs one. */
+export function renderTermLabel(column: string, label: string): Html {
+  const meaning = TERMS[column];
+  if (meaning === undefined) return html`${label}`;
+  return html`<a class="term" href="/help#${column}" title="${meaning}">${label}</a>`;
+}
