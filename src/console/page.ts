@@ -82,6 +82,6 @@ export interface ConsolePage {
   /** URL parameters that the page accepts, besides `as-of`. */
   readonly parameters?: readonly string[];
   readonly render: (
-    ask: PageRequest,
+    request: PageRequest,
   ) => Promise<PageContent | FileContent | PageFault | PageRedirect | PageNotFound>;
 }

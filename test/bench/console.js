@@ -229,8 +229,8 @@ async function statementsOf(reader, path, pattern) {
     isDemo: false,
   };
   const params = { id: decodeURIComponent(pathname.split('/')[2] ?? '') };
-  const shown = await page.show({ ...about, params, reader: watch(reader) });
-  if (shown !== null && 'later' in shown) await shown.later?.();
+  const shown = await page.render({ ...about, params, reader: watch(reader) });
+  if ('renderRest' in shown) await shown.renderRest?.();
   return [...asked];
 }
 
