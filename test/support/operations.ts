@@ -1,3 +1,4 @@
+import { ApiError } from '../../src/sandbox/http/errors.js';
 import type { Program } from './program.js';
 import { ALL_PERMISSIONS } from './sandbox.js';
 
@@ -214,5 +215,5 @@ export function operate(world: World): string {
 
 /** The sandbox says no, or there was nothing to work on: another operation is drawn. */
 function isRefusal(error: Error): boolean {
-  return error.message === MISSING || error.constructor.name === 'RegistryError';
+  return error.message === MISSING || error instanceof ApiError;
 }
