@@ -90,6 +90,8 @@ test('a list is known from the end of its first complete read', async () => {
     at: '2020-01-01T00:00:00.000Z',
   });
   expect(gapsIn(before)).toEqual([`not known before ${first}, the end of the first complete read`]);
+  const atItsEnd = await readKnownOf(reader, { ...now, organizationId: 'organization-1', at: first });
+  expect(gapsIn(atItsEnd)).toEqual([]);
   const nobody = await readKnownOf(reader, { ...now, organizationId: 'nobody' });
   expect(gapsIn(nobody)).toEqual(['never read completely']);
   expect(sayOldest([nobody])).toEqual([]);

@@ -89,3 +89,12 @@ test('a row is found by its id, its name or the beginning of either, unless two 
   });
   expect(await findOrganization(reader, ' ')).toMatchObject({ isMissing: false, candidates: [] });
 });
+
+test('a whole name in any case comes before the names that begin so', async () => {
+  const { reader, read } = await openFilledMirror({ organizations: 2 });
+  await read('organization', [organization('organization-1', { fullName: 'Quay' })]);
+  const other = organization('organization-2', { fullName: 'Quay East' });
+  await read('organization', [other], { organizationId: 'organization-2' });
+  expect(await findOrganization(reader, 'quay')).toEqual({ id: 'organization-1' });
+  expect(await findOrganization(reader, 'Quay E')).toEqual({ id: 'organization-2' });
+});
