@@ -117,7 +117,7 @@ export default defineConfig({
           name: 'postgres',
           include: [
             ...POSTGRES,
-            'test/contract/**/*.test.ts',
+            'test/{contract,query}/**/*.test.ts',
             ...PLAYED_TWICE.map(name => `test/flows/${name}.test.ts`),
           ],
           /** This test reads a folder and no database. */

@@ -21,7 +21,7 @@ export interface Parameter<T> {
 export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
 /** The parsed values of a set of parameters. */
 export type CommandArguments<P extends ParameterSet> = {
-  readonly [Name in keyof P]: ReturnType<P[Name]['parse']>;
+  readonly [Name in keyof P]: ReturnType<NonNullable<P[Name]>['parse']>;
 };
 
 type Description = Parameter<unknown>['description'];

@@ -98,7 +98,7 @@ test('Changes says when there are none, and refuses a malformed instant with a s
   expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
   expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The range ends at');
-  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Near: retirements');
+  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Did you mean retirements?');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
 });

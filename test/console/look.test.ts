@@ -45,11 +45,11 @@ test('Reconciliation shows its verdict first, then each unbalanced sum with the 
   await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
   await scene.read('retirements', [retirement('r-1')]);
   expect(wordsOf(await page('/balance'))).toMatch(
-    /All \d+ sums are balanced\. Covers every list of \d of the 1 known organization\./,
+    /All \d+ checks passed\. Covers every list of \d of 1 organization\./,
   );
   await scene.db.change("UPDATE warehouse_credits SET amount_micro = 1 WHERE credit_id = 'c-1'");
   const wrong = wordsOf(await page('/balance'));
-  expect(wrong).toMatch(/1 of \d+ sums are not balanced\./);
+  expect(wrong).toMatch(/1 of \d+ checks failed\./);
   expect(wrong).toMatch(/Unbalanced sums.*warehouse c-1/);
 });
 

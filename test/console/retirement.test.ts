@@ -104,7 +104,7 @@ test('T83 a file that no row names is not served', async () => {
 test('a retirement page shows its provenance, known gaps and permanent link', async () => {
   const { page, words, clock } = await stage();
   const said = await words('/retirements/r-1');
-  expect(said).toMatch(/Observed by sync \d+: asked .*, ended .* \(complete\)\. Triggered by: delivery/);
+  expect(said).toMatch(/Observed by sync \d+: started .*, ended .* \(complete\)\. Triggered by delivery/);
   expect(said).toContain('Known gaps');
   const shown = await page('/retirements/r-1');
   const [, cited = ''] = /Permanent link: <a href="([^"]+)"/.exec(shown) ?? [];
@@ -120,9 +120,9 @@ test('as of an instant before the mirror a retirement page shows when it was fir
   expect(answer.status).toBe(200);
   const said = wordsOf(await answer.text());
   expect(said).toContain('Retirement r-1 was not in the mirror at that time.');
-  expect(said).toContain(`The mirror had not seen it in the list by ${wordsOf(renderInstant(at).text)}.`);
+  expect(said).toContain(`The mirror had not observed it by ${wordsOf(renderInstant(at).text)}.`);
   expect(said).toMatch(
-    /First seen [^.]+\.\d+ UTC\. Earlier history is unknown\. The registry dates it 1 Mar 2026, 10:00:00.000 UTC\./,
+    /First observed [^.]+\.\d+ UTC\. Earlier history is unknown\. Dated by the registry: 1 Mar 2026, 10:00:00.000 UTC\./,
   );
   expect(said).toMatch(/retirements: not known before [^.]+\.\d+ UTC, the end of the first complete read/);
   expect(said).toContain('Back to now');
@@ -147,7 +147,7 @@ test('a replaced certificate file stays linked in the history', async () => {
 
 test('T89 a row that was edited by hand is reported, and not as confirmed unchanged', async () => {
   const { words, scene } = await stage();
-  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the complete read');
+  expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the full read');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');
   expect(said).toContain('Somebody changed it by hand: its document contradicts beneficiary.');

@@ -72,7 +72,7 @@ test('an empty list is explained by the filter that no row fits, and what is nea
     return await explainNothing(filled.reader, request);
   };
   expect(await explained({ beneficiary: 'Harbour Ferrys' })).toEqual([
-    'No retirement has "Harbour Ferrys" in its beneficiary. Near: "Harbour Ferries".',
+    'No retirement has "Harbour Ferrys" in its beneficiary. Did you mean "Harbour Ferries"?',
   ]);
   expect(await explained({ id: 'r-9' })).toEqual(['There is no retirement "r-9".']);
   expect(await explained({ beneficiary: 'ferries' })).toEqual([]);

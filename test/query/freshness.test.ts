@@ -129,7 +129,7 @@ test('a sentence says why a list is stale, and what went wrong', () => {
   const told = { failing_since: null, error: null, oldest_unread_at: 'T1', worker_seen_at: 'T2' };
   const stale = (reason: string, error: string | null = null) =>
     sentenceOf({ ...told, state: 'stale', reason, error });
-  expect(stale('unread_webhook')).toBe('a delivery of T1 is not read yet');
+  expect(stale('unread_webhook')).toBe('the delivery received T1 has not been read yet');
   expect(stale('worker_gone', 'answered 503')).toBe('no worker has been seen since T2 (answered 503)');
   expect(stale('read_failed', 'answered 503')).toBe('answered 503');
   expect(stale('removals_unconfirmed', 'two are missing')).toBe('two are missing');

@@ -82,7 +82,7 @@ test('a list is known from the end of its first complete read', async () => {
     ['Organization 2', first],
   ]);
   expect(sayOldest(known)).toEqual([
-    `What changed at the registry after ${first} was not read by then: the oldest of 2 reads, of Organization 2.`,
+    `Changes after ${first} had not been read yet (the oldest of 2 reads: Organization 2).`,
   ]);
   const before = await readKnownOf(reader, {
     ...now,
@@ -141,7 +141,7 @@ test('an explanation names the read that showed a row, and the one that ended it
     last_seen_at: changed,
   });
   expect(reasonsOf(second).join('\n')).toContain(
-    `Last seen unchanged by the complete read that began ${changed}.`,
+    `Confirmed unchanged by the full read that started ${changed}.`,
   );
 });
 
@@ -159,7 +159,7 @@ test('a row that is gone is explained by its last version', async () => {
   expect(told).toMatchObject({ row: null, document: null, until: gone, certificate: null });
   expect(reasonsOf(told)).toContain(`It was no longer listed at ${instant(clock.at)}.`);
   const before = await explain(filled, 'r-1-0', '2020-01-01T00:00:00.000Z');
-  expect(reasonsOf(before)).toContain('The mirror had not seen it in the list by 2020-01-01T00:00:00.000Z.');
+  expect(reasonsOf(before)).toContain('The mirror had not observed it by 2020-01-01T00:00:00.000Z.');
 });
 
 test('findings are those that a worker counted last, or those of this moment', async () => {
@@ -186,10 +186,10 @@ test('sums of balances tell how many organizations they have, and whether all ar
   await read('inventory', []);
   const balance = await readBalance(reader, null);
   expect([balance.organizations, balance.known, balance.uninstalled]).toEqual([1, 2, 0]);
-  expect(coverageOf(balance)).toBe('These sums have all lists of 1 of the 2 known organizations.');
+  expect(coverageOf(balance)).toBe('Covers every list of 1 of 2 organizations.');
   expect(balance.notBalanced).toEqual([]);
   expect(balance.balanced).toBe(true);
-  expect(verdictOn(balance)).toMatch(/^All \d+ sums are balanced\./);
+  expect(verdictOn(balance)).toMatch(/^All \d+ checks passed\./);
   expect(listedIn(balance).map(({ identity }) => identity)).toContain('retirements');
   const own = await readBalance(reader, 'organization-2');
   expect(new Set(own.sums.map(line => line.organization_name))).toEqual(new Set(['Organization 2']));

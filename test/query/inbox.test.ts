@@ -76,7 +76,7 @@ test('a delivery that waits for more than a minute is a trouble that leads to it
     isFault: true,
     href: `/deliveries/${id}`,
     command: `carbon-mirror deliveries show ${id}`,
-    todo: 'Nothing has gone wrong with it: it waits for its turn.',
+    todo: 'It has not failed: it is waiting for its turn.',
   });
 });
 
@@ -116,7 +116,7 @@ test('rejected webhooks are added up over the minutes, most first, and are a fau
   expect((await sumRejected(reader, instant(clock.at))).map(each => each.rejected)).toEqual([3]);
   const causes = await readRejectionCauses(reader, clock.at);
   expect(causes.map(({ isFault }) => isFault)).toEqual([true, false]);
-  expect(causes[0]?.found).toMatch(/^5 webhooks rejected since .* UTC, signature not valid \(401\)$/);
+  expect(causes[0]?.found).toMatch(/^5 webhooks rejected since .* UTC: signature not valid \(401\)$/);
   expect((await readActivity(reader, clock.at)).causes).toMatchObject([{ check: 'rejected_webhooks' }]);
   clock.at += MINUTE;
   await deliver(filled);
@@ -125,8 +125,10 @@ test('rejected webhooks are added up over the minutes, most first, and are a fau
 
 test('each reason of a rejection has its advice', () => {
   const advice = (reason: string, prefix: string) => adviceFor({ reason, header_prefix: prefix });
-  expect(advice('signature_not_valid', '')).toBe("Is WEBHOOK_SECRETS the registry's?");
-  expect(advice('no_signature', 'icr')).toContain('Is REGISTRY_HEADER_PREFIX right?');
+  expect(advice('signature_not_valid', '')).toBe(
+    'Check that WEBHOOK_SECRETS matches the secret at the registry.',
+  );
+  expect(advice('no_signature', 'icr')).toContain('Check REGISTRY_HEADER_PREFIX');
   expect(advice('no_signature', '')).toContain('somebody else sent these');
   expect(advice('wrong_content_type', 'registry')).toContain('content type');
   expect(advice('not_stored', '')).toContain("receiver's log");
@@ -148,9 +150,7 @@ test('failed jobs are a fault, and lists that failed lead to their organizations
     href: '/jobs?state=failed',
   });
   expect(findFailing(0)).toEqual([]);
-  expect(findFailing(2)).toMatchObject([
-    { found: '2 lists could not be read, or not be believed, the last time' },
-  ]);
+  expect(findFailing(2)).toMatchObject([{ found: 'The last read of 2 lists failed or looked implausible' }]);
 });
 
 test('a delivery stands beside the job that answers it, with its end in words', async () => {
