@@ -20,7 +20,7 @@ export const PROGRAM = [
 export const SLOW = [
   'test/{deploy,readme,run-tests}.test.ts',
   'test/app/{secrets,up,work}.test.ts',
-  'test/cli/{approved-words,deep-documents,restore,sync,verify,writing}.test.ts',
+  'test/cli/{approved-words,check-script,deep-documents,restore,restoring,sync,verify,writing}.test.ts',
   'test/contract/evidence-{export,others}.test.ts',
   'test/duckdb/*.test.ts',
   'test/flows/{answers,declined,findings,forged,fuzz,keeping,long-runs,mutants,owners,processes,quiet}.test.ts',

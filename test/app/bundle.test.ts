@@ -17,10 +17,10 @@ const all = (pattern: RegExp, code: string): string[] =>
 
 /** What the command line itself knows of them: words, the look of a key and of an address, what a sandbox is told and how it is reached. */
 const COMMAND_LINE = [
-  'mirror/person.ts',
+  'mirror/email-matching.ts',
   'registry/auth/private-key.ts',
   'sandbox/control/client.ts',
-  'sandbox/http/call.ts',
+  'sandbox/http/fetch.ts',
   'sandbox/registry/permissions.ts',
   'sync/plan.ts',
 ];

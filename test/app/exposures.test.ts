@@ -14,7 +14,7 @@ async function warnings(argv: readonly string[], env: Record<string, string>, is
   const started = startProcess(argv, { PORT: '0', SYNC_SCHEDULE: '0 0 1 1 *', ...env });
   await started.line(line => line['msg'] === isReady);
   const lines = started.output().split('\n');
-  return lines.filter(line => /to others|OPERATIONS_HOST|Warning/.test(line));
+  return lines.filter(line => /to other users|OPERATIONS_HOST|Warning/.test(line));
 }
 
 function createFiles(mode: number) {
@@ -43,9 +43,9 @@ test('T70 a folder and files that others may read or write, and operations for o
     'receiving webhooks',
   );
   expect(receive).toEqual([
-    expect.stringMatching(/"todo":"chmod 700 .*DATA_DIR is open to others \(mode 777\)/),
+    expect.stringMatching(/"todo":"chmod 700 .*DATA_DIR is accessible to other users \(mode 777\)/),
     expect.stringContaining('the file of WEBHOOK_SECRETS_FILE is accessible to other users (mode 644)'),
-    expect.stringContaining('OPERATIONS_HOST is 0.0.0.0: other machines may ask'),
+    expect.stringContaining('OPERATIONS_HOST is 0.0.0.0: other machines can read livez, readyz and metrics'),
   ]);
   chmodSync(dataDir, 0o750);
   const work = await warnings(

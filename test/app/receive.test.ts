@@ -109,7 +109,7 @@ test('T03 it refuses to start without a secret, exit 2, and names every setting 
   expect(started.output()).not.toContain('    at ');
 });
 
-test('a port that is taken is told in words, and the process ends', async () => {
+test('a port that is in use is reported in a sentence, and the process ends', async () => {
   const receiver = await startReceiver();
   const port = new URL(receiver.url).port;
   const second = startProcess(['receive'], {
@@ -120,7 +120,7 @@ test('a port that is taken is told in words, and the process ends', async () => 
     OPERATIONS_PORT: '0',
   });
   expect(await second.ended).toBe(2);
-  expect(second.output()).toContain(`port ${port}`);
+  expect(second.output()).toContain(`Port ${port} is in use by another program.`);
   expect(second.output()).not.toContain('    at ');
 });
 
@@ -245,7 +245,7 @@ test('readyz tells that it is ready, and metrics count what came', async () => {
   );
 });
 
-test('a port that nobody named is the next free one; one that was named and is taken is told, exit 2', async () => {
+test('without PORT the next free port is used; a PORT that is in use is reported, exit 2', async () => {
   const start = (more: Record<string, string>): StartedProcess =>
     startProcess(['receive'], {
       REGISTRY_APP_ID: APP_ID,
@@ -262,7 +262,7 @@ test('a port that nobody named is the next free one; one that was named and is t
 
   const named = start({ PORT: String(ports[0]) });
   expect(await named.ended).toBe(2);
-  expect(named.said()).toContain(`port ${ports[0]}`);
+  expect(named.said()).toContain(`Port ${ports[0]} is in use by another program.`);
 });
 
 test('a process whose parent died before it was at work ends', async () => {

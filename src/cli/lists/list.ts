@@ -29,7 +29,7 @@ export function listCommand(list: List): Command {
     run: (context, { asOf, limit, ...given }) =>
       printList(context, list, {
         given,
-        at: typeof asOf === 'object' ? asOf.until : null,
+        at: asOf?.until ?? null,
         limit: limit || null,
       }),
   });
