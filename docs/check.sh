@@ -76,7 +76,7 @@ strange=$(find . ! -type f ! -type d -o -type f -size +2097151 | head -n 1)
 for file in WHAT.txt checkpoint.txt rows.txt context.txt nodes.txt others.txt named.txt; do
   [ -f $file ] || stop "This is no folder of evidence: $file is not there, or is no file."
 done
-place='(0|[1-9][0-9]{0,14})' hash='[0-9a-f]{64}' group='[a-z]+ (mirror|registry) [0-9]{4}-[0-9]{2}'
+place='(0|[1-9][0-9]{0,14})' hash='[0-9a-f]{64}' group='[a-z]+(_[a-z]+)* (mirror|registry) [0-9]{4}-[0-9]{2}'
 demand_form nodes.txt "(0|[1-9][0-9]?) $place $hash"
 demand_form named.txt "$place $hash [a-z]+"
 demand_form others.txt "$place $group $place $hash"
@@ -161,7 +161,7 @@ comm -3 "$W/named" "$W/files" | sed 's/.* \(.*\)/\1 is not there, is of no leaf,
 
 # 6. Completeness. The last leaf has the hash of named.txt: place, commitment and kind of the newest leaf of each organization, of
 # what is known of each, and of all that was erased, put back or signed anew. That of an organization has the hash of
-# months/PLACE.txt: list, who dates, month, rows, rows without amount, sum in millionths of a tonne, and a hash.
+# months/PLACE.txt: list, who dates, month, rows, rows without a usable amount, sum in millionths of a tonne, and a hash.
 named=$(run '(($1 == last) && (plain("kind") == "complete")) { print plain("named_sha256") }' last=$((size - 1)) "$W/context")
 [ "$named" = "$(hash_of named.txt)" ] || bad "named.txt is not what the last leaf of the checkpoint says"
 run '(plain("kind") ~ /^(organization|coverage|forget|purge|restore|key)$/) { print $1, $2, plain("kind"), plain("organization_id"), plain("months_sha256") }' "$W/context" | sort >"$W/kinds"
@@ -209,7 +209,7 @@ run '
     if (asked || (whole && others)) { all[name] += $5; seen[name] += shown } }
   END { for (key in n) for (i = 1; i <= n[key]; i++) { r = row[key, i]; if (amount[key, i] == "other") continue; if (!(r in stood)) { stood[r]; print "DOES NOT FIT: row " r " is not shown to stand at this checkpoint" } else if (!(r in meant)) { meant[r]; print "DOES NOT FIT: row " r " is of no month of " which } }
     for (name in all) print name ": " seen[name] " of the " all[name] " that were sealed" ((seen[name] < all[name]) ? ", the others by their hash alone" : ", none of these left out" \
-      ((name ~ /^retirements/) ? sprintf("; %.0f.%06d t, %d without an amount", high[name] + int(low[name] / 1000000), low[name] % 1000000, without[name]) : "")) }' months="$W/months" hashes="$W/hashes" "$W/hashes" "$W/members" "$W/months" >"$W/found"
+      ((name ~ /^retirements/) ? sprintf("; %.0f.%06d t, %d without a usable amount", high[name] + int(low[name] / 1000000), low[name] % 1000000, without[name]) : "")) }' months="$W/months" hashes="$W/hashes" "$W/hashes" "$W/members" "$W/months" >"$W/found"
 [ ! -s "$W/found" ] || say "$(sort "$W/found")" && grep -q '^DOES' "$W/found" && echo 1 >>"$W/bad"
 
 demand_ended

@@ -12,7 +12,10 @@ import {
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { BOTH } from '../support/mirror/open.js';
+import { parseObject } from '../../src/registry/json/json-object.js';
+import { LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
+import { SOURCES } from '../../src/sync/sources.js';
+import { BOTH, type TestMirror } from '../support/mirror/open.js';
 import { alter, exportable } from '../support/folder-of-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { atLength } from '../support/long.js';
@@ -64,11 +67,29 @@ function replaceTool(name: string, script: string, real = findProgram(name)): st
   return tools;
 }
 
-/** Folders of evidence that fit, each to be altered in a copy. */
-async function prepare() {
+/** Reads a row into the list; the same row has the fields of every list. */
+async function readRow<Name extends ListResource>({ read }: TestMirror, name: Name): Promise<void> {
+  const row = {
+    id: name === 'organization' ? 'organization-1' : `${name}-1`,
+    creditId: 'c-1',
+    amount: 1,
+    address: '0x1',
+    email: 'ada@example.com',
+    createdAt: '2025-05-01T00:00:00.000Z',
+  };
+  await read(name, [SOURCES[name].parse(parseObject(JSON.stringify(row), name))]);
+}
+
+/** Writes evidence into files. */
+async function exportableFiles() {
   const [engine] = BOTH;
   if (engine === undefined) throw new Error('expected an engine');
-  const { write, hex, older } = await exportable(engine);
+  return await exportable(engine);
+}
+
+/** Folders of evidence that fit, each to be altered in a copy. */
+async function prepare() {
+  const { write, hex, older } = await exportableFiles();
   const originals = new Map<string, string>();
   const copyOf = async (what: string) => {
     const folder = originals.get(what) ?? (await write(what, '--since', older)).folder;
@@ -95,6 +116,18 @@ describe('check.sh', () => {
         const answers = [whole, altered].map(folder => run(folder, words, { shell, tools }));
         expect(answers, `${shellName}, ${awkName}`).toEqual(expected);
       }
+  });
+
+  test('T93 a folder with rows of every list fits', async () => {
+    const { stage, round, write, hex, older } = await exportableFiles();
+    for (const name of LIST_RESOURCES) await readRow(stage, name);
+    await round();
+    const { folder } = await write('organization-1', '--since', older);
+    const { status, said } = run(folder, [hex, older]);
+    expect(status, said).toBe(FITS);
+    /** People are sealed and not exported. */
+    for (const name of LIST_RESOURCES.filter(each => each !== 'members'))
+      expect(said).toMatch(new RegExp(`^${name}, observed by the mirror: [1-9]`, 'm'));
   });
 
   test.each(SHELLS)('T93 no text of a folder is run as a command (%s)', async (_name, shell) => {

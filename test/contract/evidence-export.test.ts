@@ -166,7 +166,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(stderr).toContain('no row of retirement 0f0f0f0f-1111-4111-8111-111111111111 is sealed');
     const none = await write('1999-12');
     expect(none).toMatchObject({ exitCode: EXIT.checkFailed });
-    expect(none.stderr).toMatch(/no row of period 1999-12 is sealed so far\.\n.* never sealed\./);
+    expect(none.stderr).toMatch(/no row of period 1999-12 is sealed yet\.\n.* never sealed\./);
     expect(existsSync(none.folder)).toBe(false);
     const early = await write('2025', '--as-of', '2020-01-01');
     expect(early.stderr).toContain('nothing was sealed by then');
@@ -199,7 +199,7 @@ describe.each(ENGINES)('$name', engine => {
     const erased = await write('2025', '--as-of', then);
     expect(erased).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(erased.stderr).toContain('rows were erased by a purge after the checkpoint of');
-    expect((await write('2025')).stderr).toContain('no row of period 2025 is sealed so far');
+    expect((await write('2025')).stderr).toContain('no row of period 2025 is sealed yet');
   });
 
   test('the folder has what its sums say, paths of our own hashes alone, and a page without a script', async () => {
@@ -479,7 +479,7 @@ describe.each(ENGINES)('$name', engine => {
     await forge('DELETE FROM CHECKPOINTS WHERE size > ?', covered);
     const restored = await command('evidence', 'restored');
     expect(restored).toMatchObject({ exitCode: EXIT.ok });
-    expect(restored.stderr).toMatch(/goes on as mirror\.example\/log\/2026-.* sealed leaves were lost/);
+    expect(restored.stderr).toMatch(/continues as mirror\.example\/log\/2026-.* sealed leaves were lost/);
     await change();
     expect((await verified()).faults).toEqual([]);
     const { folder } = await write('organization-1', '--since', older);
