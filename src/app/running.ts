@@ -12,7 +12,7 @@ export interface Running {
 }
 
 /** Logged once however many connections were lost at once: a server that starts again ends all of them. */
-export const LOST = 'the connection to the database was lost, and is made anew';
+export const LOST = 'a database connection was lost and will be reopened';
 
 export const WAITS = 'the database is not ready: it is waited for a minute';
 
