@@ -40,7 +40,9 @@ long.test(
       stderr: expect.stringContaining('Reads and certificates are paused: '),
     });
     const status = await runProcess(['status'], env);
-    expect(status.stdout).toMatch(/\nREADS AND CERTIFICATES ARE PAUSED: \d+ MiB are free, 999999999 MiB are kept/);
+    expect(status.stdout).toMatch(
+      /\nREADS AND CERTIFICATES ARE PAUSED: \d+ MiB are free, 999999999 MiB are kept/,
+    );
     const doctor = await runProcess(['doctor', '--json'], env);
     expect(JSON.parse(doctor.stdout)).toContainEqual(
       expect.objectContaining({ check: 'disk', state: 'fail', found: expect.stringContaining('pause') }),

@@ -148,8 +148,8 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   const doctor: Record<string, string>[] = JSON.parse((await demo.run('doctor', '--json')).stdout);
   expect(doctor.filter(({ check }) => check === 'drift')).toEqual([]);
 
-  const letsIn = '"npx carbon-mirror console url" prints the address that lets a browser in.';
-  await expect.poll(() => first.said()).toContain(letsIn);
+  const signInNotice = 'Run "npx carbon-mirror console url" for a sign-in link.';
+  await expect.poll(() => first.said()).toContain(signInNotice);
   const address = `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`;
   await expect.poll(() => first.said().trimEnd().split('\n').at(-1)).toBe(address);
   expect(first.said()).not.toContain('key=');
@@ -283,7 +283,7 @@ describe('with some settings but not all', () => {
   });
 });
 
-describe('a port that is taken is told in words, exit 2, and nothing is left running', () => {
+describe('a port that is in use is reported in a sentence, exit 2, and no process keeps running', () => {
   test.each(['PORT', 'SANDBOX_PORT'])('%s', async name => {
     const demo = await oldDemo();
     const stranger = createServer().listen(Number(demo.env[name]), '127.0.0.1');
@@ -291,13 +291,13 @@ describe('a port that is taken is told in words, exit 2, and nothing is left run
     const up = demo.start();
     expect(await up.ended).toBe(2);
     await up.gone;
-    expect(up.said()).toContain(`port ${demo.env[name] ?? ''}`);
+    expect(up.said()).toContain(`Port ${demo.env[name] ?? ''} is in use by another program.`);
     expect(up.said()).not.toContain('    at ');
   });
 });
 
 long.test(
-  'a console whose port is taken is told of in words, and The other processes keep running.',
+  'a console whose port is in use is reported in a sentence, and the other processes keep running',
   async () => {
     const demo = await oldDemo();
     const port = Number(demo.env['CONSOLE_PORT']);
@@ -396,7 +396,7 @@ test('where there is no mirror a command says so, and leaves nothing behind', as
   const nobody = await createDemo();
   const alone = await nobody.run('status');
   expect(alone.exitCode).toBe(2);
-  expect(alone.stderr).toMatch(/^There is no mirror in data: expected the file data\/mirror\.db\.\nStart /);
+  expect(alone.stderr).toMatch(/^There is no mirror in data: the file data\/mirror\.db is missing\.\nStart /);
   expect(readdirSync(nobody.cwd)).toEqual([]);
 });
 

@@ -55,7 +55,7 @@ test('T47 documents and signed texts deeper than SQLite reads end no command, no
   };
   await deepen();
   const verified = await run('verify');
-  expect([verified.exitCode, verified.stderr]).toEqual([3, expect.stringContaining('Faults: ')]);
+  expect([verified.exitCode, verified.stderr]).toEqual([3, expect.stringContaining('Verification failed: ')]);
   expect(verified.stdout).not.toMatch(/malformed|call stack/i);
   await again(commands);
   await demo.change('DELETE FROM organizations');

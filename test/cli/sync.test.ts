@@ -185,7 +185,7 @@ describe('of an app that may read little', () => {
     const { exitCode, stdout, stderr } = await sync();
     expect(exitCode).toBe(4);
     expect(stdout).toMatch(/retirements .* no access \(no permission\)/);
-    expect(stderr).toMatch(/retirements: refused, although it is permitted/);
+    expect(stderr).toMatch(/retirements: refused although permitted: /);
   });
 
   test('a list that the registry has not is no fault of a read; that its last read broke is one, and named', async () => {

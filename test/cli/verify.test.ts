@@ -356,7 +356,7 @@ test('of many faults of one kind five are listed, and all are counted', async ()
   expect([told.length, told.at(-1)?.where, sumOf(told)]).toEqual([6, `${many - 5} more`, many]);
   expect(rows).toBeGreaterThan(many);
   const said = await runCommand(['verify'], { env });
-  expect(said.stderr).toContain(`Faults: ${withThousands(sumOf(found))}.`);
+  expect(said.stderr).toContain(`Verification failed: ${withThousands(sumOf(found))} faults.`);
   expect(found.length).toBeLessThan(sumOf(found));
 });
 

@@ -107,7 +107,7 @@ describe('reservations', () => {
     const no = await runCommand(finish, { env: demo.env, terminal: true, input: 'n\n' });
     expect(no).toMatchObject({ exitCode: 130, stdout: '' });
     expect(no.stderr).toContain(`Retire 3 t of ${offered} (project `);
-    expect(no.stderr).toContain('for Harbour Ferries. This cannot be undone. Go on? [y/N] ');
+    expect(no.stderr).toContain('for Harbour Ferries. This cannot be undone. Continue? [y/N] ');
     const yes = await runCommand(finish, { env: demo.env, terminal: true, input: 'y\n' });
     expect(yes.exitCode).toBe(0);
     expect(yes.stdout).toContain('finished');
@@ -148,13 +148,18 @@ describe('reservations', () => {
     expect(queued.stderr).toContain('The retirement may still be pending');
   });
 
-  test('an action that lacks its words, or has those of another, is refused before anything is sent', async () => {
+  test('an action with a missing or unsuitable option is refused before anything is sent', async () => {
     const finish = ['reservations', 'finish', 'x', '--organization', owner, '--action'];
-    await expectFault(2, 'retire needs --beneficiary and --reason.', ...finish, 'retire');
-    await expectFault(2, 'transfer needs --receiver-id or --receiver-address.', ...finish, 'transfer');
+    await expectFault(2, '--action retire requires --beneficiary and --reason.', ...finish, 'retire');
     await expectFault(
       2,
-      'transfer takes no --beneficiary.',
+      '--action transfer requires --receiver-id or --receiver-address.',
+      ...finish,
+      'transfer',
+    );
+    await expectFault(
+      2,
+      '--action transfer does not accept --beneficiary.',
       ...finish,
       'transfer',
       '--receiver-id',
@@ -164,7 +169,7 @@ describe('reservations', () => {
     );
     await expectFault(
       2,
-      'retire takes no --receiver-id.',
+      '--action retire does not accept --receiver-id.',
       ...finish,
       ...RETIRE.slice(1),
       '--receiver-id',
@@ -205,7 +210,7 @@ describe('reservations', () => {
       owner,
       '--yes',
     );
-    await expectFault(6, 'There is no "unknown" in reservations', 'reservations', 'show', 'unknown');
+    await expectFault(6, 'No row of reservations has the id "unknown"', 'reservations', 'show', 'unknown');
   });
 });
 
@@ -213,7 +218,7 @@ test('who guesses at a command of a group is told those that it has', async () =
   const { exitCode, stderr } = await run('reservations', 'retire', 'some-id');
   expect(exitCode).toBe(2);
   expect(stderr).toContain("unknown command 'retire'");
-  expect(stderr).toContain('finish: Retire or transfer what is reserved, as --action says');
+  expect(stderr).toContain('finish: Retire or transfer reserved credits');
 });
 
 describe('trigger', () => {
@@ -276,7 +281,7 @@ describe('trigger', () => {
     });
     expect(await run(...post('installed', ...there))).toMatchObject({
       exitCode: 3,
-      stderr: expect.stringContaining('answered 500, not from 200 to 299'),
+      stderr: expect.stringContaining('Expected status 200 to 299 for the delivery, got 500.'),
     });
     other.close();
   });
@@ -300,7 +305,7 @@ describe('trigger', () => {
         check: 'rejected_webhooks',
         state: expect.stringMatching(/warn|fail/),
         found: expect.stringMatching(
-          /^2 webhooks rejected since .*\d\d:\d\d UTC, signature not valid \(401\)$/,
+          /^2 webhooks rejected since .*\d\d:\d\d UTC: signature not valid \(401\)$/,
         ),
         todo: expect.stringContaining('Check that WEBHOOK_SECRETS matches the secret at the registry.'),
       },
@@ -328,7 +333,7 @@ describe('faults of the registry', () => {
     const credit = ['--credit-id', offered, '--amount', '1'];
     await expectFault(
       4,
-      'It needs organization_warehouse:write.',
+      'It requires the permission organization_warehouse:write.',
       'reservations',
       'create',
       ...of,

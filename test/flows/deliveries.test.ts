@@ -189,10 +189,10 @@ test('T99 a delivery whose read failed in part shows what failed and when it is 
   registry.faults.remove(id);
   expect(await program.inbox.prioritizeFailed(['unavailable'])).toBe(1);
   const [last] = await program.column<string>("SELECT started_at FROM jobs WHERE kind = 'retry'");
-  expect((await said()).delivery.end).toContain(`retried ${last?.slice(11, 16)}`);
+  expect((await said()).delivery.end).toContain(`tried again ${last?.slice(11, 16)}`);
   time.move(60_000);
   await program.rest();
-  expect((await said()).delivery.end).toContain('read in part: retirements failed (503), retried');
+  expect((await said()).delivery.end).toContain('read in part: retirements failed (503), tried again');
   retire(1);
   await program.rest();
   expect((await said()).delivery.end).toMatch(/^read in \d+\.\d s: /);

@@ -29,7 +29,7 @@ test('what is found is counted in status, doctor and verify, and is no fault of 
   expect(exitCode).toBe(0);
   expect(JSON.parse(stdout).findings).toContainEqual({ finding: 'negative_amount', rows: 1 });
   expect((await ask('verify')).stderr).toContain('negative_amount: 1');
-  expect((await ask('available')).stdout).toContain('(1 row, without 1 without a usable amount)');
+  expect((await ask('available')).stdout).toContain('(1 row, excluding 1 without a usable amount)');
   expect(JSON.parse((await ask('doctor', '--json')).stdout)).toContainEqual(
     expect.objectContaining({
       check: 'findings',

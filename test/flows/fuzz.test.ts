@@ -25,14 +25,14 @@ test.each([
   expect(status, said).toBe(0);
 });
 
-const DELIVERY = ['typeof value === "string" ? plainText', 'true ? plainText'] as const;
+const DELIVERY = ['typeof value === "string" ? toPlainText', 'true ? toPlainText'] as const;
 const LIMIT = ['/^\\d{1,15}$/.test(given)', 'given.none.test(given)'] as const;
 const SAID = ["none !== ''", "none === ''"] as const;
-const OBJECT = ["throw badAnswer(what, 'an object', kindOf(value));", ''] as const;
+const OBJECT = ["throw createBadAnswerError(label, 'an object', describeType(parsedValue));", ''] as const;
 
 const BROKEN: readonly (readonly [string, string, () => string])[] = [
   ['T12 a post', 'posts=400', () => brokenProgram('receiver-thread.js', ...DELIVERY)],
-  ['T34 an answer', 'answers=500', () => brokenFiles('registry/json/fields.js', ...OBJECT)],
+  ['T34 an answer', 'answers=500', () => brokenFiles('registry/json/json-object.js', ...OBJECT)],
   ['a command line', 'commands=100', () => brokenFiles('cli/options.js', ...LIMIT)],
   ['an answer that says nothing', 'commands=1000', () => brokenFiles('cli/output/output.js', ...SAID)],
 ];

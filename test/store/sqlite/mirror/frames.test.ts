@@ -11,11 +11,11 @@ import { clientOf, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';
 
 /** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to the store, what the store calls as it gives them to its thread, then all in the thread. The call by message, which both threads share, is a file of its own. */
-const FRAMES_AT_MOST = 16;
+const FRAMES_AT_MOST = 17;
 const FILES_AT_MOST = 9;
 
 const LONG = 100;
-const WORKER = 'sync/worker/worker';
+const WORKER = 'sync/worker/';
 const FIRST = 'sync/installation/read-installation';
 const THREAD = 'thread';
 const SOURCE = /^\/\/ src\/([\w/-]+)\.ts$/;
@@ -115,7 +115,7 @@ test.each([
   expect(inThread.at(-1)).toBe(THREAD);
   const [inStore = []] = posts;
   expect(inStore.length).toBeGreaterThan(0);
-  const byWorker = caller.filter(file => file !== WORKER && !file.endsWith('.test'));
+  const byWorker = caller.filter(file => !file.startsWith(WORKER) && !file.endsWith('.test'));
   expect(byWorker.at(-1)).toBe(FIRST);
   const frames = [...inThread, ...inStore, ...byWorker];
   expect(frames.length, frames.join('\n')).toBeLessThanOrEqual(FRAMES_AT_MOST);
