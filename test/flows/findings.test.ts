@@ -127,7 +127,7 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
       env: { DATA_DIR: program.folder },
       now: program.time.now,
     });
-    expect(stdout).toContain('5 t of what was retired fits no reservation or request in the mirror');
+    expect(stdout).toContain('5 t of the retirements match no reservation or request in the mirror');
     expect(exitCode).toBe(0);
   });
 

@@ -64,8 +64,9 @@ export const VERIFY = defineCommand({
     sayLeft(context, left ?? []);
     if (unchecked > 0) context.printNotice(`${describeUnchecked(unchecked)}.`);
     if (faults.length > 0) {
+      const faultCount = faults.reduce((sum, { count }) => sum + count, 0);
       throw checkFault(
-        `Verification failed: ${withThousands(faults.reduce((sum, { count }) => sum + count, 0))} faults.`,
+        `Verification failed: ${formatCount(faultCount, 'fault')}.`,
         compared === null || compared.faults.length < faults.length
           ? '"carbon-mirror sync --full" restores current data from the registry; only a backup restores dates, past versions and damaged files.'
           : 'The registry may have changed without a webhook: run "carbon-mirror sync", then verify again. Rows that still differ were changed in the mirror; "carbon-mirror sync --full" restores them.',
