@@ -18,11 +18,12 @@ export const PROGRAM = [
 
 /** Program tests that take long. `npm run test:all` runs them; `npm test` runs a shorter test of each promise that they prove. */
 export const SLOW = [
-  'test/{deploy,readme,run-tests}.test.ts',
-  'test/app/{secrets,up,work}.test.ts',
+  'test/{build,deploy,readme,run-tests}.test.ts',
+  'test/app/{receive,secrets,up,work}.test.ts',
   'test/cli/{approved-words,check-script,deep-documents,restore,restoring,sync,verify,writing}.test.ts',
   'test/contract/evidence-{export,others}.test.ts',
   'test/duckdb/*.test.ts',
+  'test/sandbox/webhooks.test.ts',
   'test/flows/{answers,declined,findings,forged,fuzz,keeping,long-runs,mutants,owners,processes,quiet}.test.ts',
 ];
 
