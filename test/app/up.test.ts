@@ -180,7 +180,7 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   expect(same.installations.list()).toEqual(world.installations.list());
   expect(same.apps.list().map(({ id }) => id)).toEqual(world.apps.list().map(({ id }) => id));
   expect(await rows(demo, versions)).toEqual(before);
-  expect((await demo.run('up', '--demo')).stderr).toContain('The demo in data/demo is running already');
+  expect((await demo.run('up', '--demo')).stderr).toContain('The demo in data/demo is already running');
   const worker = await pidOf(demo, 'work');
   process.kill(worker, 'SIGKILL');
   expect(await pidOf(demo, 'work', worker)).not.toBe(worker);
@@ -377,7 +377,7 @@ describe('a child that falls', () => {
     onTestFinished(() => void stranger.close());
     expect(await up.ended).toBe(2);
     await up.gone;
-    expect(up.said()).toContain(`port ${demo.env['PORT'] ?? ''}`);
+    expect(up.said()).toContain(`Port ${demo.env['PORT'] ?? ''} is in use by another program.`);
   });
 });
 
@@ -479,7 +479,7 @@ long.test(
       const again = await runProcess(['up', '--demo'], env, demo.cwd);
       expect(again).toMatchObject({ exitCode: 2 });
       expect(again.stderr).toContain(
-        `The demo in data/demo is running already, with its registry at ${registry}.`,
+        `The demo in data/demo is already running, with its registry at ${registry}.`,
       );
     }
     expect((await demo.run('doctor')).exitCode).toBe(0);
@@ -487,7 +487,7 @@ long.test(
 );
 
 long.test(
-  'a port that is taken changes nothing in the registry of the demo: no webhook is sent to a stranger',
+  'a port that is in use changes nothing in the registry of the demo: no webhook is sent to a stranger',
   async () => {
     const demo = await oldDemo();
     const before = webhookUrlIn(await demo.world());
