@@ -184,7 +184,7 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   const worker = await pidOf(demo, 'work');
   process.kill(worker, 'SIGKILL');
   expect(await pidOf(demo, 'work', worker)).not.toBe(worker);
-  expect(second.said()).toContain('"carbon-mirror work" ended by SIGKILL; it is started again in 1 s.');
+  expect(second.said()).toContain('"carbon-mirror work" ended by SIGKILL. Restarting it in 1 s.');
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
   await second.gone;
@@ -354,7 +354,7 @@ describe('a child that falls', () => {
       process.kill(second, 'SIGKILL');
       await pidOf(demo, role, second);
       for (const pauseS of [1, 2]) {
-        const told = `"carbon-mirror ${role}" ended by SIGKILL; it is started again in ${pauseS} s.`;
+        const told = `"carbon-mirror ${role}" ended by SIGKILL. Restarting it in ${pauseS} s.`;
         await expect.poll(() => up.said()).toContain(told);
       }
     }
@@ -372,7 +372,7 @@ describe('a child that falls', () => {
     const up = demo.start();
     await expect.poll(() => up.said()).toContain('This is a DEMO');
     process.kill(await pidOf(demo, 'receive'), 'SIGKILL');
-    await expect.poll(() => up.said()).toContain('it is started again in 1 s');
+    await expect.poll(() => up.said()).toContain('Restarting it in 1 s.');
     const stranger = createServer().listen(Number(demo.env['PORT']), '127.0.0.1');
     onTestFinished(() => void stranger.close());
     expect(await up.ended).toBe(2);
