@@ -8,13 +8,13 @@ import type { Io } from './io.js';
 import type { Format, Rows } from './output/output.js';
 import type { TableShape } from './output/table.js';
 
-/** What a command may use. Everything it opens is closed when the command ends. */
+/** Everything a command may use. Resources that it opens are closed when the command ends. */
 export interface CommandContext {
   readonly io: Io;
   readonly format: Format;
   /** The mirror of the settings, or the demo's; throws if there is none. */
   readonly location: () => MirrorLocation;
-  /** The same for commands that need no existing mirror. */
+  /** The mirror of the settings, for commands that do not need it to exist. */
   readonly settings: () => MirrorLocation;
   readonly reader: () => Promise<Reader>;
   readonly inbox: () => Promise<InboxPort>;

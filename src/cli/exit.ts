@@ -17,7 +17,7 @@ type Lines = string | readonly string[];
 export class CommandFault extends Error {
   override readonly name = 'CommandFault';
   readonly exitCode: ExitCode;
-  /** One printed line each. A line end inside a line came from outside, and is removed. */
+  /** Lines to print. A line break inside a line came from outside and is removed. */
   readonly lines: readonly string[];
 
   constructor(exitCode: ExitCode, message: Lines, advice: Lines = []) {

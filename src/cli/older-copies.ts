@@ -1,11 +1,11 @@
 import { type Finding, warn } from '../store/contract/finding.js';
 
-/** What `forget` and `purge` say of a folder that they do not touch. */
+/** Tells the user of `forget` or `purge` about a folder that these commands leave untouched. */
 export function describeOlderCopy(folder: string): string {
   return `NOT touched: ${folder} holds an older copy of the mirror. Remove it once you no longer need it.`;
 }
 
-/** What `doctor` says of the folders that hold older copies of the mirror. */
+/** Warns about each folder that holds an older copy of the mirror. */
 export function checkOlderCopies(folders: readonly string[]): Finding[] {
   return folders.map(folder =>
     warn(

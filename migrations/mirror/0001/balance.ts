@@ -506,7 +506,7 @@ FROM named GROUP BY serialization`;
   },
 );
 
-/** What a retirement says of itself. The name of its project is the project's. */
+/** The retirement's own facts. The project's name is not among them: renaming a project restates no retirement. */
 const FACTS_OF_RETIREMENT = [
   'project_id',
   'serialization',

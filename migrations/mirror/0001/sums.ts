@@ -36,7 +36,7 @@ const READ = {
 const exactOf = (amount: string) =>
   `millionths of a tonne, exact; null where ${amount} is, or where the sum is too large for that`;
 
-/** What is issued and what is expected are never one number: nobody can add them up by mistake. */
+/** Ex-post and ex-ante amounts have separate columns, so that nobody adds them by mistake. */
 const BY_TYPE = {
   amount_ex_post: ['real', 'tonnes, to look at; null where type is not exPost'],
   amount_ex_post_micro: ['large', exactOf('amount_ex_post')],

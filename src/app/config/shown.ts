@@ -4,10 +4,10 @@ const HOLDS_A_NAME = /(_DIR|_FILE|_URL|HOST|_NAMES|_ID)$/;
 const KEY = /-----|\n|^cr[su]_/;
 const PATH = /^\.{0,2}\/(.*\/)?[a-z]{3,}(\/|$|[._-])/i;
 const UUID = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/gi;
-/** A word that a person would type: letters with a number behind them, or a number. */
+/** A word as people type it: letters that may end with a number, or a number. */
 const WORD = /^([a-z]{0,24}\d{0,4}|\d{1,12})$/i;
-/** So many characters in other words look like a key. */
-const LEAST_OF_A_KEY = 12;
+/** A text with at least this many characters outside such words looks like a key. */
+const MIN_KEY_LENGTH = 12;
 const URL_TEXT = /^([a-z][a-z\d+.-]*:\/\/)(.*)$/is;
 
 /** Whether the value of a setting could be a secret that was pasted into the wrong place. */
@@ -17,7 +17,7 @@ export function mayBeSecret(name: string, value: string): boolean {
   if (PATH.test(value)) return false;
   const words = value.replaceAll(UUID, '').split(/[^a-z\d]+/i);
   const odd = words.filter(word => !WORD.test(word)).join('');
-  return /[@=]/.test(value) || odd.length >= LEAST_OF_A_KEY;
+  return /[@=]/.test(value) || odd.length >= MIN_KEY_LENGTH;
 }
 
 /** A URL without its user, password and query; null for any other text, and where these cannot be told apart. */

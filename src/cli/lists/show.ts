@@ -14,7 +14,7 @@ import { date, HOW_NAMED, required, parseWholeNumber, text } from '../options.js
 import type { Row } from '../../store/contract/tables.js';
 import { formatRow } from '../output/sheet.js';
 
-/** What `show` prints of a row besides its columns. */
+/** Extra output of `show` besides the columns of the row. */
 interface RowExtras {
   /** Further keys of the JSON. */
   readonly also?: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { withThousands } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 
-/** One value of a time series. */
+/** A value of a time series. */
 interface ChartPoint {
   readonly name: string;
   /** The value as text, for the tooltip and the table. */

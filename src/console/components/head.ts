@@ -25,7 +25,7 @@ export function renderFacts(values: readonly LabelledValue[], kind: Html | false
   return html`<dl class="facts${kind}">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-/** One event of a timeline. */
+/** An event of a timeline. */
 export interface TimelineEntry {
   readonly colour: 'good' | 'doubt' | 'bad' | 'none';
   readonly title: HtmlContent;

@@ -22,12 +22,12 @@ export async function isBeingCreated({ demo, folder }: MirrorLocation): Promise<
   return (await findSandbox(settings['REGISTRY_BASE_URL'])) !== null;
 }
 
-/** What `status` and `doctor` say meanwhile: the dates in the mirror are months old until then. */
+/** Text for `status` and `doctor` while the demo is created, when all dates in the mirror are months old. */
 export function describeCreation({ engine }: MirrorLocation): string {
   return `The demo in ${engine.location} is being created: it plays six months of history, then starts the receiver and the worker.`;
 }
 
-/** A registry has no such API, and what has the port may say nothing at all. */
+/** Whether a sandbox answers. A real registry has no control API, and another program on this port may not answer at all. */
 async function answersAsOne(control: ControlClient): Promise<boolean> {
   try {
     return typeof valueAt(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
