@@ -1,7 +1,7 @@
 # docker build -t carbon-mirror . && docker run --network host -v carbon-mirror:/data carbon-mirror
-# The console is reached at the loopback address of the host, since the container has the host's network. With a network of
-# its own it needs HOST=0.0.0.0, and has no console. Without settings it ends with exit code 2 (NODE_ENV=production): a demo starts
-# only by `docker run … carbon-mirror up --demo`.
+# With the host's network, the console is at the loopback address of the host. With a network of its own, the container needs
+# HOST=0.0.0.0 and has no console. Without settings it exits with code 2, because NODE_ENV=production: start a demo with
+# "docker run … carbon-mirror up --demo".
 FROM node:24.21.0-bookworm AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
