@@ -3,7 +3,7 @@ import type { EvidencePort, Which } from '../evidence/port.js';
 import type { Restored } from '../evidence/restore.js';
 import type { Verified } from '../evidence/verify.js';
 import { type Finding, fail, ok, warn } from '../store/contract/finding.js';
-import { withThousands } from '../text/numbers.js';
+import { formatWithCommas } from '../text/numbers.js';
 import type { CommandContext, MirrorLocation } from './context.js';
 import { checkFault } from './exit.js';
 import { using } from './mirror-location.js';
@@ -67,7 +67,7 @@ function unlessRefused(error: unknown): null {
 }
 
 export function describeUnchecked(leaves: number): string {
-  return `${withThousands(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
+  return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
 }
 
 /** Nothing is said where nothing is to be sealed, and nothing ever was. */

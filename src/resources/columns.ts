@@ -1,23 +1,24 @@
+/** A value that a column of a mirrored table can hold. */
 export type SqlValue = string | number | bigint | null;
 
-/** Converts a column value to text for comparison: drivers return whole numbers as number or bigint. */
+/** Converts a column value to text for comparison, because drivers return a whole number as number or as bigint. */
 export function toComparableText(value: SqlValue | Uint8Array | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** A column of a mirrored table and how its value is read from an object of the registry. */
+/** A column of a mirrored table, with the function that reads its value from an object of the registry. */
 export interface MirrorColumn<Item> {
   readonly name: string;
   readonly getValue: (item: Item) => SqlValue;
 }
 
-export function createColumn<Item>(name: string, of: (item: Item) => SqlValue): MirrorColumn<Item> {
-  return { name, getValue: of };
+export function createColumn<Item>(name: string, getValue: (item: Item) => SqlValue): MirrorColumn<Item> {
+  return { name, getValue };
 }
 
 const UNREADABLE = /\p{Surrogate}|\0/u;
 
-/** Replaces lone surrogates and NULs by U+FFFD, because some readers of the database cannot read them. */
+/** Replaces lone surrogates and NULs by U+FFFD, because some programs that read the database fail on them. */
 export function toReadableText(value: string | null): string | null {
   if (value === null || !UNREADABLE.test(value)) return value;
   return Buffer.from(value, 'utf8').toString('utf8').replaceAll('\0', '\uFFFD');
@@ -40,6 +41,7 @@ export function createTextColumns<Item>(...names: readonly TextFieldName<Item>[]
   });
 }
 
+/** Formats epoch milliseconds as an ISO instant in UTC, as all columns store instants. */
 export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }

@@ -3,12 +3,12 @@ import { type MirrorColumn, createColumn, toReadableText } from './columns.js';
 
 const YEAR_AT_END = /-(\d{4})$/;
 
-/** Returns the vintage of an item, or else the year at the end of its serialization: warehouse credits come without a vintage. */
+/** Returns the vintage of an item. Warehouse credits come without one, so theirs is the year at the end of the serialization. */
 export function getVintage(item: { vintage: string | null; serialization: string | null }): string | null {
   return toReadableText(item.vintage ?? YEAR_AT_END.exec(item.serialization ?? '')?.[1] ?? null);
 }
 
-/** Creates the columns of an amount: as a number, in micro-tonnes, as exact text, and the fault if it could not be parsed. */
+/** Creates four columns for an amount: as a number, in micro-tonnes, as exact text, and why it could not be parsed. */
 export function createAmountColumns<Item extends { amount: Amount }>(): MirrorColumn<Item>[] {
   return [
     createColumn('amount', item => item.amount.value),

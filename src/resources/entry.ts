@@ -1,11 +1,12 @@
 import type { PermissionName, ProjectReference } from '../registry/model.js';
 import type { MirrorColumn } from './columns.js';
 
-/** A column without a rule for its value. */
+/** A column whose values are not read from objects of the registry, so that only its name is known. */
 export interface NamedColumn {
   readonly name: string;
 }
 
+/** The columns that rows are sorted by, the most significant first. */
 export type SortOrder = readonly (readonly [column: string, direction: 'asc' | 'desc'])[];
 
 /** Parses sort columns such as `created_at desc` into pairs of column and direction. */
@@ -14,15 +15,15 @@ export function parseSortOrder(...columns: readonly `${string} ${'asc' | 'desc'}
 }
 
 /** Splits a text at its spaces, so that a long list of column names fits on one line. */
-export function splitWords(words: string): readonly string[] {
-  return words.split(' ');
+export function splitWords(text: string): readonly string[] {
+  return text.split(' ');
 }
 
 /** How the rows of a resource are listed to people. */
 interface ListDisplay {
-  /** The table, or the view that is listed instead. */
+  /** The table or view whose rows are listed. */
   readonly source: string;
-  /** In display order: names before ids, dispensable columns last, because a narrow terminal hides those. */
+  /** In display order, the least important last, because a narrow terminal hides the last columns. */
   readonly columns: readonly string[];
   readonly order: SortOrder;
 }
@@ -36,7 +37,7 @@ export const OWNER_NAME_COLUMN = 'organization_name';
  */
 export interface ResourceEntry {
   readonly table: string;
-  /** The organization column that begins the key; null if `key` is already the whole key. */
+  /** The column with the organization's id, which is the first of the primary key; null if `key` is the whole primary key. */
   readonly scope: 'organization_id' | 'id' | null;
   readonly key: readonly NamedColumn[];
   readonly columns: readonly NamedColumn[];
@@ -63,12 +64,12 @@ export interface ListEntry<Item> extends ItemEntry<Item> {
   readonly getProject: (item: Item) => ProjectReference | null;
 }
 
-/** Creates columns without a rule for their value. */
+/** Creates columns whose values are not read from objects of the registry. */
 export function createNamedColumns(...names: readonly string[]): NamedColumn[] {
   return names.map(name => ({ name }));
 }
 
-/** Lists the columns of the key, the organization first. */
+/** Lists the columns of the primary key, the organization's id first. */
 export function listKeyColumns({ scope, key }: Pick<ResourceEntry, 'scope' | 'key'>): string[] {
   return [...(scope === null ? [] : [scope]), ...key.map(({ name }) => name)];
 }
@@ -83,7 +84,7 @@ export function findOwnerColumn({ scope, columns }: ResourceEntry): string | nul
   return scope ?? columns.find(({ name }) => name === 'organization_id')?.name ?? null;
 }
 
-/** Lists all columns of the table in the order of its migration. */
+/** Lists all columns of the table, in the order in which the migration created them. */
 export function listTableColumns(entry: ResourceEntry): string[] {
   const dataColumns = entry.columns.map(({ name }) => name);
   const document = entry.hasDocument ? ['document'] : [];

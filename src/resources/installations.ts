@@ -19,7 +19,7 @@ export const INSTALLATIONS: ResourceEntry = {
   },
 };
 
-/** The columns of an installation that come from the registry's object; the mirror itself decides `state`. */
+/** The columns of an installation that are read from the registry's object. `state` is not one: the mirror decides it. */
 export interface InstallationColumns {
   readonly id: string;
   readonly organization_id: string | null;
@@ -30,14 +30,14 @@ export interface InstallationColumns {
   readonly document: string;
 }
 
-/** Returns the values of the key and the columns of the table, in the order of its entry. */
+/** Lists the values of an installation row in the order of the table: the id, then the other columns. */
 export function toInstallationValues(
   row: InstallationColumns & { readonly state: string },
 ): (string | null)[] {
   return [row.id, ...COLUMNS.map(name => row[name])];
 }
 
-/** Converts an installation from the registry to the columns of its row. */
+/** Converts an installation as the registry sent it to the columns of its row. */
 export function toInstallationColumns(installation: Installation): InstallationColumns {
   return {
     id: installation.id,

@@ -11,7 +11,7 @@ import { createColumn, toFlag, createTextColumns } from './columns.js';
 import { createAmountColumns, createProjectColumns, getVintage } from './common-columns.js';
 import { parseSortOrder, type ListEntry, splitWords } from './entry.js';
 
-/** Returns the entry unchanged; it only checks its type. */
+/** Returns the entry unchanged; the call lets the compiler check the entry against the type of its items. */
 function defineList<Item>(entry: ListEntry<Item>): ListEntry<Item> {
   return entry;
 }
@@ -151,8 +151,10 @@ const ENTRIES = {
   }),
 };
 
+/** The type of the items of a list entry. */
 type ItemOf<Entry> = Entry extends ListEntry<infer Item> ? Item : never;
 
+/** The name of a list of an organization. */
 export type ListResource = keyof typeof ENTRIES;
 /** The type of the items of each list. */
 export type ListItems = { readonly [Name in ListResource]: ItemOf<(typeof ENTRIES)[Name]> };
@@ -168,7 +170,7 @@ export function isListResource(resource: string): resource is ListResource {
   return Object.hasOwn(LISTS, resource);
 }
 
-/** Defines a list of credits. A credit may stand in several inventories, so the inventory is part of its key. */
+/** Defines a list of credits. The same credit can be in several inventories, so the inventory's id is part of the key. */
 function defineCreditList(
   table: string,
   permission: 'organization_warehouse' | 'organization_inventory',

@@ -1,5 +1,5 @@
 import type { Change } from './change.js';
-import { formatTonnes, creditTypeName } from './tonnes.js';
+import { formatTonnes, formatCreditType } from './tonnes.js';
 
 const SUMMED_RESOURCES = ['warehouse', 'inventory', 'retirements'];
 
@@ -11,26 +11,27 @@ interface TonnageMovement {
   unsummableChanges: number;
 }
 
-/** Accumulates changes and summarizes them: counts by kind, and tonnes gained and lost by list and credit type. */
+/** Creates an accumulator of changes. It counts them by kind, and sums the tonnes gained and lost by list and credit type. */
 export function createChangeSums() {
   const counts = { added: 0, changed: 0, removed: 0 };
   const movements = new Map<string, TonnageMovement>();
 
-  function add({ resource, change, before, after }: Change): void {
+  /** Adds one change to the counts and, for a list of credits or retirements, to the sums of its type. */
+  function addChange({ resource, change, before, after }: Change): void {
     counts[change] += 1;
     if (!SUMMED_RESOURCES.includes(resource)) return;
     const type = (after ?? before)?.['type'];
-    const label = typeof type === 'string' ? `${resource} ${creditTypeName(type)}` : resource;
+    const label = typeof type === 'string' ? `${resource} ${formatCreditType(type)}` : resource;
     const movement = movements.get(label) ?? { gained: 0n, lost: 0n, unsummableChanges: 0 };
-    const [previous, current] = [readMicroTonnes(before), readMicroTonnes(after)];
+    const [previous, current] = [toMicroTonnes(before), toMicroTonnes(after)];
     if (previous === null || current === null) movement.unsummableChanges += 1;
     else if (current > previous) movement.gained += current - previous;
     else movement.lost += previous - current;
     movements.set(label, movement);
   }
 
-  /** Returns one line for the counts and one for each list and type. */
-  function lines(): string[] {
+  /** Formats the summary: one line with the counts, then one line for each list and credit type. */
+  function formatLines(): string[] {
     const { added, changed, removed } = counts;
     const total = added + changed + removed;
     return [
@@ -39,16 +40,17 @@ export function createChangeSums() {
     ];
   }
 
-  return { add, lines };
+  return { addChange, formatLines };
 }
 
+/** Formats tonnes gained and lost, such as `+20 t, -5 t; 1 without a usable amount`. */
 function formatMovement({ gained, lost, unsummableChanges }: TonnageMovement): string {
   const remainder = unsummableChanges === 0 ? '' : `; ${unsummableChanges} without a usable amount`;
   return `+${formatTonnes(gained)} t, -${formatTonnes(lost)} t${remainder}`;
 }
 
 /** Returns the amount of a row in micro-tonnes: 0 for an absent row, null for an amount that is not a number. */
-function readMicroTonnes(row: Change['before']): bigint | null {
+function toMicroTonnes(row: Change['before']): bigint | null {
   const micro = row === null ? 0 : row['amount_micro'];
   return typeof micro === 'number' || typeof micro === 'string' ? BigInt(micro) : null;
 }

@@ -4,11 +4,13 @@
  * Names come from the registry, so they are cleaned and truncated before they enter a sentence.
  */
 import { truncateName } from './clean-text.js';
-import { withThousands } from './numbers.js';
+import { formatWithCommas } from './numbers.js';
 
+/** The values of a row by column name. */
 type CellsByColumn = Readonly<Record<string, unknown>>;
 
-interface ChangeFields<Columns, Names> {
+/** One change of the mirror. The type parameters say how its cells and its changed columns are represented. */
+interface ChangeFields<Cells, ColumnList> {
   readonly number: number;
   readonly observed_at: string;
   readonly organization_id: string | null;
@@ -16,22 +18,23 @@ interface ChangeFields<Columns, Names> {
   readonly resource: string;
   readonly row_id: string;
   readonly change: 'added' | 'changed' | 'removed';
-  readonly before: Columns | null;
-  readonly after: Columns | null;
-  readonly changed_columns: Names | null;
+  readonly before: Cells | null;
+  readonly after: Cells | null;
+  readonly changed_columns: ColumnList | null;
   readonly sync_id: number;
   readonly trigger: string | null;
   readonly job_id: number | null;
   readonly newest_delivery_id: number | null;
 }
 
-/** A row of the view `changes`: `before` and `after` are JSON texts, `changed_columns` is separated by commas. */
+/** A row of the view `changes`: `before` and `after` are JSON texts, and commas separate the `changed_columns`. */
 type ChangesViewRow = ChangeFields<string, string>;
 /** A change whose `before` and `after` are parsed and whose changed columns are a list. */
 export type Change = ChangeFields<CellsByColumn, readonly string[]>;
 
 const MAX_LISTED_COLUMNS = 3;
 
+/** Parses the JSON texts and the list of changed columns of a row of the view `changes`. */
 export function parseChange(row: ChangesViewRow): Change {
   return {
     ...row,
@@ -41,7 +44,7 @@ export function parseChange(row: ChangesViewRow): Change {
   };
 }
 
-/** Parses the JSON of a row. An `amount_micro` of 16 digits or more becomes a string, because a number would round it. */
+/** Parses the JSON of a row. An `amount_micro` of 16 or more digits becomes a string, because a number would be rounded. */
 function parseCells(json: string | null): CellsByColumn | null {
   if (json === null) return null;
   const cells: CellsByColumn = JSON.parse(json.replace(/"amount_micro":(-?\d{16,})/, '"amount_micro":"$1"'));
@@ -69,6 +72,7 @@ export function describeChange(change: Change): string {
   return kind === 'changed' ? `${subject}: ${describeChangedColumns(change)}` : `${subject} ${kind}`;
 }
 
+/** Describes a change of a warehouse or inventory credit, such as `warehouse Harbour Wind 2021: 500 t → 300 t`. */
 function describeCreditChange(change: Change, cells: CellsByColumn): string {
   const { resource, before, after } = change;
   const [previous, current] = [before, after].map(row => (row === null ? 'not listed' : formatAmount(row)));
@@ -94,7 +98,7 @@ const SINGULARS: Readonly<Record<string, string>> = {
 /** Names the row of a change: by its amount for a retirement or reservation, else by its name, else by its id. */
 function nameRow({ resource, row_id: id }: Change, cells: CellsByColumn): string {
   if (resource in VERBS_FOR_ADDED) return `of ${describeAmount(resource, cells)}`;
-  const name = readText(cells['full_name']);
+  const name = toNonEmptyText(cells['full_name']);
   return name === null ? id : truncateName(name);
 }
 
@@ -104,19 +108,21 @@ function describeAmount(resource: string, cells: CellsByColumn): string {
   return `${formatAmount(cells)} ${nameCredit(cells)}${party}`;
 }
 
+/** Returns ` for <beneficiary>`, or `, unclaimed` if the retirement has no beneficiary. */
 function describeBeneficiary(cells: CellsByColumn): string {
-  const beneficiary = readText(cells['beneficiary']);
+  const beneficiary = toNonEmptyText(cells['beneficiary']);
   return beneficiary === null ? ', unclaimed' : ` for ${truncateName(beneficiary)}`;
 }
 
+/** Returns ` by <reserver>`, or an empty string if the reservation has no reserver. */
 function describeReserver(cells: CellsByColumn): string {
-  const reserver = readText(cells['reserver_name']);
+  const reserver = toNonEmptyText(cells['reserver_name']);
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Returns ` on <day>` when the registry dates a retirement on another day than it was observed, else an empty string. */
+/** Returns ` on <day>`, the registry's date of a retirement, if it was observed on another day; else an empty string. */
 function formatDifferingDay({ resource, after, observed_at: observedAt }: Change): string {
-  const day = readText(after?.['created_at'])?.slice(0, 10) ?? null;
+  const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
   return ` on ${day}`;
 }
@@ -141,6 +147,7 @@ function omitRedundantColumns(columns: readonly string[]): readonly string[] {
   });
 }
 
+/** Formats the value of a column, shortened if it is long; null becomes `nothing`. */
 function formatValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   return truncateName(typeof value === 'string' ? value : JSON.stringify(value));
@@ -149,18 +156,21 @@ function formatValue(value: unknown): string {
 /** Names a credit by its project, or else by its serialization, and its vintage. */
 function nameCredit(cells: CellsByColumn): string {
   const name =
-    readText(cells['project_name']) ?? readText(cells['project_id']) ?? readText(cells['serialization']);
-  const vintage = readText(cells['vintage']);
+    toNonEmptyText(cells['project_name']) ??
+    toNonEmptyText(cells['project_id']) ??
+    toNonEmptyText(cells['serialization']);
+  const vintage = toNonEmptyText(cells['vintage']);
   const project = name === null ? 'of an unnamed project' : truncateName(name);
   return vintage === null ? project : `${project} ${vintage}`;
 }
 
+/** Formats the amount of a row, such as `1,500.5 t`. */
 function formatAmount(cells: CellsByColumn): string {
-  const amount = readText(cells['amount_exact']);
-  return amount === null ? 'an unreadable amount' : `${withThousands(amount)} t`;
+  const amount = toNonEmptyText(cells['amount_exact']);
+  return amount === null ? 'an unreadable amount' : `${formatWithCommas(amount)} t`;
 }
 
 /** Returns the value if it is a non-empty string, else null. */
-function readText(value: unknown): string | null {
+function toNonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -6,14 +6,15 @@ export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let lastRun = Promise.resolve();
   let nextRun: Promise<void> | null = null;
 
-  function start(): Promise<void> {
+  /** Starts the shared further run, so that later calls need another one. */
+  function startNextRun(): Promise<void> {
     nextRun = null;
     return run();
   }
 
   return () => {
     if (nextRun !== null) return nextRun;
-    nextRun = lastRun.then(start, start);
+    nextRun = lastRun.then(startNextRun, startNextRun);
     lastRun = nextRun;
     return nextRun;
   };

@@ -1,4 +1,4 @@
-/** Returns the Levenshtein distance: how many letters must be inserted, deleted or replaced to turn one word into the other. */
+/** Computes the Levenshtein distance: how many inserted, deleted or replaced letters turn one word into the other. */
 export function computeEditDistance(left: string, right: string): number {
   let previousRow = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (const [leftIndex, leftLetter] of left.split('').entries()) {
@@ -18,32 +18,32 @@ const MAX_SUGGESTIONS = 5;
 const WORD = /[\p{L}\p{N}]{3,}/gu;
 
 /**
- * Finds up to five items to suggest for a misspelled text, the most similar first. An item is found if one of its texts,
- * or a word of one, differs from the text or one of its words by at most one letter in four.
+ * Finds up to five items to suggest for a misspelled text, most similar first. `getTexts` returns the names of an item.
+ * Whole texts and single words are compared; two of them are similar if at most one letter in four differs.
  */
 export function findSimilar<Item>(
   text: string,
   items: readonly Item[],
   getTexts: (item: Item) => readonly string[],
 ): Item[] {
-  const wanted = text.toLowerCase();
-  const wantedWords = withWords(wanted);
+  const query = text.toLowerCase();
+  const queryWords = listTextAndWords(query);
   return items
-    .map(item => ({ item, texts: getTexts(item).map(each => each.toLowerCase()) }))
-    .filter(({ texts }) =>
-      texts.flatMap(withWords).some(word => wantedWords.some(wantedWord => isSimilar(wantedWord, word))),
+    .map(item => ({ item, names: getTexts(item).map(name => name.toLowerCase()) }))
+    .filter(({ names }) =>
+      names.flatMap(listTextAndWords).some(word => queryWords.some(queryWord => isSimilar(queryWord, word))),
     )
-    .map(({ item, texts }) => ({
+    .map(({ item, names }) => ({
       item,
-      distance: Math.min(...texts.map(each => computeEditDistance(wanted, each))),
+      distance: Math.min(...names.map(name => computeEditDistance(query, name))),
     }))
     .toSorted((left, right) => left.distance - right.distance)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ item }) => item);
 }
 
-/** Returns the text itself and each of its words of at least three letters. */
-function withWords(text: string): string[] {
+/** Lists the text itself and each of its words that has at least three letters. */
+function listTextAndWords(text: string): string[] {
   return [text, ...(text.match(WORD) ?? [])];
 }
 

@@ -4,13 +4,13 @@
  */
 import { parseDuration } from './duration.js';
 
-/** The first and the last instant of a range, both included, as ISO texts. For a single instant they are equal. */
+/** A range of time from `since` to `until`, both included, as ISO texts. They are equal for a single instant. */
 export interface TimeRange {
   readonly since: string;
   readonly until: string;
 }
 
-/** A parsed range, or a message for the person who typed the text. */
+/** The parsed range, or the error message for the person who typed the text. */
 export type ParsedTimeRange = TimeRange | { readonly fault: string };
 
 /** Years before 0000 are written with a sign and six digits, which do not sort as text. */
@@ -18,6 +18,7 @@ const EARLIEST_MS = Date.parse('0000-01-01T00:00:00Z');
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/;
 const DAY_MS = 24 * 3_600_000;
 
+/** A range of time in epoch milliseconds, both ends included. */
 interface EpochRange {
   readonly sinceMs: number;
   readonly untilMs: number;
@@ -40,27 +41,30 @@ export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRan
   return { fault };
 }
 
+/** Parses every accepted form, without a check for the future. Returns null for other texts and for impossible dates. */
 function parseEpochRange(text: string, now: number): EpochRange | null {
-  if (text === 'now') return toSingleInstant(now);
+  if (text === 'now') return createInstantRange(now);
   if (text === 'yesterday') return parseCalendarDate(formatInstant(now - DAY_MS).slice(0, 10));
   const agoMs = parseDuration(text);
-  if (agoMs !== null) return now - agoMs < EARLIEST_MS ? null : toSingleInstant(now - agoMs);
+  if (agoMs !== null) return now - agoMs < EARLIEST_MS ? null : createInstantRange(now - agoMs);
   if (!INSTANT.test(text)) return parseCalendarDate(text);
   if (parseCalendarDate(text.slice(0, 10)) === null) return null;
   const instant = Date.parse(text);
-  return Number.isNaN(instant) ? null : toSingleInstant(instant);
+  return Number.isNaN(instant) ? null : createInstantRange(instant);
 }
 
-function toSingleInstant(ms: number): EpochRange {
+/** Returns the range that contains a single instant. */
+function createInstantRange(ms: number): EpochRange {
   return { sinceMs: ms, untilMs: ms };
 }
 
-/** Parses a year, quarter, month or day. Returns null for an impossible date, because Date.parse reads 30 February as 2 March. */
+/** Parses a year, quarter, month or day; returns null for an impossible date such as 30 February. */
 function parseCalendarDate(text: string): EpochRange | null {
   const [, quarterYear, quarter] = /^(\d{4})-Q([1-4])$/i.exec(text) ?? [];
   if (quarterYear !== undefined) return parseQuarter(quarterYear, Number(quarter));
   const [, year, month, day] = /^(\d{4})(-\d{2})?(-\d{2})?$/.exec(text) ?? [];
   const sinceMs = Date.parse(`${year}${month ?? '-01'}${day ?? '-01'}T00:00:00Z`);
+  // Date.parse reads 30 February as 2 March.
   if (Number.isNaN(sinceMs) || !formatInstant(sinceMs).startsWith(text)) return null;
   const end = new Date(sinceMs);
   if (day !== undefined) end.setUTCDate(end.getUTCDate() + 1);
@@ -71,6 +75,7 @@ function parseCalendarDate(text: string): EpochRange | null {
 
 const MONTHS_PER_QUARTER = 3;
 
+/** Returns the range of a quarter, numbered 1 to 4, of a year. */
 function parseQuarter(year: string, quarter: number): EpochRange | null {
   const lastMonth = MONTHS_PER_QUARTER * quarter;
   const parseMonth = (month: number) => parseCalendarDate(`${year}-${String(month).padStart(2, '0')}`);
@@ -79,6 +84,7 @@ function parseQuarter(year: string, quarter: number): EpochRange | null {
   return first === null || last === null ? null : { sinceMs: first.sinceMs, untilMs: last.untilMs };
 }
 
+/** Formats epoch milliseconds as an ISO instant in UTC. */
 function formatInstant(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,20 +1,21 @@
-import { withThousands } from './numbers.js';
+import { formatWithCommas } from './numbers.js';
 
 const MICRO_PER_TONNE = 1_000_000n;
 
+/** The columns of a row that sums by credit type depend on. */
 interface SummableRow {
   readonly type?: unknown;
   readonly amount_micro?: unknown;
 }
 
 /**
- * Formats the sum of credit rows for each type: `440,995 t ex-post and 63,304 t ex-ante`. Rows without the column `type`
- * make one sum without a name. Amounts that are not numbers count as 0.
+ * Sums credit rows by their type and formats the sums: `440,995 t ex-post and 63,304 t ex-ante`. Rows without the column
+ * `type` are summed without a type name. Amounts that are not numbers count as 0.
  */
-export function formatSumByType(rows: Iterable<SummableRow>): string {
+export function formatSumsByType(rows: Iterable<SummableRow>): string {
   const microTonnesByType = new Map<string, bigint>();
   for (const row of rows) {
-    const typeName = 'type' in row ? creditTypeName(typeof row.type === 'string' ? row.type : null) : '';
+    const typeName = 'type' in row ? formatCreditType(typeof row.type === 'string' ? row.type : null) : '';
     const { amount_micro: micro } = row;
     const isNumber = typeof micro === 'number' || typeof micro === 'bigint';
     const sum = microTonnesByType.get(typeName) ?? 0n;
@@ -36,7 +37,7 @@ function getTypeRank(typeName: string): number {
 }
 
 /** Formats the registry's credit type for people: `ex-post` (issued), `ex-ante` (expected) or `of no type`. */
-export function creditTypeName(type: string | null): string {
+export function formatCreditType(type: string | null): string {
   if (type === 'exPost') return 'ex-post';
   if (type === 'exAnte') return 'ex-ante';
   return type ?? 'of no type';
@@ -44,7 +45,7 @@ export function creditTypeName(type: string | null): string {
 
 /** Formats micro-tonnes as tonnes with all digits and commas between thousands: `6,300.2`. */
 export function formatTonnes(micro: bigint): string {
-  return withThousands(formatPlainTonnes(micro));
+  return formatWithCommas(formatPlainTonnes(micro));
 }
 
 /** Formats micro-tonnes as tonnes without commas: `6300.2`. */

@@ -1,12 +1,15 @@
 import { cleanText, truncateName } from './clean-text.js';
 import { findSimilar } from './edit-distance.js';
 
-/** Maps every spelling of a word to one: `ex-post`, `EXPOST` and `exPost` become `expost`. Lowers ASCII letters only, as SQLite's `lower` does. */
+/**
+ * Converts every spelling of a word to the same text: `ex-post`, `EXPOST` and `exPost` become `expost`. Only ASCII letters
+ * are lowered, as by SQLite's function `lower`.
+ */
 export function foldSpelling(text: string): string {
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase()).replaceAll(/[-_ ]/g, '');
 }
 
-/** Finds the word that a text spells: an exact match first, then any spelling; null if there is none. */
+/** Finds the word that equals a text, or else one that differs only in spelling; null if there is none. */
 export function findSpelling<Word extends string>(text: string, words: readonly Word[]): Word | null {
   const folded = foldSpelling(text);
   return words.find(word => word === text) ?? words.find(word => foldSpelling(word) === folded) ?? null;
@@ -14,7 +17,7 @@ export function findSpelling<Word extends string>(text: string, words: readonly 
 
 const MAX_LISTED_WORDS = 20;
 
-/** Builds the error message for an unknown word: the expected words, the given text and similar words. */
+/** Builds the error message for an unknown word: which words are expected, and which of them are similar. */
 export function describeWrongWord(text: string, words: readonly string[]): string {
   const folded = foldSpelling(text);
   const suggestions = new Set([

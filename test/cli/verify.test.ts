@@ -7,7 +7,7 @@ import { archive } from '../../src/store/past.js';
 import { findUnderived } from '../../src/cli/commands/verify/compare.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { LISTED } from '../../src/store/laws/law.js';
-import { withThousands } from '../../src/text/numbers.js';
+import { formatWithCommas } from '../../src/text/numbers.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseRetirement } from '../../src/registry/json/parse-objects.js';
 import { runCommand } from '../support/command.js';
@@ -356,7 +356,7 @@ test('of many faults of one kind five are listed, and all are counted', async ()
   expect([told.length, told.at(-1)?.where, sumOf(told)]).toEqual([6, `${many - 5} more`, many]);
   expect(rows).toBeGreaterThan(many);
   const said = await runCommand(['verify'], { env });
-  expect(said.stderr).toContain(`Verification failed: ${withThousands(sumOf(found))} faults.`);
+  expect(said.stderr).toContain(`Verification failed: ${formatWithCommas(sumOf(found))} faults.`);
   expect(found.length).toBeLessThan(sumOf(found));
 });
 

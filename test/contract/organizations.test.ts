@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { readAvailable, sumStanding } from '../../src/query/available.js';
 import { BY_OWNER, BY_PROJECT, sumWarehouses, ownersBy } from '../../src/query/sums.js';
-import { formatSumByType } from '../../src/text/tonnes.js';
+import { formatSumsByType } from '../../src/text/tonnes.js';
 import { compareStandings } from '../../src/query/freshness/words.js';
 import {
   type OrganizationStatus,
@@ -133,16 +133,16 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     const { stage, reader } = await library();
     await fillByChance(stage, 2);
     const { rows } = await readAvailable(reader, { organizationId: null });
-    const all = formatSumByType(rows);
+    const all = formatSumsByType(rows);
     expect(all).not.toBe('0 t');
     for (const by of [BY_PROJECT, BY_OWNER])
-      expect(formatSumByType(await sumWarehouses(reader, ownersBy('='), by))).toBe(all);
+      expect(formatSumsByType(await sumWarehouses(reader, ownersBy('='), by))).toBe(all);
     for (const { project_id: id, ...sum } of await sumWarehouses(reader, ownersBy('='), [
       'project_id',
       'type',
     ])) {
       const own = rows.filter(row => row['project_id'] === id && row['type'] === sum.type);
-      expect(formatSumByType([sum])).toBe(formatSumByType(own));
+      expect(formatSumsByType([sum])).toBe(formatSumsByType(own));
     }
   });
 });

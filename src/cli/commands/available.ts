@@ -2,10 +2,10 @@ import { type Available, type LeftOut, readAvailable, wasEverHeld } from '../../
 import { textOf } from '../../query/lists/ask.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
-import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../text/numbers.js';
+import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatDuration } from '../../text/duration.js';
-import { creditTypeName } from '../../text/tonnes.js';
+import { formatCreditType } from '../../text/tonnes.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
 import { checkFault, notThereFault } from '../exit.js';
@@ -99,17 +99,17 @@ async function writeForPeople(
 
 function describeFreshness(fresh: number, known: number): string {
   if (fresh < known)
-    return `${withThousands(fresh)} of ${formatCount(known, 'organization')} are up to date.`;
+    return `${formatWithCommas(fresh)} of ${formatCount(known, 'organization')} are up to date.`;
   return known === 1
     ? 'The only organization is up to date.'
-    : `All ${withThousands(known)} organizations are up to date.`;
+    : `All ${formatWithCommas(known)} organizations are up to date.`;
 }
 
 /** All that something is known of; of those that nobody has read some, and how many more there are. */
 function named(leftOut: readonly LeftOut[]): string[] {
   const unread = leftOut.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(unread.slice(MAX_SHOWN));
-  const more = formatRest(unread.length);
+  const more = formatOmittedCount(unread.length);
   return [
     ...leftOut.filter(each => !unnamed.has(each)).map(describe),
     ...(more === null ? [] : [`${more} that were never read completely`]),
@@ -123,9 +123,9 @@ function describe(left: LeftOut): string {
   const known = age === null ? 'never read completely' : `last read ${formatDuration(age)} ago`;
   const why = sentence === null ? '' : `, ${sentence}`;
   const tonnes = amounts.map(({ type, amount }) =>
-    amount === null ? '' : `, ${withThousands(Number(amount.toFixed(6)))} t ${creditTypeName(type)}`,
+    amount === null ? '' : `, ${formatWithCommas(Number(amount.toFixed(6)))} t ${formatCreditType(type)}`,
   );
   const unsummed = amounts.reduce((sum, { rowsWithoutAmount: more }) => sum + more, 0);
-  const without = unsummed === 0 ? '' : `, excluding ${withThousands(unsummed)} without a usable amount`;
+  const without = unsummed === 0 ? '' : `, excluding ${formatWithCommas(unsummed)} without a usable amount`;
   return `${name}: ${known}, ${wordsOf(left)}${why} (${formatCount(rows, 'row')}${tonnes.join('')}${without})`;
 }

@@ -9,7 +9,7 @@ import {
   verdictOn,
 } from '../../query/history/balance.js';
 import { truncateName } from '../../text/clean-text.js';
-import { withThousands } from '../../text/numbers.js';
+import { formatWithCommas } from '../../text/numbers.js';
 import { formatPlainTonnes } from '../../text/tonnes.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
@@ -34,7 +34,7 @@ export const BALANCE = defineCommand({
     else if (format === 'table') await writeForPeople(context, balance);
     else await context.rows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
     if (rowsWithoutAmount > 0) {
-      const many = withThousands(rowsWithoutAmount);
+      const many = formatWithCommas(rowsWithoutAmount);
       printNotice(`${many} rows have no usable amount and are in no sum.`);
     }
     if (balanced === null) throw checkFault(NOTHING_KNOWN);

@@ -106,7 +106,7 @@ async function* linesOf(io: CommandContext['io'], rows: AsyncIterable<ChangeRow>
     [shownDay, shownHead] = [day, head];
     const sign = SIGNS[change.change];
     yield `  ${usesColours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(describeChange(change))}\n`;
-    sums.add(change);
+    sums.addChange(change);
   }
-  for (const line of sums.lines()) yield `${cleanLine(line)}\n`;
+  for (const line of sums.formatLines()) yield `${cleanLine(line)}\n`;
 }

@@ -2,7 +2,7 @@ import { describeDisk } from '../../store/contract/disk.js';
 import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles } from '../../query/inbox/troubles.js';
-import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../text/numbers.js';
+import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
 import { truncateName } from '../../text/clean-text.js';
 import { formatAge, formatDuration } from '../../text/duration.js';
 import { defineCommand } from '../command.js';
@@ -48,14 +48,14 @@ export const STATUS = defineCommand({
 });
 
 function describeRest(count: number): string {
-  return `${formatRest(count)}: carbon-mirror status --all`;
+  return `${formatOmittedCount(count)}: carbon-mirror status --all`;
 }
 
 function toRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
   const ages = resources.flatMap(({ age_seconds: age }) => age ?? []);
   const certificates = Object.entries(organization.certificates).map(
-    ([of, count]) => `${withThousands(count)} ${of}`,
+    ([of, count]) => `${formatWithCommas(count)} ${of}`,
   );
   return {
     ...Object.fromEntries(resources.map(({ resource, rows }) => [resource, rows])),
@@ -103,7 +103,7 @@ function describeReasons({ organizations }: Status): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(each => {
       const why = isFrozen(each)
-        ? `its ${withThousands(each.rows)} rows are as of ${each.as_of}; nothing newer is known`
+        ? `its ${formatWithCommas(each.rows)} rows are as of ${each.as_of}; nothing newer is known`
         : sentenceOf(each);
       if (why === null || (each.reason === 'no_permission' && !isFrozen(each))) return [];
       return [`${truncateName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];

@@ -1,4 +1,4 @@
-import { withThousands } from '../../text/numbers.js';
+import { formatWithCommas } from '../../text/numbers.js';
 import { cleanText } from '../../text/clean-text.js';
 import { usesColours, writeStdout, type Io, printNotice } from '../io.js';
 import { type CsvCell, formatCellText } from '../../text/csv.js';
@@ -129,7 +129,7 @@ function truncateCell(text: string, column: string, { width, isShort }: ColumnLa
 function toTableCell(cell: CsvCell, hasThousandsSeparators: boolean): TableCell {
   if (cell === null || cell === undefined) return { text: '-', isNumeric: true };
   const text = cleanText(formatCellText(cell));
-  if (hasThousandsSeparators && NUMBER.test(text)) return { text: withThousands(text), isNumeric: true };
+  if (hasThousandsSeparators && NUMBER.test(text)) return { text: formatWithCommas(text), isNumeric: true };
   return { text, isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
 }
 

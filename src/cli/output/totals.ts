@@ -1,4 +1,4 @@
-import { formatSumByType } from '../../text/tonnes.js';
+import { formatSumsByType } from '../../text/tonnes.js';
 import { formatCount } from '../../text/numbers.js';
 import type { Row } from './table.js';
 
@@ -29,7 +29,7 @@ export function createRunningTotal() {
     }
   }
   /** Returns the exact tonnes by credit type, as text with its unit. */
-  const total = () => ({ tonnes: formatSumByType(sums.values()), rows, notSummed });
+  const total = () => ({ tonnes: formatSumsByType(sums.values()), rows, notSummed });
   return { add, addPassing, total };
 }
 

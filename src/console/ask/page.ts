@@ -1,6 +1,6 @@
 import type { Relation } from '../../store/contract/relation.js';
 import type { Row } from '../../store/contract/tables.js';
-import { formatCount, withThousands } from '../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { PageContent } from '../page.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
@@ -42,7 +42,7 @@ function renderResult(outcome: QueryResult): Html {
   if ('fault' in outcome) return html`<p role="alert" class="fault">${outcome.fault}</p>`;
   const { columns, rows, hasMore } = outcome;
   const caption = hasMore
-    ? `First ${withThousands(rows.length)} rows; the CSV has all of them`
+    ? `First ${formatWithCommas(rows.length)} rows; the CSV has all of them`
     : formatCount(rows.length, 'row');
   return html`<section id="answer">${renderTable(
     caption,

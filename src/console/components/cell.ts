@@ -1,9 +1,9 @@
 import type { Value } from '../../store/contract/tables.js';
 import { withAsOf } from './as-of.js';
 import { html, type Html } from './html.js';
-import { withThousands } from '../../text/numbers.js';
+import { formatWithCommas } from '../../text/numbers.js';
 import { formatDuration } from '../../text/duration.js';
-import { formatPlainTonnes, creditTypeName } from '../../text/tonnes.js';
+import { formatPlainTonnes, formatCreditType } from '../../text/tonnes.js';
 import { renderAge, renderBadge, renderDay, toDisplayValue, renderTonnes } from './formats.js';
 
 const STATES = ['state', 'state_now', 'job_state', 'verdict'];
@@ -30,7 +30,7 @@ export function sumMicroBy<Of extends RowWithAmount>(rows: readonly Of[], nameOf
 }
 
 export function formatWholeTonnes(micro: bigint | null): string {
-  return micro === null ? '–' : withThousands(formatPlainTonnes(micro).split('.')[0] ?? '');
+  return micro === null ? '–' : formatWithCommas(formatPlainTonnes(micro).split('.')[0] ?? '');
 }
 
 export function getText(row: { readonly [column: string]: Value }, column: string): string | null {
@@ -58,12 +58,12 @@ export function renderCell(column: string, value: Value | undefined, now: number
   if (typeof value === 'string' && isLongId(column, value)) return renderShortId(value);
   if (typeof value === 'string' && column === 'file')
     return html`<a href="/certificates/${encodeURIComponent(value)}" title="${value}">PDF</a>`;
-  if (typeof value === 'string' && column === 'type') return html`${creditTypeName(value)}`;
+  if (typeof value === 'string' && column === 'type') return html`${formatCreditType(value)}`;
   if (typeof value === 'string' && column === 'resource') return html`${value.replaceAll('_', ' ')}`;
   if (column === 'seconds_left') return html`${formatDuration(Number(value))}`;
-  if (typeof value === 'number' && COUNTS.test(column)) return html`${withThousands(value)}`;
+  if (typeof value === 'number' && COUNTS.test(column)) return html`${formatWithCommas(value)}`;
   if (AMOUNTS.includes(column) && /^-?\d+(\.\d+)?$/.test(String(value)))
-    return renderTonnes(withThousands(String(value)));
+    return renderTonnes(formatWithCommas(String(value)));
   return html`${toDisplayValue(value)}`;
 }
 

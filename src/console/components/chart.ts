@@ -1,4 +1,4 @@
-import { withThousands } from '../../text/numbers.js';
+import { formatWithCommas } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 
 /** A value of a time series. */
@@ -63,7 +63,7 @@ function computeTicks(values: readonly number[]): number[] {
 
 function formatTick(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toFixed(3))}M`;
-  return value >= 1e4 ? `${Number((value / 1e3).toFixed(3))}k` : withThousands(roundToTenth(value));
+  return value >= 1e4 ? `${Number((value / 1e3).toFixed(3))}k` : formatWithCommas(roundToTenth(value));
 }
 
 function roundToTenth(value: number): number {

@@ -1,7 +1,7 @@
 import type { Value } from '../../store/contract/tables.js';
 import type { Colour } from '../../query/freshness/words.js';
 import { formatDuration } from '../../text/duration.js';
-import { formatCount, withThousands } from '../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import { html, type Html, type HtmlContent } from './html.js';
 
 /** Renders the age of an instant, with the instant in UTC as its tooltip. */
@@ -117,7 +117,7 @@ export function capitalize(words: string): string {
 /** Renders the number of certificates per state, linked to the list; unclaimed ones have no row to link to. */
 export function renderCertificateCounts(counts: Readonly<Record<string, number>>, owner = ''): Html {
   const links = Object.entries(counts).map(([state, count], place) => {
-    const says = html`${withThousands(count)} ${state.replaceAll('_', ' ')}`;
+    const says = html`${formatWithCommas(count)} ${state.replaceAll('_', ' ')}`;
     const href = `/certificates?${new URLSearchParams({ state, ...(owner && { organization_id: owner }) }).toString()}`;
     return html`${place > 0 && ','} ${state === 'unclaimed' ? says : html`<a href="${href}">${says}</a>`}`;
   });

@@ -1,7 +1,7 @@
 import { colourOf, type Standing, wordsOf } from '../../query/freshness/words.js';
 import type { FreshnessSum } from '../../query/freshness/read.js';
 import { gapsIn, type Known, sayOldest } from '../../query/history/as-of.js';
-import { formatRest, formatCount, MAX_SHOWN } from '../../text/numbers.js';
+import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 import { renderAge, renderBadge, formatRelativeTime } from './formats.js';
 
@@ -31,6 +31,6 @@ export function renderGaps(resource: string, gaps: readonly Known[]): Html {
   });
   const oldest = html`<p class="lead">${sayOldest(gaps)}</p>`;
   if (lines.length === 0) return oldest;
-  const shown = [...lines.slice(0, MAX_SHOWN), formatRest(lines.length) ?? []].flat();
+  const shown = [...lines.slice(0, MAX_SHOWN), formatOmittedCount(lines.length) ?? []].flat();
   return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
 }

@@ -1,4 +1,4 @@
-import { formatRest, MAX_SHOWN } from '../../text/numbers.js';
+import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 import { withQuery } from './as-of.js';
 import { isEmptyCell } from './cell.js';
 import { html, type Html, type HtmlContent } from './html.js';
@@ -69,7 +69,7 @@ export function renderTopRows<Row>(
     more = null,
   }: { readonly count?: number; readonly limit?: number; readonly more?: HtmlContent } = {},
 ): Html {
-  const left = formatRest(count, limit);
+  const left = formatOmittedCount(count, limit);
   const isAll = left === null || query.has(ALL);
   const rest = !isAll && renderShowAllLink(query, left);
   return renderTable(caption, columns, isAll ? rows : rows.slice(0, limit), {

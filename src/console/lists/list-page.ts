@@ -10,7 +10,7 @@ import { readValues } from '../../query/lists/values.js';
 import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
-import { formatCount, pluralize, withThousands } from '../../text/numbers.js';
+import { formatCount, pluralize, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
 import type { PageRequest, PageFault, ConsolePage } from '../page.js';
 import { describeFilterFault } from '../name-fault.js';
@@ -192,7 +192,7 @@ function describeRows(
 ): string {
   const many = isCountedToTheEnd
     ? formatCount(count, one)
-    : `More than ${withThousands(count)} ${pluralize(one)}`;
+    : `More than ${formatWithCommas(count)} ${pluralize(one)}`;
   const set = Object.keys(filters).filter(name => name !== 'organization_id' && says(name) !== '');
   const how = set.map(name => `${toLabel(name)} ${says(name)}`).join(', ');
   const all = `${many}${owner === null ? '' : ` of ${owner}`}${how && ` (${how})`}`;

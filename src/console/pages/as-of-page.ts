@@ -1,8 +1,8 @@
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { countKnownAt } from '../../query/coverage.js';
 import { sumStoodAt } from '../../query/sums.js';
-import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
-import { formatSumByType } from '../../text/tonnes.js';
+import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { formatSumsByType } from '../../text/tonnes.js';
 import type { PageRequest, PageContent } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { renderGaps } from '../components/freshness.js';
@@ -28,7 +28,7 @@ async function renderWarehousesAt({ reader, query }: PageRequest, at: string): P
   if (stood.length === 0 && gaps.some(each => each.unknown !== null))
     return html`<p id="sentence"><strong>No credits are known in any warehouse at that time.</strong></p>${unknown}`;
   const organizations = new Set(stood.map(row => row.organization_id)).size;
-  return html`<p id="sentence"><strong>${formatSumByType(stood)} in the warehouses of ${withThousands(organizations)} of ${formatKnownOrganizations(await countKnownAt(reader, at))}${describeExcludedRows(stood) || '.'}</strong></p>
+  return html`<p id="sentence"><strong>${formatSumsByType(stood)} in the warehouses of ${formatWithCommas(organizations)} of ${formatKnownOrganizations(await countKnownAt(reader, at))}${describeExcludedRows(stood) || '.'}</strong></p>
 ${stood.length > 0 && html`<section id="stood">${renderVintageMatrix('Credits', stood, { query, at })}</section>`}
 <p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">Credits by organization</a></p>
 ${unknown}`;

@@ -10,13 +10,13 @@ import {
 import { FRESH, wordsOf } from '../../query/freshness/words.js';
 import { readChoices } from '../../query/names.js';
 import {
-  formatRest,
+  formatOmittedCount,
   formatCount,
   MAX_SHOWN,
   formatKnownOrganizations,
-  withThousands,
+  formatWithCommas,
 } from '../../text/numbers.js';
-import { formatTonnes, creditTypeName } from '../../text/tonnes.js';
+import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { renderButton } from '../actions/button.js';
 import type { Comparison } from '../comparison.js';
 import { findChosenOrganization } from '../name-fault.js';
@@ -67,7 +67,7 @@ type ComparisonOutcome = NonNullable<ReturnType<Comparison['told']>['finished']>
 function describeOutcome(found: ComparisonOutcome): Html {
   if ('fault' in found) return html`${renderBadge('The comparison failed:', 'bad')} ${found.fault}`;
   const { faults, rows, organizations, known, uncompared: left } = found;
-  const whose = `${withThousands(rows)} rows of ${withThousands(organizations)} of ${formatKnownOrganizations(known)}`;
+  const whose = `${formatWithCommas(rows)} rows of ${formatWithCommas(organizations)} of ${formatKnownOrganizations(known)}`;
   if (faults.length > 0)
     return renderBadge(`${formatCount(faults.length, 'difference')} in ${whose}.`, 'bad');
   if (rows === 0)
@@ -87,8 +87,8 @@ function renderComparisonDetails(found: ComparisonOutcome): Html | false {
     const list = each.resource === '*' ? 'everything' : each.resource.replaceAll('_', ' ');
     return html`<li>${whose}, ${list}: ${wordsOf({ ...FRESH, ...each })}</li>`;
   });
-  return html`${shown.length > 0 && renderTable('Differences', columns, shown, { footer: formatRest(found.faults.length) })}
-${left.length > 0 && html`<h3>Lists that could not be compared</h3><ul class="gaps">${left} ${formatRest(found.uncompared.length)}</ul>`}`;
+  return html`${shown.length > 0 && renderTable('Differences', columns, shown, { footer: formatOmittedCount(found.faults.length) })}
+${left.length > 0 && html`<h3>Lists that could not be compared</h3><ul class="gaps">${left} ${formatOmittedCount(found.uncompared.length)}</ul>`}`;
 }
 
 function renderVerdict(balance: Balance): Html {
@@ -99,7 +99,7 @@ function renderVerdict(balance: Balance): Html {
 const WHAT = {
   name: 'Sum',
   cell: ({ what, identity, type }: Line) =>
-    html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${creditTypeName(type)}`}`,
+    html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${formatCreditType(type)}`}`,
 };
 const WHOSE = {
   name: 'Organization',

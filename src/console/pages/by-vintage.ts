@@ -3,14 +3,14 @@ import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Value } from '../../store/contract/tables.js';
-import { formatSumByType, formatTonnes, creditTypeName } from '../../text/tonnes.js';
+import { formatSumsByType, formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { withAsOf } from '../components/as-of.js';
 import { renderDetailLink, getMicro, sumMicroBy, getText, formatWholeTonnes } from '../components/cell.js';
 import { renderGaps, renderFreshnessState } from '../components/freshness.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { ALL, renderTable, renderShowAllLink } from '../components/table.js';
 import { describeExcludedRows } from '../components/formats.js';
-import { formatRest, formatCount, MAX_SHOWN } from '../../text/numbers.js';
+import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 
 type Row = Readonly<Record<string, Value>>;
 
@@ -76,7 +76,7 @@ export function renderVintageMatrix(
     return html`${name}${each}<td class="number" data-label="Total" title="${formatTonnes(sumMicro(of))} t">${formatWholeTonnes(sumMicro(of))}</td></tr>`;
   };
   const line = ({ row, rows: of }: ProjectLine) => {
-    const name = isOne ? creditTypeName(getText(row, 'type')) : renderProjectLink(row);
+    const name = isOne ? formatCreditType(getText(row, 'type')) : renderProjectLink(row);
     return across(
       html`<tr><th scope="row" title="${getProjectName(row)}">${name}</th>`,
       of,
@@ -95,7 +95,7 @@ export function renderVintageMatrix(
   const body = (type: string | null) => {
     const lines = all.filter(each => getType(each) === type);
     const others = lines.filter(each => !shown.has(each));
-    const name = `${creditTypeName(type)}, ${formatCount(lines.length, 'project')}`;
+    const name = `${formatCreditType(type)}, ${formatCount(lines.length, 'project')}`;
     const left = formatCount(others.length, 'other project');
     return html`<tbody>${!isOne && total(name, lines, 'sum')}${lines.filter(each => shown.has(each)).map(line)}${
       others.length > 0 && total(query === null ? left : renderShowAllLink(query, left), others, 'others')
@@ -124,7 +124,7 @@ function renderUnavailable(warehouses: Availability['unavailable']): Html | fals
   if (warehouses.length === 0) return false;
   const sums = warehouses.flatMap(each => each.sums);
   return renderTable(
-    `Not available now: ${formatSumByType(sums)}${describeExcludedRows(sums)}`,
+    `Not available now: ${formatSumsByType(sums)}${describeExcludedRows(sums)}`,
     [
       {
         name: 'Organization',
@@ -132,10 +132,13 @@ function renderUnavailable(warehouses: Availability['unavailable']): Html | fals
           renderDetailLink('organization_id', id, html`${name ?? id}`, null),
       },
       { name: 'State', cell: renderFreshnessState },
-      { name: 'Amount', cell: each => html`${formatSumByType(each.sums)}${describeExcludedRows(each.sums)}` },
+      {
+        name: 'Amount',
+        cell: each => html`${formatSumsByType(each.sums)}${describeExcludedRows(each.sums)}`,
+      },
     ],
     warehouses.slice(0, MAX_SHOWN),
-    { footer: formatRest(warehouses.length) },
+    { footer: formatOmittedCount(warehouses.length) },
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Charts, Point } from '../../query/charts.js';
 import type { ListCoverage } from '../../query/coverage.js';
-import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
-import { formatTonnes, creditTypeName } from '../../text/tonnes.js';
+import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { formatWholeTonnes } from '../components/cell.js';
 import { renderChart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
@@ -14,7 +14,7 @@ export function renderStockChart({ stock, stockCoverage }: Charts): Html {
   const [series] = stock.toSorted((one, other) => getLastMicro(other) - getLastMicro(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
   if (series === undefined || first === undefined || last === undefined) return html``;
-  const type = creditTypeName(series.type);
+  const type = formatCreditType(series.type);
   const way = last.micro > first.micro ? 'rose' : last.micro < first.micro ? 'fell' : 'stayed';
   const now = `${formatWholeTonnes(last.micro)} t`;
   const title =
@@ -43,8 +43,8 @@ function toChartPoints(points: readonly Point[], called: (name: string) => strin
 
 /** Returns text such as `3 of the 4 known organizations, 1 of them not up to date`. */
 function describeCoverage({ organizations, known, last_seen: lastSeen }: ListCoverage): string {
-  const old = lastSeen === 0 ? '' : `, ${withThousands(lastSeen)} of them not up to date`;
-  return `${withThousands(organizations)} of ${formatKnownOrganizations(known)}${old}`;
+  const old = lastSeen === 0 ? '' : `, ${formatWithCommas(lastSeen)} of them not up to date`;
+  return `${formatWithCommas(organizations)} of ${formatKnownOrganizations(known)}${old}`;
 }
 
 function getLastMicro({ points }: Charts['stock'][number]): number {

@@ -6,8 +6,8 @@ import { readKnownOf } from '../../query/history/as-of.js';
 import { readNameOf, readProjectNamedBy } from '../../query/names.js';
 import type { Reader } from '../../store/contract/reader.js';
 import type { Row } from '../../store/contract/tables.js';
-import { creditTypeName } from '../../text/tonnes.js';
-import { formatKnownOrganizations, withThousands } from '../../text/numbers.js';
+import { formatCreditType } from '../../text/tonnes.js';
+import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { renderDetailLink, getText } from '../components/cell.js';
 import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/facts.js';
 import { renderPageHead } from '../components/head.js';
@@ -105,7 +105,7 @@ function isClosed(row: Row): boolean {
 function describeRow({ name }: List, row: Row): string {
   if (name === 'projects') return getText(row, 'full_name') ?? String(row['id']);
   const project = getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'an unnamed project';
-  return `${withThousands(getText(row, 'amount_exact') ?? 'An unknown amount of')} t ${creditTypeName(getText(row, 'type'))} of ${project} ${getText(row, 'vintage') ?? ''}`;
+  return `${formatWithCommas(getText(row, 'amount_exact') ?? 'An unknown amount of')} t ${formatCreditType(getText(row, 'type'))} of ${project} ${getText(row, 'vintage') ?? ''}`;
 }
 
 async function renderProjectCredits(project: string, { reader, at }: PageRequest): Promise<Html> {
@@ -122,7 +122,7 @@ async function renderProjectCredits(project: string, { reader, at }: PageRequest
 
 async function renderProjectAvailability(reader: Reader, project: string): Promise<Html> {
   const { available: fresh, known } = await sumStanding(reader, 0);
-  return html`<p class="lead">Warehouses up to date: ${withThousands(fresh)} of ${formatKnownOrganizations(known)}.</p>
+  return html`<p class="lead">Warehouses up to date: ${formatWithCommas(fresh)} of ${formatKnownOrganizations(known)}.</p>
 ${await renderAvailability(reader, { projectId: project })}`;
 }
 

@@ -6,8 +6,8 @@ import { readOrigin } from '../../query/names.js';
 import { type Charts, readCharts } from '../../query/charts.js';
 import { type Overview, readOverview, readSums } from '../../query/overview.js';
 import { type OrganizationStatus, worstOf } from '../../query/status.js';
-import { formatCount, formatKnownOrganizations, withThousands } from '../../text/numbers.js';
-import { formatSumByType, creditTypeName } from '../../text/tonnes.js';
+import { formatCount, formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { formatSumsByType, formatCreditType } from '../../text/tonnes.js';
 import { renderButton } from '../actions/button.js';
 import type { PageRequest, ConsolePage, PageContent } from '../page.js';
 import { renderDetailLink, sumMicroBy, formatWholeTonnes } from '../components/cell.js';
@@ -108,7 +108,7 @@ function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null,
 function renderHeadline({ standing, sums }: Overview): Html {
   if (countOrganizations(standing) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app yet, as far as the mirror knows.</h1>`;
-  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumByType(sums))} <span class="of">available to sell now in ${withThousands(standing.available)} of ${formatKnownOrganizations(standing.known)}${describeExcludedRows(sums)}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumsByType(sums))} <span class="of">available to sell now in ${formatWithCommas(standing.available)} of ${formatKnownOrganizations(standing.known)}${describeExcludedRows(sums)}</span></h1>`;
 }
 
 /** Renders one line per credit type, with a large number. */
@@ -128,25 +128,25 @@ function renderTiles(answer: Overview, troubles: readonly Trouble[], now: number
   const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   return html`${renderTile(
     'Reserved',
-    formatSumByType(reserved),
+    formatSumsByType(reserved),
     reservations === 0
       ? 'no outstanding reservations'
       : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first expires ${ends === null ? 'never' : formatRelativeTime(ends, now)}${describeExcludedRows(reserved)}`,
   )}${renderTile(
     'Not available',
-    count > 0 && seen === 0 ? 'unknown' : formatSumByType(left),
+    count > 0 && seen === 0 ? 'unknown' : formatSumsByType(left),
     first === undefined
       ? 'all organizations included'
       : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(left)}`,
   )}${renderTile(
     'Fresh',
-    `${withThousands(standing.available)} of ${withThousands(standing.known)}`,
-    html`known organizations${standing.oldest_at !== null && html`, oldest read ${renderAge(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">last read failed in ${withThousands(standing.failing)}</a>`}`,
+    `${formatWithCommas(standing.available)} of ${formatWithCommas(standing.known)}`,
+    html`known organizations${standing.oldest_at !== null && html`, oldest read ${renderAge(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">last read failed in ${formatWithCommas(standing.failing)}</a>`}`,
   )}${renderTile(
     'Newest webhook',
     activity.newestDeliveryAt === null ? 'none yet' : renderAge(activity.newestDeliveryAt, now),
-    html`<a href="/rejected-webhooks">${withThousands(rejected)} rejected</a> since yesterday`,
-  )}${renderTile('Attention', renderAttention(troubles), html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${withThousands(activity.jobs.due)} due now`)}`;
+    html`<a href="/rejected-webhooks">${formatWithCommas(rejected)} rejected</a> since yesterday`,
+  )}${renderTile('Attention', renderAttention(troubles), html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${formatWithCommas(activity.jobs.due)} due now`)}`;
 }
 
 function renderAttention(troubles: readonly Trouble[]): Html {
@@ -186,7 +186,7 @@ function renderOrganizations(
 ): Html {
   const sums = sumMicroBy(own, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const sum = (type: string) => ({
-    name: `${creditTypeName(type)}, t`,
+    name: `${formatCreditType(type)}, t`,
     numeric: true,
     cell: ({ organization_id: id }: OrganizationStatus) =>
       formatWholeTonnes(sums.get(JSON.stringify([id, type])) ?? null),
@@ -228,7 +228,7 @@ function renderUnavailableWarehouses(
       },
       { name: 'State', cell: stateOf },
       { name: 'Last complete read', cell: ({ as_of: at }) => renderAge(at, now) },
-      { name: 'Rows', cell: ({ rows }) => withThousands(rows), numeric: true },
+      { name: 'Rows', cell: ({ rows }) => formatWithCommas(rows), numeric: true },
       { name: 'Reason', cell: sentenceOf },
     ],
     worst,

@@ -4,7 +4,7 @@ import { sentenceOf } from '../../query/freshness/words.js';
 import { type OrganizationStatus, readOrganization, worstOf } from '../../query/status.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
-import { withThousands } from '../../text/numbers.js';
+import { formatWithCommas } from '../../text/numbers.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { renderButton } from '../actions/button.js';
@@ -68,7 +68,7 @@ async function renderOrganization(
 
 const ROWS = {
   name: 'Rows',
-  cell: ({ rows }: { readonly rows: number }) => withThousands(rows),
+  cell: ({ rows }: { readonly rows: number }) => formatWithCommas(rows),
   numeric: true,
 };
 
@@ -92,7 +92,7 @@ function renderResources(
       {
         name: 'Drift',
         heading: renderTermLabel('drift', 'Drift'),
-        cell: ({ drift_total: drift }) => withThousands(drift),
+        cell: ({ drift_total: drift }) => formatWithCommas(drift),
         numeric: true,
       },
       { name: 'Reason', cell: sentenceOf },

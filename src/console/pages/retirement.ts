@@ -7,7 +7,7 @@ import { readStates } from '../../query/freshness/read.js';
 import { RETIREMENTS } from '../../query/lists/lists.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
-import { formatCount, withThousands } from '../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { PageRequest, ConsolePage } from '../page.js';
 import { withAsOf } from '../components/as-of.js';
 import { renderDetailLink } from '../components/cell.js';
@@ -161,7 +161,7 @@ function listTimelineEntries(
 }
 
 function formatAmount(row: Row): string {
-  return withThousands(String(row['amount_exact'] ?? 'an unknown amount of'));
+  return formatWithCommas(String(row['amount_exact'] ?? 'an unknown amount of'));
 }
 
 function describeRetirement(row: Row): Html {

@@ -1,7 +1,7 @@
 import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
 import type { List } from '../../query/lists/list.js';
-import { formatCount, withThousands } from '../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { PageRequest, ConsolePage } from '../page.js';
 import { getText } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
@@ -34,7 +34,7 @@ ${hits.map(renderHitGroup)}
 ${HOW}`;
 }
 
-const HOW = html`<p>Search by the start of any id, or by text in the newest ${withThousands(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
+const HOW = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
 
 function renderHitGroup({ list, column, rows }: Hits): Html {
   return html`<section class="card"><h2>${list.title}, by ${toLabel(column)}</h2><ul class="hits">${rows.map(
@@ -47,7 +47,7 @@ function summarizeRow(row: Row, column: string): string {
   const amount = getText(row, 'amount_exact');
   const words = ['full_name', 'beneficiary', 'project_name', 'vintage'].filter(name => name !== column);
   return [
-    ...(amount === null ? [] : [`${withThousands(amount)} t`]),
+    ...(amount === null ? [] : [`${formatWithCommas(amount)} t`]),
     ...words.flatMap(name => getText(row, name) ?? []),
   ].join(', ');
 }

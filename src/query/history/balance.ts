@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
-import { formatCount, withThousands } from '../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
 import { count, ofOne, plain, sql, table } from '../sql.js';
 import { countKnown, countSummed } from '../coverage.js';
@@ -82,8 +82,8 @@ export async function readBalance(reader: Reader, organizationId: string | null)
 export type Balance = Awaited<ReturnType<typeof readBalance>>;
 
 export function coverageOf({ organizations, known, uninstalled }: Balance): string {
-  const gone = uninstalled === 0 ? '' : `, and of ${withThousands(uninstalled)} that uninstalled the app`;
-  return `Covers every list of ${organizations === known && known > 1 ? 'all ' : `${withThousands(organizations)} of `}${formatCount(known, 'organization')}${gone}.`;
+  const gone = uninstalled === 0 ? '' : `, and of ${formatWithCommas(uninstalled)} that uninstalled the app`;
+  return `Covers every list of ${organizations === known && known > 1 ? 'all ' : `${formatWithCommas(organizations)} of `}${formatCount(known, 'organization')}${gone}.`;
 }
 
 /** Of nothing, all is balanced: that is counted, and not listed. */
@@ -94,13 +94,13 @@ export function listedIn({ sums }: Balance): Line[] {
 export function verdictOn(balance: Balance): string {
   const { sums } = balance;
   const counted = (balanced: boolean | null) => sums.filter(line => line.balanced === balanced).length;
-  const [unbalanced, unknown] = [counted(false), counted(null)].map(withThousands);
+  const [unbalanced, unknown] = [counted(false), counted(null)].map(formatWithCommas);
   const empty = sums.length - listedIn(balance).length;
-  const unlisted = empty === 0 ? '' : ` ${withThousands(empty)} with nothing to check are hidden.`;
+  const unlisted = empty === 0 ? '' : ` ${formatWithCommas(empty)} with nothing to check are hidden.`;
   const left = `${counted(null) === 0 ? '' : ` ${unknown} cannot be checked yet.`}${unlisted}`;
-  if (counted(false) > 0) return `${unbalanced} of ${withThousands(sums.length)} checks failed.${left}`;
+  if (counted(false) > 0) return `${unbalanced} of ${formatWithCommas(sums.length)} checks failed.${left}`;
   return counted(null) === 0
-    ? `All ${withThousands(sums.length)} checks passed.${left}`
+    ? `All ${formatWithCommas(sums.length)} checks passed.${left}`
     : `All other checks passed.${left}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../../store/contract/reader.js';
-import { creditTypeName } from '../../text/tonnes.js';
+import { formatCreditType } from '../../text/tonnes.js';
 import { type Choice, MOST_CHOICES } from '../names.js';
 import { plain, sql, stoodAt, table } from '../sql.js';
 import type { List } from './list.js';
@@ -15,6 +15,6 @@ export async function readValues(
   const found = await all(sql<{ value: string }>`SELECT DISTINCT value
     FROM (SELECT ${plain(column)} AS value FROM ${rows}) AS found
     WHERE value IS NOT NULL ORDER BY value LIMIT ${MOST_CHOICES + 1}`);
-  const says = (value: string) => (column === 'type' ? creditTypeName(value) : value);
+  const says = (value: string) => (column === 'type' ? formatCreditType(value) : value);
   return found.length > MOST_CHOICES ? null : found.map(({ value }) => ({ value, says: says(value) }));
 }

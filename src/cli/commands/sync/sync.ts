@@ -13,7 +13,7 @@ import { defineCommand } from '../../command.js';
 import { checkFault, CommandFault, EXIT, type ExitCode } from '../../exit.js';
 import { toExitCode } from '../../faults/explain.js';
 import { choice, flag, ORGANIZATION } from '../../options.js';
-import { formatCount, withThousands } from '../../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../../text/numbers.js';
 
 const ALL = [...RESOURCES, 'certificates'];
 const SHAPE = {
@@ -137,10 +137,10 @@ function isWorthShowing(row: Synced): boolean {
 function describeSynced(rows: readonly Synced[]): string {
   const words = rows.map(row => (isFailing(row) ? 'failed' : row.state.replaceAll('_', ' ')));
   const states = [...new Set(words)].map(
-    word => `${withThousands(words.filter(each => each === word).length)} ${word}`,
+    word => `${formatWithCommas(words.filter(each => each === word).length)} ${word}`,
   );
   const sums = (['added', 'changed', 'removed'] as const).map(
-    name => `${withThousands(rows.reduce((total, row) => total + row[name], 0))} ${name}`,
+    name => `${formatWithCommas(rows.reduce((total, row) => total + row[name], 0))} ${name}`,
   );
   const resources = `${formatCount(rows.length, 'resource')}: ${states.join(', ')}`;
   return `${formatCount(countOrganizations(rows), 'organization')}; ${resources}; rows: ${sums.join(', ')}`;

@@ -7,7 +7,7 @@ import { FRESH, wordsOf } from '../../../query/freshness/words.js';
 import { readSignedTexts } from '../../../query/inbox/deliveries.js';
 import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
-import { formatRest, formatCount, MAX_SHOWN, withThousands } from '../../../text/numbers.js';
+import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../../text/numbers.js';
 import { truncateName } from '../../../text/clean-text.js';
 import { verifyFiles } from '../../certificate-files.js';
 import { defineCommand } from '../../command.js';
@@ -83,16 +83,16 @@ export const VERIFY = defineCommand({
       `${context.location().engine.checked}. The mirror is consistent: ${formatCount(checked, 'row')} (including past versions) and ${formatCount(files, 'certificate')}.`,
       compared === null
         ? NOT_ASKED
-        : `${withThousands(compared.rows)} rows match the registry (${compared.organizations} of ${formatCount(compared.known ?? 0, 'organization')}). Dates and past versions exist only here, so they were not compared.`,
+        : `${formatWithCommas(compared.rows)} rows match the registry (${compared.organizations} of ${formatCount(compared.known ?? 0, 'organization')}). Dates and past versions exist only here, so they were not compared.`,
     );
   },
 });
 
 function describeSealed({ leaves, covered, waiting, erased, removed, syncsKeptSince }: Verified): string {
   const expired = syncsKeptSince === null ? '' : `, which ended before ${syncsKeptSince}`;
-  const missing = `Erased by forget and purge: ${withThousands(erased)}. Removed after retention: ${formatCount(removed, 'sync')}${expired}.`;
+  const missing = `Erased by forget and purge: ${formatWithCommas(erased)}. Removed after retention: ${formatCount(removed, 'sync')}${expired}.`;
   const unsealed = `${formatCount(waiting, 'newer change')} ${waiting === 1 ? 'is' : 'are'} not sealed yet.`;
-  return `The newest checkpoint covers ${withThousands(covered)} of ${withThousands(leaves)} leaves of the log. ${missing} ${unsealed} Only a checkpoint held by someone else protects against whoever has the key.`;
+  return `The newest checkpoint covers ${formatWithCommas(covered)} of ${formatWithCommas(leaves)} leaves of the log. ${missing} ${unsealed} Only a checkpoint held by someone else protects against whoever has the key.`;
 }
 
 /** What contradicts itself, whoever is asked. */
@@ -145,6 +145,6 @@ function sayLeft(context: CommandContext, all: Awaited<ReturnType<typeof readNot
     return `${truncateName(name ?? id ?? by)}${of}: ${wordsOf({ ...FRESH, state, reason })}`;
   });
   const left = [...new Set(given)];
-  const some = [...left.slice(0, MAX_SHOWN), formatRest(left.length) ?? []].flat();
+  const some = [...left.slice(0, MAX_SHOWN), formatOmittedCount(left.length) ?? []].flat();
   if (left.length > 0) context.printNotice(`Not compared: ${some.join('; ')}.`);
 }
