@@ -5,15 +5,15 @@ import { dirname } from 'node:path';
 const PRIVATE = 0o700;
 
 /** With all above it, each by itself: Node's call for all at once never comes back below a folder that takes none, such as /proc. */
-export function makePrivateFolder(folder: string): void {
+export function createPrivateFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: PRIVATE });
   } catch (error) {
     if (isFolder(folder)) return;
     const above = dirname(folder);
     if (above === folder || isFolder(above)) throw error;
-    makePrivateFolder(above);
-    makePrivateFolder(folder);
+    createPrivateFolder(above);
+    createPrivateFolder(folder);
   }
 }
 

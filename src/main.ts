@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { runProgram } from './cli/program.js';
-import { environment } from './app/config/config.js';
-import { readVersion } from './package.js';
+import { getProcessEnvironment } from './app/config/config.js';
+import { readPackageVersion } from './package.js';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -23,11 +23,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });
 
-process.exitCode = await runProgram(process.argv.slice(2), readVersion(), {
+process.exitCode = await runProgram(process.argv.slice(2), readPackageVersion(), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  env: environment(),
+  env: getProcessEnvironment(),
   now: Date.now,
   terminal: {
     stdin: process.stdin.isTTY ?? false,

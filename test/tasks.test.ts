@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readStore } from '../src/app/config/config.js';
+import { readStoreSettings } from '../src/app/config/config.js';
 import { lastSignedBeside, readKeyFile } from '../src/evidence/key-file.js';
 import { seal } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open.js';
@@ -87,7 +87,7 @@ async function perform(line: string): Promise<string> {
 
 /** What a worker with the key does within a minute. */
 async function sealOnce(keyFile: string): Promise<void> {
-  const engine = openEngine(readStore(demo.env));
+  const engine = openEngine(readStoreSettings(demo.env));
   await engine.prepare(['evidence'], Date.now(), () => undefined);
   const port = await engine.openEvidence();
   if (port === null) throw new Error('expected a log, got none');

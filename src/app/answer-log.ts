@@ -6,9 +6,12 @@ import { type ReceiverAnswer, STATUS_BY_REJECTION_REASON } from '../webhook/rece
 
 export interface AnswerLogOptions {
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  readonly metrics: Pick<Metrics, 'accepted' | 'rejected' | 'delivery' | 'duplicate'>;
+  readonly metrics: Pick<
+    Metrics,
+    'observeAcceptDuration' | 'countRejections' | 'countDelivery' | 'countDuplicate'
+  >;
   readonly counter: Pick<RejectionCounter, 'count'>;
-  readonly tellEveryMs?: number;
+  readonly reportIntervalMs?: number;
 }
 
 const TELL_EVERY_MS = 10_000;
@@ -18,8 +21,9 @@ const TELL_EVERY_MS = 10_000;
  * a flood of webhooks is no flood of lines.
  */
 export function createAnswerLog(options: AnswerLogOptions) {
-  const { log, metrics, counter, tellEveryMs = TELL_EVERY_MS } = options;
-  for (const reason of REJECTION_REASONS) metrics.rejected(STATUS_BY_REJECTION_REASON[reason], reason, 0);
+  const { log, metrics, counter, reportIntervalMs: tellEveryMs = TELL_EVERY_MS } = options;
+  for (const reason of REJECTION_REASONS)
+    metrics.countRejections(STATUS_BY_REJECTION_REASON[reason], reason, 0);
   const tellRejected = (count: number, answer: ReceiverAnswer) =>
     log.warn({ ...describe(answer), rejected: count }, 'webhooks rejected');
   const rejected = new Map(REJECTION_REASONS.map(each => [each, createOccasion(tellEveryMs, tellRejected)]));
@@ -35,12 +39,12 @@ export function createAnswerLog(options: AnswerLogOptions) {
 
   function tellStored(answer: ReceiverAnswer): void {
     const { status, delivery, stored, durationMs: tookMs } = answer;
-    metrics.accepted(tookMs / 1000);
+    metrics.observeAcceptDuration(tookMs / 1000);
     if (delivery === null) return;
     const { event, installationId: installation, reason, secretIndex, verdict } = delivery;
-    metrics.delivery(verdict, event, secretIndex);
+    metrics.countDelivery(verdict, event, secretIndex);
     if (stored?.isDuplicate) {
-      metrics.duplicate();
+      metrics.countDuplicate();
       duplicates.add(answer);
       return;
     }
@@ -49,9 +53,9 @@ export function createAnswerLog(options: AnswerLogOptions) {
   }
 
   return {
-    answered: (answer: ReceiverAnswer): void => {
+    recordAnswer: (answer: ReceiverAnswer): void => {
       if (answer.rejection === null) return tellStored(answer);
-      metrics.rejected(answer.status, answer.rejection.reason);
+      metrics.countRejections(answer.status, answer.rejection.reason);
       counter.count(answer.rejection, answer.status);
       return answer.delivery === null
         ? rejected.get(answer.rejection.reason)?.add(answer)

@@ -14,38 +14,41 @@ import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/inbox/activity.js';
 import { type HttpListener, listenForPeople } from '../webhook/listen.js';
 import { contradictedColumns } from '../sync/derived.js';
-import { openAll } from './shutdown.js';
-import { createActions } from './actions.js';
-import { listenFrom } from './next-port.js';
-import { createHealth, type Running, type Tools } from './running.js';
+import { openInOrder } from './shutdown.js';
+import { createConsoleActions } from './console-actions.js';
+import { listenOnNextFreePort } from './next-free-port.js';
+import { createProcessHealth, type RunningProcess, type ProcessDependencies } from './running-process.js';
 
-export interface ConsoleSetup {
+export interface ConsoleStartOptions {
   readonly openReader: () => Promise<OpenReader>;
   readonly secret: Buffer;
   readonly port: number;
   /** A port that nobody asked for by name may be another one. */
-  readonly orNextPort: boolean;
-  readonly names: readonly string[];
+  readonly mayUseNextPort: boolean;
+  readonly hostNames: readonly string[];
   /** Null where the pages are to do nothing. */
   readonly openInbox: (() => Promise<InboxPort>) | null;
   /** Null where nobody here may ask the registry. */
   readonly compare: Compare | null;
   readonly webhookUrl: string | null;
   readonly version: string;
-  readonly sealedIn: (version: number) => Promise<string | null>;
-  readonly asking: SqlAccess;
+  readonly findSealedIn: (version: number) => Promise<string | null>;
+  readonly sqlAccess: SqlAccess;
   readonly openPdfs: () => Promise<OpenPdfs>;
-  readonly inspect: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
+  readonly inspectPdf: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
   /** By what the pages ask for; null where the registry is no sandbox, or nothing is to be done. */
-  readonly demoActionsBy: ((actions: ConsoleActions) => readonly DemoAction[]) | null;
+  readonly createDemoActions: ((actions: ConsoleActions) => readonly DemoAction[]) | null;
 }
 
 /** The browsers of one machine. */
 const LOOPBACK = '127.0.0.1';
 
 /** Pages over the mirror, on loopback. It reads, and writes nothing but what a person asks a worker for. */
-export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<Running> {
-  return openAll(async shutdown => {
+export function startConsole(
+  setup: ConsoleStartOptions,
+  { log, now }: ProcessDependencies,
+): Promise<RunningProcess> {
+  return openInOrder(async shutdown => {
     const readers = createReaderPool(setup.openReader);
     shutdown.add(() => readers.close());
     const comparison = setup.compare === null ? null : createComparison(setup.compare, now);
@@ -59,33 +62,36 @@ export function startConsole(setup: ConsoleSetup, { log, now }: Tools): Promise<
     });
     const { pdfs, close } = await setup.openPdfs();
     shutdown.add(close);
-    const actions = setup.openInbox === null ? null : createActions(setup.openInbox, log, comparison);
+    const actions = setup.openInbox === null ? null : createConsoleActions(setup.openInbox, log, comparison);
     const app = createConsole({
       readers,
       now,
       changes,
-      hostNames: setup.names,
+      hostNames: setup.hostNames,
       actions,
-      demoActions: actions === null || setup.demoActionsBy === null ? null : setup.demoActionsBy(actions),
+      demoActions:
+        actions === null || setup.createDemoActions === null ? null : setup.createDemoActions(actions),
       comparison,
       webhookUrl: setup.webhookUrl,
       version: setup.version,
-      asking: setup.asking,
-      pdfs: { open: pdfs.open, inspect: file => setup.inspect(pdfs, file) },
+      asking: setup.sqlAccess,
+      pdfs: { open: pdfs.open, inspect: file => setup.inspectPdf(pdfs, file) },
       contradicted: contradictedColumns,
-      sealedIn: setup.sealedIn,
+      sealedIn: setup.findSealedIn,
       keys: createVisitorKeys({ secret: setup.secret, now }),
       port: () => listening.port,
       failed: error => log.error({ err: error }, 'a page could not be made'),
     });
     const open = (port: number): Promise<HttpListener> => listenForPeople(app, { host: LOOPBACK, port });
-    const listening = await (setup.orNextPort ? listenFrom(setup.port, open) : open(setup.port));
+    const listening = await (setup.mayUseNextPort
+      ? listenOnNextFreePort(setup.port, open)
+      : open(setup.port));
     shutdown.add(() => listening.close());
     shutdown.add(() => changes.close());
     return {
       port: listening.port,
       operationsPort: null,
-      failed: createHealth().failed,
+      failed: createProcessHealth().failed,
       stop: () => shutdown.close(),
     };
   });

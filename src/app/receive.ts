@@ -3,7 +3,7 @@ import type { StoreFailure } from '../inbox/delivery.js';
 import { openEngine } from '../store/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics } from './operations/metrics.js';
-import { builtBeside } from '../package.js';
+import { resolveBuiltFile } from '../package.js';
 import { WEBHOOK_EVENTS } from '../registry/model.js';
 import { listen } from '../webhook/listen.js';
 import type { WebhookPost } from '../webhook/posts.js';
@@ -11,27 +11,42 @@ import { createReceiver } from '../webhook/receiver.js';
 import { createRejectionCounter } from '../webhook/rejection-counter.js';
 import { startReceiverThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
-import { openAll } from './shutdown.js';
+import { openInOrder } from './shutdown.js';
 import type { ReceiverThreadData } from './receiver-thread.js';
-import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
-import { listenFrom } from './next-port.js';
+import {
+  CONNECTION_LOST,
+  DATABASE_NOT_READY,
+  createProcessHealth,
+  type RunningProcess,
+  type ProcessDependencies,
+} from './running-process.js';
+import { listenOnNextFreePort } from './next-free-port.js';
 import { serveOperations } from './serve-operations.js';
-import { createNeighbourCheck, keepBeating, markOf, RECEIVER_HEADER, thisProcess } from './heartbeats.js';
+import {
+  createWorkerCheck,
+  startHeartbeats,
+  fingerprintProcess,
+  RECEIVER_FINGERPRINT_HEADER,
+  describeThisProcess,
+} from './heartbeats.js';
 
 /** Beside this file once it is built. */
-const ENTRY = builtBeside(import.meta.url, './receiver-thread.js');
+const ENTRY = resolveBuiltFile(import.meta.url, './receiver-thread.js');
 
 /** A port that nobody asked for by name may be another one. */
-export type ReceiveOptions = ReceiveSettings & { readonly orNextPort?: boolean };
+export type ReceiverStartOptions = ReceiveSettings & { readonly mayUseNextPort?: boolean };
 
 /** The receiver: it sees the inbox and nothing else. */
-export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Promise<Running> {
-  return openAll(async shutdown => {
+export function startReceiver(
+  settings: ReceiverStartOptions,
+  { log, now }: ProcessDependencies,
+): Promise<RunningProcess> {
+  return openInOrder(async shutdown => {
     const engine = openEngine(settings);
-    const applied = await engine.prepare(['inbox'], now(), what => log.warn({ what }, WAITS));
+    const applied = await engine.prepare(['inbox'], now(), what => log.warn({ what }, DATABASE_NOT_READY));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'inbox migrated');
 
-    const health = createHealth();
+    const health = createProcessHealth();
     const metrics = createMetrics(WEBHOOK_EVENTS);
     const { webhookSecrets: secrets, appId } = settings;
     const { dataDir, diskReserveMb, database } = settings;
@@ -40,15 +55,15 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       entry: ENTRY,
       workerData,
       now,
-      failed: health.fail,
-      news: (error: StoreFailure) => log.warn({ error }, LOST),
+      onFailed: health.fail,
+      onNotice: (error: StoreFailure) => log.warn({ error }, CONNECTION_LOST),
     });
     shutdown.add(() => thread.close());
-    const me = thisProcess('receive', now());
+    const me = describeThisProcess('receive', now());
     shutdown.add(
-      keepBeating({
-        beat: () => thread.heartbeat(me),
-        failed: error => log.warn({ err: error }, 'no heartbeat could be written this time'),
+      startHeartbeats({
+        writeHeartbeat: () => thread.heartbeat(me),
+        onFailure: error => log.warn({ err: error }, 'no heartbeat could be written this time'),
       }),
     );
     const operations = await serveOperations({
@@ -56,19 +71,19 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       port: settings.operationsPort,
       log,
       engine,
-      logsOf: ['inbox'],
+      logFamilies: ['inbox'],
       metrics,
       findObstacle: () => thread.findObstacle(),
-      broken: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
-      stopping: health.isStopping,
-      ready: {
-        worker: createNeighbourCheck({
+      findBrokenReason: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
+      isStopping: health.isStopping,
+      extraReadyChecks: {
+        worker: createWorkerCheck({
           startedAt: me.startedAt,
           now,
-          workerEverSeen: async () => (await thread.heartbeat(me)).workerEverSeen,
+          hasSeenWorker: async () => (await thread.heartbeat(me)).workerEverSeen,
         }),
       },
-      gauges: async () => metrics.pulse(await thread.heartbeat(me)),
+      updateGauges: async () => metrics.setPulse(await thread.heartbeat(me)),
     });
     shutdown.add(async () => operations?.close());
 
@@ -79,7 +94,7 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
       store: async (posts: readonly WebhookPost[]) => {
         const outcomes = await thread.accept(posts);
         const stored = outcomes.filter(({ kind }) => kind === 'stored').length;
-        if (stored > 0) metrics.committed(stored);
+        if (stored > 0) metrics.observeCommitSize(stored);
         return outcomes;
       },
     });
@@ -88,14 +103,14 @@ export function startReceive(settings: ReceiveOptions, { log, now }: Tools): Pro
     shutdown.add(() => answers.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
-      identityHeaders: { [RECEIVER_HEADER]: markOf(me) },
+      identityHeaders: { [RECEIVER_FINGERPRINT_HEADER]: fingerprintProcess(me) },
       accept: post => inbox.accept(post),
       now,
-      onAnswered: answers.answered,
+      onAnswered: answers.recordAnswer,
     });
-    const { host, orNextPort = false } = settings;
+    const { host, mayUseNextPort: orNextPort = false } = settings;
     const open = (port: number) => listen(receiver, { host, port });
-    const listening = await (orNextPort ? listenFrom(settings.port, open) : open(settings.port));
+    const listening = await (orNextPort ? listenOnNextFreePort(settings.port, open) : open(settings.port));
     shutdown.add(() => listening.close());
     log.info({ host, port: listening.port, operations: operations?.port }, 'receiving webhooks');
 

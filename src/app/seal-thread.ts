@@ -5,9 +5,9 @@ import { seal } from '../evidence/seal.js';
 import { erase } from '../evidence/write.js';
 import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
-import type { SealThreadData, SealWorks } from './sealing.js';
+import type { SealThreadData, SealThreadApi } from './sealing.js';
 
-async function open({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealWorks> {
+async function open({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   const port = await openEngine(store).openEvidence();

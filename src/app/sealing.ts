@@ -1,8 +1,8 @@
-import { builtBeside } from '../package.js';
+import { resolveBuiltFile } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../sync/outcome.js';
-import { type Fault, startThread } from '../thread.js';
-import type { Tools } from './running.js';
+import { type SerializedError, startThread } from '../thread.js';
+import type { ProcessDependencies } from './running-process.js';
 
 /** What the thread is started with. */
 export interface SealThreadData {
@@ -12,28 +12,28 @@ export interface SealThreadData {
   readonly mirrorMembers: boolean;
 }
 
-export interface SealWorks {
+export interface SealThreadApi {
   /** Answers how many leaves are sealed; null where somebody else seals. */
   readonly seal: (now: number) => Promise<number | null>;
   readonly close: () => Promise<void>;
 }
 
-const ENTRY = builtBeside(import.meta.url, './seal-thread.js');
+const ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
 const EVERY_MS = 60_000;
 
 /** Seals again and again, in a thread of its own: no read waits for it. Answers what ends it. */
 export async function startSealing(
-  { log, now }: Tools,
+  { log, now }: ProcessDependencies,
   workerData: SealThreadData,
   everyMs = EVERY_MS,
 ): Promise<() => Promise<void>> {
   const failed = (error: Error) => log.error({ error: describeFailure(error) }, 'nothing is sealed any more');
-  const { ask, close } = await startThread<SealWorks>({
+  const { ask, close } = await startThread<SealThreadApi>({
     entry: ENTRY,
     workerData,
-    what: 'the thread that seals',
-    failed,
-    errorOf,
+    description: 'the thread that seals',
+    onFailed: failed,
+    restoreError: errorOf,
   });
   let stopped = false;
   let timer = setTimeout(() => void round(), 0).unref();
@@ -52,6 +52,6 @@ export async function startSealing(
   };
 }
 
-function errorOf({ code, message, stack }: Fault): Error {
+function errorOf({ code, message, stack }: SerializedError): Error {
   return Object.assign(new Error(message), { stack, code });
 }

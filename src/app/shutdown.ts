@@ -10,7 +10,7 @@ function createShutdown() {
 }
 
 /** Open one thing after the other; where one cannot be opened, those before it are closed again. */
-export async function openAll<T>(
+export async function openInOrder<T>(
   open: (shutdown: ReturnType<typeof createShutdown>) => Promise<T>,
 ): Promise<T> {
   const shutdown = createShutdown();

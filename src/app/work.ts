@@ -14,37 +14,45 @@ import type { HttpOptions } from '../registry/http/http-types.js';
 import type { ReadSummary } from '../sync/context.js';
 import { describeFailure } from '../sync/outcome.js';
 import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
-import { openAll } from './shutdown.js';
-import { startCounting } from './counting.js';
-import { LOST, WAITS, createHealth, type Running, type Tools } from './running.js';
-import { createContext } from './context.js';
+import { openInOrder } from './shutdown.js';
+import { startFindingCounter } from './finding-counter.js';
+import {
+  CONNECTION_LOST,
+  DATABASE_NOT_READY,
+  createProcessHealth,
+  type RunningProcess,
+  type ProcessDependencies,
+} from './running-process.js';
+import { createSyncContext } from './sync-context.js';
 import { startSealing } from './sealing.js';
 import { serveOperations } from './serve-operations.js';
-import { thisProcess } from './heartbeats.js';
+import { describeThisProcess } from './heartbeats.js';
 
 /** Without a schedule only what waits in the inbox is done. */
-export type WorkOptions = Omit<WorkSettings, 'syncSchedule'> & { readonly syncSchedule: string | null };
+export type WorkerStartOptions = Omit<WorkSettings, 'syncSchedule'> & {
+  readonly syncSchedule: string | null;
+};
 
 /** What else can be handed to it, as a value: the program leaves all of this out. */
-export interface WorkTools extends Tools {
+export interface WorkerDependencies extends ProcessDependencies {
   readonly engine?: Engine;
   readonly random?: () => number;
   readonly calls?: Partial<HttpOptions>;
   readonly sync?: Partial<SyncOptions>;
 }
 
-export interface Working extends Running {
+export interface RunningWorker extends RunningProcess {
   readonly sync: Sync;
 }
 
 /** Reads the registry as jobs ask for it, and writes the mirror. */
-export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Working> {
+export function startWorker(settings: WorkerStartOptions, tools: WorkerDependencies): Promise<RunningWorker> {
   const { log, now, engine = openEngine(settings), random = Math.random } = tools;
-  return openAll(async shutdown => {
-    const health = createHealth();
+  return openInOrder(async shutdown => {
+    const health = createProcessHealth();
     const { evidenceKeyFile: keyFile } = settings;
     const families = ['inbox', 'mirror', ...(keyFile === null ? [] : ['evidence' as const])] as const;
-    const applied = await engine.prepare(families, now(), what => log.warn({ what }, WAITS));
+    const applied = await engine.prepare(families, now(), what => log.warn({ what }, DATABASE_NOT_READY));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 
     const metrics = createMetrics(WEBHOOK_EVENTS);
@@ -53,7 +61,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
       ...tools.calls,
       now,
       random,
-      onCall: ({ route, status }) => metrics.registryRequest(route, status),
+      onCall: ({ route, status }) => metrics.countRegistryRequest(route, status),
       onClockCorrection: offsetMs =>
         log.warn({ offsetMs }, "the registry's clock is far from ours: going by the registry's"),
       onClockRefusal: skewMs =>
@@ -65,31 +73,31 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     const store = await engine.openWork({
       now,
       failed: health.fail,
-      lost: error => log.warn({ error: describeFailure(error) }, LOST),
+      lost: error => log.warn({ error: describeFailure(error) }, CONNECTION_LOST),
     });
     shutdown.add(() => store.close());
     const { inbox, reader } = store;
     const parts = { ...store, client, now, random };
-    const context = { ...(await createContext(settings, parts)), onRead: countReads(metrics) };
+    const context = { ...(await createSyncContext(settings, parts)), onRead: countReads(metrics) };
 
     const operations = await serveOperations({
       host: settings.operationsHost,
       port: settings.operationsPort,
       log,
       engine,
-      logsOf: ['inbox', 'mirror'],
+      logFamilies: ['inbox', 'mirror'],
       metrics,
       findObstacle: () => inbox.findWriteObstacle(),
-      broken: () => (health.isBroken() ? 'the mirror cannot be written' : null),
-      stopping: health.isStopping,
-      gauges: async () => {
+      findBrokenReason: () => (health.isBroken() ? 'the mirror cannot be written' : null),
+      isStopping: health.isStopping,
+      updateGauges: async () => {
         const { oldestRunAt, ...jobs } = await inbox.countJobs();
-        metrics.jobs(jobs);
-        metrics.pulse(await inbox.readPulse());
-        for (const { name, ...held } of store.logs(now())) metrics.walHeld(name, held);
-        metrics.reads(await readAges(reader));
-        metrics.certificates(await readCertificateCounts(reader));
-        metrics.findings((await readFindings(reader)).counts);
+        metrics.setJobCounts(jobs);
+        metrics.setPulse(await inbox.readPulse());
+        for (const { name, ...held } of store.logs(now())) metrics.setHeldWal(name, held);
+        metrics.setFreshness(await readAges(reader));
+        metrics.setCertificateCounts(await readCertificateCounts(reader));
+        metrics.setFindingCounts((await readFindings(reader)).counts);
       },
     });
     shutdown.add(async () => operations?.close());
@@ -97,7 +105,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     const sync = createSync(context, {
       schedule: settings.syncSchedule,
       concurrency: settings.workerConcurrency,
-      self: thisProcess('work', now()),
+      self: describeThisProcess('work', now()),
       log,
       findPauseReason: () => {
         const disk = engine.lookAtDisk();
@@ -105,7 +113,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
       },
       ...tools.sync,
       onEnded: ended => {
-        metrics.jobEnded(ended.outcome);
+        metrics.countJobRun(ended.outcome);
         tools.sync?.onEnded?.(ended);
       },
     });
@@ -113,7 +121,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
     await sync.start();
     shutdown.add(() => sync.stop());
     shutdown.add(startSweep(context.certificates, log));
-    shutdown.add(startCounting({ engine, mirror: store.mirror, now, log }));
+    shutdown.add(startFindingCounter({ engine, mirror: store.mirror, now, log }));
     if (keyFile !== null)
       shutdown.add(
         await startSealing({ log, now }, { store: settings, keyFile, mirrorMembers: settings.mirrorMembers }),
@@ -136,7 +144,7 @@ export function startWork(settings: WorkOptions, tools: WorkTools): Promise<Work
 }
 
 /** Beside the work; answers what ends it. */
-function startSweep(certificates: CertificateStore, log: Tools['log']): () => Promise<void> {
+function startSweep(certificates: CertificateStore, log: ProcessDependencies['log']): () => Promise<void> {
   const stopped = new AbortController();
   const swept = certificates.removeOrphanFiles(stopped.signal).then(
     files => files > 0 && log.info({ files }, 'removed certificate files that no row names'),
@@ -149,12 +157,12 @@ function startSweep(certificates: CertificateStore, log: Tools['log']): () => Pr
 }
 
 function countReads(metrics: Metrics): (end: ReadSummary) => void {
-  for (const resource of DRIFT_RESOURCES) metrics.drift(resource, 0);
+  for (const resource of DRIFT_RESOURCES) metrics.countDrift(resource, 0);
   return ({ resource, state, ms, added, changed, removed, drift }) => {
-    metrics.synced(resource, state, ms / 1000);
-    metrics.rows(resource, 'added', added);
-    metrics.rows(resource, 'changed', changed);
-    metrics.rows(resource, 'removed', removed);
-    metrics.drift(resource, drift);
+    metrics.observeSync(resource, state, ms / 1000);
+    metrics.countRows(resource, 'added', added);
+    metrics.countRows(resource, 'changed', changed);
+    metrics.countRows(resource, 'removed', removed);
+    metrics.countDrift(resource, drift);
   };
 }

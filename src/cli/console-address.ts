@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createVisitorKeys } from '../console/guard/keys.js';
-import { makePrivateFolder } from '../folder.js';
+import { createPrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
 import type { MirrorLocation } from './context.js';
 import { valueAt } from './value-at.js';
@@ -28,7 +28,7 @@ export function findConsole(location: Where): KnownConsole | null {
 /** Stores how to reach the console. Only the owner may read the file, because its secret lets anybody in. */
 export function keepConsole(location: Where, known: KnownConsole): void {
   const file = fileOf(location);
-  makePrivateFolder(location.folder);
+  createPrivateFolder(location.folder);
   writeFileSync(`${file}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

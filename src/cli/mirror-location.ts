@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../store/open.js';
-import { readSettings, readStore } from '../app/config/config.js';
+import { readSettings, readStoreSettings } from '../app/config/config.js';
 import { demoSettingsFile, readDemoSettings } from './commands/demo/settings.js';
 import { usageFault } from './exit.js';
 import { type Io, printNotice } from './io.js';
@@ -35,7 +35,7 @@ export function locationAt(io: Io, folder: string, env: Environment, demo: boole
     folder,
     /** What a demo would lose is made up: it may stand on any disk. */
     env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
-    engine: openEngine(readStore({ ...env, DATA_DIR: folder }), ({ message }) =>
+    engine: openEngine(readStoreSettings({ ...env, DATA_DIR: folder }), ({ message }) =>
       printNotice(io, `A database connection was lost (${message}) and will be reopened.`),
     ),
   };

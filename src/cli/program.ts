@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
-import { readSecretFile } from '../app/config/config.js';
+import { readTextFile } from '../app/config/config.js';
 import { removeMisspeltNames } from '../app/config/unknown-names.js';
-import { takeEnvFile } from '../app/config/env-file.js';
+import { readEnvFileOptions } from '../app/config/env-file.js';
 import { registerCommand } from './register-command.js';
 import { COMMANDS, GROUPS } from './commands.js';
 import { EXIT, type ExitCode } from './exit.js';
@@ -25,7 +25,7 @@ export async function runProgram(
   try {
     const { env, warnings } = removeMisspeltNames(given.env);
     printNotice(io, ...warnings.map(warning => `Warning: ${warning}`));
-    const { words, ...settings } = takeEnvFile(argv, env, readSecretFile);
+    const { args: words, ...settings } = readEnvFileOptions(argv, env, readTextFile);
     io = { ...given, ...settings };
     await runWords(words, version, io);
     return EXIT.ok;

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { PACKAGE } from '../package.js';
+import { PACKAGE_FOLDER } from '../package.js';
 
 interface Question {
   readonly title: string;
@@ -8,7 +8,7 @@ interface Question {
 
 /** The questions that docs/sql.md asks in SQL, each with its sentence before it. None where it was not shipped. */
 export function readQuestions(): Question[] {
-  const file = new URL('docs/sql.md', PACKAGE);
+  const file = new URL('docs/sql.md', PACKAGE_FOLDER);
   return existsSync(file) ? questionsIn(readFileSync(file, 'utf8')) : [];
 }
 

@@ -26,15 +26,15 @@ type WithTime<Call extends (...parameters: never[]) => unknown> = (
   ...parameters: Parameters<Call>
 ) => ReturnType<Call>;
 
-type ReceiverThreadOptions = Omit<ThreadOptions, 'what'> & { readonly now: () => number };
+type ReceiverThreadOptions = Omit<ThreadOptions, 'description'> & { readonly now: () => number };
 
 /**
  * Starts the thread that verifies signatures and uses the database. A flush to disk or a wait for a lock therefore never
  * keeps the receiver from reading and answering requests.
  */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
-  const what = 'the thread that stores deliveries';
-  const { ask, close } = await startThread<ReceiverThreadApi>({ ...options, what });
+  const description = 'the thread that stores deliveries';
+  const { ask, close } = await startThread<ReceiverThreadApi>({ ...options, description });
   return {
     accept: (posts: readonly WebhookPost[]) => {
       const packed = packPosts(posts);

@@ -21,7 +21,7 @@ async function record(tellEveryMs: number) {
     log,
     metrics,
     counter: { count: ({ reason }) => counted.push(reason) },
-    tellEveryMs,
+    reportIntervalMs: tellEveryMs,
   });
   return { answers, lines, counted, metrics };
 }
@@ -58,8 +58,8 @@ const genuine: ReceiverAnswer = {
 
 test('T19 a flood of webhooks rejected before their signature was looked at is a line at once and one later', async () => {
   const { answers, lines, counted } = await record(60_000);
-  for (let post = 0; post < 5000; post += 1) answers.answered(untried);
-  answers.answered(forged);
+  for (let post = 0; post < 5000; post += 1) answers.recordAnswer(untried);
+  answers.recordAnswer(forged);
   expect(lines).toMatchObject([
     {
       level: 'warn',
@@ -80,9 +80,9 @@ test('T19 a flood of webhooks rejected before their signature was looked at is a
 
 test('T19 what came meanwhile is told even when nothing comes after it', async () => {
   const { answers, lines } = await record(20);
-  answers.answered(forged);
-  answers.answered(forged);
-  answers.answered(forged);
+  answers.recordAnswer(forged);
+  answers.recordAnswer(forged);
+  answers.recordAnswer(forged);
   await expect.poll(() => lines.map(line => line['rejected'])).toEqual([1, 2]);
   answers.close();
   expect(lines).toHaveLength(2);
@@ -90,7 +90,7 @@ test('T19 what came meanwhile is told even when nothing comes after it', async (
 
 test('T01 T19 each rejected post is counted by its reason for a monitor', async () => {
   const { answers, metrics } = await record(60_000);
-  const before = await metrics.text();
+  const before = await metrics.renderText();
   for (const [status, reason] of [
     [401, 'signature_not_valid'],
     [401, 'no_signature'],
@@ -105,11 +105,11 @@ test('T01 T19 each rejected post is counted by its reason for a monitor', async 
   }
   for (const reason of REJECTION_REASONS) {
     const answer = { ...forged, rejection: { reason, headerPrefix: 'registry' } };
-    answers.answered(answer);
-    answers.answered(answer);
+    answers.recordAnswer(answer);
+    answers.recordAnswer(answer);
   }
   answers.close();
-  const text = await metrics.text();
+  const text = await metrics.renderText();
   for (const reason of REJECTION_REASONS) {
     expect(text).toContain(`carbon_mirror_rejected_webhooks_total{status="401",reason="${reason}"} 2\n`);
   }
@@ -117,8 +117,8 @@ test('T01 T19 each rejected post is counted by its reason for a monitor', async 
 
 test('T17 T19 genuine deliveries that cannot be stored are an error of their own, told as seldom', async () => {
   const { answers, lines } = await record(60_000);
-  answers.answered(forged);
-  for (let post = 0; post < 100; post += 1) answers.answered(genuine);
+  answers.recordAnswer(forged);
+  for (let post = 0; post < 100; post += 1) answers.recordAnswer(genuine);
   answers.close();
   expect(lines.map(line => line['level'])).toEqual(['warn', 'error', 'error']);
   expect(lines.slice(1)).toMatchObject([

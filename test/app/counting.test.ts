@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { startCounting } from '../../src/app/counting.js';
+import { startFindingCounter } from '../../src/app/finding-counter.js';
 import type { Question } from '../../src/store/contract/asked.js';
 import { createLog } from '../../src/app/log.js';
 
@@ -11,7 +11,7 @@ test('a count that is under way is ended with the worker, and its end is no faul
   const mask = { line: (text: string) => text };
   const sink = { write: (line: string) => lines.push(line) };
   const asked: Question[] = [];
-  const stop = startCounting({
+  const stop = startFindingCounter({
     engine: {
       ask: async question => {
         asked.push(question);

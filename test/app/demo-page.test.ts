@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createActions } from '../../src/app/actions.js';
+import { createConsoleActions } from '../../src/app/console-actions.js';
 import { createDemoActions } from '../../src/cli/commands/demo/actions.js';
 import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/app/config/config.js';
@@ -12,7 +12,7 @@ const demo = await demoOfFile();
 
 async function stage() {
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
-  const actions = createActions(() => engine.openInbox(Date.now), { info: () => undefined });
+  const actions = createConsoleActions(() => engine.openInbox(Date.now), { info: () => undefined });
   const connect = async () =>
     createClient({ ...(await readSettings(demo.env, 'live')), now: Date.now, random: Math.random });
   const control = createControlClient(demo.sandbox.url);

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { startReceive } from '../../src/app/receive.js';
-import { startWork } from '../../src/app/work.js';
-import { keepBeating } from '../../src/app/heartbeats.js';
+import { startReceiver } from '../../src/app/receive.js';
+import { startWorker } from '../../src/app/work.js';
+import { startHeartbeats } from '../../src/app/heartbeats.js';
 import { readSettings } from '../../src/app/config/config.js';
 import { createLog } from '../../src/app/log.js';
 import { createMask } from '../../src/registry/http/mask.js';
@@ -29,12 +29,12 @@ async function scene() {
   const log = createLog({ level: 'silent', mask: createMask([]), now: time.now, pretty: false });
   const tools = { log, now: time.now };
   const settings = await readSettings({ ...env, OPERATIONS_PORT: String(operations) }, 'receive');
-  const receive = await startReceive(settings, tools);
+  const receive = await startReceiver(settings, tools);
   onTestFinished(() => receive.stop());
 
   async function work(syncSchedule: string | null) {
     const given = await readSettings({ ...env, OPERATIONS_PORT: '0' }, 'work');
-    return await startWork({ ...given, syncSchedule }, tools);
+    return await startWorker({ ...given, syncSchedule }, tools);
   }
 
   const isReady = async () => (await fetch(`http://127.0.0.1:${operations}/readyz`)).json();
@@ -83,7 +83,11 @@ test('signs go on when one could not be given, and end when they are stopped', a
     given += 1;
     if (given === 1) throw new Error('the database is locked');
   };
-  const stop = keepBeating({ beat: sign, failed: error => failures.push(error), everyMs: 1 });
+  const stop = startHeartbeats({
+    writeHeartbeat: sign,
+    onFailure: error => failures.push(error),
+    intervalMs: 1,
+  });
   await expect.poll(() => given).toBeGreaterThan(3);
   stop();
   const before = given;

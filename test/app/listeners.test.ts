@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMetrics } from '../../src/app/operations/metrics.js';
-import { createOperations } from '../../src/app/operations/operations.js';
+import { createOperationsApp } from '../../src/app/operations/operations.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { type HttpListener, listenForPeople } from '../../src/webhook/listen.js';
 import { consoleStage } from '../support/console.js';
@@ -51,7 +51,7 @@ const LISTENERS: Readonly<Record<string, () => Promise<Asked>>> = {
   operations: async () => {
     const counted = { asked: 0 };
     const metrics = createMetrics([]);
-    const app = createOperations({ live: {}, ready: {}, metrics, onLoopback: () => true });
+    const app = createOperationsApp({ live: {}, ready: {}, metrics, isOnLoopback: () => true });
     const listening = await countedBy(counted)(app, HERE);
     onTestFinished(() => listening.close());
     return { port: listening.port, count: () => counted.asked };

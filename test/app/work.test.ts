@@ -4,7 +4,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { makeKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/note.js';
 import { runCommand } from '../support/command.js';
-import { startWork, type WorkOptions } from '../../src/app/work.js';
+import { startWorker, type WorkerStartOptions } from '../../src/app/work.js';
 import { readSettings } from '../../src/app/config/config.js';
 import { createSqliteEngine } from '../../src/store/sqlite/engine.js';
 import type { WorkStore } from '../../src/store/engine.js';
@@ -28,7 +28,7 @@ import { tablesIn } from '../support/tables.js';
 async function startHere(
   sandbox: Sandbox,
   app: TestApp,
-  options: Partial<WorkOptions> = {},
+  options: Partial<WorkerStartOptions> = {},
   watched: (inbox: WorkStore['inbox']) => WorkStore['inbox'] = inbox => inbox,
 ) {
   const { dataDir: folder = temporaryFolder() } = options;
@@ -48,7 +48,7 @@ async function startHere(
     return { ...store, inbox: watched(store.inbox) };
   };
   const tools = { log, now: Date.now, engine: { ...files, openWork } };
-  const work = await startWork({ ...(await readSettings(env, 'work')), ...options }, tools);
+  const work = await startWorker({ ...(await readSettings(env, 'work')), ...options }, tools);
   onTestFinished(() => work.stop());
   return {
     lines,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readStore } from '../../src/app/config/config.js';
+import { readStoreSettings } from '../../src/app/config/config.js';
 import { headOf } from '../../src/evidence/checkpoint.js';
 import { seal } from '../../src/evidence/seal.js';
 import { openEngine } from '../../src/store/open.js';
@@ -85,7 +85,7 @@ test('T95 purge and forget take what was sealed along, and verify and doctor say
   const gone = await runCommand(['doctor'], { env: { ...env, EVIDENCE_KEY_FILE: '/gone' } });
   expect(gone.stdout).toContain('EVIDENCE_KEY_FILE: "/gone" cannot be read (ENOENT)');
 
-  const engine = openEngine(readStore(env));
+  const engine = openEngine(readStoreSettings(env));
   await engine.prepare(['evidence'], scene.clock.at, () => undefined);
   const port = await engine.openEvidence();
   if (port === null) throw new Error('expected a log, got none');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ComparisonResult, createComparison } from '../../src/console/comparison.js';
-import { createActions } from '../../src/app/actions.js';
+import { createConsoleActions } from '../../src/app/console-actions.js';
 import { consoleStage, wordsOf } from '../support/console.js';
 
 const BRIMVIK = { organization_id: 'organization-1', organization_name: 'Brimvik' };
@@ -30,7 +30,11 @@ async function stage() {
   );
   const said: unknown[] = [];
   const openInbox = () => Promise.reject(new Error('no inbox is needed'));
-  const actions = createActions(openInbox, { info: (fact: unknown) => void said.push(fact) }, comparison);
+  const actions = createConsoleActions(
+    openInbox,
+    { info: (fact: unknown) => void said.push(fact) },
+    comparison,
+  );
   const visit = await consoleStage({ now: Date.now, actions, comparison });
   const section = async () => {
     const page = await visit.page('/balance');

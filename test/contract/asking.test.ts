@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readStore } from '../../src/app/config/config.js';
+import { readStoreSettings } from '../../src/app/config/config.js';
 import { createQueryRunner } from '../../src/console/ask/query-runner.js';
 import { openEngine } from '../../src/store/open.js';
 import { ENGINES } from '../support/mirror/open.js';
@@ -15,7 +15,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ['select r.vintge from retirements as r', 'Did you mean vintage?'],
   ])('a name that is not there is told with those that are like it: %s', async (sql, perhaps) => {
     const { env } = await library();
-    const desk = createQueryRunner(openEngine(readStore(env)), Date.now);
+    const desk = createQueryRunner(openEngine(readStoreSettings(env)), Date.now);
     const visitor = { signal: new AbortController().signal, hangUp: () => undefined };
     const reply = await desk.answer(sql, visitor);
     expect('fault' in reply && reply.fault).toContain(perhaps);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countFindings } from '../../src/app/counting.js';
+import { countFindings } from '../../src/app/finding-counter.js';
 import { runCommand } from '../support/command.js';
 import { startInstalled } from '../support/program.js';
 

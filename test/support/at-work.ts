@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createContext } from '../../src/app/context.js';
+import { createSyncContext } from '../../src/app/sync-context.js';
 import type { ClaimedJob, NewJob } from '../../src/inbox/job.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
@@ -33,7 +33,7 @@ export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = 
   const [mirror, inbox] = [temporaryMirror(folder), temporaryInbox(folder)];
   const files = join(folder, 'certificates');
   const { id: appId } = installed.app;
-  const context = await createContext(
+  const context = await createSyncContext(
     { appId, mirrorMembers: true, retentionDays: 90 },
     {
       inbox: createInboxPort(inbox, now),

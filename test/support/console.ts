@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
-import { createActions } from '../../src/app/actions.js';
+import { createConsoleActions } from '../../src/app/console-actions.js';
 import { measure as inspect } from '../../src/cli/certificate-files.js';
 import { readQuestions } from '../../src/cli/ready-questions.js';
 import { type ConsoleOptions, createConsole } from '../../src/console/console.js';
@@ -142,7 +142,7 @@ export async function consoleStage(stage: StageOptions = {}): Promise<ConsoleSta
   const engine = openEngine({ dataDir: scene.folder, diskReserveMb: null, database: null });
   const asked: unknown[] = [];
   const log = { info: (fact: unknown) => void asked.push(fact) };
-  const actions = canAct ? createActions(() => engine.openInbox(Date.now), log) : null;
+  const actions = canAct ? createConsoleActions(() => engine.openInbox(Date.now), log) : null;
   const visit = await visitConsole(
     async () => openReader(files),
     { actions, asking: askingOf(engine), pdfs: pdfsOf(scene), ...options },

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createContext } from '../../src/app/context.js';
-import { startReceive } from '../../src/app/receive.js';
-import { startWork, type Working } from '../../src/app/work.js';
+import { createSyncContext } from '../../src/app/sync-context.js';
+import { startReceiver } from '../../src/app/receive.js';
+import { startWorker, type RunningWorker } from '../../src/app/work.js';
 import { type Client, createClient } from '../../src/client.js';
 import { readSettings } from '../../src/app/config/config.js';
 import type { Engine } from '../../src/store/engine.js';
@@ -119,7 +119,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
   const given = { ...(await readSettings(env, 'work')), ...options.context, database, syncSchedule: null };
   const engine = openEngine(given);
-  const receiver = await startReceive({ ...(await readSettings(env, 'receive')), database }, tools);
+  const receiver = await startReceiver({ ...(await readSettings(env, 'receive')), database }, tools);
   onTestFinished(() => receiver.stop());
   const webhookUrl = `http://127.0.0.1:${receiver.port}/webhooks`;
   sandbox.registry.apps.change(app.id, { webhookUrl });
@@ -129,11 +129,11 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   onTestFinished(closePdfs);
   const tables = openTables(time.now);
   const ended: EndedJob[] = [];
-  let current: { readonly working: Working; readonly kill: () => Promise<void> } | undefined;
+  let current: { readonly working: RunningWorker; readonly kill: () => Promise<void> } | undefined;
 
-  async function startWorker(http: Partial<HttpOptions> = {}): Promise<void> {
+  async function startProgramWorker(http: Partial<HttpOptions> = {}): Promise<void> {
     const own = mortal(engine);
-    const working = await startWork(given, {
+    const working = await startWorker(given, {
       ...tools,
       engine: own.engine,
       random: () => 0,
@@ -177,7 +177,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     await until(isQuiet, 'a program at rest');
   }
 
-  if (options.receiveOnly !== true) await startWorker();
+  if (options.receiveOnly !== true) await startProgramWorker();
   return {
     get sandbox() {
       return sandbox;
@@ -201,7 +201,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     },
     kill,
     killRegistry,
-    startWorker,
+    startWorker: startProgramWorker,
     rest,
     async reconcile(afterMs = 60_000) {
       time.move(afterMs);
@@ -223,7 +223,7 @@ export async function contextOf(program: Program, options: ProgramOptions): Prom
   onTestFinished(store.close);
   const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90, ...options.context };
   const client = clientOf(sandbox, app, time.now, options.http);
-  return createContext(settings, { ...store, client, now: time.now, random: () => 0 });
+  return createSyncContext(settings, { ...store, client, now: time.now, random: () => 0 });
 }
 
 /** No call waits for others, and none is repeated where it failed. */

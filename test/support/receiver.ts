@@ -97,7 +97,7 @@ async function createThreadedAccept(db: Sqlite): Promise<Accept> {
     entry: THREAD_ENTRY,
     workerData: { ...IDENTITY, store: { dataDir: dirname(db.name), diskReserveMb: null, database: null } },
     now: Date.now,
-    failed: () => undefined,
+    onFailed: () => undefined,
   });
   onTestFinished(() => thread.close());
   return posts => thread.accept(posts);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { readStore } from '../../src/app/config/config.js';
+import { readStoreSettings } from '../../src/app/config/config.js';
 import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/note.js';
 import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
@@ -29,7 +29,7 @@ export async function commitmentsOf(port: Pick<EvidencePort, 'walk'>, to = ALL):
 /** A mirror with three retirements, and who seals it. */
 export async function sealed(engine: Engine) {
   const { stage, env } = await engine.library();
-  const store = openEngine(readStore(env));
+  const store = openEngine(readStoreSettings(env));
   await store.prepare(['inbox', 'mirror', 'evidence'], stage.clock.at, () => undefined);
   const port = await store.openEvidence();
   if (port === null) throw new Error('expected a log, got none');

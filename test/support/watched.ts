@@ -1,5 +1,5 @@
 import type { SyncContext } from '../../src/sync/context.js';
-import { thisProcess } from '../../src/app/heartbeats.js';
+import { describeThisProcess } from '../../src/app/heartbeats.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { type Installed, startInstalled, contextOf, type ProgramOptions } from './program.js';
 
@@ -44,7 +44,7 @@ export async function startWatched(
   await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
   const parts = damage(context);
   const worker = program.worker();
-  const self = thisProcess('work', program.time.now());
+  const self = describeThisProcess('work', program.time.now());
   let isWorking = true;
   let isWatching = false;
   let lastLook: number | null = null;

@@ -16,7 +16,7 @@ async function startThread(file: string, failures: Error[] = [], entry = THREAD_
       appId: APP_ID,
     },
     now: () => NOON,
-    failed: error => failures.push(error),
+    onFailed: error => failures.push(error),
   });
   onTestFinished(() => thread.close().catch(() => undefined));
   return thread;

@@ -1,26 +1,31 @@
 import { readFileSync } from 'node:fs';
-import { namesDatabase, readDatabase } from './database.js';
-import { type Given, type ReadFile, takeSecret, unreadable } from './secret.js';
-import { SettingsError, type SettingsFault } from './fault.js';
-import type { Environment, Role, Setting } from './row.js';
+import { hasDatabaseUrl, readDatabaseSettings } from './database.js';
+import {
+  type ResolvedSecret,
+  type ReadTextFile,
+  resolveSecretFile,
+  createUnreadableFileFault,
+} from './secret-file.js';
+import { SettingsError, type SettingsFault } from './settings-error.js';
+import type { Environment, Role, Setting } from './setting.js';
 import { SETTINGS, type SettingsByRole } from './settings.js';
 import type { StoreSettings } from '../../store/settings.js';
-import { shownValue } from './shown.js';
-import { findMisspeltNames, findUnknownNames } from './unknown-names.js';
+import { formatSettingValue } from './format-value.js';
+import { findMisspeltNameFaults, findUnknownNameFaults } from './unknown-names.js';
 
 /** The environment of this process. No other file reads it. */
-export function environment(): Environment {
+export function getProcessEnvironment(): Environment {
   return process.env;
 }
 
-export function readSecretFile(path: string): string {
+export function readTextFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
 /** Where things are kept: all that a quick command needs, without the cost of the checked settings. */
-export function readStore(env: Environment): StoreSettings {
-  const { database, faults } = readDatabase(env, readSecretFile);
-  const all = [...faults, ...findMisspeltNames(env)];
+export function readStoreSettings(env: Environment): StoreSettings {
+  const { database, faults } = readDatabaseSettings(env, readTextFile);
+  const all = [...faults, ...findMisspeltNameFaults(env)];
   if (all.length > 0) throw new SettingsError(all);
   return { dataDir: env['DATA_DIR'] || 'data', diskReserveMb: readDiskReserve(env), database };
 }
@@ -32,7 +37,7 @@ function readDiskReserve(env: Environment): number | null {
 }
 
 /** What a child of `up` is given: never the secret of another one, and no port twice. */
-export function childEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
+export function createChildEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
   const foreign = SETTINGS.filter(
     each =>
       (each.secret || each.name === 'EVIDENCE_KEY_FILE') &&
@@ -52,10 +57,10 @@ export function childEnvironment(env: Environment, role: 'receive' | 'work' | 'c
 export async function readSettings<R extends Role>(
   env: Environment,
   role: R,
-  readFile: ReadFile = readSecretFile,
+  readFile: ReadTextFile = readTextFile,
 ): Promise<SettingsByRole[R]> {
   const { given, faults } = takeSecretOf(role, withDefaults(env, role), readFile);
-  const store = readDatabase(env, readFile);
+  const store = readDatabaseSettings(env, readFile);
   const { read, unfit } = await readRows(given, role);
   const spoken = new Set(faults.map(fault => fault.name.replace(/_FILE$/, '')));
   const all = inOrder([
@@ -63,7 +68,7 @@ export async function readSettings<R extends Role>(
     ...store.faults,
     ...(role === 'work' ? await keyFaults(env['EVIDENCE_KEY_FILE'], readFile) : []),
     ...unfit.filter(({ name }) => !spoken.has(name.replace(/_FILE$/, ''))),
-    ...findUnknownNames(env),
+    ...findUnknownNameFaults(env),
     ...placeFaults(env, role),
   ]);
   const settings = { ...read, database: ofRole(role, store.database) };
@@ -96,10 +101,10 @@ function isReadBy<R extends Role>(role: R, read: object): read is SettingsByRole
 }
 
 /** `up` checks what all of its children will be given before it starts any. */
-export async function checkUpSettings(env: Environment, readFile?: ReadFile): Promise<void> {
+export async function checkUpSettings(env: Environment, readFile?: ReadTextFile): Promise<void> {
   const faults: SettingsFault[] = [];
   for (const role of ['receive', 'work', 'console'] as const)
-    await readSettings(childEnvironment(env, role), role, readFile).catch((error: unknown) => {
+    await readSettings(createChildEnvironment(env, role), role, readFile).catch((error: unknown) => {
       if (!(error instanceof SettingsError)) throw error;
       faults.push(...error.faults);
     });
@@ -108,11 +113,11 @@ export async function checkUpSettings(env: Environment, readFile?: ReadFile): Pr
 
 /** A dyno's disk is shared with no other and gone within a day: nothing that writes the databases is started there. */
 function placeFaults(env: Environment, role: Role): SettingsFault[] {
-  if (!env['DYNO'] || namesDatabase(env) || (role !== 'receive' && role !== 'work')) return [];
+  if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
   const expected = 'a machine where receive and work share a disk that stays, such as a virtual server';
   const came =
     'a dyno shares its disk with no other and loses it within a day, and with it what was answered 202';
-  return [{ name: 'DYNO', expected, came }];
+  return [{ name: 'DYNO', expected, problem: came }];
 }
 
 /** An empty value is one that is not set. */
@@ -121,13 +126,13 @@ function withDefaults(env: Environment, role: Role): Environment {
   return Object.fromEntries(values);
 }
 
-function takeSecretOf(role: Role, env: Environment, readFile: ReadFile): Given {
+function takeSecretOf(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
   const own = rowsOf(role).find(({ secret }) => secret);
-  return own === undefined ? { given: env, faults: [] } : takeSecret(env, own.name, readFile);
+  return own === undefined ? { given: env, faults: [] } : resolveSecretFile(env, own.name, readFile);
 }
 
 /** It is read anew whenever it signs: whoever starts is told before anything else is done. */
-async function keyFaults(file: string | undefined, readFile: ReadFile): Promise<SettingsFault[]> {
+async function keyFaults(file: string | undefined, readFile: ReadTextFile): Promise<SettingsFault[]> {
   if (!file) return [];
   const { readKey } = await import('../../evidence/note.js');
   try {
@@ -135,15 +140,19 @@ async function keyFaults(file: string | undefined, readFile: ReadFile): Promise<
     return [];
   } catch (error) {
     const expected = 'a file that "carbon-mirror evidence init" made';
-    return [{ ...unreadable('EVIDENCE_KEY_FILE', file, error), expected }];
+    return [{ ...createUnreadableFileFault('EVIDENCE_KEY_FILE', file, error), expected }];
   }
 }
 
 function faultAt({ name: of, secret }: Setting, expected: string, given: Environment): SettingsFault {
   const name = given[`${of}_FILE`] === undefined ? of : `${of}_FILE`;
   const value = given[of];
-  if (value === undefined) return { name, expected, came: 'it is not set' };
-  return { name, expected, came: secret ? 'its text is not shown' : `came ${shownValue(of, value)}` };
+  if (value === undefined) return { name, expected, problem: 'it is not set' };
+  return {
+    name,
+    expected,
+    problem: secret ? 'its text is not shown' : `came ${formatSettingValue(of, value)}`,
+  };
 }
 
 /** In the order of the table, each setting once. */

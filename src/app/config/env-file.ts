@@ -1,11 +1,11 @@
 import { parseEnv } from 'node:util';
-import { SettingsError } from './fault.js';
+import { SettingsError } from './settings-error.js';
 import { SETTINGS } from './settings.js';
-import type { Environment } from './row.js';
+import type { Environment } from './setting.js';
 
-export interface CommandLine {
+export interface CommandLineWithEnv {
   /** What was said, without the option. */
-  readonly words: readonly string[];
+  readonly args: readonly string[];
   readonly env: Environment;
   /** The files that hold a secret. */
   readonly secretFiles: readonly string[];
@@ -16,11 +16,11 @@ export interface CommandLine {
 const OPTION = '--env-file';
 
 /** Settings from the file that the command line names, under those of the environment. */
-export function takeEnvFile(
+export function readEnvFileOptions(
   argv: readonly string[],
   env: Environment,
   readFile: (path: string) => string,
-): CommandLine {
+): CommandLineWithEnv {
   const words: string[] = [];
   const files: (string | undefined)[] = [];
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
@@ -34,7 +34,7 @@ export function takeEnvFile(
   }
   const told = files.map(file => ({ file, settings: readEnvFile(file, readFile) }));
   return {
-    words: [...words, ...argv.slice(end)],
+    args: [...words, ...argv.slice(end)],
     env: Object.assign({}, ...told.map(({ settings }) => settings), env),
     secretFiles: told.flatMap(({ file, settings }) => (file && holdsSecret(settings) ? [file] : [])),
     hasEnvFile: files.length > 0,
@@ -71,5 +71,7 @@ function isSettings(text: string, settings: Environment): boolean {
 }
 
 function unreadable(came: string): SettingsError {
-  return new SettingsError([{ name: OPTION, expected: 'a file of settings, NAME=value on each line', came }]);
+  return new SettingsError([
+    { name: OPTION, expected: 'a file of settings, NAME=value on each line', problem: came },
+  ]);
 }

@@ -1,22 +1,22 @@
 import { computeEditDistance, isSimilar } from '../../text/edit-distance.js';
-import type { SettingsFault } from './fault.js';
-import type { Environment } from './row.js';
+import type { SettingsFault } from './settings-error.js';
+import type { Environment } from './setting.js';
 import { SETTINGS } from './settings.js';
-import { shownName } from './shown.js';
+import { formatSettingName } from './format-value.js';
 
 const KNOWN = SETTINGS.map(({ name }) => name);
 /** Nobody else has settings of these names, so that every unknown one is a mistake. */
 const OWN = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
 
 /** Faults of names that no setting has: misspelt ones, and any other that begins as only ours do. */
-export function findUnknownNames(env: Environment): SettingsFault[] {
+export function findUnknownNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
     .filter(name => env[name] && !KNOWN.includes(name) && (OWN.test(name) || isMisspelt(name)))
     .map(faultOf);
 }
 
 /** Faults of names that are almost those of a setting. */
-export function findMisspeltNames(env: Environment): SettingsFault[] {
+export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
     .filter(name => env[name] && isMisspelt(name))
     .map(faultOf);
@@ -50,8 +50,8 @@ function findNearest(name: string): string {
 
 function faultOf(name: string): SettingsFault {
   return {
-    name: isMisspelt(name) ? name : shownName(name),
+    name: isMisspelt(name) ? name : formatSettingName(name),
     expected: `a known name, perhaps ${findNearest(name)}`,
-    came: 'there is no such setting',
+    problem: 'there is no such setting',
   };
 }

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createLabels, within } from './label.js';
+import { createLabelLimiter, replaceUnknownValue } from './labels.js';
 
 const PREFIX = 'carbon_mirror_';
 
@@ -137,7 +137,7 @@ export function createMetrics(events: readonly string[]) {
     'reason',
   );
 
-  const few = createLabels();
+  const few = createLabelLimiter();
 
   /** States that are no longer there count 0: nothing of an earlier look stays. */
   function setAll(states: Gauge<'state'>, counts: Counts): void {
@@ -146,44 +146,44 @@ export function createMetrics(events: readonly string[]) {
   }
 
   return {
-    delivery: (given: string, event: string | null, secretIndex: number): void => {
-      const name = event === null ? 'none' : within(events, event);
+    countDelivery: (given: string, event: string | null, secretIndex: number): void => {
+      const name = event === null ? 'none' : replaceUnknownValue(events, event);
       deliveries.inc({ verdict: few('verdict', given), event: name });
       secrets.inc({ secret: few('secret', String(secretIndex)) });
     },
     /** One that is counted in the row of the same text. */
-    duplicate: () => duplicates.inc(),
-    rejected: (status: number, given: string, count = 1) =>
+    countDuplicate: () => duplicates.inc(),
+    countRejections: (status: number, given: string, count = 1) =>
       rejectedWebhooks.inc({ status: statusLabel(status), reason: few('reason', given) }, count),
-    accepted: (seconds: number) => accepts.observe(seconds),
-    committed: (count: number) => commits.observe(count),
-    walBytes: (name: string, bytes: number) => wal.set({ database: few('database', name) }, bytes),
+    observeAcceptDuration: (seconds: number) => accepts.observe(seconds),
+    observeCommitSize: (count: number) => commits.observe(count),
+    setWalBytes: (name: string, bytes: number) => wal.set({ database: few('database', name) }, bytes),
     /** What a reader that has not ended keeps from being moved out of the log, and for how long. */
-    walHeld: (name: string, { unmovedBytes, heldMs }: Held): void => {
+    setHeldWal: (name: string, { unmovedBytes, heldMs }: Held): void => {
       unmoved.set({ database: few('database', name) }, unmovedBytes);
       held.set({ database: few('database', name) }, heldMs / 1000);
     },
-    disk: (seen: DiskSeen): void => {
+    setDisk: (seen: DiskSeen): void => {
       free.set(seen.freeBytes);
       reserve.set(seen.reserveBytes);
       paused.set(seen.paused ? 1 : 0);
     },
-    jobs: (counts: Counts) => setAll(jobs, counts),
-    jobEnded: (outcome: string) => runs.inc({ outcome: few('outcome', beginningOf(outcome)) }),
+    setJobCounts: (counts: Counts) => setAll(jobs, counts),
+    countJobRun: (outcome: string) => runs.inc({ outcome: few('outcome', beginningOf(outcome)) }),
     /** A template such as `/app/installations/:id`, never a path; the status is null where none came. */
-    registryRequest: (template: string, status: number | null) =>
+    countRegistryRequest: (template: string, status: number | null) =>
       requests.inc({ route: few('route', template), status: status === null ? 'none' : statusLabel(status) }),
-    synced: (name: string, ended: string, seconds: number) =>
+    observeSync: (name: string, ended: string, seconds: number) =>
       syncs.observe({ resource: few('resource', name), state: few('state', ended) }, seconds),
-    rows: (name: string, change: 'added' | 'changed' | 'removed', count: number) =>
+    countRows: (name: string, change: 'added' | 'changed' | 'removed', count: number) =>
       rows.inc({ resource: few('resource', name), change }, count),
-    drift: (name: string, count: number) => drift.inc({ resource: few('resource', name) }, count),
+    countDrift: (name: string, count: number) => drift.inc({ resource: few('resource', name) }, count),
     /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
-    pulse: ({ at: now, seenAt, oldestDueAt }: Pulse): void => {
+    setPulse: ({ at: now, seenAt, oldestDueAt }: Pulse): void => {
       for (const [role, at] of Object.entries(seenAt)) heartbeats.set({ role }, at / 1000);
       oldestDue.set(oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000);
     },
-    reads: (ages: readonly ReadAge[]): void => {
+    setFreshness: (ages: readonly ReadAge[]): void => {
       failing.set(ages.reduce((sum, each) => sum + each.failing, 0));
       for (const { state: of, reason: why, age_seconds: age, resources: count } of ages) {
         const labels = { state: few('state', of), reason: few('reason', why ?? 'none') };
@@ -191,12 +191,12 @@ export function createMetrics(events: readonly string[]) {
         oldestRead.set(labels, Math.max(0, age ?? 0));
       }
     },
-    certificates: (counts: Counts) => setAll(certificates, counts),
-    findings: (counts: readonly Finding[]): void => {
+    setCertificateCounts: (counts: Counts) => setAll(certificates, counts),
+    setFindingCounts: (counts: readonly Finding[]): void => {
       for (const { finding: name, rows: found } of counts)
         findings.set({ finding: few('finding', name) }, found);
     },
-    text: (): Promise<string> => registry.metrics(),
+    renderText: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
   };
 }

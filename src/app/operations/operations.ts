@@ -1,16 +1,16 @@
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
-import { type Check, runChecks } from './checks.js';
-import { findForeign } from './foreign.js';
+import { type HealthCheck, runHealthChecks } from './health-checks.js';
+import { findRequestRefusal } from './cross-site.js';
 import { sendProblem } from '../../webhook/problem.js';
 
 export interface OperationsOptions {
   /** What must hold for the process to be left running. */
-  readonly live: Readonly<Record<string, Check>>;
+  readonly live: Readonly<Record<string, HealthCheck>>;
   /** What must hold for it to be given work: never the health of the registry, or one outage there would stop all of ours. */
-  readonly ready: Readonly<Record<string, Check>>;
-  readonly metrics: { readonly text: () => Promise<string>; readonly contentType: string };
+  readonly ready: Readonly<Record<string, HealthCheck>>;
+  readonly metrics: { readonly renderText: () => Promise<string>; readonly contentType: string };
   /** Whether only this machine can call. */
-  readonly onLoopback: () => boolean;
+  readonly isOnLoopback: () => boolean;
   /** A check that takes longer has failed. */
   readonly deadlineMs?: number;
 }
@@ -18,22 +18,22 @@ export interface OperationsOptions {
 const DEADLINE_MS = 2000;
 
 /** What a supervisor and a monitor ask, on a listener of its own that the internet never sees. */
-export function createOperations({
+export function createOperationsApp({
   live,
   ready,
   metrics,
-  onLoopback,
+  isOnLoopback: onLoopback,
   deadlineMs = DEADLINE_MS,
 }: OperationsOptions): Express {
-  const isLive = shared(() => runChecks(live, deadlineMs));
-  const isReady = shared(() => runChecks(ready, deadlineMs));
-  const measure = shared(() => metrics.text());
+  const isLive = shared(() => runHealthChecks(live, deadlineMs));
+  const isReady = shared(() => runHealthChecks(ready, deadlineMs));
+  const measure = shared(() => metrics.renderText());
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((request, response, next) => {
     response.setHeader('cache-control', 'no-store');
-    const foreign = findForeign(request.headers, onLoopback());
+    const foreign = findRequestRefusal(request.headers, onLoopback());
     if (foreign === null) return next();
     return sendProblem(response, foreign.status, foreign.detail);
   });

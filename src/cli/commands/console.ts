@@ -17,7 +17,7 @@ import { readQuestions } from '../ready-questions.js';
 import { runService, takesNextPort } from '../processes/service.js';
 import { flag, negatedFlag } from '../options.js';
 import { receiverUrl } from '../this-machine.js';
-import { readVersion } from '../../package.js';
+import { readPackageVersion } from '../../package.js';
 
 const printUrl = defineCommand({
   summary: 'Print a sign-in link for the running console',
@@ -53,18 +53,18 @@ export const CONSOLE = defineCommand({
         openReader: location.engine.openReader,
         secret: Buffer.from(secret, 'hex'),
         port: settings.consolePort,
-        orNextPort: takesNextPort(io, 'CONSOLE_PORT'),
-        names: settings.consoleNames,
+        mayUseNextPort: takesNextPort(io, 'CONSOLE_PORT'),
+        hostNames: settings.consoleNames,
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
         /** From outside it has another name. */
         webhookUrl: receiverUrl(HOST || '127.0.0.1', PORT || '8080'),
-        version: readVersion(),
-        sealedIn: (version: number) => readSeal(location, version),
+        version: readPackageVersion(),
+        findSealedIn: (version: number) => readSeal(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
-        inspect,
-        demoActionsBy: readOnly || demo === null ? null : actionsBy(io, demo),
+        inspectPdf: inspect,
+        createDemoActions: readOnly || demo === null ? null : actionsBy(io, demo),
         compare: compareOf(location, demo),
-        asking: {
+        sqlAccess: {
           ask: location.engine.ask,
           describeSchema: location.engine.describeSchema,
           ready: readQuestions(),

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AllKept, readKept } from '../../query/inbox/deliveries.js';
 import type { Keeping } from '../../store/engine.js';
-import { readStore } from '../../app/config/config.js';
+import { readStoreSettings } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
 import { verifyFiles } from '../certificate-files.js';
 import { defineCommand } from '../command.js';
@@ -86,7 +86,7 @@ export const MOVE = defineCommand({
   options: { to: choice('engine', 'the target database', ['postgres']) },
   examples: ['MIRROR_DATABASE_URL=postgres://HOST/mirror carbon-mirror move --to postgres'],
   run: async ({ io, printNotice }, { to }) => {
-    const store = readStore(io.env);
+    const store = readStoreSettings(io.env);
     if (to === undefined || store.database === null)
       throw usageFault('Expected --to postgres, with MIRROR_DATABASE_URL set to the database.');
     const engine = openEngine({ ...store, database: null });

@@ -1,9 +1,9 @@
 import { checkUpSettings, readSettings } from '../../app/config/config.js';
-import { shownName } from '../../app/config/shown.js';
+import { formatSettingName } from '../../app/config/format-value.js';
 import { defineCommand } from '../command.js';
 import { findConsole, invitation } from '../console-address.js';
 import { findRegistrySettings, meansDemo } from '../mirror-location.js';
-import { SettingsError } from '../../app/config/fault.js';
+import { SettingsError } from '../../app/config/settings-error.js';
 import { usageFault } from '../exit.js';
 import { flag } from '../options.js';
 import { findExposures, findOpenSettings } from '../faults/exposures.js';
@@ -45,7 +45,7 @@ function demandNoRegistry({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;
   throw usageFault(
-    `--demo starts its own registry, but these settings name another one: ${names.map(shownName).join(', ')}.`,
+    `--demo starts its own registry, but these settings name another one: ${names.map(formatSettingName).join(', ')}.`,
     'Remove --demo, or those settings.',
   );
 }
@@ -56,10 +56,10 @@ export const RECEIVE = defineCommand({
   examples: ['carbon-mirror receive', 'PORT=3000 HOST=0.0.0.0 carbon-mirror receive'],
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'receive');
-    const { startReceive } = await import('../../app/receive.js');
+    const { startReceiver } = await import('../../app/receive.js');
     await runService(io, 'receive', settings, settings.webhookSecrets, log => {
       tellExposures(io, log);
-      return startReceive({ ...settings, orNextPort: takesNextPort(io, 'PORT') }, { log, now: io.now });
+      return startReceiver({ ...settings, mayUseNextPort: takesNextPort(io, 'PORT') }, { log, now: io.now });
     });
   },
 });
@@ -70,10 +70,10 @@ export const WORK = defineCommand({
   examples: ['carbon-mirror work', "SYNC_SCHEDULE='0 * * * *' carbon-mirror work"],
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'work');
-    const { startWork } = await import('../../app/work.js');
+    const { startWorker } = await import('../../app/work.js');
     await runService(io, 'work', settings, [settings.privateKey], log => {
       tellExposures(io, log);
-      return startWork(settings, { log, now: io.now });
+      return startWorker(settings, { log, now: io.now });
     });
   },
 });

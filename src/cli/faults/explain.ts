@@ -1,4 +1,4 @@
-import { hideValues, secretValues } from '../../app/config/hidden.js';
+import { createValueMasker, listSecretValues } from '../../app/config/secret-values.js';
 import { createMask } from '../../registry/http/mask.js';
 import { CommandFault, EXIT, type ExitCode } from '../exit.js';
 import { adviseOnRegistryError } from './registry-advice.js';
@@ -93,7 +93,7 @@ function getField(error: Error, name: string): string {
 export function createSecretMask(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {
-  const hide = hideValues(env);
-  const mask = createMask(secretValues(env));
+  const hide = createValueMasker(env);
+  const mask = createMask(listSecretValues(env));
   return text => mask.text(hide(text));
 }

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { makePrivateFolder } from '../../folder.js';
+import { createPrivateFolder } from '../../folder.js';
 import type { PdfStore } from '../../mirror/pdf-store.js';
 import { demandNotInterrupted, usageFault } from '../exit.js';
 
@@ -47,7 +47,7 @@ export function createSummedFolder(folder: string, interrupted: AbortSignal) {
 }
 
 function createEmptyFolder(folder: string): void {
-  if (!existsSync(folder)) return makePrivateFolder(folder);
+  if (!existsSync(folder)) return createPrivateFolder(folder);
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
   throw usageFault(
     `${folder} already exists and is not an empty folder.`,

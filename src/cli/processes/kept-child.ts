@@ -2,14 +2,14 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { childEnvironment } from '../../app/config/config.js';
-import { PACKAGE } from '../../package.js';
+import { createChildEnvironment } from '../../app/config/config.js';
+import { PACKAGE_FOLDER } from '../../package.js';
 import { CommandFault, EXIT } from '../exit.js';
 import { OR_NEXT_PORT } from './service.js';
 import { type Io, printNotice } from '../io.js';
 import { valueAt } from '../value-at.js';
 
-export const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE));
+export const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE_FOLDER));
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 /** Who falls after a longer life is started again after the first pause. */
@@ -82,7 +82,7 @@ async function runOnce(
   hear: (message: unknown) => void,
 ): Promise<End> {
   const child: ChildProcess = fork(MAIN, [...ARGUMENTS[role]], {
-    env: { ...childEnvironment(env, role) },
+    env: { ...createChildEnvironment(env, role) },
     detached: true,
   });
   const stop = () => void child.kill('SIGTERM');

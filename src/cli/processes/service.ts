@@ -1,6 +1,6 @@
 import type { Log } from '../../app/log.js';
-import type { Running } from '../../app/running.js';
-import { databaseSecrets } from '../../app/config/database.js';
+import type { RunningProcess } from '../../app/running-process.js';
+import { listDatabaseSecrets } from '../../app/config/database.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
 import { usesColours, type Io } from '../io.js';
@@ -16,10 +16,10 @@ export async function runService(
   role: string,
   { logLevel: level, database }: ServiceSettings,
   secrets: readonly string[],
-  start: (log: Log) => Promise<Running>,
+  start: (log: Log) => Promise<RunningProcess>,
 ): Promise<void> {
   const { createLog } = await import('../../app/log.js');
-  const mask = createMask([...secrets, ...databaseSecrets(database)]);
+  const mask = createMask([...secrets, ...listDatabaseSecrets(database)]);
   const looks = { pretty: io.terminal.stdout, inColour: usesColours(io) };
   const interrupted = io.interruption();
   const running = await start(createLog({ level, mask, now: io.now, ...looks, fields: { role } }));

@@ -12,7 +12,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFolder } from '../../folder.js';
+import { createPrivateFolder } from '../../folder.js';
 import { parseRetirementId } from '../../mirror/certificates/file-name.js';
 import type { Stage } from '../engine.js';
 import { StoreError } from '../errors.js';
@@ -28,7 +28,7 @@ const PATIENT = { busyTimeoutMs: 10_000, readonly: true };
 
 /** Copies all that stands in a folder to another, which holds nothing of it, while others write. */
 export function copyAll(from: string, to: string): void {
-  makePrivateFolder(to);
+  createPrivateFolder(to);
   for (const name of thereOf(from, DATABASES)) {
     const file = join(to, name);
     closing(openDatabase(join(from, name), PATIENT), db => writeCopy(db, file));
@@ -40,7 +40,7 @@ export function copyAll(from: string, to: string): void {
   const folder = join(from, CERTIFICATES);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false)
     throw new StoreError('damaged', `${folder} is no folder.`, { file: folder });
-  makePrivateFolder(join(to, CERTIFICATES));
+  createPrivateFolder(join(to, CERTIFICATES));
   for (const name of existsSync(folder) ? readdirSync(folder) : [])
     if (parseRetirementId(name) !== null) copyFile(join(folder, name), join(to, CERTIFICATES, name));
 }
@@ -70,7 +70,7 @@ const STAGE_LOCK = 'lock.db';
  */
 export function openStage(folder: string): Stage {
   const stage = join(folder, STAGE);
-  makePrivateFolder(stage);
+  createPrivateFolder(stage);
   const lock = new Database(join(stage, STAGE_LOCK), { timeout: 0 });
   try {
     lock.exec('BEGIN EXCLUSIVE');
@@ -110,7 +110,7 @@ export function replaceAll(folder: string, by: string, aside: string): void {
 
 function moveAll(from: string, to: string, names: readonly string[]): void {
   const there = thereOf(from, names);
-  if (there.length > 0) makePrivateFolder(to);
+  if (there.length > 0) createPrivateFolder(to);
   for (const name of there) renameSync(join(from, name), join(to, name));
 }
 

@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makePrivateFolder } from '../../folder.js';
+import { createPrivateFolder } from '../../folder.js';
 import { StoreError } from '../errors.js';
 import { Database, type Driver, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
@@ -110,7 +110,7 @@ export function demandFiles(file: string): void {
 }
 
 function makePrivate(file: string): void {
-  makePrivateFolder(dirname(file));
+  createPrivateFolder(dirname(file));
   if (!existsSync(file)) createPrivate(file);
   for (const name of [file, `${file}-wal`, `${file}-shm`]) {
     const mode = statSync(name, { throwIfNoEntry: false })?.mode;

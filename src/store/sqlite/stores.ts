@@ -41,7 +41,7 @@ export function openWriters(files: AllFiles, now: () => number): Promise<Writers
 export function openWork(files: AllFiles, { now, failed }: WorkOptions): Promise<WorkStore> {
   return opening(files, true, async (inboxDb, mirrorDb, close) => {
     const { mirrorFile: file, certificates } = files;
-    const thread = { file, reader: mirrorDb, busyTimeoutMs: BUSY_MS, certificates, failed };
+    const thread = { file, reader: mirrorDb, busyTimeoutMs: BUSY_MS, certificates, onFailed: failed };
     const { mirror, close: closeThread } = await startMirrorThread(thread);
     const logs = [watchLog('inbox', inboxDb), watchLog('mirror', mirrorDb)];
     return {

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { checkUpSettings, childEnvironment, readSettings } from '../../../src/app/config/config.js';
-import { databaseSecrets } from '../../../src/app/config/database.js';
-import { SettingsError } from '../../../src/app/config/fault.js';
-import type { Role } from '../../../src/app/config/row.js';
+import { checkUpSettings, createChildEnvironment, readSettings } from '../../../src/app/config/config.js';
+import { listDatabaseSecrets } from '../../../src/app/config/database.js';
+import { SettingsError } from '../../../src/app/config/settings-error.js';
+import type { Role } from '../../../src/app/config/setting.js';
 import { signingKey, writeKey } from '../../../src/evidence/note.js';
 import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings.js';
 
@@ -370,7 +370,7 @@ describe('MIRROR_DATABASE_URL', () => {
   });
 
   test('is a secret with all that makes it one', () => {
-    expect(databaseSecrets({ ...DATABASE, queryUrl: ASKED_BY })).toEqual(
+    expect(listDatabaseSecrets({ ...DATABASE, queryUrl: ASKED_BY })).toEqual(
       expect.arrayContaining([URL_TEXT, 'a-long-password', ASKED_BY, 'another-password']),
     );
   });
@@ -460,18 +460,18 @@ test('an unknown REGISTRY_ or WEBHOOK_ name and a misspelt name are faults, and 
 
 test('the children of up get different ports and only their own secrets', async () => {
   const env = { ...GOOD, OPERATIONS_PORT: '9000', HOME: '/home', EVIDENCE_KEY_FILE: 'key' };
-  expect(childEnvironment(env, 'receive')).toEqual({
+  expect(createChildEnvironment(env, 'receive')).toEqual({
     REGISTRY_BASE_URL: GOOD.REGISTRY_BASE_URL,
     REGISTRY_APP_ID: GOOD.REGISTRY_APP_ID,
     WEBHOOK_SECRETS: SECRET,
     OPERATIONS_PORT: '9000',
     HOME: '/home',
   });
-  const work = await readSettings(childEnvironment(env, 'work'), 'work', () => SIGNING);
+  const work = await readSettings(createChildEnvironment(env, 'work'), 'work', () => SIGNING);
   expect(work.operationsPort).toBe(9001);
-  expect(childEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
+  expect(createChildEnvironment(env, 'work')).not.toHaveProperty('WEBHOOK_SECRETS');
   expect(work.evidenceKeyFile).toBe('key');
-  expect(Object.keys(childEnvironment(env, 'console')).toSorted()).toEqual([
+  expect(Object.keys(createChildEnvironment(env, 'console')).toSorted()).toEqual([
     'HOME',
     'OPERATIONS_PORT',
     'REGISTRY_APP_ID',

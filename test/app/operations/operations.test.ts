@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { isLoopback } from '../../../src/app/operations/foreign.js';
+import { isLoopbackAddress } from '../../../src/app/operations/cross-site.js';
 import { createMetrics } from '../../../src/app/operations/metrics.js';
-import { createOperations, type OperationsOptions } from '../../../src/app/operations/operations.js';
+import { createOperationsApp, type OperationsOptions } from '../../../src/app/operations/operations.js';
 import { type HttpListener, listenForPeople } from '../../../src/webhook/listen.js';
 import { sendAndReadAll } from '../../support/wire.js';
 
@@ -10,11 +10,11 @@ const EVENTS = ['installed', 'uninstalled'];
 let listener: HttpListener | undefined;
 
 async function start(options: Partial<OperationsOptions> = {}, host = '127.0.0.1'): Promise<string> {
-  const app = createOperations({
+  const app = createOperationsApp({
     live: {},
     ready: {},
     metrics: createMetrics(EVENTS),
-    onLoopback: () => isLoopback(listener?.address ?? ''),
+    isOnLoopback: () => isLoopbackAddress(listener?.address ?? ''),
     ...options,
   });
   listener = await listenForPeople(app, { host, port: 0 });
@@ -120,7 +120,10 @@ test('T87 those who ask while the metrics are read get what is read then', async
     asked += 1;
     return true;
   };
-  const url = await start({ metrics: { text, contentType: 'text/plain' }, onLoopback });
+  const url = await start({
+    metrics: { renderText: text, contentType: 'text/plain' },
+    isOnLoopback: onLoopback,
+  });
   const answers = Promise.all(Array.from({ length: 20 }, () => get(`${url}/metrics`)));
   await expect.poll(() => asked).toBe(20);
   finish('enough');
@@ -216,24 +219,24 @@ describe('/metrics', () => {
 
   test('counts everything the program does, in base units', async () => {
     const found = await lines(metrics => {
-      metrics.delivery('accepted', 'installed', 0);
-      metrics.delivery('accepted', 'somethingNew', 1);
-      metrics.delivery('ignored', null, 0);
-      metrics.rejected(401, 'signature_not_valid');
-      metrics.rejected(401, 'no_signature');
-      metrics.accepted(0.004);
-      metrics.committed(7);
-      metrics.walBytes('inbox', 4096);
-      metrics.jobs({ waiting: 3, failed: 1 });
-      metrics.jobEnded('found 4');
-      metrics.jobEnded('found 5');
-      metrics.jobEnded('read in part: retirements failed (503)');
-      metrics.registryRequest('/app/installations/:id', 200);
-      metrics.registryRequest('/app/installations/:id', null);
-      metrics.synced('retirements', 'complete', 0.2);
-      metrics.rows('retirements', 'added', 10);
-      metrics.drift('warehouse', 2);
-      metrics.certificates({ stored: 5 });
+      metrics.countDelivery('accepted', 'installed', 0);
+      metrics.countDelivery('accepted', 'somethingNew', 1);
+      metrics.countDelivery('ignored', null, 0);
+      metrics.countRejections(401, 'signature_not_valid');
+      metrics.countRejections(401, 'no_signature');
+      metrics.observeAcceptDuration(0.004);
+      metrics.observeCommitSize(7);
+      metrics.setWalBytes('inbox', 4096);
+      metrics.setJobCounts({ waiting: 3, failed: 1 });
+      metrics.countJobRun('found 4');
+      metrics.countJobRun('found 5');
+      metrics.countJobRun('read in part: retirements failed (503)');
+      metrics.countRegistryRequest('/app/installations/:id', 200);
+      metrics.countRegistryRequest('/app/installations/:id', null);
+      metrics.observeSync('retirements', 'complete', 0.2);
+      metrics.countRows('retirements', 'added', 10);
+      metrics.countDrift('warehouse', 2);
+      metrics.setCertificateCounts({ stored: 5 });
     });
     for (const line of [
       'deliveries_total{verdict="accepted",event="installed"} 1',
@@ -267,8 +270,8 @@ describe('/metrics', () => {
 
   test('a state that is gone is no longer shown', async () => {
     const found = await lines(metrics => {
-      metrics.jobs({ waiting: 3, failed: 1 });
-      metrics.jobs({ waiting: 2 });
+      metrics.setJobCounts({ waiting: 3, failed: 1 });
+      metrics.setJobCounts({ waiting: 2 });
     });
     expect(found.filter(line => line.startsWith('carbon_mirror_jobs{'))).toEqual([
       'carbon_mirror_jobs{state="waiting"} 2',
@@ -278,16 +281,16 @@ describe('/metrics', () => {
   test('no label grows without bound, whatever is counted', async () => {
     const found = await lines(metrics => {
       for (let i = 0; i < 5000; i += 1) {
-        metrics.delivery('accepted', `event${i}`, i);
-        metrics.rejected(i, `reason${i}`);
-        metrics.jobEnded(`outcome${i}`);
-        metrics.registryRequest(`/app/installations/${i}`, i);
-        metrics.rows(`resource${i}`, 'added', 1);
-        metrics.drift(`resource${i}`, 1);
-        metrics.synced(`resource${i}`, 'complete', 1);
-        metrics.walBytes(`database${i}`, 1);
+        metrics.countDelivery('accepted', `event${i}`, i);
+        metrics.countRejections(i, `reason${i}`);
+        metrics.countJobRun(`outcome${i}`);
+        metrics.countRegistryRequest(`/app/installations/${i}`, i);
+        metrics.countRows(`resource${i}`, 'added', 1);
+        metrics.countDrift(`resource${i}`, 1);
+        metrics.observeSync(`resource${i}`, 'complete', 1);
+        metrics.setWalBytes(`database${i}`, 1);
       }
-      metrics.jobs({ waiting: 1 });
+      metrics.setJobCounts({ waiting: 1 });
     });
     expect(found.length).toBeLessThan(4000);
     expect(found).toContain('carbon_mirror_deliveries_total{verdict="accepted",event="other"} 5000');
@@ -297,13 +300,13 @@ describe('/metrics', () => {
   test('two of them in one process do not disturb each other', async () => {
     const one = createMetrics(EVENTS);
     const other = createMetrics(EVENTS);
-    one.rejected(401, 'no_signature');
-    expect(await other.text()).not.toContain('rejected_webhooks_total{');
+    one.countRejections(401, 'no_signature');
+    expect(await other.renderText()).not.toContain('rejected_webhooks_total{');
   });
 
   test('that cannot be read are a problem, not a hanging request', async () => {
     const url = await start({
-      metrics: { text: () => Promise.reject(new Error('x')), contentType: 'text/plain' },
+      metrics: { renderText: () => Promise.reject(new Error('x')), contentType: 'text/plain' },
     });
     expect(await get(`${url}/metrics`)).toMatchObject({ status: 500, type: 'application/problem+json' });
   });

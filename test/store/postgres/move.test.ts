@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readStore } from '../../../src/app/config/config.js';
+import { readStoreSettings } from '../../../src/app/config/config.js';
 import { installationJob } from '../../../src/inbox/job.js';
 import type { Reader, Statement } from '../../../src/store/contract/reader.js';
 import { relationsOf } from '../../../src/store/migrations.js';
@@ -53,7 +53,7 @@ test('files moved into a database are equal in every column and certificate, and
   }
   for (const family of ['inbox', 'mirror', 'evidence'] as const)
     await expect(
-      openEngine(readStore(there)).prepare([family], Date.now(), () => undefined),
+      openEngine(readStoreSettings(there)).prepare([family], Date.now(), () => undefined),
     ).rejects.toMatchObject({ code: 'unfinished' });
   await tables.change("DELETE FROM jobs WHERE kind = 'twice'");
 
@@ -62,8 +62,8 @@ test('files moved into a database are equal in every column and certificate, and
   expect(moved.stderr).toContain(` and ${retirements} certificates, and compared each`);
   expect((await moveThere()).stderr).toContain('in use already');
   const [files, reader] = await Promise.all([
-    openEngine(readStore({ DATA_DIR: dataDir })).openReader(),
-    openEngine(readStore(there)).openReader(),
+    openEngine(readStoreSettings({ DATA_DIR: dataDir })).openReader(),
+    openEngine(readStoreSettings(there)).openReader(),
   ]);
   for (const statement of COMPARED)
     expect(await inSomeOrder(reader, statement)).toEqual(await inSomeOrder(files, statement));
@@ -73,7 +73,7 @@ test('files moved into a database are equal in every column and certificate, and
   expect(exitCode).toBe(0);
   expect(await runCommand(['verify'], { env })).toMatchObject({ exitCode, stdout });
 
-  const engine = openEngine(readStore(there));
+  const engine = openEngine(readStoreSettings(there));
   const changes = () => reader.all(query.sql`SELECT * FROM mirror.changes`);
   const newest = await query.largest<number>(reader, 'id', query.sql`mirror.syncs`);
   const before = await changes();

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { readStore } from '../../../src/app/config/config.js';
+import { readStoreSettings } from '../../../src/app/config/config.js';
 import { makeKeyFile } from '../../../src/evidence/key-file.js';
 import { installationJob } from '../../../src/inbox/job.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
@@ -24,7 +24,7 @@ export async function fillByWorkers() {
   const keyFile = join(temporaryFolder(), 'evidence.key');
   makeKeyFile(keyFile, 'mirror.example/log');
   const env = { DATA_DIR: dataDir, EVIDENCE_KEY_FILE: keyFile, REGISTRY_APP_ID: program.app.id };
-  const engine = openEngine(readStore(env));
+  const engine = openEngine(readStoreSettings(env));
   await engine.migrate(Date.now());
   const tables = tablesIn(dataDir);
 

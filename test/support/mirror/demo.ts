@@ -1,9 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
-import { startReceive } from '../../../src/app/receive.js';
-import { startWork } from '../../../src/app/work.js';
-import { readSettings, readStore } from '../../../src/app/config/config.js';
+import { startReceiver } from '../../../src/app/receive.js';
+import { startWorker } from '../../../src/app/work.js';
+import { readSettings, readStoreSettings } from '../../../src/app/config/config.js';
 import { createPastClock, playPast } from '../../../src/cli/commands/demo/past.js';
 import { openEngine } from '../../../src/store/open.js';
 import { createMask } from '../../../src/registry/http/mask.js';
@@ -118,7 +118,7 @@ async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<type
       sandbox.registry.installations.install(appId, id);
   };
   const stopping = new AbortController().signal;
-  const engine = openEngine(readStore(env));
+  const engine = openEngine(readStoreSettings(env));
   if (past) await engine.migrate(clock.now());
   if (past)
     await playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth: () => undefined });
@@ -161,11 +161,14 @@ async function startPrograms(
   const log = createLog({ level: 'silent', mask: createMask([]), now: Date.now, pretty: false });
   const tools = { log, now: Date.now };
   const port = async () => (operations ? String(await freePort()) : '0');
-  const receive = await startReceive(
+  const receive = await startReceiver(
     await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'receive'),
     tools,
   );
-  const work = await startWork(await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'work'), tools);
+  const work = await startWorker(
+    await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'work'),
+    tools,
+  );
   sandbox.registry.apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}/webhooks` });
   const stop = async () => {
     await work.stop();

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { makePrivateFolder } from '../../../folder.js';
-import { listenFrom } from '../../../app/next-port.js';
+import { createPrivateFolder } from '../../../folder.js';
+import { listenOnNextFreePort } from '../../../app/next-free-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
 import { findConsole, invitation, pagesAt } from '../../console-address.js';
 import { valueAt } from '../../value-at.js';
@@ -37,7 +37,7 @@ const PERMISSIONS = {
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = demoFolder(io.env);
   const own = locationAt(io, folder, io.env, true);
-  makePrivateFolder(folder);
+  createPrivateFolder(folder);
   const known = readDemoSettings(folder);
   await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
   /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
@@ -130,7 +130,9 @@ async function startDemoSandbox(
     listen: listenForPeople,
   };
   const start = (port: number): Promise<Sandbox> => startSandbox({ ...options, port });
-  return await (named ? start(Number(named)) : listenFrom(Number(knownPort || DEFAULT_SANDBOX_PORT), start));
+  return await (named
+    ? start(Number(named))
+    : listenOnNextFreePort(Number(knownPort || DEFAULT_SANDBOX_PORT), start));
 }
 
 function registerDemoApp(sandbox: Sandbox, port: string) {

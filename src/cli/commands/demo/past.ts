@@ -1,8 +1,8 @@
 import { readSettings } from '../../../app/config/config.js';
 import { createLog } from '../../../app/log.js';
-import { startReceive } from '../../../app/receive.js';
-import { openAll } from '../../../app/shutdown.js';
-import { startWork } from '../../../app/work.js';
+import { startReceiver } from '../../../app/receive.js';
+import { openInOrder } from '../../../app/shutdown.js';
+import { startWorker } from '../../../app/work.js';
 import { installationJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
 import { createMask } from '../../../registry/http/mask.js';
@@ -134,13 +134,13 @@ export async function playPast(past: Past): Promise<void> {
   const { now } = clock;
   const tools = { now, log: createLog({ level: 'silent', mask: createMask([]), now, pretty: false }) };
   const settings = { ...env, PORT: '0', OPERATIONS_PORT: '', REGISTRY_REQUESTS_PER_SECOND: '10000' };
-  await openAll(async shutdown => {
+  await openInOrder(async shutdown => {
     shutdown.add(() => clock.moveTo(0));
     const { inbox, close } = await engine.openWriters(now);
     shutdown.add(close);
-    const receive = await startReceive(await readSettings(settings, 'receive'), tools);
+    const receive = await startReceiver(await readSettings(settings, 'receive'), tools);
     shutdown.add(() => receive.stop());
-    const work = await startWork({ ...(await readSettings(settings, 'work')), syncSchedule: null }, tools);
+    const work = await startWorker({ ...(await readSettings(settings, 'work')), syncSchedule: null }, tools);
     shutdown.add(() => work.stop());
     const read = async () => {
       await deliveries.waitUntilSettled();

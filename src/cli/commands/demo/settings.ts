@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { shownName } from '../../../app/config/shown.js';
+import { formatSettingName } from '../../../app/config/format-value.js';
 import { usageFault } from '../../exit.js';
 import type { Io } from '../../io.js';
 
@@ -47,7 +47,7 @@ export function writeDemoSettings(folder: string, settings: Settings): void {
 
 function faultIn({ REGISTRY_BASE_URL: url = '', ...others }: Settings): string | null {
   const foreign = Object.keys(others).find(name => !NAMES.includes(name));
-  if (foreign !== undefined) return `it contains ${shownName(foreign)}`;
+  if (foreign !== undefined) return `it contains ${formatSettingName(foreign)}`;
   return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? null : 'its registry is not on this machine';
 }
 

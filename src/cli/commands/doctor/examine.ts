@@ -1,4 +1,4 @@
-import { namesDatabase } from '../../../app/config/database.js';
+import { hasDatabaseUrl } from '../../../app/config/database.js';
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import { readStatus } from '../../../query/status.js';
@@ -15,12 +15,12 @@ import { describeCreation, isBeingCreated } from '../demo/sandbox.js';
 import { checkRegistry } from './registry.js';
 import { createHash, createPublicKey } from 'node:crypto';
 import { readPrivateKey } from '../../../registry/auth/private-key.js';
-import type { Environment } from '../../../app/config/row.js';
+import type { Environment } from '../../../app/config/setting.js';
 import { readSettings } from '../../../app/config/config.js';
-import { SettingsError } from '../../../app/config/fault.js';
+import { SettingsError } from '../../../app/config/settings-error.js';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { markOf, RECEIVER_HEADER } from '../../../app/heartbeats.js';
+import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER } from '../../../app/heartbeats.js';
 
 /** What is in order and what is not, and what to do about it: without a secret, wherever one stands. */
 export async function examine(context: CommandContext): Promise<Finding[]> {
@@ -43,7 +43,7 @@ async function* look(context: CommandContext): AsyncGenerator<Finding> {
   }
   const real = engine.findMissing() === null ? 'a real mirror' : 'the settings expect a real mirror';
   yield ok('mirror', demo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`);
-  if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !namesDatabase(env))
+  if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !hasDatabaseUrl(env))
     yield { ...ok('mirror', FOREIGN), todo: TO_USE_IT };
   const work = yield* checkSettings(env);
   yield* findExposures({ env, secretFiles: context.io.secretFiles });
@@ -97,7 +97,7 @@ async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSet
   const faults = new Map<string, Finding>();
   const add = (error: unknown) => {
     if (!(error instanceof SettingsError)) throw error;
-    for (const { name, expected, came } of error.faults)
+    for (const { name, expected, problem: came } of error.faults)
       faults.set(name, fail('settings', `${name}: ${came}`, `${name}: expected ${expected}.`));
     return null;
   };
@@ -131,7 +131,7 @@ const ANSWER_WITHIN_MS = 3000;
 async function checkReceiver(env: Environment, ours: Receivers): Promise<Finding> {
   const where = receiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
   const answer = await ask(where);
-  const marks = ours.map(each => markOf({ ...each, startedAt: Date.parse(each.started_at) }));
+  const marks = ours.map(each => fingerprintProcess({ ...each, startedAt: Date.parse(each.started_at) }));
   if (marks.includes(answer?.mark ?? '')) return ok('receiver', `${where} accepts webhooks`);
   const todo = 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT to where it listens.';
   return fail('receiver', describeStranger(where, answer), todo);
@@ -150,7 +150,10 @@ async function ask(url: string) {
     asked.end();
     const [response] = await once(asked, 'response');
     response.resume();
-    return { status: Number(response.statusCode), mark: String(response.headers[RECEIVER_HEADER] ?? '') };
+    return {
+      status: Number(response.statusCode),
+      mark: String(response.headers[RECEIVER_FINGERPRINT_HEADER] ?? ''),
+    };
   } catch {
     return null;
   }

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { PACKAGE } from '../../../package.js';
+import { PACKAGE_FOLDER } from '../../../package.js';
 import type { CommandContext } from '../../context.js';
 import { checkFault, demandNotInterrupted, notThereFault } from '../../exit.js';
 
-const SCRIPT = fileURLToPath(new URL('docs/check.sh', PACKAGE));
+const SCRIPT = fileURLToPath(new URL('docs/check.sh', PACKAGE_FOLDER));
 
 /** By the script that everybody else checks it by: that alone knows what a folder may have. */
 export async function checkFolder(

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Exporting, What } from '../../../evidence/export.js';
 import type { EvidencePort } from '../../../evidence/port.js';
-import { PACKAGE } from '../../../package.js';
+import { PACKAGE_FOLDER } from '../../../package.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
 import { LISTS } from '../../../resources/lists.js';
 import { readDeliveriesOf } from '../../../query/inbox/deliveries.js';
@@ -14,8 +14,8 @@ import { findRowsByName, findOrganizationId } from '../../find/in-mirror.js';
 import { createSummedFolder } from '../../output/summed-folder.js';
 import { createTotals, pageHead, pageRow } from './page.js';
 
-const SCRIPT = new URL('docs/check.sh', PACKAGE);
-const README = new URL('docs/evidence.txt', PACKAGE);
+const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
+const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
 
 export async function writeEvidence(
   context: CommandContext,

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { makePrivateFolder } from '../../../folder.js';
+import { createPrivateFolder } from '../../../folder.js';
 import type { SandboxOptions } from '../../../sandbox/options.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { defineCommand } from '../../command.js';
@@ -87,7 +87,7 @@ async function open(asked: Asked): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
   const { listenForPeople: listen } = await import('../../../webhook/listen.js');
   try {
-    makePrivateFolder(asked.folder);
+    createPrivateFolder(asked.folder);
     return await startSandbox({ ...asked, listen });
   } catch (error) {
     const isError = error instanceof Error && !('code' in error);

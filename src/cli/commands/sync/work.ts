@@ -14,8 +14,8 @@ import { type CommandContext, type MirrorLocation } from '../../context.js';
 import { findInstallationOn } from '../../find/in-mirror.js';
 import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Running } from '../../../app/running.js';
-import { startWork } from '../../../app/work.js';
+import type { RunningProcess } from '../../../app/running-process.js';
+import { startWorker } from '../../../app/work.js';
 import { readSettings } from '../../../app/config/config.js';
 import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../app/log.js';
@@ -63,7 +63,7 @@ export async function follow(context: CommandContext, asked: Asked, interrupted:
   const { io, location } = context;
   const reader = await context.reader();
   let idleSince: number | null = null;
-  let own: Running | null = null;
+  let own: RunningProcess | null = null;
   try {
     for (;;) {
       const jobs = await readFollowed(reader, asked, io.now());
@@ -74,7 +74,7 @@ export async function follow(context: CommandContext, asked: Asked, interrupted:
       idleSince = idle ? (idleSince ?? io.now()) : null;
       if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
         demandRoom(location());
-        own ??= await startWorker(context);
+        own ??= await startOwnWorker(context);
       }
       const pause = sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
       await Promise.race([pause, ...(own === null ? [] : [own.failed])]);
@@ -115,12 +115,12 @@ function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-async function startWorker({ io, location, printNotice }: CommandContext): Promise<Running> {
+async function startOwnWorker({ io, location, printNotice }: CommandContext): Promise<RunningProcess> {
   const settings = await readSettings(location().env, 'work');
   const mask = createMask([settings.privateKey]);
   const log = createLog({ level: 'silent', mask, now: io.now, pretty: false });
   printNotice('No worker is running: reading in this process.');
-  const running = await startWork(
+  const running = await startWorker(
     { ...settings, syncSchedule: null, operationsPort: 0 },
     { log, now: io.now },
   );

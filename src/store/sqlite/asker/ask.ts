@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { type Asked, AskError, left, type Question } from '../../contract/asked.js';
 import { toRow, uniqueNames } from '../../contract/question.js';
 import type { Row } from '../../contract/tables.js';
-import { builtBeside } from '../../../package.js';
+import { resolveBuiltFile } from '../../../package.js';
 import { type Files, openBoth } from '../open-both.js';
 import type { QueryAnswer, QueryRequest } from './query-process.js';
 
 export interface QueryOptions extends Files, Question {}
 
-const PROGRAM = fileURLToPath(builtBeside(import.meta.url, './query-process.js'));
+const PROGRAM = fileURLToPath(resolveBuiltFile(import.meta.url, './query-process.js'));
 
 /** What it has to say comes as a message; where memory ends, Node writes pages of addresses. */
 const HEARD: StdioOptions = ['ignore', 'ignore', 'ignore', 'ipc'];

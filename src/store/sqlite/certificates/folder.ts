@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants, existsSync, rmSync } from 'node:fs';
 import { chmod, open, opendir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makePrivateFolder } from '../../../folder.js';
+import { createPrivateFolder } from '../../../folder.js';
 import { coalesce } from '../../../text/coalesce.js';
 import {
   assertRetirementId,
@@ -39,7 +39,7 @@ export function createCertificateFolder(
   const flush = coalesce(() => flushNames(folder));
   return {
     prepare: async () => {
-      makePrivateFolder(folder);
+      createPrivateFolder(folder);
       await chmod(folder, PRIVATE_FOLDER);
       for (const name of await readdir(folder)) {
         if (await isLeftover(folder, name, now())) await rm(join(folder, name), { force: true });

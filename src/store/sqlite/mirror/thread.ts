@@ -1,6 +1,6 @@
 import type { MirrorPort } from '../../../mirror/port.js';
-import { builtBeside } from '../../../package.js';
-import { type Fault, startThread, type ThreadOptions } from '../../../thread.js';
+import { resolveBuiltFile } from '../../../package.js';
+import { type SerializedError, startThread, type ThreadOptions } from '../../../thread.js';
 import { createMirrorStore } from '../../mirror/mirror.js';
 import { createCertificateFiles } from '../certificates/folder.js';
 import { type Calls, createWorks, databaseOf, inParts, type Works } from '../database.js';
@@ -13,7 +13,7 @@ export interface MirrorThreadData {
   readonly busyTimeoutMs: number;
 }
 
-export interface MirrorThreadOptions extends MirrorThreadData, Pick<ThreadOptions, 'failed'> {
+export interface MirrorThreadOptions extends MirrorThreadData, Pick<ThreadOptions, 'onFailed'> {
   /** The folder of certificate files. */
   readonly certificates: string;
   /** A connection of this thread, for what only looks. Who opened it closes it, after the port. */
@@ -26,7 +26,7 @@ export interface MirrorThread {
   readonly close: () => Promise<void>;
 }
 
-const ENTRY = builtBeside(import.meta.url, './mirror-thread.js');
+const ENTRY = resolveBuiltFile(import.meta.url, './mirror-thread.js');
 
 /**
  * The port with a thread of its own for all that writes: neither a long transaction nor a flush to disk, nor a wait for a
@@ -34,10 +34,15 @@ const ENTRY = builtBeside(import.meta.url, './mirror-thread.js');
  * looks sees every write that was answered.
  */
 export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorThread> {
-  const { file, busyTimeoutMs, certificates, reader, failed, entry = ENTRY } = options;
+  const { file, busyTimeoutMs, certificates, reader, onFailed, entry = ENTRY } = options;
   const workerData: MirrorThreadData = { file, busyTimeoutMs };
-  const what = 'the thread that writes the mirror';
-  const { ask, close } = await startThread<Works>({ entry, workerData, what, failed, errorOf });
+  const { ask, close } = await startThread<Works>({
+    entry,
+    workerData,
+    description: 'the thread that writes the mirror',
+    onFailed,
+    restoreError: errorOf,
+  });
   const here = createWorks(reader);
   const calls: Calls = {
     look: async all => here.run(all),
@@ -51,6 +56,6 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
 }
 
 /** As it was thrown in the thread, and where: who catches it goes by its code. */
-function errorOf({ code, message, stack }: Fault): Error {
+function errorOf({ code, message, stack }: SerializedError): Error {
   return Object.assign(new Error(message), { stack }, code === '' ? {} : { code });
 }

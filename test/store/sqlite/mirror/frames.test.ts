@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { createContext } from '../../../../src/app/context.js';
-import { thisProcess } from '../../../../src/app/heartbeats.js';
+import { createSyncContext } from '../../../../src/app/sync-context.js';
+import { describeThisProcess } from '../../../../src/app/heartbeats.js';
 import { createSqliteEngine } from '../../../../src/store/sqlite/engine.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { createSync } from '../../../../src/sync/sync.js';
@@ -84,10 +84,10 @@ async function failedInsert(credits: number): Promise<Failed> {
   const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
   const client = clientOf(sandbox, app, time.now);
   const parts = { ...store, mirror, client, now: time.now, random: () => 0 };
-  const worker = createSync(await createContext(settings, parts), {
+  const worker = createSync(await createSyncContext(settings, parts), {
     schedule: null,
     concurrency: 1,
-    self: thisProcess('work', time.now()),
+    self: describeThisProcess('work', time.now()),
     log: { info: () => {}, warn: () => {}, error: () => {} },
   });
   registry.installations.install(app.id, organizationId);

@@ -20,7 +20,7 @@ async function start(reader: Sqlite, failures: Error[] = [], entry?: URL): Promi
     reader,
     busyTimeoutMs: 5_000,
     certificates: join(dirname(file), 'certificates'),
-    failed: error => failures.push(error),
+    onFailed: error => failures.push(error),
     ...(entry && { entry }),
   });
   onTestFinished(close);
@@ -96,7 +96,7 @@ test('T17 a lock that somebody else holds does not stop this thread', async () =
 test('one that cannot open its database says why', async () => {
   const file = join(temporaryFolder(), 'mirror.db');
   writeFileSync(file, 'no database, and long enough to be looked at as one: '.repeat(100));
-  const options = { file, reader: temporaryMirror(), busyTimeoutMs: 0, certificates: '', failed: () => {} };
+  const options = { file, reader: temporaryMirror(), busyTimeoutMs: 0, certificates: '', onFailed: () => {} };
   await expect(startMirrorThread(options)).rejects.toThrow(/not a database/);
 });
 

@@ -15,23 +15,23 @@ export interface Setting {
   readonly of: (role: Role) => string | undefined;
   readonly what: string;
   readonly secret: boolean;
-  readonly read: Read<unknown>;
+  readonly read: SettingParser<unknown>;
 }
 
 /** What the text of a setting says, or what was expected instead. */
-export type Read<T> = (
+export type SettingParser<T> = (
   given: string | undefined,
 ) => Promise<{ readonly value: T } | { readonly expected: string }>;
 
-type Standard = string | null | { readonly shown: string; readonly of: Partial<Record<Role, string>> };
+type DefaultValue = string | null | { readonly shown: string; readonly of: Partial<Record<Role, string>> };
 
-export function row<Name extends string, const Roles extends readonly Role[], Value>(
+export function defineSetting<Name extends string, const Roles extends readonly Role[], Value>(
   name: string,
   property: Name,
   roles: Roles,
-  standard: Standard,
+  standard: DefaultValue,
   what: string,
-  read: Read<Value>,
+  read: SettingParser<Value>,
 ) {
   const told = typeof standard === 'object' && standard !== null;
   const of = (role: Role) => (told ? standard.of[role] : (standard ?? undefined));
@@ -39,19 +39,19 @@ export function row<Name extends string, const Roles extends readonly Role[], Va
 }
 
 /** Without a default. */
-export function secret<Name extends string, const Roles extends readonly Role[], Value>(
+export function defineSecretSetting<Name extends string, const Roles extends readonly Role[], Value>(
   name: string,
   property: Name,
   roles: Roles,
   what: string,
-  read: Read<Value>,
+  read: SettingParser<Value>,
 ) {
-  return { ...row(name, property, roles, null, what, read), secret: true };
+  return { ...defineSetting(name, property, roles, null, what, read), secret: true };
 }
 
 /** Read by another file, for whoever keeps or asks there. */
-export function elsewhere(name: string, standard: string | null, what: string, isSecret = false) {
-  const read: Read<string | null> = async given => ({ value: given ?? null });
+export function defineExternalSetting(name: string, standard: string | null, what: string, isSecret = false) {
+  const read: SettingParser<string | null> = async given => ({ value: given ?? null });
   const of = () => undefined;
   return { name, property: null, roles: [], default: standard, of, what, secret: isSecret, read };
 }

@@ -1,5 +1,5 @@
 import { PrivateKeyError, readPrivateKey } from '../../registry/auth/private-key.js';
-import type { Read } from './row.js';
+import type { SettingParser } from './setting.js';
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
 const MIN_SECRET_CHARACTERS = 16;
@@ -9,16 +9,19 @@ const PLACEHOLDER =
   /^<.*>$|^\$\{.*\}$|change[-_ ]?me|^your[-_ ]|replace[-_ ]|example|placeholder|^(secret|password|webhook|test)[-_ ]?(secret|password|key)?\d*$/i;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-export function text(expected: string, fits: (value: string) => boolean | Promise<boolean>): Read<string> {
+export function createTextParser(
+  expected: string,
+  fits: (value: string) => boolean | Promise<boolean>,
+): SettingParser<string> {
   return async given => (given !== undefined && (await fits(given)) ? { value: given } : { expected });
 }
 
-export function like(expected: string, shape: RegExp): Read<string> {
-  return text(expected, value => shape.test(value));
+export function createPatternParser(expected: string, shape: RegExp): SettingParser<string> {
+  return createTextParser(expected, value => shape.test(value));
 }
 
 /** The same, made something else of. */
-export function made<T, U>(read: Read<T>, make: (value: T) => U): Read<U> {
+export function convertParsed<T, U>(read: SettingParser<T>, make: (value: T) => U): SettingParser<U> {
   return async given => {
     const reading = await read(given);
     return 'value' in reading ? { value: make(reading.value) } : reading;
@@ -26,51 +29,61 @@ export function made<T, U>(read: Read<T>, make: (value: T) => U): Read<U> {
 }
 
 /** What need not be set. */
-export function optional<T, A>(read: Read<T>, absent: A): Read<T | A> {
+export function makeOptional<T, A>(read: SettingParser<T>, absent: A): SettingParser<T | A> {
   return async given => (given === undefined ? { value: absent } : await read(given));
 }
 
-export function number(expected: string, shape: RegExp, least: number, most: number): Read<number> {
+export function createNumberParser(
+  expected: string,
+  shape: RegExp,
+  least: number,
+  most: number,
+): SettingParser<number> {
   const fits = (value: string) => shape.test(value) && Number(value) >= least && Number(value) <= most;
-  return made(text(expected, fits), Number);
+  return convertParsed(createTextParser(expected, fits), Number);
 }
 
-export function whole(least: number, most: number): Read<number> {
-  return number(`a whole number from ${least} to ${most}`, /^\d{1,9}$/, least, most);
+export function createIntegerParser(least: number, most: number): SettingParser<number> {
+  return createNumberParser(`a whole number from ${least} to ${most}`, /^\d{1,9}$/, least, most);
 }
 
-export function oneOf<const Word extends string>(words: readonly Word[]): Read<Word> {
+export function createChoiceParser<const Word extends string>(words: readonly Word[]): SettingParser<Word> {
   return async given => {
     const value = words.find(word => word === given);
     return value === undefined ? { expected: `one of ${words.join(', ')}` } : { value };
   };
 }
 
-export const baseUrl = made(
-  text('an https address, or http on a loopback one, without user, query or fragment', isBaseUrl),
+export const parseBaseUrl = convertParsed(
+  createTextParser('an https address, or http on a loopback one, without user, query or fragment', isBaseUrl),
   url => new URL(url).href.replace(/\/+$/, ''),
 );
 
 /** croner also takes a date, which would run once and then never again. It is loaded by who reads a schedule alone. */
-export const schedule = text('a cron expression of five fields, such as */15 * * * *', async value => {
-  const fields = value.trim().split(/\s+/).length;
-  if (!/^@(hourly|daily|weekly|monthly)$/.test(value) && (fields < 5 || fields > 6)) return false;
-  const { Cron } = await import('croner');
-  try {
-    return new Cron(value, { paused: true, utcOffset: 0 }).nextRun(new Date(0)) !== null;
-  } catch {
-    return false;
-  }
-});
-
-export const names = made(optional(like('host names, separated by commas', /^[\w.,-]+$/), ''), list =>
-  list
-    .toLowerCase()
-    .split(',')
-    .filter(name => name !== ''),
+export const parseSchedule = createTextParser(
+  'a cron expression of five fields, such as */15 * * * *',
+  async value => {
+    const fields = value.trim().split(/\s+/).length;
+    if (!/^@(hourly|daily|weekly|monthly)$/.test(value) && (fields < 5 || fields > 6)) return false;
+    const { Cron } = await import('croner');
+    try {
+      return new Cron(value, { paused: true, utcOffset: 0 }).nextRun(new Date(0)) !== null;
+    } catch {
+      return false;
+    }
+  },
 );
 
-export const privateKey: Read<string> = async given => {
+export const parseHostNames = convertParsed(
+  makeOptional(createPatternParser('host names, separated by commas', /^[\w.,-]+$/), ''),
+  list =>
+    list
+      .toLowerCase()
+      .split(',')
+      .filter(name => name !== ''),
+);
+
+export const parsePrivateKey: SettingParser<string> = async given => {
   if (given === undefined) return { expected: "the app's private key as PEM text" };
   try {
     readPrivateKey(given);
@@ -81,7 +94,7 @@ export const privateKey: Read<string> = async given => {
   }
 };
 
-export const secrets: Read<readonly string[]> = async given => {
+export const parseWebhookSecrets: SettingParser<readonly string[]> = async given => {
   if (given === undefined) return { expected: SECRETS_EXPECTED };
   const value = given.split(/,[\r\n]*|[\r\n]+/).map(each => each.trim());
   const faults = value.map((secret, index) =>

@@ -3,7 +3,7 @@ import type { Log } from './log.js';
 import type { MirrorPort } from '../mirror/port.js';
 import { describeFailure } from '../sync/outcome.js';
 
-interface Counting {
+interface FindingCounterOptions {
   readonly engine: Pick<Engine, 'ask'>;
   readonly mirror: Pick<MirrorPort, 'report'>;
   readonly now: () => number;
@@ -19,7 +19,7 @@ const SQL = 'SELECT finding, rows FROM findings';
 
 /** Counts what does not add up or cannot be right, where it keeps nobody waiting. */
 export async function countFindings(
-  { engine, mirror, now }: Omit<Counting, 'log'>,
+  { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const { rows } = await engine.ask({ sql: SQL, timeLimitMs: LONGEST_MS, ...(signal && { signal }) });
@@ -31,7 +31,7 @@ export async function countFindings(
 }
 
 /** Again and again, beside the work; answers what ends it. */
-export function startCounting(counting: Counting): () => Promise<void> {
+export function startFindingCounter(counting: FindingCounterOptions): () => Promise<void> {
   let timer = setTimeout(begin, FIRST_MS).unref();
   let underWay = Promise.resolve();
   const stopping = new AbortController();

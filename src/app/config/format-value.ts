@@ -11,7 +11,7 @@ const MIN_KEY_LENGTH = 12;
 const URL_TEXT = /^([a-z][a-z\d+.-]*:\/\/)(.*)$/is;
 
 /** Whether the value of a setting could be a secret that was pasted into the wrong place. */
-export function mayBeSecret(name: string, value: string): boolean {
+export function isPossibleSecret(name: string, value: string): boolean {
   if (KEY.test(value)) return true;
   if (!HOLDS_A_NAME.test(name)) return /\S{16}|[@=]/.test(value);
   if (PATH.test(value)) return false;
@@ -33,10 +33,10 @@ export function maskUrl(value: string): string | null {
 }
 
 /** The value of a setting in a sentence about what is wrong with it. */
-export function shownValue(name: string, value = ''): string {
+export function formatSettingValue(name: string, value = ''): string {
   const url = maskUrl(value);
   if (url !== null && !KEY.test(value)) return JSON.stringify(url);
-  if (URL_TEXT.test(value) || mayBeSecret(name, value))
+  if (URL_TEXT.test(value) || isPossibleSecret(name, value))
     return `a text of ${value.length} characters that is not shown`;
   return JSON.stringify(value);
 }
@@ -44,6 +44,6 @@ export function shownValue(name: string, value = ''): string {
 const USUAL_NAME = /^(?=.{1,40}$)[A-Z]+(_[A-Z]+)*$/;
 
 /** A name from a file that may be no file of settings at all. */
-export function shownName(name: string): string {
+export function formatSettingName(name: string): string {
   return USUAL_NAME.test(name) ? name : `a name of ${name.length} characters that is not shown`;
 }

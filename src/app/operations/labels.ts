@@ -2,7 +2,7 @@
 const MAX_VALUES = 100;
 
 /** Of each label the first values pass as they are, and every later new one as `other`. */
-export function createLabels(maxValues = MAX_VALUES): (label: string, value: string) => string {
+export function createLabelLimiter(maxValues = MAX_VALUES): (label: string, value: string) => string {
   const labels = new Map<string, Set<string>>();
   return (label, value) => {
     const known = labels.get(label) ?? new Set();
@@ -12,6 +12,6 @@ export function createLabels(maxValues = MAX_VALUES): (label: string, value: str
   };
 }
 
-export function within(known: readonly string[], value: string): string {
+export function replaceUnknownValue(known: readonly string[], value: string): string {
   return known.includes(value) ? value : 'other';
 }

@@ -2,7 +2,7 @@ export interface SettingsFault {
   readonly name: string;
   readonly expected: string;
   /** What was found, in words; never the text of a secret. */
-  readonly came: string;
+  readonly problem: string;
 }
 
 export class SettingsError extends Error {
@@ -10,7 +10,9 @@ export class SettingsError extends Error {
   readonly faults: readonly SettingsFault[];
 
   constructor(faults: readonly SettingsFault[]) {
-    const lines = faults.map(({ name, expected, came }) => `  ${name}: expected ${expected}; ${came}`);
+    const lines = faults.map(
+      ({ name, expected, problem: came }) => `  ${name}: expected ${expected}; ${came}`,
+    );
     super(
       [faults.length === 1 ? 'One setting is wrong:' : `${faults.length} settings are wrong:`, ...lines].join(
         '\n',

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-export interface Foreign {
+export interface RequestRefusal {
   readonly status: 403 | 421;
   readonly detail: string;
 }
@@ -8,7 +8,7 @@ export interface Foreign {
 const LOOPBACK_ADDRESS = /^((::ffff:)?127(\.\d{1,3}){3}|::1)$/;
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 
-export function isLoopback(address: string): boolean {
+export function isLoopbackAddress(address: string): boolean {
   return LOOPBACK_ADDRESS.test(address);
 }
 
@@ -16,7 +16,7 @@ export function isLoopback(address: string): boolean {
  * Why a request is a page's of another site; null where it is none. On loopback only this machine calls, and never by
  * a name that somebody bent to it. Elsewhere probes and scrapers may call by any name. Whoever sends no Host is no browser.
  */
-export function findForeign(headers: IncomingHttpHeaders, onLoopback: boolean): Foreign | null {
+export function findRequestRefusal(headers: IncomingHttpHeaders, onLoopback: boolean): RequestRefusal | null {
   if (headers['sec-fetch-site'] === 'cross-site') {
     return { status: 403, detail: 'a page of another site asked for this: it is not for pages' };
   }

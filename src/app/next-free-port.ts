@@ -2,7 +2,10 @@ const TRIES = 100;
 const LAST_PORT = 65_535;
 
 /** Listens on a port or, where another program has it, on the next one that is free. */
-export async function listenFrom<T>(first: number, listen: (port: number) => Promise<T>): Promise<T> {
+export async function listenOnNextFreePort<T>(
+  first: number,
+  listen: (port: number) => Promise<T>,
+): Promise<T> {
   for (let port = first; ; port += 1) {
     try {
       return await listen(port);

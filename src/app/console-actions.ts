@@ -8,7 +8,7 @@ import { discoverJob } from '../sync/schedule/discover.js';
 const PERSON = 'person';
 
 /** Actions work to whoever runs, and says in the log that a person asked for it. The inbox is open only meanwhile. */
-export function createActions(
+export function createConsoleActions(
   openInbox: () => Promise<InboxPort>,
   log: Pick<Log, 'info'>,
   comparison: Comparison | null = null,

@@ -7,7 +7,7 @@ import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port.js';
 import type { SyncContext } from '../sync/context.js';
 
-export interface Parts {
+export interface SyncDependencies {
   readonly inbox: InboxPort;
   readonly mirror: MirrorPort;
   readonly pdfs: PdfStore;
@@ -19,7 +19,7 @@ export interface Parts {
 type Settings = Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>;
 
 /** What all work needs, on ports that are open. What may not be held any more is taken out before. */
-export async function createContext(settings: Settings, parts: Parts): Promise<SyncContext> {
+export async function createSyncContext(settings: Settings, parts: SyncDependencies): Promise<SyncContext> {
   const { inbox, mirror: port, pdfs, client, now, random } = parts;
   const { appId, mirrorMembers, retentionDays } = settings;
   const mirror = createMirror(port, now, { members: mirrorMembers });
