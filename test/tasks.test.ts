@@ -114,7 +114,7 @@ async function count(sql: string): Promise<number> {
 
 /** What each task must have answered or done. */
 const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void>> = {
-  'See what is available to sell now, and what is not': async ([listed = '']) => {
+  'See which credits are available to sell, and which are not': async ([listed = '']) => {
     const rows = await count('SELECT count(*) AS n FROM available_credits');
     expect(listed).toMatch(
       /^project_name +vintage +type +amount +organization_name +age +freshness +credit_id$/m,
@@ -133,20 +133,20 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(await page.text()).toContain('<button>Install</button>');
     expect(status).toContain(values['ORGANIZATION']);
   },
-  'Find what failed, and try it again': ([checks = '', , retried = '']) => {
+  'Find failed jobs and retry them': ([checks = '', , retried = '']) => {
     expect(checks).toMatch(/ok +databases/);
     expect(retried).not.toContain('undefined');
   },
-  'Read what stood there at an instant': ([stood = '']) => {
+  'Read the records as of a past instant': ([stood = '']) => {
     for (const resource of ['warehouse', 'inventory', 'retirements']) expect(stood).toContain(resource);
   },
-  'Prove one retirement, with its certificate': ([listed = '', explained = '']) => {
+  'Show one retirement with its certificate': ([listed = '', explained = '']) => {
     expect(listed).toContain(values['RETIREMENT']);
     expect(explained).toMatch(/shown|showed|read/i);
     const files = readdirSync(values['FOLDER'] ?? '', { recursive: true, encoding: 'utf8' });
     expect(files.some(file => file.includes(values['RETIREMENT'] ?? 'none'))).toBe(true);
   },
-  'Prove it to somebody who does not trust you': ([keys = '']) => {
+  'Prove a retirement to somebody who does not trust you': ([keys = '']) => {
     const [, line = ''] = /^\(cd EVIDENCE && (.+) KEY\)$/m.exec(document) ?? [];
     const script = line.replace('../docs/', join(import.meta.dirname, '../docs/'));
     const cwd = values['EVIDENCE'];
@@ -154,14 +154,14 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(checked).toMatchObject({ status: 0, stderr: '' });
     expect(checked.stdout).toContain(`Evidence of retirement ${values['RETIREMENT']}`);
   },
-  'Make sure that nothing was changed by hand': ([here = '', there = '']) => {
+  'Check that nothing was changed by hand': ([here = '', there = '']) => {
     expect(here).toMatch(/^inbox.db and mirror.db are whole/m);
     expect(there.length).toBeGreaterThan(0);
   },
-  'Check that the sums are balanced': ([sums = '']) => {
+  'Check that the balances add up': ([sums = '']) => {
     expect(sums.split('\n').filter(line => line.endsWith('  yes')).length).toBeGreaterThan(20);
   },
-  'See that a webhook arrives and what becomes of it': ([posted = '', listed = '']) => {
+  'Check that a webhook arrives and is processed': ([posted = '', listed = '']) => {
     expect(posted).toMatch(/^202 {2}warehouseTransaction/);
     expect(listed).toMatch(/warehouseTransaction +.+ accepted/);
   },
@@ -169,11 +169,11 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(posted).toMatch(/^401 /);
     expect(rejected).toContain('signature_not_valid');
   },
-  'Read what changed since a while ago, for a program': ([changes = '']) => {
+  'Read recent changes as JSON': ([changes = '']) => {
     const rows: readonly unknown[] = JSON.parse(changes);
     expect(rows.length).toBeGreaterThan(100);
   },
-  'Take a copy away and ask it': ([, sums = '']) => {
+  'Copy the mirror and query it': ([, sums = '']) => {
     expect(existsSync(values['FILE'] ?? '')).toBe(true);
     const names = sums
       .trim()

@@ -61,7 +61,7 @@ function personAt(page: Page) {
 type Person = ReturnType<typeof personAt>;
 
 const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
-  'See what is available to sell now, and what is not': person =>
+  'See which credits are available to sell, and which are not': person =>
     person.sees(/t ex-ante\s+available to sell now in/),
   'Reserve credits and retire them for a customer': async person => {
     await person.click(person.link('Demo'));
@@ -75,7 +75,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.page.getByRole('button', { name: 'Let a new customer install the app' }));
     await person.sees(/Organization Customer [0-9a-f]{8} added/);
   },
-  'Find what failed, and try it again': async person => {
+  'Find failed jobs and retry them': async person => {
     await demo.tables.change(`INSERT INTO inbox.jobs (kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, last_error, only_duplicates_asked)
       VALUES ('discover', 'data', 'failed', 'person', '{}', 'failed', 10, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'it failed', 0)`);
     await person.page.reload();
@@ -85,12 +85,12 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
       .poll(() => demo.tables.value(`SELECT count(*) FROM inbox.jobs WHERE state = 'failed'`))
       .toBe(0);
   },
-  'Read what stood there at an instant': async person => {
+  'Read the records as of a past instant': async person => {
     await person.page.getByLabel('As of').fill('now');
     await person.click(person.page.locator('form.asof button'));
     await person.sees(/t ex-ante in the warehouses of/);
   },
-  'Prove one retirement, with its certificate': async person => {
+  'Show one retirement with its certificate': async person => {
     const id = String(
       await demo.tables.value(`SELECT retirement_id FROM certificates WHERE state = 'stored'`),
     );
@@ -100,18 +100,18 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.sees(/certificate matches its hash/);
     expect(await person.take(person.link('Open the certificate').first())).toBe('application/pdf %PDF');
   },
-  'Make sure that nothing was changed by hand': async person => {
+  'Check that nothing was changed by hand': async person => {
     await person.click(person.link('Changes'));
     await person.click(person.link('Reconciliation'));
     await person.click(person.page.getByRole('button', { name: 'Compare with the registry' }));
     await person.sees(/match the registry\./);
   },
-  'Check that the sums are balanced': async person => {
+  'Check that the balances add up': async person => {
     await person.click(person.link('Changes'));
     await person.click(person.link('Reconciliation'));
     await person.sees(/All \d+ sums are balanced\./);
   },
-  'See that a webhook arrives and what becomes of it': async person => {
+  'Check that a webhook arrives and is processed': async person => {
     await person.click(person.link('Operations'));
     await person.click(person.page.locator('tbody a').first());
     await person.sees(/answered 202/);
@@ -124,7 +124,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
     await person.click(person.page.getByRole('link', { name: /^\d+ rejected$/ }));
     await person.sees(/wrong_signature/);
   },
-  'Read what changed since a while ago, for a program': async person => {
+  'Read recent changes as JSON': async person => {
     await person.click(person.link('Changes'));
     expect(await person.take(person.link('JSON'))).toMatch(/^application\/json.* \[/);
   },
