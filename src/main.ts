@@ -5,7 +5,7 @@ import { readPackageVersion } from './package.js';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
 
-function interruption(): AbortSignal {
+function createInterruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const [signal, exitCode] of Object.entries(SIGNALS)) {
     process.on(signal, () => {
@@ -35,8 +35,8 @@ process.exitCode = await runProgram(process.argv.slice(2), readPackageVersion(),
     stderr: process.stderr.isTTY ?? false,
   },
   columns: process.stdout.columns ?? 100,
-  interruption,
-  tellParent: fact => void process.send?.(fact, undefined, undefined, () => undefined),
+  createInterruptSignal,
+  sendToParent: fact => void process.send?.(fact, undefined, undefined, () => undefined),
 });
 
 /** The channel to the process that started this one would keep it alive. */

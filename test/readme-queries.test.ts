@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { demoFolder } from '../src/cli/mirror-location.js';
+import { getDemoFolder } from '../src/cli/mirror-location.js';
 import { runCommand } from './support/command.js';
 import { demoOfFile } from './support/mirror/demo.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
@@ -161,7 +161,7 @@ test('the line for python3 reads a copy, where there is a python3', async () => 
 
 test('the line for sqlite3 works where the demo is', async () => {
   const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(document) ?? [];
-  expect(file).toBe(join(demoFolder({}), 'mirror.db'));
+  expect(file).toBe(join(getDemoFolder({}), 'mirror.db'));
   const { folder } = copyMirror(demo.folder);
   const cwd = makeFolder('carbon-mirror-readme-');
   mkdirSync(join(cwd, dirname(file)), { recursive: true });

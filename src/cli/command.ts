@@ -1,6 +1,6 @@
 import type { CommandContext } from './context.js';
 import type { Io } from './io.js';
-import type { CommandArguments, ParameterSet } from './options.js';
+import type { ParsedParameters, ParameterSet } from './options.js';
 
 /** The output formats of a command besides text for people, with the help text of their options. */
 interface OutputFormats {
@@ -21,7 +21,7 @@ export interface Command {
   readonly examples?: readonly string[];
   readonly commands?: Readonly<Record<string, Command>>;
   /** Undefined for a group that only has subcommands. */
-  readonly run?: (context: CommandContext, given: UnparsedArguments) => Promise<unknown>;
+  readonly run?: (context: CommandContext, given: RawParameters) => Promise<unknown>;
 }
 
 export interface CommandGroup extends Command {
@@ -32,14 +32,14 @@ export interface CommandGroup extends Command {
 export const ROW_FORMATS: OutputFormats = { json: 'print the rows as JSON', csv: 'print the rows as CSV' };
 
 /** Values by parameter name, as commander read them from the command line. */
-type UnparsedArguments = Readonly<Record<string, unknown>>;
+type RawParameters = Readonly<Record<string, unknown>>;
 
 interface CommandDefinition<A extends ParameterSet, O extends ParameterSet> extends Omit<Command, 'run'> {
   readonly args?: A;
   readonly options?: O;
   readonly run: (
     context: CommandContext,
-    given: CommandArguments<A> & CommandArguments<O>,
+    given: ParsedParameters<A> & ParsedParameters<O>,
   ) => Promise<unknown>;
 }
 
@@ -54,12 +54,12 @@ export function defineCommand<A extends ParameterSet = {}, O extends ParameterSe
     run: (context, given) =>
       definition.run(
         context,
-        parseArguments<CommandArguments<A> & CommandArguments<O>>(parameters, given, context.io),
+        parseArguments<ParsedParameters<A> & ParsedParameters<O>>(parameters, given, context.io),
       ),
   };
 }
 
-function parseArguments<Parsed>(parameters: ParameterSet, given: UnparsedArguments, io: Io): Parsed {
+function parseArguments<Parsed>(parameters: ParameterSet, given: RawParameters, io: Io): Parsed {
   const parsed: unknown[][] = Object.entries(parameters).map(([name, parameter]) => [
     name,
     parameter.parse(given[name], io),

@@ -33,37 +33,37 @@ const LIST_GROUPS = createListGroups({
   deliveries: DELIVERIES,
   jobs: JOBS,
 });
-const pickLists = (...names: readonly string[]) =>
+const pickListGroups = (...names: readonly string[]) =>
   Object.fromEntries(Object.entries(LIST_GROUPS).filter(([name]) => names.includes(name)));
 /** Lists that belong to other groups than `Read data`. */
 const GROUPED_ELSEWHERE = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations'];
 
 /** All commands by group, in the order of the help. Commands import large modules only when they run, so that others start quickly. */
-export const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
+export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   'Read data': {
     status: STATUS,
     available: AVAILABLE,
     query: QUERY,
     console: CONSOLE,
-    ...pickLists(...Object.keys(LIST_GROUPS).filter(name => !GROUPED_ELSEWHERE.includes(name))),
+    ...pickListGroups(...Object.keys(LIST_GROUPS).filter(name => !GROUPED_ELSEWHERE.includes(name))),
     schema: SCHEMA,
   },
   'Audit and prove': {
     'as-of': AS_OF,
     changes: CHANGES,
     balance: BALANCE,
-    ...pickLists('certificates'),
+    ...pickListGroups('certificates'),
     verify: VERIFY,
     evidence: EVIDENCE,
     snapshot: SNAPSHOT,
   },
-  Webhooks: { ...pickLists('deliveries', 'jobs'), trigger: TRIGGER },
-  'Write to the registry': { ...pickLists('reservations'), 'install-url': INSTALL_URL },
-  Operate: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...pickLists('syncs'), migrate: MIGRATE },
+  Webhooks: { ...pickListGroups('deliveries', 'jobs'), trigger: TRIGGER },
+  'Write to the registry': { ...pickListGroups('reservations'), 'install-url': INSTALL_URL },
+  Operate: { up: UP, receive: RECEIVE, work: WORK, sync: SYNC, ...pickListGroups('syncs'), migrate: MIGRATE },
   Maintain: { doctor: DOCTOR, backup: BACKUP, restore: RESTORE, move: MOVE, purge: PURGE, forget: FORGET },
   Sandbox: { sandbox: SANDBOX },
 };
 
-export const COMMANDS: (typeof GROUPS)[string] = Object.fromEntries(
-  Object.values(GROUPS).flatMap(Object.entries),
+export const COMMANDS: (typeof COMMAND_GROUPS)[string] = Object.fromEntries(
+  Object.values(COMMAND_GROUPS).flatMap(Object.entries),
 );

@@ -3,20 +3,21 @@ import type { Trouble } from '../query/inbox/troubles.js';
 import { formatAge } from '../text/duration.js';
 
 /** Returns what to do about a trouble, with the command that shows more. */
-export function describeTodo({ todo, command }: Trouble): string {
+export function describeRemedy({ todo, command }: Trouble): string {
   return command === null ? todo : `${todo} See "${command}".`;
 }
 
 /** Returns the findings that have rows, such as `restatements: 1`; null if there are none. */
-export function describeCounts(counts: readonly FindingCount[]): string | null {
+export function describeFindingCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
   return found.length === 0 ? null : found.map(({ finding, rows }) => `${finding}: ${rows}`).join(', ');
 }
 
-export const ON_FINDINGS = 'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
+export const FINDINGS_ADVICE =
+  'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
 
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null)
     return 'Findings have not been counted yet. A worker counts them every five minutes.';
-  return `Findings, counted ${formatAge(countedAt, now)} ago: ${describeCounts(counts) ?? 'none'}.`;
+  return `Findings, counted ${formatAge(countedAt, now)} ago: ${describeFindingCounts(counts) ?? 'none'}.`;
 }

@@ -16,9 +16,9 @@ export interface Io {
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
   readonly columns: number;
   /** Take over SIGINT and SIGTERM: the first aborts the signal, a second ends the process at once. */
-  readonly interruption: () => AbortSignal;
+  readonly createInterruptSignal: () => AbortSignal;
   /** Tell the process that started this one, if it listens. */
-  readonly tellParent: (fact: Readonly<Record<string, unknown>>) => void;
+  readonly sendToParent: (fact: Readonly<Record<string, unknown>>) => void;
 }
 
 const MAX_LINE_LENGTH = 2000;
@@ -42,9 +42,9 @@ export async function printLines(io: Io, ...lines: readonly string[]): Promise<v
 /** Whether output goes to a terminal for which colours are not turned off. */
 export function usesColours(
   { terminal, env }: Pick<Io, 'terminal' | 'env'>,
-  where: 'stdout' | 'stderr' = 'stdout',
+  stream: 'stdout' | 'stderr' = 'stdout',
 ): boolean {
-  return terminal[where] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return terminal[stream] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
 /** Writes unchanged text to stdout, and waits until a slow reader has caught up, so that memory stays bounded. */

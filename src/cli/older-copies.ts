@@ -1,7 +1,7 @@
 import { type Finding, warn } from '../store/contract/finding.js';
 
 /** Tells the user of `forget` or `purge` about a folder that these commands leave untouched. */
-export function describeOlderCopy(folder: string): string {
+export function describeUntouchedCopy(folder: string): string {
   return `NOT touched: ${folder} holds an older copy of the mirror. Remove it once you no longer need it.`;
 }
 

@@ -1,12 +1,12 @@
 import type { CommandContext } from './context.js';
 import { printLines, printNotice } from './io.js';
-import { printRows, printJson } from './output/output.js';
-import { connect, demandMirror, findSettings } from './mirror-location.js';
+import { printRows, printJson } from './output/formats.js';
+import { connectRegistry, assertMirrorExists, findMirrorLocation } from './mirror-location.js';
 
-type Called = Pick<CommandContext, 'io' | 'format'>;
+type CommandCall = Pick<CommandContext, 'io' | 'format'>;
 
-export async function withContext(
-  called: Called,
+export async function runInContext(
+  called: CommandCall,
   work: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
   const closings: (() => Promise<unknown>)[] = [];
@@ -17,12 +17,12 @@ export async function withContext(
   }
 }
 
-function createContext(called: Called, atEnd: (close: () => Promise<unknown>) => void): CommandContext {
+function createContext(called: CommandCall, atEnd: (close: () => Promise<unknown>) => void): CommandContext {
   const { io, format } = called;
-  const settings = once(() => findSettings(io));
-  const location = once(() => demandMirror(settings(), io));
+  const settings = memoize(() => findMirrorLocation(io));
+  const location = memoize(() => assertMirrorExists(settings(), io));
   const opened = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
-    once(async () => {
+    memoize(async () => {
       const it = await open();
       atEnd(() => it.close());
       return it;
@@ -31,19 +31,19 @@ function createContext(called: Called, atEnd: (close: () => Promise<unknown>) =>
   const pdfs = opened(() => location().engine.openPdfs(io.now));
   return {
     ...called,
-    location,
-    settings,
-    reader: opened(() => location().engine.openReader()),
-    inbox: opened(() => location().engine.openInbox(io.now)),
-    writers: async () => {
+    requireMirror: location,
+    findMirror: settings,
+    openReader: opened(() => location().engine.openReader()),
+    openInbox: opened(() => location().engine.openInbox(io.now)),
+    openWriters: async () => {
       const { createMirror } = await import('../mirror/create-mirror.js');
       const all = await writers();
       return { ...all, mirror: createMirror(all.mirror, io.now) };
     },
-    pdfs: async () => (await pdfs()).pdfs,
-    client: once(() => connect(settings(), io)),
-    rows: (columns, rows, shape) => printRows(io, format, columns, rows, shape),
-    value: value => printJson(io, value),
+    openPdfs: async () => (await pdfs()).pdfs,
+    connectRegistry: memoize(() => connectRegistry(settings(), io)),
+    printRows: (columns, rows, shape) => printRows(io, format, columns, rows, shape),
+    printJson: value => printJson(io, value),
     printResult: async (done, ...sentences) => {
       if (format === 'json') await printJson(io, done);
       printNotice(io, ...sentences);
@@ -53,7 +53,7 @@ function createContext(called: Called, atEnd: (close: () => Promise<unknown>) =>
   };
 }
 
-function once<T>(make: () => T): () => T {
+function memoize<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {
     made ??= { value: make() };

@@ -1,7 +1,7 @@
 import { isId, isPrintable } from '../registry/model.js';
 import { parseTimeRange, type TimeRange } from '../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../text/vocabulary.js';
-import { usageFault } from './exit.js';
+import { createUsageError } from './exit.js';
 import type { Io } from './io.js';
 
 /** An argument or option of a command: its help text, and how its value is parsed. */
@@ -20,12 +20,12 @@ export interface Parameter<T> {
 
 export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
 /** The parsed values of a set of parameters. */
-export type CommandArguments<P extends ParameterSet> = {
+export type ParsedParameters<P extends ParameterSet> = {
   readonly [Name in keyof P]: ReturnType<NonNullable<P[Name]>['parse']>;
 };
 
-type Description = Parameter<unknown>['description'];
-type ParseText<T> = (text: string, io: Io) => T;
+type ParameterDescription = Parameter<unknown>['description'];
+type TextParser<T> = (defineText: string, io: Io) => T;
 type OptionalParameter<T> = Parameter<T | undefined>;
 
 /** Returns `--credit-id` for `creditId`. */
@@ -34,22 +34,25 @@ export function toOptionName(key: string): string {
 }
 
 /** Defines an option without a value: true if it is given. */
-export function flag(description: Description): Parameter<boolean> {
+export function defineFlag(description: ParameterDescription): Parameter<boolean> {
   return { placeholder: null, description, parse: given => given === true };
 }
 
 /** Defines an option `--no-NAME`: false if it is given. */
-export function negatedFlag(description: Description): Parameter<boolean> {
+export function defineNegatedFlag(description: ParameterDescription): Parameter<boolean> {
   return { placeholder: null, description, isNegated: true, parse: given => given !== false };
 }
 
 /** Defines a parameter whose value is any text. */
-export function text(placeholder: string, description: Description): OptionalParameter<string> {
-  return parsedText(placeholder, description, given => given);
+export function text(placeholder: string, description: ParameterDescription): OptionalParameter<string> {
+  return defineParsedText(placeholder, description, given => given);
 }
 
 /** Defines an option that takes one or more texts. */
-export function textList(placeholder: string, description: Description): OptionalParameter<string[]> {
+export function defineTextList(
+  placeholder: string,
+  description: ParameterDescription,
+): OptionalParameter<string[]> {
   return {
     ...text(`${placeholder}...`, description),
     parse: given => (Array.isArray(given) ? given.map(String) : undefined),
@@ -57,40 +60,40 @@ export function textList(placeholder: string, description: Description): Optiona
 }
 
 /** Defines a parameter whose text `parseText` turns into a value. */
-export function parsedText<T>(
+export function defineParsedText<T>(
   placeholder: string,
-  description: Description,
-  parseText: ParseText<T>,
+  description: ParameterDescription,
+  parseText: TextParser<T>,
 ): OptionalParameter<T> {
   const parse = (given: unknown, io: Io) => (typeof given === 'string' ? parseText(given, io) : undefined);
   return { placeholder, description, parse };
 }
 
 /** Defines a parameter for an id that is safe in a path of the registry; `name` is used in errors. */
-export function registryId(name: string, description: Description): OptionalParameter<string> {
-  return parsedText('id', description, given => {
+export function defineRegistryId(name: string, description: ParameterDescription): OptionalParameter<string> {
+  return defineParsedText('id', description, given => {
     const isValid: boolean = isId(given);
     if (isValid) return given;
-    throw usageFault(`${name}: expected an id, got "${given}".`);
+    throw createUsageError(`${name}: expected an id, got "${given}".`);
   });
 }
 
 /** Defines a parameter that takes one of several words, in any spelling. */
-export function choice<const Word extends string>(
+export function defineChoice<const Word extends string>(
   placeholder: string,
-  description: Description,
+  description: ParameterDescription,
   choices: readonly Word[],
 ): OptionalParameter<Word> {
   const parseWord = (given: string): Word => {
     const word = findSpelling(given, choices);
     if (word !== null) return word;
-    throw usageFault(describeWrongWord(given, choices));
+    throw createUsageError(describeWrongWord(given, choices));
   };
-  return { ...parsedText(placeholder, description, parseWord), choices };
+  return { ...defineParsedText(placeholder, description, parseWord), choices };
 }
 
 /** Makes a parameter mandatory. */
-export function required<T>(parameter: OptionalParameter<T>): Parameter<T> {
+export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
   const parse: Parameter<T>['parse'] = (given, io) => {
     const value = parameter.parse(given, io);
     if (value === undefined) throw new Error(`expected ${parameter.placeholder}, got ${String(given)}`);
@@ -101,12 +104,12 @@ export function required<T>(parameter: OptionalParameter<T>): Parameter<T> {
 
 /** Gives a parameter a default, which is parsed like a typed text. */
 export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: string): Parameter<T> {
-  return { ...required(parameter), isRequired: false, defaultText };
+  return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
 /** Defines a parameter for a past date. Its value is the time range of that date, such as a whole month. */
-export function date(description: string): OptionalParameter<TimeRange> {
-  return parsedText(
+export function definePastDate(description: string): OptionalParameter<TimeRange> {
+  return defineParsedText(
     'date',
     io => `${description} ${describeDateForms(io)}`,
     (given, io) => parsePastRange(given, io.now()),
@@ -114,36 +117,39 @@ export function date(description: string): OptionalParameter<TimeRange> {
 }
 
 /** Defines a parameter for a whole number from 0; `name` is used in errors. */
-export function wholeNumber(name: string, description: Description): OptionalParameter<number> {
-  return parsedText('n', description, given => parseWholeNumber(name, given));
+export function defineWholeNumber(
+  name: string,
+  description: ParameterDescription,
+): OptionalParameter<number> {
+  return defineParsedText('n', description, given => parseWholeNumber(name, given));
 }
 
 /** Defines `--limit`, the number of rows to show; 0 for all. */
-export function rowLimit(defaultLimit: number): Parameter<number> {
-  return withDefault(wholeNumber('--limit', 'show at most this many; 0 for all'), String(defaultLimit));
+export function defineRowLimit(defaultLimit: number): Parameter<number> {
+  return withDefault(defineWholeNumber('--limit', 'show at most this many; 0 for all'), String(defaultLimit));
 }
 
 /** Ends the description of a parameter that names an organization, installation or app. */
-export const HOW_NAMED = ' (id, name, or a part of either)';
+export const NAME_HINT = ' (id, name, or a part of either)';
 
 /** Restricts a command to one organization. */
-export const ORGANIZATION = text('name', `only this organization${HOW_NAMED}`);
-export const THE_ORGANIZATION = required(text('name', `the organization${HOW_NAMED}`));
-export const YES = flag('skip the confirmation');
-export const VACUUM = negatedFlag(
+export const ORGANIZATION_OPTION = text('name', `only this organization${NAME_HINT}`);
+export const ORGANIZATION_ARGUMENT = makeRequired(text('name', `the organization${NAME_HINT}`));
+export const YES_OPTION = defineFlag('skip the confirmation');
+export const VACUUM_OPTION = defineNegatedFlag(
   'do not vacuum: writers need not wait, but removed data may remain in unused parts of the files',
 );
 
 /** Parses a whole number from 0; throws a usage fault that starts with `name`. */
 export function parseWholeNumber(name: string, given: string): number {
   if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw usageFault(`${name}: expected a whole number, got "${given}".`);
+  throw createUsageError(`${name}: expected a whole number, got "${given}".`);
 }
 
 /** Returns the text if all its characters are printable. Enough for an id that is sent in a body, not in a path. */
-export function demandPrintable(name: string, given: string): string {
+export function assertPrintable(name: string, given: string): string {
   if (isPrintable(given)) return given;
-  throw usageFault(`${name}: expected printable text, got ${JSON.stringify(given)}.`);
+  throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(given)}.`);
 }
 
 /** Describes what `parsePastRange` accepts. */
@@ -155,6 +161,6 @@ function describeDateForms({ now }: Pick<Io, 'now'>): string {
 /** Parses a date into the time range it covers, up to `now`; throws a usage fault if it is invalid or in the future. */
 export function parsePastRange(given: string, now: number): TimeRange {
   const range = parseTimeRange(given, now);
-  if ('fault' in range) throw usageFault(range.fault);
+  if ('fault' in range) throw createUsageError(range.fault);
   return range;
 }

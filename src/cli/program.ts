@@ -3,15 +3,15 @@ import { readTextFile } from '../app/config/config.js';
 import { removeMisspeltNames } from '../app/config/unknown-names.js';
 import { readEnvFileOptions } from '../app/config/env-file.js';
 import { registerCommand } from './register-command.js';
-import { COMMANDS, GROUPS } from './commands.js';
+import { COMMANDS, COMMAND_GROUPS } from './commands.js';
 import { EXIT, type ExitCode } from './exit.js';
-import { explain, createSecretMask } from './faults/explain.js';
+import { explainError, createSecretMask } from './errors/explain-error.js';
 import { usesColours, type Io, printNotice } from './io.js';
 
 /** The files of settings are known once the command line is read. */
-export type GivenIo = Omit<Io, 'secretFiles' | 'hasEnvFile'>;
+export type ProgramIo = Omit<Io, 'secretFiles' | 'hasEnvFile'>;
 
-const ON_SETTINGS = `
+const SETTINGS_HELP = `
 Settings come from the environment or from --env-file. .env.example lists them
 with their defaults, and "carbon-mirror doctor" checks them.`;
 
@@ -19,7 +19,7 @@ with their defaults, and "carbon-mirror doctor" checks them.`;
 export async function runProgram(
   argv: readonly string[],
   version: string,
-  given: GivenIo,
+  given: ProgramIo,
 ): Promise<ExitCode> {
   let io: Io = { ...given, secretFiles: [], hasEnvFile: false };
   try {
@@ -27,7 +27,7 @@ export async function runProgram(
     printNotice(io, ...warnings.map(warning => `Warning: ${warning}`));
     const { args: words, ...settings } = readEnvFileOptions(argv, env, readTextFile);
     io = { ...given, ...settings };
-    await runWords(words, version, io);
+    await runCommandLine(words, version, io);
     return EXIT.ok;
   } catch (error) {
     return reportError(io, error);
@@ -37,23 +37,23 @@ export async function runProgram(
 /** Prints the error to stderr and returns its exit code. Commander has already printed its own errors. */
 function reportError(io: Io, error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const { exitCode, lines } = explain(error);
+  const { exitCode, lines } = explainError(error);
   printNotice(io, ...lines.map(createSecretMask(io.env)));
   return exitCode;
 }
 
-async function runWords(words: readonly string[], version: string, io: Io): Promise<void> {
+async function runCommandLine(words: readonly string[], version: string, io: Io): Promise<void> {
   const program = createProgram(version, io);
-  for (const [heading, commands] of Object.entries(GROUPS)) {
+  for (const [heading, commands] of Object.entries(COMMAND_GROUPS)) {
     program.commandsGroup(`${heading}:`);
     for (const [name, command] of Object.entries(commands))
-      if (isNamedIn(words, name)) registerCommand(program, name, command, io);
+      if (shouldRegister(words, name)) registerCommand(program, name, command, io);
   }
   await program.parseAsync([...words], { from: 'user' });
 }
 
 /** Only the named command is defined; all of them where the whole list is shown. */
-function isNamedIn(words: readonly string[], name: string): boolean {
+function shouldRegister(words: readonly string[], name: string): boolean {
   const named = words.find(word => !word.startsWith('-'));
   return named === undefined || !Object.hasOwn(COMMANDS, named) || named === name;
 }
@@ -66,7 +66,7 @@ function createProgram(version: string, io: Io): Command {
     .exitOverride()
     .configureHelp({ minWidthToWrap: 20 })
     .showHelpAfterError('Add --help to see the usage.')
-    .addHelpText('after', ON_SETTINGS)
+    .addHelpText('after', SETTINGS_HELP)
     .configureOutput({
       writeOut: text => void io.stdout.write(text),
       writeErr: text => void io.stderr.write(text),

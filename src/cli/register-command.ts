@@ -1,6 +1,6 @@
 import { Argument, type Command as CommanderCommand, Option } from 'commander';
 import type { Command } from './command.js';
-import { withContext } from './open-context.js';
+import { runInContext } from './open-context.js';
 import { toOptionName, type Parameter } from './options.js';
 import type { Io } from './io.js';
 
@@ -25,7 +25,7 @@ export function registerCommand(parent: CommanderCommand, name: string, command:
   registered.action(async () => {
     const positional = Object.fromEntries(args.map(([key], index) => [key, registered.processedArgs[index]]));
     const given: Record<string, unknown> = { ...registered.opts(), ...positional };
-    await withContext({ io, format: given['json'] ? 'json' : given['csv'] ? 'csv' : 'table' }, context =>
+    await runInContext({ io, format: given['json'] ? 'json' : given['csv'] ? 'csv' : 'table' }, context =>
       run(context, given),
     );
   });

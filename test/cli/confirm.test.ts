@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { confirm } from '../../src/cli/commands/reservations/confirm.js';
-import { explain } from '../../src/cli/faults/explain.js';
+import { explainError } from '../../src/cli/errors/explain-error.js';
 
 async function ask(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {
   const [stdin, stderr] = [new PassThrough(), new PassThrough()];
@@ -18,16 +18,16 @@ async function ask(typed: string, options: { yes?: boolean; terminal?: boolean }
       now: () => 0,
       terminal: { stdin: terminal, stdout: false, stderr: false },
       columns: 80,
-      interruption: () => new AbortController().signal,
+      createInterruptSignal: () => new AbortController().signal,
       secretFiles: [],
       hasEnvFile: false,
-      tellParent: () => undefined,
+      sendToParent: () => undefined,
     },
     'This burns the barn.',
     { yes: options.yes === true },
   ).then(
     () => 'go on',
-    (error: unknown) => explain(error),
+    (error: unknown) => explainError(error),
   );
   stderr.end();
   return { outcome, said: await said };

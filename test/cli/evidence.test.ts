@@ -64,7 +64,7 @@ test('where nothing has been sealed there is no checkpoint, and none is made up'
     env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' },
   });
   expect(outcome).toMatchObject({
-    exitCode: EXIT.notThere,
+    exitCode: EXIT.notFound,
     stdout: '',
     stderr: expect.stringMatching(/evidence init.*work" with EVIDENCE_KEY_FILE/),
   });

@@ -2,16 +2,16 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CommandFault } from '../../src/cli/exit.js';
-import { explain } from '../../src/cli/faults/explain.js';
-import { findRequiredPermission } from '../../src/cli/faults/registry-advice.js';
+import { CommandError } from '../../src/cli/exit.js';
+import { explainError } from '../../src/cli/errors/explain-error.js';
+import { findRequiredPermission } from '../../src/cli/errors/registry-advice.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { REGISTRY_ERROR_CODES, RegistryError } from '../../src/registry/errors.js';
 
 test('every error of the client has an exit code and no stack trace', () => {
   const codes = REGISTRY_ERROR_CODES.map(code => {
-    const { exitCode, lines } = explain(new RegistryError(code, 'GET /projects answered 500'));
+    const { exitCode, lines } = explainError(new RegistryError(code, 'GET /projects answered 500'));
     expect(lines.join('\n')).not.toMatch(/\n\s+at /);
     return [code, exitCode];
   });
@@ -35,12 +35,12 @@ test('every error of the client has an exit code and no stack trace', () => {
 });
 
 test('what was not foreseen is shown with its stack, exit code 1', () => {
-  expect(explain(new TypeError('odd'))).toMatchObject({
+  expect(explainError(new TypeError('odd'))).toMatchObject({
     exitCode: 1,
     lines: expect.arrayContaining(['TypeError: odd', expect.stringMatching(/^\s+at /)]),
   });
-  expect(explain('odd')).toEqual({ exitCode: 1, lines: ['odd'] });
-  expect(explain(new CommandFault(3, 'No.', 'Try this.'))).toEqual({
+  expect(explainError('odd')).toEqual({ exitCode: 1, lines: ['odd'] });
+  expect(explainError(new CommandError(3, 'No.', 'Try this.'))).toEqual({
     exitCode: 3,
     lines: ['No.', 'Try this.'],
   });
@@ -169,7 +169,7 @@ test('a call that is forbidden names its permission, as the registry does', () =
   ];
   for (const [call, permission] of known) expect(findRequiredPermission(call), call).toBe(permission);
   const call = `GET ${route}/members`;
-  expect(explain(new RegistryError('forbidden', `${call} answered 403: No`, { call })).lines).toEqual([
+  expect(explainError(new RegistryError('forbidden', `${call} answered 403: No`, { call })).lines).toEqual([
     `The registry: GET ${route}/members answered 403: No`,
     'It requires the permission organization_members:read. "carbon-mirror doctor" shows what was not granted.',
   ]);
@@ -179,14 +179,14 @@ test('what to do is told by the code and the call, never by words that a registr
   const message = 'GET /organizations/1/members answered 403: GET /organizations/1/inventory';
   for (const call of [undefined, 'GET /projects']) {
     const error = new RegistryError('forbidden', message, call === undefined ? {} : { call });
-    expect(explain(error).lines).toEqual([`The registry: ${message}`]);
+    expect(explainError(error).lines).toEqual([`The registry: ${message}`]);
   }
 });
 
 test('T45 an unknown outcome shows what may have come of the write', () => {
   const candidates = [{ document: '{"id":"r-1"}' }, { installation: { document: '{"id":"i-1"}' } }, null];
   const error = new RegistryError('outcome_unknown', 'its answer was lost', { candidates });
-  expect(explain(error).lines).toEqual([
+  expect(explainError(error).lines).toEqual([
     'The registry: its answer was lost',
     'It may have succeeded. Check before you repeat it; this may be the result:',
     '{"id":"r-1"}',

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
-import { GROUPS } from '../../src/cli/commands.js';
+import { COMMAND_GROUPS } from '../../src/cli/commands.js';
 import { runCommand } from '../support/command.js';
 import { wordsOf } from '../support/command-lines.js';
 import { defineProgram, listCommands, listHelps } from '../support/commands.js';
@@ -32,7 +32,7 @@ const EXAMPLE = /^ {2}\$ /;
 const IN_ONE_LINE = /^(?: {2}\$|Usage:) /;
 const linesOf = (page: string): string[] => page.split('\n').filter(line => line !== '');
 
-const HEADINGS = [...Object.keys(GROUPS).map(group => `${group}:`), 'Commands:'];
+const HEADINGS = [...Object.keys(COMMAND_GROUPS).map(group => `${group}:`), 'Commands:'];
 
 /** Returns the help page of a command without its subcommands, which have pages of their own, and without what every page has. */
 function branchOf(page: string): string[] {
@@ -66,7 +66,7 @@ test('the main help shows each command once, in its group', () => {
       heading,
       names: lines.flatMap(line => /^ {2}(\S+)/.exec(line)?.[1] ?? []),
     }));
-  const expected = Object.entries(GROUPS).map(([group, commands]) => ({
+  const expected = Object.entries(COMMAND_GROUPS).map(([group, commands]) => ({
     heading: `${group}:`,
     names: Object.keys(commands),
   }));

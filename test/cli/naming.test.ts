@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { demandFound } from '../../src/cli/find/choose.js';
+import { requireFoundId } from '../../src/cli/find/name-error.js';
 import { findByName } from '../../src/query/find-named.js';
 import type { Named } from '../../src/query/names.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
-import { CommandFault } from '../../src/cli/exit.js';
+import { CommandError } from '../../src/cli/exit.js';
 import { type DemoMirror, startDemoMirror } from '../support/mirror/demo.js';
 import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 
@@ -15,9 +15,9 @@ const sought = { what: 'organization', where: 'in the mirror' };
 
 function faultOf(text: string, known: readonly Named[]) {
   try {
-    return { chosen: demandFound(findByName(text, known, sought), 'See the list.') };
+    return { chosen: requireFoundId(findByName(text, known, sought), 'See the list.') };
   } catch (error) {
-    if (!(error instanceof CommandFault)) throw error;
+    if (!(error instanceof CommandError)) throw error;
     const { exitCode, lines } = error;
     return { exitCode, message: lines[0], advice: lines.slice(1).join('\n') };
   }

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { formatCsvCell } from '../../src/text/csv.js';
-import { type Format, type Row, printRows } from '../../src/cli/output/output.js';
+import { type OutputFormat, type Row, printRows } from '../../src/cli/output/formats.js';
 import { describeTotal, sumRows } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';
 
@@ -20,7 +20,12 @@ interface Eyes {
   readonly shape?: TableShape;
 }
 
-async function printBoth(format: Format, columns: string[], rows: Row[], eyes: Eyes = {}): Promise<Printed> {
+async function printBoth(
+  format: OutputFormat,
+  columns: string[],
+  rows: Row[],
+  eyes: Eyes = {},
+): Promise<Printed> {
   const { env = {}, terminal = false, columns: width = 80, shape = {} } = eyes;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([buffer(stdout), buffer(stderr)]);
@@ -32,10 +37,10 @@ async function printBoth(format: Format, columns: string[], rows: Row[], eyes: E
     now: () => 0,
     terminal: { stdin: false, stdout: terminal, stderr: false },
     columns: width,
-    interruption: () => new AbortController().signal,
+    createInterruptSignal: () => new AbortController().signal,
     secretFiles: [],
     hasEnvFile: false,
-    tellParent: () => undefined,
+    sendToParent: () => undefined,
   };
   await printRows(io, format, columns, rows, shape);
   stdout.end();
@@ -44,7 +49,7 @@ async function printBoth(format: Format, columns: string[], rows: Row[], eyes: E
   return { stdout: out.toString('utf8'), stderr: err.toString('utf8') };
 }
 
-async function print(format: Format, columns: string[], rows: Row[], eyes: Eyes = {}): Promise<string> {
+async function print(format: OutputFormat, columns: string[], rows: Row[], eyes: Eyes = {}): Promise<string> {
   return (await printBoth(format, columns, rows, eyes)).stdout;
 }
 
@@ -154,7 +159,9 @@ test.each([200, 130, 100, 80, 60, 40, 20, 5])(
 
 test('ids and instants get short first, then texts, then the last column goes; a hash is whole or not there', async () => {
   const at = async (columns: number, keep: string[] = []) =>
-    (await print('table', ALL, [RETIREMENT], { ...PLAIN, columns, shape: { keep } })).split('\n');
+    (await print('table', ALL, [RETIREMENT], { ...PLAIN, columns, shape: { importantColumns: keep } })).split(
+      '\n',
+    );
   expect((await at(240))[1]).toContain(RETIREMENT.id);
   const short = (await at(190))[1];
   expect(short).toContain(` 3290d2e0…  ${HASH}`);
@@ -190,7 +197,7 @@ test('a person at a terminal reads tonnes with their thousands set apart; every 
     { amount: 'many' },
     { amount: 1e21 },
   ];
-  const shape = { tonnes: ['amount'] };
+  const shape = { tonneColumns: ['amount'] };
   const shown = async (eyes: Eyes) =>
     (await print('table', ['amount'], rows, { ...eyes, shape })).trim().split(/\s+/).slice(1);
   expect(await shown(PLAIN)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);

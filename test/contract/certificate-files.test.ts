@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { verifyFiles } from '../../src/cli/certificate-files.js';
+import { verifyCertificateFiles } from '../../src/cli/certificate-files.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { ENGINES, TRAFFIC } from '../support/mirror/open.js';
 import { retirements } from '../support/mirror/rows.js';
@@ -22,7 +22,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     await walk.listDue(10);
     for (const { id } of retirements(4)) await walk.store(id, pdf(id), clock.at);
     await walk.finish(TRAFFIC);
-    const verify = () => verifyFiles(reader, pdfs, new AbortController().signal);
+    const verify = () => verifyCertificateFiles(reader, pdfs, new AbortController().signal);
     expect(await verify()).toEqual({ checked: 4, faults: [] });
 
     const files = await db.column<string>('SELECT file FROM certificates ORDER BY file');

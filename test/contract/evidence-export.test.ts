@@ -455,7 +455,7 @@ describe.each(ENGINES)('$name', engine => {
     const plain = join(folder, '..', 'plain.txt');
     writeFileSync(plain, '');
     for (const none of [plain, join(folder, 'missing')])
-      expect(await command('verify', '--evidence', none)).toMatchObject({ exitCode: EXIT.notThere });
+      expect(await command('verify', '--evidence', none)).toMatchObject({ exitCode: EXIT.notFound });
     rmSync(join(folder, 'page.html'));
     mkdirSync(join(folder, 'page.html'));
     writeFileSync(join(folder, '.profile'), 'exit 7');

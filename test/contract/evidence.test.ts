@@ -7,7 +7,7 @@ import { signingKey } from '../../src/evidence/note.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
 import { readStoreSettings } from '../../src/app/config/config.js';
-import { readSeal } from '../../src/cli/sealed.js';
+import { describeSealOfVersion } from '../../src/cli/evidence-log.js';
 import { openEngine } from '../../src/store/open.js';
 import { describeSeal } from '../../src/evidence/sealed-in.js';
 import { seal } from '../../src/evidence/seal.js';
@@ -448,7 +448,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('retirements', retirements(4));
     await round();
     expect(await describeSeal(port, number)).toBe(told);
-    expect(await readSeal({ engine: openEngine(readStoreSettings(env)) }, number)).toBe(told);
+    expect(await describeSealOfVersion({ engine: openEngine(readStoreSettings(env)) }, number)).toBe(told);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
     expect(await describeSeal(port, number)).toMatch(/^It is not as it was sealed, as leaf \d+: see/);
   });

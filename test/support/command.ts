@@ -33,8 +33,8 @@ export async function runCommand(argv: readonly string[], options: CommandOption
     now: options.now ?? Date.now,
     terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
     columns: options.columns ?? 100,
-    interruption: options.interruption ?? (() => new AbortController().signal),
-    tellParent: () => undefined,
+    createInterruptSignal: options.interruption ?? (() => new AbortController().signal),
+    sendToParent: () => undefined,
   });
   stdout.end();
   stderr.end();

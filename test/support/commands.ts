@@ -15,10 +15,10 @@ export function defineProgram(): Command {
       now: () => 0,
       terminal: { stdin: false, stdout: false, stderr: false },
       columns: 100,
-      interruption: () => new AbortController().signal,
+      createInterruptSignal: () => new AbortController().signal,
       secretFiles: [],
       hasEnvFile: false,
-      tellParent: () => undefined,
+      sendToParent: () => undefined,
     });
   }
   return program;

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { createConsoleActions } from '../../src/app/console-actions.js';
-import { measure as inspect } from '../../src/cli/certificate-files.js';
-import { readQuestions } from '../../src/cli/ready-questions.js';
+import { measureFile as inspect } from '../../src/cli/certificate-files.js';
+import { readReadyQuestions } from '../../src/cli/ready-questions.js';
 import { type ConsoleOptions, createConsole } from '../../src/console/console.js';
 import { createVisitorKeys, type VisitorKeys } from '../../src/console/guard/keys.js';
 import { createLiveUpdates } from '../../src/console/live/updates.js';
@@ -162,7 +162,7 @@ export async function consoleStage(stage: StageOptions = {}): Promise<ConsoleSta
 }
 
 function askingOf({ ask, describeSchema }: Engine): ConsoleOptions['asking'] {
-  return { ask, describeSchema, ready: readQuestions() };
+  return { ask, describeSchema, ready: readReadyQuestions() };
 }
 
 function pdfsOf({ pdfs }: SqliteMirror): ConsoleOptions['pdfs'] {

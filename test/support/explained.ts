@@ -1,6 +1,6 @@
 import { explainRow, type Explanation, rowsOf } from '../../src/query/history/explanation.js';
-import { measure as inspect } from '../../src/cli/certificate-files.js';
-import { findVersions } from '../../src/cli/find/in-mirror.js';
+import { measureFile as inspect } from '../../src/cli/certificate-files.js';
+import { findRowVersions } from '../../src/cli/find/find-rows.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { getIdColumn } from '../../src/resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../src/resources/resources.js';
@@ -65,7 +65,7 @@ async function explain(
     WHERE sync_id IS NOT NULL`);
   const row = pick(random, rows);
   if (row === undefined) return [];
-  const found = await findVersions(reader, entry, String(row[getIdColumn(entry)]), null);
+  const found = await findRowVersions(reader, entry, String(row[getIdColumn(entry)]), null);
   return await Promise.all(
     rowsOf(entry, found).map(versions => explainRow({ reader, ...ground }, entry, versions)),
   );

@@ -252,8 +252,8 @@ function createIo(env, interrupted, isTerminal) {
     hasEnvFile: false,
     now: Date.now,
     columns: 100,
-    interruption: () => interrupted,
-    tellParent: () => undefined,
+    createInterruptSignal: () => interrupted,
+    sendToParent: () => undefined,
     terminal: { stdin: false, stdout: isTerminal, stderr: isTerminal },
   };
 }

@@ -6,26 +6,26 @@ import { streamRows } from '../../query/lists/read.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
-import { usageFault } from '../exit.js';
-import { demandKnown, findOrganizationId } from '../find/in-mirror.js';
+import { createUsageError } from '../exit.js';
+import { requireKnownLists, findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
-import { serializeJson, toJson } from '../output/output.js';
+import { serializeJson, toJson } from '../output/formats.js';
 import { createRunningTotal, describeTotal } from '../output/totals.js';
-import { date, required, text } from '../options.js';
+import { definePastDate, makeRequired, text } from '../options.js';
 
 const RESOURCES = ['warehouse', 'inventory', 'retirements'];
 
 export const AS_OF = defineCommand({
   summary: "Show an organization's credits and retirements at a past date",
   details: 'Shows its warehouse, inventory and retirements as the mirror had observed them by then.',
-  args: { asOf: required(date('the end of')) },
+  args: { asOf: makeRequired(definePastDate('the end of')) },
   options: {
     organization: text('name', 'the organization; optional if the mirror knows only one'),
   },
   formats: { json: 'print it as JSON' },
   examples: ['carbon-mirror as-of now --organization ID', 'carbon-mirror as-of yesterday --json'],
   run: async (context, { asOf: { until: at }, organization }) => {
-    const reader = await context.reader();
+    const reader = await context.openReader();
     const organizationId =
       organization === undefined
         ? onlyOne(await readOrganizationNames(reader))
@@ -33,7 +33,7 @@ export const AS_OF = defineCommand({
     const all: Part[] = [];
     for (const list of MIRRORED.filter(each => RESOURCES.includes(each.name)))
       all.push(await readPart(reader, list, organizationId, at));
-    const known = demandKnown(context, all, part => part.resource);
+    const known = requireKnownLists(context, all, part => part.resource);
     if (context.format === 'table') {
       for (const part of known) await writePart(context, part, at);
       return;
@@ -68,7 +68,7 @@ async function* jsonOfParts(asked: object, parts: readonly Part[]): AsyncGenerat
 }
 
 async function writePart(
-  { printLines, rows: write, printNotice }: CommandContext,
+  { printLines, printRows, printNotice }: CommandContext,
   { columns, rows, ...known }: Part,
   at: string,
 ): Promise<void> {
@@ -76,14 +76,17 @@ async function writePart(
   for (const gap of gapsIn(known)) printNotice(`${resource}: ${gap}.`);
   await printLines(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
   const tally = createRunningTotal();
-  await write(columns, tally.addPassing(rows), { keep: ['amount_exact'], tonnes: ['amount_exact'] });
+  await printRows(columns, tally.addPassing(rows), {
+    importantColumns: ['amount_exact'],
+    tonneColumns: ['amount_exact'],
+  });
   await printLines('', `${resource}: ${describeTotal(tally.total())}`, '');
 }
 
 function onlyOne(all: readonly Named[]): string {
   const [one] = all;
   if (one !== undefined && all.length === 1) return one.id;
-  throw usageFault(
+  throw createUsageError(
     `--organization is required: the mirror knows ${all.length} organizations.`,
     'List their ids with "carbon-mirror organizations list".',
   );

@@ -8,7 +8,7 @@ import { formatDuration } from '../../text/duration.js';
 import { formatCreditType } from '../../text/tonnes.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
-import { checkFault, notThereFault } from '../exit.js';
+import { createCheckError, createNotFoundError } from '../exit.js';
 import { toListRequest, createFilterOptions } from '../lists/filters.js';
 import { describeTotal, sumRows } from '../output/totals.js';
 
@@ -31,7 +31,7 @@ export const AVAILABLE = defineCommand({
     'carbon-mirror available --csv > available.csv',
   ],
   run: async (context, given) => {
-    const reader = await context.reader();
+    const reader = await context.openReader();
     const asked = await toListRequest(context, WAREHOUSE, { given, at: null });
     const organizationId = textOf(asked, 'organization_id');
     const chosen = asked.filters.filter(({ name }) => name !== 'organization_id');
@@ -41,16 +41,16 @@ export const AVAILABLE = defineCommand({
     demandKnown(available);
     for (const { name, text, condition } of rows.length === 0 ? chosen : []) {
       if (await wasEverHeld(reader, condition)) continue;
-      throw notThereFault(
+      throw createNotFoundError(
         `No known warehouse has ever held credits with the ${name} "${text}".`,
         'See "carbon-mirror available" for all available credits.',
       );
     }
-    if (context.format === 'json') await context.value({ known, uninstalled, rows, leftOut });
+    if (context.format === 'json') await context.printJson({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
       await writeForPeople(context, available, asked.filters.length > 0);
     } else {
-      await context.rows(COLUMNS, rows);
+      await context.printRows(COLUMNS, rows);
       context.printNotice(...named(leftOut).map(each => `Left out: ${each}`));
     }
   },
@@ -59,7 +59,7 @@ export const AVAILABLE = defineCommand({
 /** "Nothing is available" would be more than is known. */
 function demandKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
-  throw checkFault(
+  throw createCheckError(
     'No warehouse has been read yet, and no active installation was found.',
     'Run "carbon-mirror sync" to look for installations; see "carbon-mirror status".',
   );
@@ -79,9 +79,9 @@ async function writeForPeople(
       age: formatDuration(Number(row['age_seconds'])),
       freshness: standings.get(row['organization_id']) ?? null,
     }));
-    await context.rows(columns, shown, {
-      keep: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
-      tonnes: ['amount'],
+    await context.printRows(columns, shown, {
+      importantColumns: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
+      tonneColumns: ['amount'],
     });
     const holders = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
     await context.printLines('', `Available now: ${describeTotal(total)} of ${holders}.`);

@@ -13,34 +13,35 @@ import { formatWithCommas } from '../../text/numbers.js';
 import { formatPlainTonnes } from '../../text/tonnes.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
-import { checkFault } from '../exit.js';
-import { findOrganizationOrAll } from '../find/in-mirror.js';
-import type { Row } from '../output/output.js';
-import { ORGANIZATION } from '../options.js';
+import { createCheckError } from '../exit.js';
+import { findOptionalOrganizationId } from '../find/find-rows.js';
+import type { Row } from '../output/formats.js';
+import { ORGANIZATION_OPTION } from '../options.js';
 
 export const BALANCE = defineCommand({
   summary: 'Check that credits, retirements, projects and serializations add up',
   details: 'Every sum is checked to the millionth of a tonne.',
-  options: { organization: ORGANIZATION },
+  options: { organization: ORGANIZATION_OPTION },
   formats: { json: 'print it as JSON', csv: 'print it as CSV' },
   examples: ['carbon-mirror balance', 'carbon-mirror balance --organization ID --csv'],
   run: async (context, { organization }) => {
     const { format, printNotice } = context;
-    const reader = await context.reader();
-    const organizationId = await findOrganizationOrAll(reader, organization);
+    const reader = await context.openReader();
+    const organizationId = await findOptionalOrganizationId(reader, organization);
     const balance = await readBalance(reader, organizationId);
     const { balanced, rowsWithoutAmount, sums, notBalanced } = balance;
-    if (format === 'json') await context.value({ organizationId, ...balance });
+    if (format === 'json') await context.printJson({ organizationId, ...balance });
     else if (format === 'table') await writeForPeople(context, balance);
-    else await context.rows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
+    else await context.printRows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
     if (rowsWithoutAmount > 0) {
       const many = formatWithCommas(rowsWithoutAmount);
       printNotice(`${many} rows have no usable amount and are in no sum.`);
     }
-    if (balanced === null) throw checkFault(NOTHING_KNOWN);
+    if (balanced === null) throw createCheckError(NOTHING_KNOWN);
     if (organizationId === null) printNotice(coverageOf(balance));
     else printNotice('Projects and serializations are checked only across all organizations.');
-    if (!balanced) throw checkFault('Some sums do not balance.', 'The table above shows each difference.');
+    if (!balanced)
+      throw createCheckError('Some sums do not balance.', 'The table above shows each difference.');
   },
 });
 
@@ -63,15 +64,15 @@ const SHOWN: Readonly<Record<string, keyof Line>> = {
 const TONNES = Object.keys(SHOWN).filter(name => SHOWN[name]?.endsWith('_micro'));
 
 /** Each sum, then what is not balanced with its rows, and a last line about all of them. */
-async function writeForPeople({ rows, printLines }: CommandContext, balance: Balance): Promise<void> {
+async function writeForPeople({ printRows, printLines }: CommandContext, balance: Balance): Promise<void> {
   const { sums, notBalanced, balanced } = balance;
   const listed = listedIn(balance);
   const shape = {
-    keep: ['organization_name', 'what', 'type', 'found', 'difference', 'balanced'],
-    tonnes: TONNES,
-    none: '',
+    importantColumns: ['organization_name', 'what', 'type', 'found', 'difference', 'balanced'],
+    tonneColumns: TONNES,
+    emptyMessage: '',
   };
-  if (listed.length > 0) await rows([...Object.keys(SHOWN), 'balanced'], listed.map(toRow), shape);
+  if (listed.length > 0) await printRows([...Object.keys(SHOWN), 'balanced'], listed.map(toRow), shape);
   await printLines('');
   if (notBalanced.length > 0) {
     const lines = notBalanced.map(

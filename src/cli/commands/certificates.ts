@@ -4,11 +4,11 @@ import { gapsIn, readKnownAt } from '../../query/history/as-of.js';
 import { formatCsvLine } from '../../text/csv.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
-import { checkFault } from '../exit.js';
-import { demandKnownOrganizations, findOrganizationOrAll } from '../find/in-mirror.js';
-import { date, required, ORGANIZATION, text } from '../options.js';
-import { toJson, toSnakeKeys } from '../output/output.js';
-import { createSummedFolder } from '../output/summed-folder.js';
+import { createCheckError } from '../exit.js';
+import { requireKnownOrganizations, findOptionalOrganizationId } from '../find/find-rows.js';
+import { definePastDate, makeRequired, ORGANIZATION_OPTION, text } from '../options.js';
+import { toJson, toSnakeKeys } from '../output/formats.js';
+import { createChecksummedFolder } from '../output/checksummed-folder.js';
 
 const LIST = 'certificates.csv';
 const ABOUT = 'export.json';
@@ -17,15 +17,15 @@ export const EXPORT = defineCommand({
   summary: 'Copy certificate PDFs into a new folder',
   details:
     'Adds certificates.csv, SHA256SUMS and export.json, which records when it was made, as of when, and how complete it is.',
-  args: { folder: required(text('folder', 'a new or empty folder')) },
-  options: { organization: ORGANIZATION, asOf: date('as of the end of') },
+  args: { folder: makeRequired(text('folder', 'a new or empty folder')) },
+  options: { organization: ORGANIZATION_OPTION, asOf: definePastDate('as of the end of') },
   formats: { json: 'print what was written as JSON' },
   run: async (context, { folder, organization, asOf }) => {
     const at = asOf?.until ?? null;
-    const interrupted = context.io.interruption();
+    const interrupted = context.io.createInterruptSignal();
     const madeAt = new Date(context.io.now()).toISOString();
-    const reader = await context.reader();
-    const organizationId = await findOrganizationOrAll(reader, organization);
+    const reader = await context.openReader();
+    const organizationId = await findOptionalOrganizationId(reader, organization);
     const all = await readExport(reader, { organizationId, at });
     const { rows, ...trust } =
       at === null
@@ -36,11 +36,11 @@ export const EXPORT = defineCommand({
             coverage: await readCoverage(reader, organizationId),
           }
         : await ofKnown(context, all, { organizationId, at });
-    const into = createSummedFolder(folder, interrupted);
+    const into = createChecksummedFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
       if (into.has(file) || damaged.has(file)) continue;
-      if (!(await into.copy(await context.pdfs(), file, file, sha256))) damaged.add(file);
+      if (!(await into.copy(await context.openPdfs(), file, file, sha256))) damaged.add(file);
     }
     const whole = rows.filter(row => into.has(row.file));
     const certificates = new Set(whole.map(row => row.file)).size;
@@ -55,7 +55,7 @@ export const EXPORT = defineCommand({
       `Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and SHA256SUMS to ${folder}.`,
     );
     if (damaged.size === 0) return;
-    throw checkFault(
+    throw createCheckError(
       `${damaged.size} certificates were left out because their files changed since download: ${[...damaged].slice(0, 5).join(', ')}`,
       'See "carbon-mirror verify".',
     );
@@ -68,7 +68,7 @@ async function ofKnown(
   all: readonly ExportRow[],
   then: { readonly organizationId: string | null; readonly at: string },
 ) {
-  const reader = await context.reader();
+  const reader = await context.openReader();
   const notKnown: string[] = [];
   const coverage = [];
   let rows = all;
@@ -79,7 +79,7 @@ async function ofKnown(
       notKnown.push(...gapsIn(each).map(gap => `${organizationId}, ${resource}: ${gap}`));
       coverage.push({ organizationId, resource, lastRead });
     }
-    const known = demandKnownOrganizations(context, stood, resource);
+    const known = requireKnownOrganizations(context, stood, resource);
     rows = rows.filter(row => known.includes(row.organization_id));
   }
   return { rows, notKnown, coverage };

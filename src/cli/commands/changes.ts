@@ -11,12 +11,12 @@ import { type Change, formatChangeHeading, parseChange, describeChange } from '.
 import { createChangeSums } from '../../text/change-sums.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
-import { checkFault, usageFault } from '../exit.js';
+import { createCheckError, createUsageError } from '../exit.js';
 import { cleanLine, usesColours, streamStdout } from '../io.js';
 import { bold, paintChange } from '../output/colour.js';
-import { findOrganizationOrAll } from '../find/in-mirror.js';
-import { serializeJson } from '../output/output.js';
-import { choice, date, ORGANIZATION, wholeNumber } from '../options.js';
+import { findOptionalOrganizationId } from '../find/find-rows.js';
+import { serializeJson } from '../output/formats.js';
+import { defineChoice, definePastDate, ORGANIZATION_OPTION, defineWholeNumber } from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
 const NONE = 'No changes match these filters.';
@@ -25,11 +25,14 @@ export const CHANGES = defineCommand({
   summary: 'Show added, changed and removed rows',
   details: 'Prints one line per change, with the read that found it.',
   options: {
-    since: date('only changes observed since the start of'),
-    until: { ...date(''), description: 'only changes observed by the end of a date in the same form' },
-    organization: ORGANIZATION,
-    resource: choice('name', 'only this resource', CHANGED),
-    after: wholeNumber(
+    since: definePastDate('only changes observed since the start of'),
+    until: {
+      ...definePastDate(''),
+      description: 'only changes observed by the end of a date in the same form',
+    },
+    organization: ORGANIZATION_OPTION,
+    resource: defineChoice('name', 'only this resource', CHANGED),
+    after: defineWholeNumber(
       '--after',
       'only changes after this number; for programs that store the last number they read',
     ),
@@ -41,9 +44,9 @@ export const CHANGES = defineCommand({
     'carbon-mirror changes --after 1200 --json',
   ],
   run: async (context, { since, until, organization, resource, after }) => {
-    const reader = await context.reader();
+    const reader = await context.openReader();
     const asked = {
-      organizationId: await findOrganizationOrAll(reader, organization),
+      organizationId: await findOptionalOrganizationId(reader, organization),
       resource: resource ?? null,
       since: since?.since ?? null,
       until: until?.until ?? null,
@@ -53,7 +56,7 @@ export const CHANGES = defineCommand({
       after === undefined
         ? readChanges(reader, asked)
         : readBetween(reader, asked, after, await readLastFrom(reader, after));
-    if (context.format === 'csv') await context.rows(CHANGE_COLUMNS, rows, { none: NONE });
+    if (context.format === 'csv') await context.printRows(CHANGE_COLUMNS, rows, { emptyMessage: NONE });
     else
       await streamStdout(
         context.io,
@@ -66,7 +69,7 @@ export const CHANGES = defineCommand({
 async function readLastFrom(reader: Reader, seen: number): Promise<number> {
   const last = await readLastNumber(reader);
   if (last >= seen) return last;
-  throw checkFault(
+  throw createCheckError(
     `The newest change has number ${last}, less than ${seen}: this is another mirror, or it was rebuilt.`,
     'Start over with an empty copy and --after 0.',
   );
@@ -74,7 +77,7 @@ async function readLastFrom(reader: Reader, seen: number): Promise<number> {
 
 function sayPeriod({ printNotice }: CommandContext, { since, until }: ChangesAsked): void {
   if (since !== null && until !== null && since > until)
-    throw usageFault(`--until: expected ${since} or later, got ${until}.`);
+    throw createUsageError(`--until: expected ${since} or later, got ${until}.`);
   if (since !== null) printNotice(`Observed from ${since} ${until === null ? 'on' : `to ${until}`}.`);
   else if (until !== null) printNotice(`Observed up to ${until}.`);
 }

@@ -2,31 +2,36 @@ import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import type { ConsoleActions } from '../../console/actions/actions.js';
 import type { Compare } from '../../console/comparison.js';
-import { readSeal } from '../sealed.js';
-import { measure as inspect } from '../certificate-files.js';
+import { describeSealOfVersion } from '../evidence-log.js';
+import { measureFile as inspect } from '../certificate-files.js';
 import { defineCommand } from '../command.js';
-import { createSignInLink, findConsole, invitation, keepConsole } from '../console-address.js';
-import { notThereFault } from '../exit.js';
+import {
+  createSignInLink,
+  readConsoleAddress,
+  describeConsoleAccess,
+  saveConsoleAddress,
+} from '../console-address.js';
+import { createNotFoundError } from '../exit.js';
 import type { Io } from '../io.js';
 import type { MirrorLocation } from '../context.js';
-import { connect } from '../mirror-location.js';
+import { connectRegistry } from '../mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
 import { createOwnKey, findSandbox } from './demo/sandbox.js';
-import { compareBy } from '../processes/verify-child.js';
-import { readQuestions } from '../ready-questions.js';
-import { runService, takesNextPort } from '../processes/service.js';
-import { flag, negatedFlag } from '../options.js';
-import { receiverUrl } from '../this-machine.js';
+import { createRegistryComparison } from '../processes/registry-comparison.js';
+import { readReadyQuestions } from '../ready-questions.js';
+import { runService, mayUseNextPort } from '../processes/service.js';
+import { defineFlag, defineNegatedFlag } from '../options.js';
+import { formatReceiverUrl } from '../loopback.js';
 import { readPackageVersion } from '../../package.js';
 
 const printUrl = defineCommand({
   summary: 'Print a sign-in link for the running console',
   details: 'The link signs in one browser, once.',
-  run: async ({ io, location, printLines }) => {
-    const known = findConsole(location());
+  run: async ({ io, requireMirror, printLines }) => {
+    const known = readConsoleAddress(requireMirror());
     if (known !== null) return await printLines(createSignInLink(known, io));
-    throw notThereFault(
-      `No console has been started for the mirror in ${location().folder}.`,
+    throw createNotFoundError(
+      `No console has been started for the mirror in ${requireMirror().folder}.`,
       'Start one with "carbon-mirror console".',
     );
   },
@@ -36,30 +41,30 @@ export const CONSOLE = defineCommand({
   summary: 'Start the web console on this machine',
   details: 'Runs until it is stopped. `console url` prints a sign-in link.',
   options: {
-    address: negatedFlag('do not print a sign-in link; "console url" prints one'),
-    readOnly: flag('hide the buttons that start work'),
+    address: defineNegatedFlag('do not print a sign-in link; "console url" prints one'),
+    readOnly: defineFlag('hide the buttons that start work'),
   },
   examples: ['carbon-mirror console', 'carbon-mirror console url', 'open "$(carbon-mirror console url)"'],
   commands: { url: printUrl },
-  run: async ({ io, location: findMirror, printNotice }, { address, readOnly }) => {
-    const location = findMirror();
+  run: async ({ io, requireMirror, printNotice }, { address, readOnly }) => {
+    const location = requireMirror();
     const { HOST, PORT } = location.env;
     const settings = await readSettings(location.env, 'console');
     const { startConsole } = await import('../../app/console.js');
-    const secret = findConsole(location)?.secret ?? randomBytes(32).toString('hex');
+    const secret = readConsoleAddress(location)?.secret ?? randomBytes(32).toString('hex');
     await runService(io, 'console', settings, [secret], async log => {
       const demo = await findDemo(location);
       const setup = {
         openReader: location.engine.openReader,
         secret: Buffer.from(secret, 'hex'),
         port: settings.consolePort,
-        mayUseNextPort: takesNextPort(io, 'CONSOLE_PORT'),
+        mayUseNextPort: mayUseNextPort(io, 'CONSOLE_PORT'),
         hostNames: settings.consoleNames,
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
         /** From outside it has another name. */
-        webhookUrl: receiverUrl(HOST || '127.0.0.1', PORT || '8080'),
+        webhookUrl: formatReceiverUrl(HOST || '127.0.0.1', PORT || '8080'),
         version: readPackageVersion(),
-        findSealedIn: (version: number) => readSeal(location, version),
+        findSealedIn: (version: number) => describeSealOfVersion(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
         inspectPdf: inspect,
         createDemoActions: readOnly || demo === null ? null : actionsBy(io, demo),
@@ -67,13 +72,13 @@ export const CONSOLE = defineCommand({
         sqlAccess: {
           ask: location.engine.ask,
           describeSchema: location.engine.describeSchema,
-          ready: readQuestions(),
+          ready: readReadyQuestions(),
         },
       };
       const running = await startConsole(setup, { log, now: io.now });
       const known = { port: running.port ?? settings.consolePort, secret };
-      keepConsole(location, known);
-      if (address) printNotice(...invitation(known, io));
+      saveConsoleAddress(location, known);
+      if (address) printNotice(...describeConsoleAccess(known, io));
       return running;
     });
   },
@@ -93,13 +98,13 @@ async function findDemo({ env }: MirrorLocation) {
 
 /** What the page Demo offers. */
 function actionsBy(io: Io, { control, appId, settings }: Registry) {
-  const reach = async () => await connect({ env: await settings() }, io);
+  const reach = async () => await connectRegistry({ env: await settings() }, io);
   return ({ sync }: ConsoleActions) => createDemoActions({ connect: reach, control, appId, sync });
 }
 
 /** A console that was given no key of a registry cannot ask there. */
 function compareOf({ env }: MirrorLocation, demo: Registry | null): Compare | null {
-  if (demo !== null) return compareBy(demo.settings);
+  if (demo !== null) return createRegistryComparison(demo.settings);
   const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;
-  return key || file ? compareBy(async () => env) : null;
+  return key || file ? createRegistryComparison(async () => env) : null;
 }

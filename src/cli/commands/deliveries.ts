@@ -2,23 +2,23 @@ import { readSignedText } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 import { maskCredentials } from '../../registry/http/mask.js';
-import { listCommand } from '../lists/list.js';
-import { showNumbered } from '../lists/show.js';
-import { toJson } from '../output/output.js';
+import { createListCommand } from '../lists/list.js';
+import { createNumberedShowCommand } from '../lists/show.js';
+import { toJson } from '../output/formats.js';
 
 const REMOVED =
   'The signed text was removed: it is older than RETENTION_DAYS, or it named a person who was forgotten.';
 
-const show = showNumbered(OF_DELIVERIES, async (delivery, reader) => {
+const show = createNumberedShowCommand(OF_DELIVERIES, async (delivery, reader) => {
   const signed_data = await readSignedText(reader, delivery);
-  if (signed_data === null) return { also: { signed_data, content: null }, notices: [REMOVED] };
+  if (signed_data === null) return { jsonFields: { signed_data, content: null }, notices: [REMOVED] };
   const content = decodeSignedText(signed_data);
   const text = typeof content === 'string' ? content : toJson(content, 2);
-  return { also: { signed_data, content }, lines: maskCredentials(text).split('\n') };
+  return { jsonFields: { signed_data, content }, lines: maskCredentials(text).split('\n') };
 });
 
 /** Commands of deliveries besides `list`. */
-export const DELIVERIES = { show, rejected: listCommand(REJECTED_WEBHOOKS) };
+export const DELIVERIES = { show, rejected: createListCommand(REJECTED_WEBHOOKS) };
 
 /** Returns the signed text as JSON, or as text if it is not JSON or nested too deeply to be written again. */
 function decodeSignedText(signedData: string): unknown {

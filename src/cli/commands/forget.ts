@@ -1,25 +1,25 @@
 import { isMemberRowOf, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import { readMemberNumbers, readMentions } from '../../query/people.js';
 import { defineCommand } from '../command.js';
-import { usageFault } from '../exit.js';
-import { eraseSealed } from '../sealed.js';
-import { required, VACUUM, text } from '../options.js';
-import { describeOlderCopy } from '../older-copies.js';
+import { createUsageError } from '../exit.js';
+import { eraseWithEvidence } from '../evidence-log.js';
+import { makeRequired, VACUUM_OPTION, text } from '../options.js';
+import { describeUntouchedCopy } from '../older-copies.js';
 
 export const FORGET = defineCommand({
   summary: 'Remove a person from the mirror',
   details:
     'Removes the person from members and their history, and empties stored webhooks that name the e-mail address.',
-  options: { person: required(text('email', "the person's e-mail address")), vacuum: VACUUM },
+  options: { person: makeRequired(text('email', "the person's e-mail address")), vacuum: VACUUM_OPTION },
   formats: { json: 'print what was removed as JSON' },
   examples: ['carbon-mirror forget --person someone@example.org'],
   run: async (context, { person, vacuum }) => {
     const address = normalizeEmail(person);
     if (!/^[^\s@]+@[^\s@]+$/.test(address))
-      throw usageFault(`--person: expected an e-mail address, got "${person}".`);
+      throw createUsageError(`--person: expected an e-mail address, got "${person}".`);
     const { forgetTexts } = await import('../../inbox/forget.js');
-    const { inbox, mirror, reader, erase } = await context.writers();
-    const memberRows = await eraseSealed(
+    const { inbox, mirror, reader, erase } = await context.openWriters();
+    const memberRows = await eraseWithEvidence(
       context,
       'forget',
       async () => ({
@@ -31,7 +31,7 @@ export const FORGET = defineCommand({
     const { texts, deliveries } = await forgetTexts(inbox, content => containsEmail(content, address));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const mentions = await readMentions(reader, document => containsEmail(document, address));
-    const olderCopies = await context.location().engine.findOlderCopies();
+    const olderCopies = await context.requireMirror().engine.findOlderCopies();
     await context.printResult(
       {
         memberRows,
@@ -49,7 +49,7 @@ export const FORGET = defineCommand({
         ({ table, rows }) => `NOT removed: ${rows} rows of ${table} contain the address in registry data.`,
       ),
       ...left,
-      ...olderCopies.map(describeOlderCopy),
+      ...olderCopies.map(describeUntouchedCopy),
       'Certificate PDFs, backups and snapshots were not changed. Check them yourself.',
     );
   },

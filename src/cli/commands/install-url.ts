@@ -1,12 +1,12 @@
 import { LANDING_PATH } from '../../webhook/pages.js';
 import { defineCommand } from '../command.js';
-import { usageFault } from '../exit.js';
-import { required, text } from '../options.js';
-import { isOnThisMachine } from '../this-machine.js';
+import { createUsageError } from '../exit.js';
+import { makeRequired, text } from '../options.js';
+import { isLoopbackUrl } from '../loopback.js';
 
 export const INSTALL_URL = defineCommand({
   summary: 'Print the URL where organizations install the app',
-  args: { nameId: required(text('name-id', "the app's name id from the registry's dashboard")) },
+  args: { nameId: makeRequired(text('name-id', "the app's name id from the registry's dashboard")) },
   options: {
     web: text('url', "URL of the registry's website (default: REGISTRY_BASE_URL if that is a sandbox)"),
   },
@@ -14,13 +14,13 @@ export const INSTALL_URL = defineCommand({
     'carbon-mirror install-url carbon-mirror-demo',
     'carbon-mirror install-url my-app --web https://app.registry.example',
   ],
-  run: async ({ settings, printLines, printNotice }, { nameId, web }) => {
-    const base = settings().env['REGISTRY_BASE_URL'] ?? '';
-    const pages = web ?? (isOnThisMachine(base) ? base : '');
+  run: async ({ findMirror, printLines, printNotice }, { nameId, web }) => {
+    const base = findMirror().env['REGISTRY_BASE_URL'] ?? '';
+    const pages = web ?? (isLoopbackUrl(base) ? base : '');
     if (!/^[\w-]{1,128}$/.test(nameId))
-      throw usageFault(`<name-id>: expected letters, digits, - and _, got "${nameId}".`);
+      throw createUsageError(`<name-id>: expected letters, digits, - and _, got "${nameId}".`);
     if (!isUsable(pages))
-      throw usageFault(
+      throw createUsageError(
         `--web: expected the URL of the registry's website, with https or on this machine, got "${pages}".`,
         'For example: --web https://app.registry.example.',
       );
@@ -33,6 +33,6 @@ export const INSTALL_URL = defineCommand({
 
 function isUsable(pages: string): boolean {
   const url = URL.canParse(pages) ? new URL(pages) : null;
-  const isSafe = url?.protocol === 'https:' || isOnThisMachine(pages);
+  const isSafe = url?.protocol === 'https:' || isLoopbackUrl(pages);
   return isSafe && url?.username === '' && url.password === '';
 }

@@ -1,11 +1,11 @@
 import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
 import { defineCommand } from '../command.js';
-import { checkFault, CommandFault, usageFault } from '../exit.js';
-import { findNumbered, showNumbered } from '../lists/show.js';
-import type { Row } from '../output/output.js';
-import { flag, text } from '../options.js';
+import { createCheckError, CommandError, createUsageError } from '../exit.js';
+import { findNumberedRow, createNumberedShowCommand } from '../lists/show.js';
+import type { Row } from '../output/formats.js';
+import { defineFlag, text } from '../options.js';
 
-const show = showNumbered(OF_JOBS, async ({ id, state }) => ({
+const show = createNumberedShowCommand(OF_JOBS, async ({ id, state }) => ({
   notices:
     state === 'failed' ? [`Once the cause is fixed, run "carbon-mirror jobs retry ${String(id)}".`] : [],
 }));
@@ -13,17 +13,17 @@ const show = showNumbered(OF_JOBS, async ({ id, state }) => ({
 const retry = defineCommand({
   summary: 'Retry one failed job, or all of them',
   args: { id: text('id', 'number of the failed job') },
-  options: { all: flag('retry every failed job') },
+  options: { all: defineFlag('retry every failed job') },
   formats: { json: 'print the retried jobs as JSON' },
   run: async (context, { id, all }) => {
     if ((id === undefined) !== all) {
-      throw usageFault(
+      throw createUsageError(
         'Expected the number of a failed job, or --all.',
         'See "carbon-mirror jobs list --state failed".',
       );
     }
-    const named = id === undefined ? null : await findNumbered(context, OF_JOBS, id);
-    const inbox = await context.inbox();
+    const named = id === undefined ? null : await findNumberedRow(context, OF_JOBS, id);
+    const inbox = await context.openInbox();
     const retried = await inbox.retryFailed(id === undefined ? 'all' : [Number(id)]);
     if (named !== null && retried.some(({ job }) => job === null)) throw notFailedFault(id, named);
     const jobs = retried.map(({ job }) => job).join(', ');
@@ -33,9 +33,9 @@ const retry = defineCommand({
 
 export const JOBS = { show, retry };
 
-function notFailedFault(id: string | undefined, { state, end }: Row): CommandFault {
+function notFailedFault(id: string | undefined, { state, end }: Row): CommandError {
   const how = [state, end].filter(Boolean).join(', ');
-  return checkFault(
+  return createCheckError(
     `Job ${id} has not failed: it is ${how}.`,
     state === 'paused'
       ? 'It is retried automatically. To retry it now, run "carbon-mirror sync".'

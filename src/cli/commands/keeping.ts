@@ -4,13 +4,13 @@ import { type AllKept, readKept } from '../../query/inbox/deliveries.js';
 import type { Keeping } from '../../store/engine.js';
 import { readStoreSettings } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
-import { verifyFiles } from '../certificate-files.js';
+import { verifyCertificateFiles } from '../certificate-files.js';
 import { defineCommand } from '../command.js';
 import { type CommandContext, type MirrorLocation } from '../context.js';
-import { using } from '../mirror-location.js';
-import { checkFault, alreadyExistsFault, notThereFault, usageFault } from '../exit.js';
-import { beginOrigin, describeRestored } from '../sealed.js';
-import { choice, required, text } from '../options.js';
+import { useAndClose } from '../mirror-location.js';
+import { createCheckError, createFileExistsError, createNotFoundError, createUsageError } from '../exit.js';
+import { beginNewOrigin, describeRestoredLog } from '../evidence-log.js';
+import { defineChoice, makeRequired, text } from '../options.js';
 
 const KEY_APART = 'Store the signing key and its .last-signed file separately.';
 const JSON_OF = { json: 'print what was done as JSON' };
@@ -18,12 +18,12 @@ const JSON_OF = { json: 'print what was done as JSON' };
 export const BACKUP = defineCommand({
   summary: 'Write a verified backup to a new folder',
   details: 'Copies inbox, evidence, mirror and certificates while they are in use, then checks the copy.',
-  args: { folder: required(text('folder', 'the backup folder; must not exist yet')) },
+  args: { folder: makeRequired(text('folder', 'the backup folder; must not exist yet')) },
   formats: JSON_OF,
   examples: ['carbon-mirror backup /backup/2026-01-31'],
   run: async (context, { folder }) => {
-    const keeping = keepingOf(context.location());
-    if (existsSync(folder)) throw alreadyExistsFault(folder);
+    const keeping = keepingOf(context.requireMirror());
+    if (existsSync(folder)) throw createFileExistsError(folder);
     await keeping.copyTo(folder);
     const copy = at(folder);
     const { certificates } = await check(context, copy);
@@ -31,7 +31,7 @@ export const BACKUP = defineCommand({
     await context.printResult(
       { folder, certificates, ...kept },
       `Wrote and verified ${folder}: ${told(kept)}, ${certificates} certificates.`,
-      ...(context.location().env['EVIDENCE_KEY_FILE'] ? [KEY_APART] : []),
+      ...(context.requireMirror().env['EVIDENCE_KEY_FILE'] ? [KEY_APART] : []),
     );
   },
 });
@@ -39,18 +39,18 @@ export const BACKUP = defineCommand({
 export const RESTORE = defineCommand({
   summary: 'Replace the current data with a backup',
   details: 'Stop every process of carbon-mirror first. The replaced data is moved aside, not deleted.',
-  args: { folder: required(text('folder', 'a folder written by "carbon-mirror backup"')) },
+  args: { folder: makeRequired(text('folder', 'a folder written by "carbon-mirror backup"')) },
   formats: JSON_OF,
   examples: ['carbon-mirror restore /backup/2026-01-31'],
   run: async (context, { folder }) => {
-    const { io, settings } = context;
-    const { engine, env, folder: dataDir } = settings();
-    const keeping = keepingOf(settings());
+    const { io, findMirror } = context;
+    const { engine, env, folder: dataDir } = findMirror();
+    const keeping = keepingOf(findMirror());
     const missing = at(folder).findMissing();
-    if (missing !== null) throw notThereFault(`${folder} is not a backup: ${missing} is missing.`);
+    if (missing !== null) throw createNotFoundError(`${folder} is not a backup: ${missing} is missing.`);
     const keyFile = env['EVIDENCE_KEY_FILE'];
     if (!keyFile && existsSync(join(folder, 'evidence.db')))
-      throw usageFault(
+      throw createUsageError(
         'EVIDENCE_KEY_FILE is not set. It is needed to continue the evidence log of the backup under a new name.',
       );
     await keeping.demandAlone();
@@ -65,13 +65,13 @@ export const RESTORE = defineCommand({
       const kept = await readAll(engine);
       /** Null where what stood there cannot be read any more. */
       const lost = await readAll(at(aside), kept).catch(() => null);
-      const evidence = keyFile ? await beginOrigin({ engine }, keyFile, io.now) : null;
+      const evidence = keyFile ? await beginNewOrigin({ engine }, keyFile, io.now) : null;
       await context.printResult(
         { aside, ...kept, lost, evidence },
         `Restored ${folder}: ${told(kept)}.`,
         ...lostIn(aside, lost),
         'Webhooks sent since then were lost; the next scheduled reads find what they announced.',
-        ...(evidence === null ? [] : [describeRestored(evidence)]),
+        ...(evidence === null ? [] : [describeRestoredLog(evidence)]),
       );
     } finally {
       stage.close();
@@ -83,16 +83,16 @@ export const MOVE = defineCommand({
   summary: 'Move the mirror from files to PostgreSQL',
   details:
     'Copies everything in DATA_DIR into an empty PostgreSQL database and compares it there. Stop every process of carbon-mirror first.',
-  options: { to: choice('engine', 'the target database', ['postgres']) },
+  options: { to: defineChoice('engine', 'the target database', ['postgres']) },
   examples: ['MIRROR_DATABASE_URL=postgres://HOST/mirror carbon-mirror move --to postgres'],
   run: async ({ io, printNotice }, { to }) => {
     const store = readStoreSettings(io.env);
     if (to === undefined || store.database === null)
-      throw usageFault('Expected --to postgres, with MIRROR_DATABASE_URL set to the database.');
+      throw createUsageError('Expected --to postgres, with MIRROR_DATABASE_URL set to the database.');
     const engine = openEngine({ ...store, database: null });
     const missing = engine.findMissing();
     if (missing !== null || engine.keeping === null)
-      throw notThereFault(`There is no mirror in ${store.dataDir}: ${missing} is missing.`);
+      throw createNotFoundError(`There is no mirror in ${store.dataDir}: ${missing} is missing.`);
     await engine.keeping.demandAlone();
     const moved = await engine.keeping.moveTo(store.database, io.now());
     printNotice(
@@ -103,7 +103,7 @@ export const MOVE = defineCommand({
 
 function keepingOf({ engine }: MirrorLocation): Keeping {
   if (engine.keeping !== null) return engine.keeping;
-  throw usageFault([
+  throw createUsageError([
     'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',
     'pg_dump --format=custom --file=mirror.dump "$MIRROR_DATABASE_URL"',
     "pg_restore --list mirror.dump | grep -v ' SCHEMA - ' > mirror.list",
@@ -120,12 +120,14 @@ type Files = ReturnType<typeof at>;
 
 /** Throws where anything of it is not whole. The mirror may have seen claims that its inbox, copied before it, has not given. */
 async function check({ io }: CommandContext, copy: Files): Promise<{ readonly certificates: number }> {
-  await using(copy.openWriters(io.now), async ({ inbox, mirror }) =>
+  await useAndClose(copy.openWriters(io.now), async ({ inbox, mirror }) =>
     inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
   const broken = await copy.findBroken(io.now());
-  const files = await using(copy.openReader(), reader =>
-    using(copy.openPdfs(io.now), ({ pdfs }) => verifyFiles(reader, pdfs, io.interruption())),
+  const files = await useAndClose(copy.openReader(), reader =>
+    useAndClose(copy.openPdfs(io.now), ({ pdfs }) =>
+      verifyCertificateFiles(reader, pdfs, io.createInterruptSignal()),
+    ),
   );
   const faults = [
     ...broken.map(({ law, where }) => `${where}: ${law}`),
@@ -133,12 +135,12 @@ async function check({ io }: CommandContext, copy: Files): Promise<{ readonly ce
   ];
   await copy.keeping?.demandAlone();
   if (faults.length === 0) return { certificates: files.checked };
-  throw checkFault([`${copy.location} is damaged or incomplete:`, ...faults.slice(0, 20)]);
+  throw createCheckError([`${copy.location} is damaged or incomplete:`, ...faults.slice(0, 20)]);
 }
 
 /** Of it what is newer than what was kept `before`. */
 async function readAll(engine: Files, before?: AllKept): Promise<AllKept> {
-  return await using(engine.openReader(), reader => readKept(reader, before));
+  return await useAndClose(engine.openReader(), reader => readKept(reader, before));
 }
 
 function lostIn(aside: string, lost: AllKept | null): string[] {

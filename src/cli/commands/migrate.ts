@@ -1,7 +1,7 @@
 import { defineCommand } from '../command.js';
 import { type CommandContext, type MirrorLocation } from '../context.js';
-import { usageFault } from '../exit.js';
-import { dataFolder, findRegistrySettings } from '../mirror-location.js';
+import { createUsageError } from '../exit.js';
+import { getDataFolder, findRegistrySettings } from '../mirror-location.js';
 
 export const MIGRATE = defineCommand({
   summary: 'Update the database schemas to this version',
@@ -20,12 +20,12 @@ export const MIGRATE = defineCommand({
 });
 
 /** An empty mirror that nobody asked for by a setting would hide a demo from every later command. */
-function findMeant({ io: { env }, settings }: CommandContext): MirrorLocation {
+function findMeant({ io: { env }, findMirror: settings }: CommandContext): MirrorLocation {
   const location = settings();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);
-  if (location.demo || isNamed || location.engine.findMissing() === null) return location;
-  throw usageFault(
-    `There is no mirror and no demo in ${dataFolder(env)}, and no setting says where to create one.`,
+  if (location.isDemo || isNamed || location.engine.findMissing() === null) return location;
+  throw createUsageError(
+    `There is no mirror and no demo in ${getDataFolder(env)}, and no setting says where to create one.`,
     'Set DATA_DIR or the registry settings, or run "carbon-mirror up --demo" to create a demo.',
   );
 }

@@ -1,34 +1,34 @@
 import { installationJob } from '../../inbox/job.js';
 import { readKnown } from '../../query/coverage.js';
 import { defineCommand } from '../command.js';
-import { checkFault, usageFault } from '../exit.js';
-import { findOrganizationId } from '../find/in-mirror.js';
-import { describeOlderCopy } from '../older-copies.js';
-import { eraseSealed } from '../sealed.js';
-import { flag, required, VACUUM, text, THE_ORGANIZATION } from '../options.js';
+import { createCheckError, createUsageError } from '../exit.js';
+import { findOrganizationId } from '../find/find-rows.js';
+import { describeUntouchedCopy } from '../older-copies.js';
+import { eraseWithEvidence } from '../evidence-log.js';
+import { defineFlag, makeRequired, VACUUM_OPTION, text, ORGANIZATION_ARGUMENT } from '../options.js';
 
 export const PURGE = defineCommand({
   summary: 'Remove everything mirrored for one organization',
   details: 'Removes its rows, history and certificate files.',
   options: {
-    organization: THE_ORGANIZATION,
-    confirm: required(text('name', "the organization's exact name, to confirm")),
-    force: flag('purge even while the app is installed; the next read restores everything'),
-    vacuum: VACUUM,
+    organization: ORGANIZATION_ARGUMENT,
+    confirm: makeRequired(text('name', "the organization's exact name, to confirm")),
+    force: defineFlag('purge even while the app is installed; the next read restores everything'),
+    vacuum: VACUUM_OPTION,
   },
   formats: { json: 'print what was removed as JSON' },
   examples: ['carbon-mirror purge --organization ID --confirm "Harbour Ferries"'],
   run: async (context, { organization, confirm, force, vacuum }) => {
-    const reader = await context.reader();
+    const reader = await context.openReader();
     const organizationId = await findOrganizationId(reader, organization);
     const [known] = await readKnown(reader, organizationId);
     const { state = 'uninstalled' } = known ?? {};
     const name = known?.name ?? organizationId;
     demandMeant(name, state, confirm, force);
     const { forgetTexts } = await import('../../inbox/forget.js');
-    const { inbox, mirror, pdfs, erase } = await context.writers();
+    const { inbox, mirror, pdfs, erase } = await context.openWriters();
     const takeClaim = async () => inbox.allocateClaim((await mirror.readState()).highestClaim);
-    const { removedFiles: files, newInstallationIds: installations } = await eraseSealed(
+    const { removedFiles: files, newInstallationIds: installations } = await eraseWithEvidence(
       context,
       'purge',
       async () => ({ organizationId }),
@@ -37,7 +37,7 @@ export const PURGE = defineCommand({
     await inbox.enqueue(installations.map(id => installationJob(id, organizationId, 'person')));
     const { texts } = await forgetTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
-    const olderCopies = await context.location().engine.findOlderCopies();
+    const olderCopies = await context.requireMirror().engine.findOlderCopies();
     await context.printResult(
       {
         organizationId,
@@ -52,7 +52,7 @@ export const PURGE = defineCommand({
       `Emptied ${texts} signed texts of webhooks. Their times, digests and jobs remain until RETENTION_DAYS.`,
       'Backups, snapshots, and rows of other organizations that name it were not changed.',
       ...left,
-      ...olderCopies.map(describeOlderCopy),
+      ...olderCopies.map(describeUntouchedCopy),
     );
     if (state !== 'uninstalled')
       context.printNotice(
@@ -63,13 +63,13 @@ export const PURGE = defineCommand({
 
 function demandMeant(name: string, state: string, confirm: string, force: boolean): void {
   if (confirm !== name) {
-    throw usageFault(
+    throw createUsageError(
       `--confirm: expected the organization's exact name, "${name}", got "${confirm}".`,
       'Nothing was removed.',
     );
   }
   if (state !== 'active' || force) return;
-  throw checkFault(
+  throw createCheckError(
     `The app is active on ${name}: the next read would restore everything. Nothing was removed.`,
     'Uninstall the app from it first, or add --force.',
   );

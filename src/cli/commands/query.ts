@@ -1,8 +1,8 @@
 import { AskError, SAFE_ROLE } from '../../store/contract/asked.js';
 import { defineCommand, ROW_FORMATS } from '../command.js';
-import { checkFault, CommandFault, demandNotInterrupted, EXIT, usageFault } from '../exit.js';
+import { createCheckError, CommandError, throwIfInterrupted, EXIT, createUsageError } from '../exit.js';
 import type { Io } from '../io.js';
-import { required, withDefault, text, parsedText } from '../options.js';
+import { makeRequired, withDefault, text, defineParsedText } from '../options.js';
 
 /** A longer one would not be a question. */
 const MAX_CHARACTERS = 1_000_000;
@@ -11,13 +11,13 @@ export const QUERY = defineCommand({
   summary: 'Run one read-only SQL statement',
   details: 'The inbox tables are inbox.deliveries and inbox.jobs. "carbon-mirror schema" lists all tables.',
   args: {
-    sql: required(
+    sql: makeRequired(
       text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input'),
     ),
   },
   options: {
     timeLimit: withDefault(
-      parsedText('seconds', 'stop the query after this many seconds', readSeconds),
+      defineParsedText('seconds', 'stop the query after this many seconds', readSeconds),
       '30',
     ),
   },
@@ -27,14 +27,14 @@ export const QUERY = defineCommand({
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ],
-  run: async ({ io, location, rows }, { sql: given, timeLimit }) => {
+  run: async ({ io, requireMirror, printRows }, { sql: given, timeLimit }) => {
     const sql = await readStatement(io, given);
-    const signal = io.interruption();
+    const signal = io.createInterruptSignal();
     try {
-      const answer = await location().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });
-      await rows(answer.columns, answer.rows);
+      const answer = await requireMirror().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });
+      await printRows(answer.columns, answer.rows);
     } catch (error) {
-      demandNotInterrupted(signal);
+      throwIfInterrupted(signal);
       throw error instanceof AskError ? faultOf(error) : error;
     }
   },
@@ -45,7 +45,7 @@ async function readStatement(io: Io, given: string): Promise<string> {
   let sql = '';
   for await (const chunk of io.stdin.setEncoding('utf8')) {
     sql += String(chunk);
-    if (sql.length > MAX_CHARACTERS) throw usageFault('The statement is too long.');
+    if (sql.length > MAX_CHARACTERS) throw createUsageError('The statement is too long.');
   }
   return sql;
 }
@@ -54,16 +54,16 @@ async function readStatement(io: Io, given: string): Promise<string> {
 function faultOf(error: AskError): Error {
   const { code, message } = error;
   if (code === 'damaged') return error;
-  if (code === 'ended') return new CommandFault(EXIT.unexpected, message);
+  if (code === 'ended') return new CommandError(EXIT.unexpected, message);
   if (code === 'too_large')
-    return new CommandFault(
+    return new CommandError(
       EXIT.unexpected,
       `The query was stopped: ${message}.`,
       'Select fewer columns, shorten texts with substr(), or query a snapshot with another tool.',
     );
-  if (code === 'unsafe_role') return usageFault(message, SAFE_ROLE);
-  if (code in ADVICE) return usageFault(`SQL: ${message}`, ADVICE[code]);
-  return checkFault(
+  if (code === 'unsafe_role') return createUsageError(message, SAFE_ROLE);
+  if (code in ADVICE) return createUsageError(`SQL: ${message}`, ADVICE[code]);
+  return createCheckError(
     `The query was ${message}.`,
     'Narrow the query (LIMIT, or WHERE on an indexed column), or raise --time-limit.',
   );
@@ -83,7 +83,7 @@ const LONGEST_SECONDS = 7 * 24 * 3600;
 function readSeconds(given: string): number {
   const seconds = Number(given);
   if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
-  throw usageFault(
+  throw createUsageError(
     `--time-limit: expected a number of seconds above 0 and at most ${LONGEST_SECONDS}, got "${given}".`,
   );
 }

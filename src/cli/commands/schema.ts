@@ -2,29 +2,33 @@ import { grantsTo, type Purpose, PURPOSES } from '../../store/contract/grants.js
 import type { Relation } from '../../store/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
 import { defineCommand } from '../command.js';
-import { usageFault } from '../exit.js';
+import { createUsageError } from '../exit.js';
 import { writeStdout, type Io } from '../io.js';
 import { missing } from '../../query/find-named.js';
-import { nameFault } from '../find/choose.js';
-import { printDefinitions } from '../output/wrapped.js';
-import { choice, text } from '../options.js';
+import { createNameError } from '../find/name-error.js';
+import { printDefinitions } from '../output/definitions.js';
+import { defineChoice, text } from '../options.js';
 
 export const SCHEMA = defineCommand({
   summary: 'Describe the tables, views and columns that queries can use',
   args: { name: text('name', 'only this table or view; with --grants, the role') },
   options: {
-    grants: choice('purpose', 'print the GRANT statements for a PostgreSQL role with this purpose', PURPOSES),
+    grants: defineChoice(
+      'purpose',
+      'print the GRANT statements for a PostgreSQL role with this purpose',
+      PURPOSES,
+    ),
   },
   formats: { json: 'print it as JSON' },
   examples: [
     'carbon-mirror schema retirements',
     'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',
   ],
-  run: async ({ io, format, settings, value, printNotice }, { name, grants }) => {
+  run: async ({ io, format, findMirror, printJson, printNotice }, { name, grants }) => {
     if (grants !== undefined) return await writeStdout(io, grantsText(grants, name));
-    const all = inOrderOfUse(settings().engine.describeSchema());
+    const all = inOrderOfUse(findMirror().engine.describeSchema());
     const relations = name === undefined ? all : choose(all, name);
-    if (format === 'json') return await value(relations);
+    if (format === 'json') return await printJson(relations);
     if (name !== undefined) return await showColumns(io, relations);
     const lines = relations.map(relation => [queryName(relation), relation.meaning] as const);
     await printDefinitions(io, lines);
@@ -34,7 +38,9 @@ export const SCHEMA = defineCommand({
 
 function grantsText(purpose: Purpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
-  throw usageFault(`Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`);
+  throw createUsageError(
+    `Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`,
+  );
 }
 
 /** The name under which "carbon-mirror query" knows it. */
@@ -61,7 +67,7 @@ function choose(relations: readonly Relation[], name: string): readonly Relation
   if (chosen.length > 0) return chosen;
   const known = relations.map(relation => ({ id: queryName(relation), name: null }));
   const sought = { what: 'table or view', where: 'in the schema' };
-  throw nameFault(missing(name, known, sought), 'See "carbon-mirror schema" for all of them.');
+  throw createNameError(missing(name, known, sought), 'See "carbon-mirror schema" for all of them.');
 }
 
 async function showColumns(io: Io, relations: readonly Relation[]): Promise<void> {

@@ -1,39 +1,40 @@
 import { checkUpSettings, readSettings } from '../../app/config/config.js';
 import { formatSettingName } from '../../app/config/format-value.js';
 import { defineCommand } from '../command.js';
-import { findConsole, invitation } from '../console-address.js';
-import { findRegistrySettings, meansDemo } from '../mirror-location.js';
+import { readConsoleAddress, describeConsoleAccess } from '../console-address.js';
+import { findRegistrySettings, usesDemo } from '../mirror-location.js';
 import { SettingsError } from '../../app/config/settings-error.js';
-import { usageFault } from '../exit.js';
-import { flag } from '../options.js';
-import { findExposures, findOpenSettings } from '../faults/exposures.js';
+import { createUsageError } from '../exit.js';
+import { defineFlag } from '../options.js';
+import { findExposures, findExposedEnvFiles } from '../exposures.js';
 import type { Io } from '../io.js';
 import type { Log } from '../../app/log.js';
-import { runService, takesNextPort } from '../processes/service.js';
+import { runService, mayUseNextPort } from '../processes/service.js';
 
 export const UP = defineCommand({
   summary: 'Start receiver, worker and console together',
   options: {
-    demo: flag('start a demo with a made-up registry (the default in a terminal without settings)'),
+    demo: defineFlag('start a demo with a made-up registry (the default in a terminal without settings)'),
   },
   examples: ['carbon-mirror up --demo', 'carbon-mirror up --env-file .env'],
-  run: async ({ io, settings, printNotice }, { demo }) => {
-    const interrupted = io.interruption();
+  run: async ({ io, findMirror, printNotice }, { demo }) => {
+    const interrupted = io.createInterruptSignal();
     if (demo) demandNoRegistry(io);
-    if (demo || (meansDemo(io) && io.terminal.stdin && io.terminal.stdout)) {
+    if (demo || (usesDemo(io) && io.terminal.stdin && io.terminal.stdout)) {
       const { runDemo } = await import('./demo/demo.js');
       return await runDemo(io, interrupted);
     }
-    const { runChildren } = await import('../processes/children.js');
+    const { runServiceProcesses: runChildren } = await import('../processes/service-processes.js');
     await checkUpSettings(io.env).catch((error: unknown) => {
       const isUnconfigured = error instanceof SettingsError && findRegistrySettings(io.env).length === 0;
-      throw isUnconfigured ? usageFault(error.message.split('\n'), FOR_A_DEMO) : error;
+      throw isUnconfigured ? createUsageError(error.message.split('\n'), FOR_A_DEMO) : error;
     });
-    await settings().engine.migrate(io.now());
-    for (const { found, todo } of findOpenSettings(io.secretFiles)) printNotice(`Warning: ${found}. ${todo}`);
+    await findMirror().engine.migrate(io.now());
+    for (const { found, todo } of findExposedEnvFiles(io.secretFiles))
+      printNotice(`Warning: ${found}. ${todo}`);
     return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
-      const known = consolePort === null ? null : findConsole(settings());
-      if (known !== null) printNotice(...invitation(known, io));
+      const known = consolePort === null ? null : readConsoleAddress(findMirror());
+      if (known !== null) printNotice(...describeConsoleAccess(known, io));
     });
   },
 });
@@ -44,7 +45,7 @@ const FOR_A_DEMO = 'For a demo with a made-up registry: "carbon-mirror up --demo
 function demandNoRegistry({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;
-  throw usageFault(
+  throw createUsageError(
     `--demo starts its own registry, but these settings name another one: ${names.map(formatSettingName).join(', ')}.`,
     'Remove --demo, or those settings.',
   );
@@ -59,7 +60,7 @@ export const RECEIVE = defineCommand({
     const { startReceiver } = await import('../../app/receive.js');
     await runService(io, 'receive', settings, settings.webhookSecrets, log => {
       tellExposures(io, log);
-      return startReceiver({ ...settings, mayUseNextPort: takesNextPort(io, 'PORT') }, { log, now: io.now });
+      return startReceiver({ ...settings, mayUseNextPort: mayUseNextPort(io, 'PORT') }, { log, now: io.now });
     });
   },
 });

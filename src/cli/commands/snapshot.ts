@@ -5,30 +5,30 @@ import { countKnown } from '../../query/coverage.js';
 import { readOrigin } from '../../query/names.js';
 import { formatCount } from '../../text/numbers.js';
 import { defineCommand } from '../command.js';
-import { alreadyExistsFault, usageFault } from '../exit.js';
-import { toJson, toSnakeKeys } from '../output/output.js';
-import { required, text } from '../options.js';
+import { createFileExistsError, createUsageError } from '../exit.js';
+import { toJson, toSnakeKeys } from '../output/formats.js';
+import { makeRequired, text } from '../options.js';
 
 export const SNAPSHOT = defineCommand({
   summary: 'Copy the mirror to one SQLite file',
   details: 'Query it anywhere. FILE.json next to it records how complete and fresh it is.',
-  args: { file: required(text('file', 'the new file; must not exist yet')) },
+  args: { file: makeRequired(text('file', 'the new file; must not exist yet')) },
   formats: { json: 'print what was written as JSON' },
   examples: ['carbon-mirror snapshot mirror-2026-01-31.db'],
   /** What is said of the copy is read before it is made: it holds that much at least. */
-  run: async ({ io, location, reader: open, printResult }, { file }) => {
-    const { demo, engine } = location();
+  run: async ({ io, requireMirror, openReader, printResult }, { file }) => {
+    const { isDemo, engine } = requireMirror();
     const about = `${file}.json`;
     demandNew(file, about);
     const asOf = new Date(io.now()).toISOString();
-    const reader = await open();
+    const reader = await openReader();
     const { base_url: registry = null, app_id: appId = null } = (await readOrigin(reader)) ?? {};
     const known = await countKnown(reader);
     const coverage = await readCoverage(reader, null, null);
-    if (!(await engine.snapshot(file, io.now()))) throw alreadyExistsFault(file);
+    if (!(await engine.snapshot(file, io.now()))) throw createFileExistsError(file);
     const bytes = statSync(file).size;
     const madeAt = new Date(io.now()).toISOString();
-    const told = { file, bytes, asOf, madeAt, demo, registry, appId, known, coverage };
+    const told = { file, bytes, asOf, madeAt, demo: isDemo, registry, appId, known, coverage };
     writeFileSync(about, `${toJson(toSnakeKeys(told), 2)}\n`, { flag: 'wx', mode: 0o600 });
     await printResult(
       { file, bytes, about },
@@ -39,13 +39,13 @@ export const SNAPSHOT = defineCommand({
 
 /** Nothing is ever written over. */
 function demandNew(file: string, about: string): void {
-  if (file === '') throw usageFault('Expected the name of a new file, got an empty name.');
+  if (file === '') throw createUsageError('Expected the name of a new file, got an empty name.');
   const folder = dirname(file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
-    throw usageFault(
+    throw createUsageError(
       `${file}: the folder ${folder} does not exist.`,
       'Create it first, or choose another place.',
     );
   const taken = [file, about].find(name => existsSync(name));
-  if (taken !== undefined) throw alreadyExistsFault(taken);
+  if (taken !== undefined) throw createFileExistsError(taken);
 }

@@ -6,10 +6,10 @@ import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '..
 import { truncateName } from '../../text/clean-text.js';
 import { formatAge, formatDuration } from '../../text/duration.js';
 import { defineCommand } from '../command.js';
-import type { Row } from '../output/output.js';
+import type { Row } from '../output/formats.js';
 import type { MirrorLocation } from '../context.js';
-import { describeFindings, describeTodo } from '../health.js';
-import { flag } from '../options.js';
+import { describeFindings, describeRemedy } from '../health.js';
+import { defineFlag } from '../options.js';
 import { describeCreation, isBeingCreated } from './demo/sandbox.js';
 
 const COUNTED = ['warehouse', 'inventory', 'retirements'];
@@ -17,28 +17,28 @@ const COLUMNS = ['organization', 'state', ...COUNTED, 'certificates', 'freshness
 
 export const STATUS = defineCommand({
   summary: 'Show organizations, data freshness and problems',
-  options: { all: flag(`show all organizations, not only the first ${MAX_SHOWN}`) },
+  options: { all: defineFlag(`show all organizations, not only the first ${MAX_SHOWN}`) },
   formats: { json: 'print everything as JSON' },
   examples: ['carbon-mirror status', "carbon-mirror status --json | jq '.organizations[].resources'"],
   run: async (context, { all }) => {
     const now = context.io.now();
-    const location = context.location();
-    const status = await readStatus(await context.reader(), now);
+    const location = context.requireMirror();
+    const status = await readStatus(await context.openReader(), now);
     const disk = location.engine.lookAtDisk();
     const creating = status.worker.state !== 'alive' && (await isBeingCreated(location));
     if (context.format === 'json') {
-      const mirror = { demo: location.demo, being_created: creating, folder: location.engine.location };
-      return await context.value({ mirror, disk, ...status });
+      const mirror = { demo: location.isDemo, being_created: creating, folder: location.engine.location };
+      return await context.printJson({ mirror, disk, ...status });
     }
     if (creating) return await context.printLines(`${describeCreation(location)} Try again in a moment.`);
     const paused = `READS AND CERTIFICATES ARE PAUSED: ${disk && describeDisk(disk)}. Deliveries are still stored.`;
     await context.printLines(firstLine(location, status, now), ...(disk?.paused ? [paused] : []), '');
     const most = all ? Infinity : MAX_SHOWN;
     const { organizations } = status;
-    await context.rows(COLUMNS, organizations.slice(0, most).map(toRow), {
-      keep: ['organization', 'freshness'],
-      tonnes: COUNTED,
-      none: 'No organizations yet. Run "carbon-mirror sync" to look for installations.',
+    await context.printRows(COLUMNS, organizations.slice(0, most).map(toRow), {
+      importantColumns: ['organization', 'freshness'],
+      tonneColumns: COUNTED,
+      emptyMessage: 'No organizations yet. Run "carbon-mirror sync" to look for installations.',
     });
     const reasons = describeReasons(status);
     const rest = (list: readonly unknown[]) => (list.length > most ? [describeRest(list.length)] : []);
@@ -72,12 +72,12 @@ function nameOf({ name, organization_id: id, installation_id: installed }: Organ
 }
 
 /** Which mirror this is, and whether anything waits. */
-function firstLine({ demo, engine }: MirrorLocation, status: Status, now: number): string {
+function firstLine({ isDemo, engine }: MirrorLocation, status: Status, now: number): string {
   const { registry, worker, oldestUnreadAt: due, rejectedWebhooks } = status;
   const rejected = rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
-    `${demo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
+    `${isDemo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
     worker.state === 'alive' ? 'A worker is running.' : 'NO WORKER IS RUNNING.',
     due === null
       ? 'All deliveries are read.'
@@ -95,7 +95,7 @@ function summary(status: Status, now: number): string[] {
     `Newest delivery: ${newest === null ? 'never' : `${formatAge(newest, now)} ago`}. Ignored in the last 24 hours: ${ignored}.`,
     `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
-    ...findTroubles(status, now).map(each => `${each.found}. ${describeTodo(each)}`),
+    ...findTroubles(status, now).map(each => `${each.found}. ${describeRemedy(each)}`),
   ];
 }
 

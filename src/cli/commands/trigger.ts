@@ -3,10 +3,10 @@ import { readSettings } from '../../app/config/config.js';
 import { WEBHOOK_EVENTS, isObject } from '../../registry/model.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { defineCommand } from '../command.js';
-import { checkFault, CommandFault, EXIT, usageFault } from '../exit.js';
-import { choice, flag, HOW_NAMED, required, text } from '../options.js';
-import { findInstallationOn } from '../find/in-mirror.js';
-import { receiverUrl } from '../this-machine.js';
+import { createCheckError, CommandError, EXIT, createUsageError } from '../exit.js';
+import { defineChoice, defineFlag, NAME_HINT, makeRequired, text } from '../options.js';
+import { findInstallationOfOrganization } from '../find/find-rows.js';
+import { formatReceiverUrl } from '../loopback.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 
 const ANSWER_WITHIN_MS = 20_000;
@@ -14,11 +14,11 @@ const ANSWER_WITHIN_MS = 20_000;
 export const TRIGGER = defineCommand({
   summary: 'Send a signed test delivery to the receiver',
   details: 'Signs and posts it as the registry would.',
-  args: { event: required(choice('event', 'the event to announce', WEBHOOK_EVENTS)) },
+  args: { event: makeRequired(defineChoice('event', 'the event to announce', WEBHOOK_EVENTS)) },
   options: {
-    organization: required(text('name', `the organization it concerns${HOW_NAMED}`)),
+    organization: makeRequired(text('name', `the organization it concerns${NAME_HINT}`)),
     url: text('url', 'URL to post to (default: /webhooks at HOST and PORT)'),
-    badSignature: flag('sign with a wrong secret; the receiver must reject it'),
+    badSignature: defineFlag('sign with a wrong secret; the receiver must reject it'),
   },
   formats: { json: 'print the answer as JSON' },
   examples: [
@@ -26,20 +26,20 @@ export const TRIGGER = defineCommand({
     'carbon-mirror trigger installed --organization ID --bad-signature',
   ],
   run: async (context, given) => {
-    const { io, format, value, printLines, printNotice } = context;
+    const { io, format, printJson, printLines, printNotice } = context;
     const { event, organization, badSignature: isForged } = given;
     const { webhookSecrets, appId, host, port, headerPrefix } = await readSettings(
-      context.settings().env,
+      context.findMirror().env,
       'receive',
     );
-    const subject = await findInstallationOn(await context.reader(), organization);
+    const subject = await findInstallationOfOrganization(await context.openReader(), organization);
     const { body, signedData } = createDelivery(event, subject, appId, io.now());
     const url = readUrl(given.url, host, port);
     const signature = signDelivery(signedData, isForged ? randomUUID() : (webhookSecrets[0] ?? ''));
     const signed = { [`x-${headerPrefix}-signature-256`]: signature };
     const status = await post(url, { 'content-type': 'application/json', ...signed }, body);
     const { id } = subject;
-    if (format === 'json') await value({ event, installation: id, url, status });
+    if (format === 'json') await printJson({ event, installation: id, url, status });
     else await printLines(`${status}  ${event} of installation ${id} to ${url}`);
     printNotice(demandAnswered(status, isForged, given.url === undefined));
   },
@@ -58,7 +58,7 @@ function demandAnswered(status: number, isForged: boolean, isOurs: boolean): str
   if (isMeant && isForged)
     return `Rejected, as expected.${isOurs ? ' See "carbon-mirror deliveries rejected".' : ''}`;
   if (isMeant) return `Accepted.${isOurs ? ' Follow it with "carbon-mirror deliveries list".' : ''}`;
-  throw checkFault(
+  throw createCheckError(
     `Expected status ${from} to ${from + 99} for the ${isForged ? 'forged delivery' : 'delivery'}, got ${status}.`,
     isForged && status < 300
       ? 'The server at that URL does not check signatures.'
@@ -76,20 +76,20 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
     const isSilent = error instanceof Error && error.name === 'TimeoutError';
     const silent = `${url} did not answer within ${ANSWER_WITHIN_MS / 1000} s.`;
     const todo = 'Start "carbon-mirror up" or "receive", or set PORT or --url to where it listens.';
-    throw new CommandFault(EXIT.unreachable, isSilent ? silent : `No receiver answers at ${url}.`, todo);
+    throw new CommandError(EXIT.unreachable, isSilent ? silent : `No receiver answers at ${url}.`, todo);
   }
 }
 
 function readUrl(given: string | undefined, host: string, port: number): string {
-  const url = given ?? receiverUrl(host, port);
+  const url = given ?? formatReceiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
-  throw usageFault(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
+  throw createUsageError(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
 /** The body of a delivery, and the text of it that is signed. */
 function createDelivery(
   event: string,
-  { id, organizationId, document }: Awaited<ReturnType<typeof findInstallationOn>>,
+  { id, organizationId, document }: Awaited<ReturnType<typeof findInstallationOfOrganization>>,
   appId: string,
   now: number,
 ) {

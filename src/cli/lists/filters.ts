@@ -2,10 +2,10 @@ import { ask } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
 import type { CommandContext } from '../context.js';
-import { usageFault } from '../exit.js';
-import { nameFault } from '../find/choose.js';
-import { adviseListing } from '../find/in-mirror.js';
-import { flag, ORGANIZATION, type Parameter, text } from '../options.js';
+import { createUsageError } from '../exit.js';
+import { createNameError } from '../find/name-error.js';
+import { describeListCommand } from '../find/find-rows.js';
+import { defineFlag, ORGANIZATION_OPTION, type Parameter, text } from '../options.js';
 
 export type FilterOption = Parameter<string | boolean | undefined>;
 
@@ -21,8 +21,8 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = { installation: 'name', y
 
 function createFilterOption(name: string, filter: Filter): FilterOption {
   const { fits, says: description } = filter;
-  if (fits === 'organization') return ORGANIZATION;
-  if (fits === 'flag') return flag(description);
+  if (fits === 'organization') return ORGANIZATION_OPTION;
+  if (fits === 'flag') return defineFlag(description);
   if (fits === 'choice') return { ...text(name, description), choices: filter.choices };
   return text(fits === 'word' ? name : (PLACEHOLDERS[fits] ?? 'text'), description);
 }
@@ -44,8 +44,8 @@ export async function toListRequest(
     const value = option === null ? null : given[option];
     return value === true ? 'yes' : typeof value === 'string' ? value : null;
   };
-  const asked = await ask(await context.reader(), list, { of, at, now: context.io.now() });
+  const asked = await ask(await context.openReader(), list, { of, at, now: context.io.now() });
   if (!('fault' in asked)) return asked;
-  if (!('isMissing' in asked)) throw usageFault(asked.fault);
-  throw nameFault(asked, adviseListing(asked.what));
+  if (!('isMissing' in asked)) throw createUsageError(asked.fault);
+  throw createNameError(asked, describeListCommand(asked.what));
 }

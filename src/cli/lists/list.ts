@@ -7,9 +7,9 @@ import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../.
 import { formatCount } from '../../text/numbers.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../command.js';
 import type { CommandContext } from '../context.js';
-import { checkFault } from '../exit.js';
-import { demandKnownOrganizations } from '../find/in-mirror.js';
-import { date, rowLimit } from '../options.js';
+import { createCheckError } from '../exit.js';
+import { requireKnownOrganizations } from '../find/find-rows.js';
+import { definePastDate, defineRowLimit } from '../options.js';
 import { toListRequest, createFilterOptions } from './filters.js';
 
 const DEFAULT_LIMIT = 100;
@@ -17,13 +17,13 @@ const DEFAULT_LIMIT = 100;
 const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
 /** Creates the command `list`. Its options are the filters of the list, and `--as-of` if the list has a history. */
-export function listCommand(list: List): Command {
+export function createListCommand(list: List): Command {
   return defineCommand({
     summary: `List ${list.many}${describeOrder(list)}`,
     options: {
       ...createFilterOptions(list),
       ...(hasHistory(list) && { asOf: AS_OF }),
-      limit: rowLimit(DEFAULT_LIMIT),
+      limit: defineRowLimit(DEFAULT_LIMIT),
     },
     formats: ROW_FORMATS,
     run: (context, { asOf, limit, ...given }) =>
@@ -35,7 +35,7 @@ export function listCommand(list: List): Command {
   });
 }
 
-const AS_OF = date('as of the end of');
+const AS_OF = definePastDate('as of the end of');
 
 function describeOrder({ order: [first] }: List): string {
   if (first?.[1] !== 'desc') return '';
@@ -59,7 +59,7 @@ async function printList(
   list: List,
   { given, at, limit }: ListArguments,
 ): Promise<void> {
-  const reader = await context.reader();
+  const reader = await context.openReader();
   const asked = await toListRequest(context, list, { given, at });
   const organizationId = textOf(asked, 'organization_id');
   const then = at === null ? asked : await restrictToKnown(context, asked, at, organizationId);
@@ -69,16 +69,16 @@ async function printList(
   const unread = sums.reduce((sum, each) => sum + (each.state === 'never_read' ? each.resources : 0), 0);
   const isUnread = unread > 0 && sums.every(each => each.as_of === null);
   const isAll = at === null && asked.filters.length === 0;
-  const none = isAll || isUnread ? list.empty : `No ${list.many} match these filters.`;
+  const emptyMessage = isAll || isUnread ? list.empty : `No ${list.many} match these filters.`;
   const states = at === null ? await readStates(reader, list.resource, organizationId) : null;
   const isStated = states !== null && !(context.format === 'table' && states.areAllFresh);
   const columns = isStated ? [...asked.list.columns, ...FRESHNESS_COLUMNS] : asked.list.columns;
-  const keep = [...columns.slice(0, 1), list.named, ...IMPORTANT_COLUMNS];
-  const shape = { keep, tonnes: ['amount_exact'], none };
-  const shown = await context.rows(columns, states === null ? rows : withFreshness(rows, states), shape);
+  const importantColumns = [...columns.slice(0, 1), list.named, ...IMPORTANT_COLUMNS];
+  const shape = { importantColumns, tonneColumns: ['amount_exact'], emptyMessage };
+  const shown = await context.printRows(columns, states === null ? rows : withFreshness(rows, states), shape);
   const many = formatCount(unread, 'organization');
   if (isUnread)
-    throw checkFault(
+    throw createCheckError(
       `This list was never read completely for ${many}, so its rows are unknown.`,
       'See "carbon-mirror status".',
     );
@@ -95,8 +95,8 @@ async function restrictToKnown(
   organizationId: string | null,
 ): Promise<Asked> {
   const resource = asked.list.resource ?? '';
-  const all = await readKnownAt(await context.reader(), { resource, at, organizationId });
-  const among = demandKnownOrganizations(context, all, resource);
+  const all = await readKnownAt(await context.openReader(), { resource, at, organizationId });
+  const among = requireKnownOrganizations(context, all, resource);
   context.printNotice(`As observed by ${at}.`, ...sayOldest(all));
   const column = asked.list.filters['organization_id']?.column ?? '';
   return { ...asked, where: [...asked.where, { column, among }] };

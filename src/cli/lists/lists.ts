@@ -1,7 +1,7 @@
 import { DELIVERIES, JOBS, MIRRORED, SYNCS } from '../../query/lists/lists.js';
 import type { CommandGroup } from '../command.js';
-import { listCommand } from './list.js';
-import { showCommand, showNumbered } from './show.js';
+import { createListCommand } from './list.js';
+import { createShowCommand, createNumberedShowCommand } from './show.js';
 
 /** Examples of each list, besides `list` and `show ID`. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -26,10 +26,10 @@ type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
     const { name, says: summary, entry } = list;
-    const show = entry === null ? showNumbered(list) : showCommand(list, entry);
+    const show = entry === null ? createNumberedShowCommand(list) : createShowCommand(list, entry);
     const lines = ['list', 'show ID', ...(EXAMPLES[name] ?? [])];
     const examples = lines.map(line => `carbon-mirror ${name} ${line}`);
-    return [name, { summary, examples, commands: { list: listCommand(list), show, ...extra[name] } }];
+    return [name, { summary, examples, commands: { list: createListCommand(list), show, ...extra[name] } }];
   });
   return Object.fromEntries(groups);
 }

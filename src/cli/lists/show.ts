@@ -6,18 +6,18 @@ import type { List } from '../../query/lists/list.js';
 import { freshnessOf, readStates } from '../../query/freshness/read.js';
 import { type ResourceEntry, getIdColumn } from '../../resources/entry.js';
 import { type Command, defineCommand } from '../command.js';
-import { measure } from '../certificate-files.js';
+import { measureFile } from '../certificate-files.js';
 import type { CommandContext } from '../context.js';
-import { checkFault, notThereFault } from '../exit.js';
-import { findVersions, findOrganizationOrAll } from '../find/in-mirror.js';
-import { date, HOW_NAMED, required, parseWholeNumber, text } from '../options.js';
+import { createCheckError, createNotFoundError } from '../exit.js';
+import { findRowVersions, findOptionalOrganizationId } from '../find/find-rows.js';
+import { definePastDate, NAME_HINT, makeRequired, parseWholeNumber, text } from '../options.js';
 import type { Row } from '../../store/contract/tables.js';
-import { formatRow } from '../output/sheet.js';
+import { formatRowSheet } from '../output/row-sheet.js';
 
 /** Extra output of `show` besides the columns of the row. */
 interface RowExtras {
   /** Further keys of the JSON. */
-  readonly also?: Readonly<Record<string, unknown>>;
+  readonly jsonFields?: Readonly<Record<string, unknown>>;
   /** Lines for stdout. */
   readonly lines?: readonly string[];
   /** Lines for stderr. */
@@ -25,55 +25,55 @@ interface RowExtras {
 }
 
 /** Creates `show ID` for a list whose rows the mirror numbers: prints every column, and what `readExtras` returns. */
-export function showNumbered(
+export function createNumberedShowCommand(
   list: List,
   readExtras: (row: Row, reader: Reader) => Promise<RowExtras> = async () => ({}),
 ): Command {
   return defineCommand({
     summary: `Show one ${list.one} with every column`,
-    args: { id: required(text('id', `number of the ${list.one}`)) },
+    args: { id: makeRequired(text('id', `number of the ${list.one}`)) },
     formats: { json: 'print it as JSON' },
     run: async (context, { id }) => {
-      const row = await findNumbered(context, list, id);
-      const { also = {}, lines = [], notices = [] } = await readExtras(row, await context.reader());
-      if (context.format === 'json') return await context.value({ ...row, ...also });
-      await context.printLines(...formatRow(row), ...lines);
+      const row = await findNumberedRow(context, list, id);
+      const { jsonFields = {}, lines = [], notices = [] } = await readExtras(row, await context.openReader());
+      if (context.format === 'json') return await context.printJson({ ...row, ...jsonFields });
+      await context.printLines(...formatRowSheet(row), ...lines);
       return context.printNotice(...notices);
     },
   });
 }
 
 /** Creates `show ID` for a mirrored list: prints every column, its provenance, earlier versions, and the registry's object. */
-export function showCommand(list: List, entry: ResourceEntry): Command {
+export function createShowCommand(list: List, entry: ResourceEntry): Command {
   return defineCommand({
     summary: `Show one ${list.one} with its history`,
     details:
       "Prints every column, the read that observed it, earlier versions and the registry's own object.",
-    args: { id: required(text('id', `value of the column ${list.named}, or its start`)) },
+    args: { id: makeRequired(text('id', `value of the column ${list.named}, or its start`)) },
     options: {
-      organization: text('name', `the organization it belongs to${HOW_NAMED}`),
-      asOf: date('as of the end of'),
+      organization: text('name', `the organization it belongs to${NAME_HINT}`),
+      asOf: definePastDate('as of the end of'),
     },
     formats: { json: 'print it as JSON' },
     run: async (context, { id, organization, asOf }) => {
-      const organizationId = await findOrganizationOrAll(await context.reader(), organization);
-      const all = await explainAll(context, list, entry, { id, organizationId, at: asOf?.until ?? null });
-      if (context.format === 'json') await context.value(all.length === 1 ? all[0] : all);
-      else for (const each of all) await printExplained(context, entry, each);
-      demandListed(all);
+      const organizationId = await findOptionalOrganizationId(await context.openReader(), organization);
+      const all = await explainRows(context, list, entry, { id, organizationId, at: asOf?.until ?? null });
+      if (context.format === 'json') await context.printJson(all.length === 1 ? all[0] : all);
+      else for (const each of all) await printExplainedRow(context, entry, each);
+      assertListed(all);
     },
   });
 }
 
 /** Returns the row with this number; throws if there is none. */
-export async function findNumbered(context: CommandContext, list: List, id: string): Promise<Row> {
+export async function findNumberedRow(context: CommandContext, list: List, id: string): Promise<Row> {
   const found = await readNumbered(
-    await context.reader(),
+    await context.openReader(),
     list,
     parseWholeNumber(`The number of the ${list.one}`, id),
   );
   if (found !== null) return found;
-  throw notThereFault(
+  throw createNotFoundError(
     `There is no ${list.one} ${id}.`,
     `See "carbon-mirror ${list.name} list". Finished ones are kept for RETENTION_DAYS.`,
   );
@@ -86,21 +86,21 @@ interface RowRequest {
   readonly at: string | null;
 }
 
-type ExplainedRow = Awaited<ReturnType<typeof explainAll>>[number];
+type ExplainedRow = Awaited<ReturnType<typeof explainRows>>[number];
 
 /** Explains each row with this id: a credit id may occur in several organizations. */
-async function explainAll(
+async function explainRows(
   context: CommandContext,
   list: List,
   entry: ResourceEntry,
   { id, organizationId, at }: RowRequest,
 ) {
   const { contradictedColumns: contradicted } = await import('../../sync/derived.js');
-  const [reader, pdfs] = [await context.reader(), await context.pdfs()];
+  const [reader, pdfs] = [await context.openReader(), await context.openPdfs()];
   const instant = at ?? new Date(context.io.now()).toISOString();
-  const ground = { reader, at: instant, inspect: (file: string) => measure(pdfs, file), contradicted };
+  const ground = { reader, at: instant, inspect: (file: string) => measureFile(pdfs, file), contradicted };
   const all = [];
-  for (const known of rowsOf(entry, await findVersions(reader, entry, id, organizationId))) {
+  for (const known of rowsOf(entry, await findRowVersions(reader, entry, id, organizationId))) {
     const explained = await explainRow(ground, entry, known);
     const now = at === null ? await readCurrentRow(reader, list, entry, known) : null;
     const versions = known.filter(version => String(version['valid_from']) <= instant);
@@ -124,13 +124,13 @@ async function readCurrentRow(
   return { ...shownOf(row), ...(states !== null && freshnessOf(row, states)) };
 }
 
-async function printExplained(
-  { printLines, rows }: CommandContext,
+async function printExplainedRow(
+  { printLines, printRows }: CommandContext,
   entry: ResourceEntry,
   shown: ExplainedRow,
 ): Promise<void> {
   const { table, id, at, row, document, versions, certificate, not_known: gaps } = shown;
-  await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRow(row)));
+  await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRowSheet(row)));
   await printLines(...reasonsOf(shown));
   if (certificate !== null)
     await printLines(
@@ -139,7 +139,7 @@ async function printExplained(
   if (gaps.length > 0) await printLines('', 'Unknown:', ...gaps.map(gap => `  ${gap}`));
   if (versions.length > 1) {
     await printLines('', 'Versions:');
-    await rows(chooseVersionColumns(entry, versions), versions);
+    await printRows(chooseVersionColumns(entry, versions), versions);
   }
   if (document !== null) await printLines('', "The registry's own object:", ...document.split('\n'));
   await printLines('');
@@ -153,10 +153,10 @@ const FILE_STATES: Readonly<Record<string, string>> = {
 };
 
 /** Throws if no row of that name was listed at the instant. */
-function demandListed(all: readonly ExplainedRow[]): void {
+function assertListed(all: readonly ExplainedRow[]): void {
   const [first] = all;
   if (first === undefined || all.some(({ row }) => row !== null)) return;
-  throw checkFault(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
+  throw createCheckError(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
 }
 
 /** Columns that do not help to compare versions. */

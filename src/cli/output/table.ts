@@ -7,11 +7,11 @@ import { type ColumnLayout, type ColumnWidths, fitColumns, GAP } from './layout.
 
 export interface TableShape {
   /** Columns that a narrow terminal hides last. */
-  readonly keep?: readonly string[];
+  readonly importantColumns?: readonly string[];
   /** Columns of tonnes. A terminal shows them with thousands separators. */
-  readonly tonnes?: readonly string[];
+  readonly tonneColumns?: readonly string[];
   /** The message for a table without rows; no message if it is empty. */
-  readonly none?: string;
+  readonly emptyMessage?: string;
 }
 
 /** Column widths are measured on the first rows only, so that a long table can stream. */
@@ -31,11 +31,11 @@ interface TableCell {
 export async function printTable(
   io: Io,
   columns: readonly string[],
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<OutputRow>,
   shape: TableShape,
 ): Promise<void> {
-  const tonnes = io.terminal.stdout ? (shape.tonnes ?? []) : [];
-  const toCells = (row: Row) => columns.map(name => toTableCell(row[name], tonnes.includes(name)));
+  const tonnes = io.terminal.stdout ? (shape.tonneColumns ?? []) : [];
+  const toCells = (row: OutputRow) => columns.map(name => toTableCell(row[name], tonnes.includes(name)));
   const first: TableCell[][] = [];
   let characters = 0;
   let formatLine: LineFormatter | null = null;
@@ -58,11 +58,11 @@ async function printFirstRows(
   io: Io,
   columns: readonly string[],
   rows: readonly (readonly TableCell[])[],
-  { keep = [] }: TableShape,
+  { importantColumns = [] }: TableShape,
 ): Promise<LineFormatter> {
   const widths = columns.map((name, index) => {
     const cells = rows.flatMap(row => row[index] ?? []);
-    return measureColumn(name, index, cells, keep.includes(name));
+    return measureColumn(name, index, cells, importantColumns.includes(name));
   });
   const shown = io.terminal.stdout ? fitColumns(widths, io.columns) : widths.map(limitPadding);
   const isRightAligned = widths.map(
@@ -100,7 +100,7 @@ function measureColumn(
   const nameWidth = countCharacters(cleanText(name));
   const findWidest = (texts: readonly string[]) => Math.max(nameWidth, ...texts.map(countCharacters));
   const whole = cells.map(({ text }) => text);
-  const short = whole.map(text => shorten(name, text));
+  const short = whole.map(text => shortenIdOrInstant(name, text));
   /** Numbers and hashes are shown whole or not at all: a shortened one would be wrong or prove nothing. */
   const isNeverCut = cells.every(
     ({ text, isNumeric }, at) => isNumeric || HASH.test(text) || short[at] !== text,
@@ -120,7 +120,7 @@ function countCharacters(text: string): number {
 
 /** Shortens the text of a cell to its column, if the column is shortened. */
 function truncateCell(text: string, column: string, { width, isShort }: ColumnLayout): string {
-  const short = isShort ? shorten(column, text) : text;
+  const short = isShort ? shortenIdOrInstant(column, text) : text;
   if (!isShort || countCharacters(short) <= width) return short;
   const characters = Array.from(short.slice(0, 2 * width));
   return `${characters.slice(0, width - 1).join('')}…`;
@@ -133,7 +133,7 @@ function toTableCell(cell: CsvCell, hasThousandsSeparators: boolean): TableCell 
   return { text, isNumeric: typeof cell === 'number' || typeof cell === 'bigint' };
 }
 
-export type Row = Readonly<Record<string, CsvCell>>;
+export type OutputRow = Readonly<Record<string, CsvCell>>;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const INSTANT = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}):\d{2}\.\d{3}Z$/;
@@ -143,7 +143,7 @@ const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
 /** Shortens an id to its start, which commands accept as its name, and an instant to its minute. */
-function shorten(column: string, text: string): string {
+function shortenIdOrInstant(column: string, text: string): string {
   if (UUID.test(text)) return `${text.slice(0, 8)}…`;
   const minute = INSTANT.exec(text)?.[1];
   if (minute !== undefined) return `${minute}Z`;

@@ -1,6 +1,6 @@
 import { formatSumsByType } from '../../text/tonnes.js';
 import { formatCount } from '../../text/numbers.js';
-import type { Row } from './table.js';
+import type { OutputRow } from './table.js';
 
 export type RowTotal = ReturnType<typeof sumRows>;
 
@@ -12,7 +12,7 @@ export function createRunningTotal() {
   const sums = new Map<unknown, { readonly type?: unknown; amount_micro: bigint }>();
   let rows = 0;
   let notSummed = 0;
-  const add = (row: Row) => {
+  const add = (row: OutputRow) => {
     const { amount_micro: amount, rows_without_amount: withoutAmount, rows: rowCount = 1, type } = row;
     const isSummed = typeof amount === 'number' || typeof amount === 'bigint';
     const sum = sums.get(type) ?? { ...('type' in row ? { type } : {}), amount_micro: 0n };
@@ -22,7 +22,7 @@ export function createRunningTotal() {
     notSummed += Number(withoutAmount ?? (isSummed ? 0 : 1));
   };
   /** Yields the same rows, adding each to the total. */
-  async function* addPassing(listed: AsyncIterable<Row>) {
+  async function* addPassing(listed: AsyncIterable<OutputRow>) {
     for await (const row of listed) {
       add(row);
       yield row;
@@ -33,7 +33,7 @@ export function createRunningTotal() {
   return { add, addPassing, total };
 }
 
-export function sumRows(rows: readonly Row[]) {
+export function sumRows(rows: readonly OutputRow[]) {
   const tally = createRunningTotal();
   for (const row of rows) tally.add(row);
   return tally.total();

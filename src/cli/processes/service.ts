@@ -21,24 +21,24 @@ export async function runService(
   const { createLog } = await import('../../app/log.js');
   const mask = createMask([...secrets, ...listDatabaseSecrets(database)]);
   const looks = { pretty: io.terminal.stdout, inColour: usesColours(io) };
-  const interrupted = io.interruption();
+  const interrupted = io.createInterruptSignal();
   const running = await start(createLog({ level, mask, now: io.now, ...looks, fields: { role } }));
-  io.tellParent({ ready: role, port: running.port, operations: running.operationsPort });
+  io.sendToParent({ ready: role, port: running.port, operations: running.operationsPort });
   try {
-    await Promise.race([aborted(interrupted), running.failed]);
+    await Promise.race([waitForAbort(interrupted), running.failed]);
   } finally {
     await running.stop();
   }
 }
 
 /** Tells a child process that it may use the next free port, because its port was not set by the user. */
-export const OR_NEXT_PORT = 'OR_NEXT_PORT';
+export const NEXT_PORT_VARIABLE = 'OR_NEXT_PORT';
 
-export function takesNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {
-  return !env[setting] || env[OR_NEXT_PORT] === setting;
+export function mayUseNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {
+  return !env[setting] || env[NEXT_PORT_VARIABLE] === setting;
 }
 
-export async function aborted(signal: AbortSignal): Promise<void> {
+export async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>(resolve => {
     signal.addEventListener('abort', () => resolve(), { once: true });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { explain } from '../../../src/cli/faults/explain.js';
+import { explainError } from '../../../src/cli/errors/explain-error.js';
 import type { PoolOptions } from '../../../src/store/postgres/driver.js';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';
@@ -37,7 +37,7 @@ async function start(
     awaitSchema(postgres, FAMILIES, what => told.push(what), wait),
   ).then(
     () => null,
-    (error: unknown) => explain(error),
+    (error: unknown) => explainError(error),
   );
   return { waitedMs, told, fault };
 }

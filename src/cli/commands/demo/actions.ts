@@ -5,7 +5,7 @@ import type { ConsoleActions } from '../../../console/actions/actions.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { readFirstCredit, readTargets } from '../../../query/at-registry.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
-import { valueAt } from '../../value-at.js';
+import { getValueAtPath } from '../../value-at-path.js';
 
 export interface Stage {
   /** The registry, as the app of the mirror. */
@@ -87,7 +87,10 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
           user: { email: `${randomUUID()}@customer.example` },
           organization: { fullName, type: 'marketParticipant' },
         });
-        await control('POST', '/installations', { appId, organizationId: valueAt(made, 'organization.id') });
+        await control('POST', '/installations', {
+          appId,
+          organizationId: getValueAtPath(made, 'organization.id'),
+        });
         return `${fullName} has installed the app.`;
       },
     },

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { createPrivateFolder } from '../../../folder.js';
 import { listenOnNextFreePort } from '../../../app/next-free-port.js';
 import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
-import { findConsole, invitation, pagesAt } from '../../console-address.js';
-import { valueAt } from '../../value-at.js';
+import { readConsoleAddress, describeConsoleAccess, formatConsoleUrl } from '../../console-address.js';
+import { getValueAtPath } from '../../value-at-path.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
 import { findSandbox, PEM } from './sandbox.js';
 import { createPastClock, MONTHS, playPast } from './past.js';
-import { type Ready, runChildren } from '../../processes/children.js';
-import { usageFault } from '../../exit.js';
+import { type ServicePorts, runServiceProcesses } from '../../processes/service-processes.js';
+import { createUsageError } from '../../exit.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/pages.js';
 import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, printNotice } from '../../io.js';
 import type { MirrorLocation } from '../../context.js';
-import { demoFolder, locationAt, using } from '../../mirror-location.js';
+import { getDemoFolder, createMirrorLocation, useAndClose } from '../../mirror-location.js';
 import { demoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/coverage.js';
@@ -35,8 +35,8 @@ const PERMISSIONS = {
 
 /** A whole registry on this machine, the app installed on its organizations, and the mirror beside it. */
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
-  const folder = demoFolder(io.env);
-  const own = locationAt(io, folder, io.env, true);
+  const folder = getDemoFolder(io.env);
+  const own = createMirrorLocation(io, folder, io.env, true);
   createPrivateFolder(folder);
   const known = readDemoSettings(folder);
   await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
@@ -58,28 +58,28 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const origin = { baseUrl: new URL(sandbox.url).href, appId, mayMove: true };
-    await using(own.engine.openWriters(clock.now), ({ mirror }) =>
+    await useAndClose(own.engine.openWriters(clock.now), ({ mirror }) =>
       createMirror(mirror, clock.now).checkOrigin({
         ...origin,
         ...(known === null && { simulatedTo: io.now() }),
       }),
     );
     writeDemoSettings(folder, settings);
-    const { env, engine } = locationAt(io, folder, { ...settings, ...io.env }, true);
+    const { env, engine } = createMirrorLocation(io, folder, { ...settings, ...io.env }, true);
     const install = () => installEverywhere(sandbox, appId);
     const onMonth = (month: number) => printNotice(io, `  month ${month} of ${MONTHS} ...`);
     const first = (stopping: AbortSignal) =>
       playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
-    const whenReady = async ({ port, consolePort }: Ready, stopping: AbortSignal) => {
+    const whenReady = async ({ port, consolePort }: ServicePorts, stopping: AbortSignal) => {
       const addresses = addressesAt(port);
       sandbox.registry.apps.change(appId, addresses);
       const { OPERATIONS_PORT } = env;
       const ports = { PORT: String(port), OPERATIONS_PORT, CONSOLE_PORT: consolePort?.toString() };
       writeDemoSettings(folder, { ...settings, ...ports });
       install();
-      const pages = consolePort === null ? null : findConsole(own);
+      const pages = consolePort === null ? null : readConsoleAddress(own);
       introduce(io, {
-        ...(pages !== null && { console: pagesAt(pages.port) }),
+        ...(pages !== null && { console: formatConsoleUrl(pages.port) }),
         registry: sandbox.url,
         webhooks: addresses.webhookUrl,
         ...own.engine.files,
@@ -87,9 +87,9 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       });
       const ready = await waitUntilRead(own, countInstalled(sandbox, appId), stopping);
       if (ready !== null)
-        printNotice(io, ready, ...(pages === null ? [] : invitation(pages, io, commandOf(io))));
+        printNotice(io, ready, ...(pages === null ? [] : describeConsoleAccess(pages, io, commandOf(io))));
     };
-    await runChildren(io, env, interrupted, whenReady, known === null ? first : undefined);
+    await runServiceProcesses(io, env, interrupted, whenReady, known === null ? first : undefined);
   } finally {
     await sandbox.close();
   }
@@ -103,8 +103,9 @@ function addressesAt(port: number | string) {
 /** Two at once would write the same files. */
 async function demandNobody(folder: string, registryUrl: string | undefined): Promise<void> {
   const running = await findSandbox(registryUrl);
-  if (running === null || valueAt(await running('GET', '/status'), 'folder') !== worldFolder(folder)) return;
-  throw usageFault(
+  if (running === null || getValueAtPath(await running('GET', '/status'), 'folder') !== worldFolder(folder))
+    return;
+  throw createUsageError(
     `The demo in ${folder} is already running, with its registry at ${registryUrl}.`,
     '"carbon-mirror console url" prints a sign-in link for its console. Set DATA_DIR to run another demo.',
   );
@@ -202,7 +203,7 @@ async function waitUntilRead(
   organizations: number,
   stopping: AbortSignal,
 ): Promise<string | null> {
-  return await using(location.engine.openReader(), async reader => {
+  return await useAndClose(location.engine.openReader(), async reader => {
     while (!stopping.aborted) {
       const there = await readMirrored(reader);
       const { credits, retirements, certificates } = there;

@@ -1,7 +1,7 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import type { MirrorLocation } from '../../context.js';
-import { isOnThisMachine } from '../../this-machine.js';
-import { valueAt } from '../../value-at.js';
+import { isLoopbackUrl } from '../../loopback.js';
+import { getValueAtPath } from '../../value-at-path.js';
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { readDemoSettings } from './settings.js';
@@ -10,14 +10,14 @@ const PATIENCE_MS = 2_000;
 
 /** The control API of the registry that settings name, where that is a sandbox of this machine which runs now; else null. */
 export async function findSandbox(url: string | undefined): Promise<ControlClient | null> {
-  if (url === undefined || !isOnThisMachine(url)) return null;
+  if (url === undefined || !isLoopbackUrl(url)) return null;
   const isOne = await answersAsOne(createControlClient(url, AbortSignal.timeout(PATIENCE_MS)));
   return isOne ? createControlClient(url) : null;
 }
 
 /** Whether a demo plays its past: its registry runs, and no receiver has taken a port yet. */
-export async function isBeingCreated({ demo, folder }: MirrorLocation): Promise<boolean> {
-  const settings = demo ? readDemoSettings(folder) : null;
+export async function isBeingCreated({ isDemo, folder }: MirrorLocation): Promise<boolean> {
+  const settings = isDemo ? readDemoSettings(folder) : null;
   if (settings === null || settings['PORT']) return false;
   return (await findSandbox(settings['REGISTRY_BASE_URL'])) !== null;
 }
@@ -30,7 +30,7 @@ export function describeCreation({ engine }: MirrorLocation): string {
 /** Whether a sandbox answers. A real registry has no control API, and another program on this port may not answer at all. */
 async function answersAsOne(control: ControlClient): Promise<boolean> {
   try {
-    return typeof valueAt(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
+    return typeof getValueAtPath(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
   } catch (error) {
     const isNone = [ControlError, SyntaxError, TypeError, DOMException].some(kind => error instanceof kind);
     if (isNone) return false;

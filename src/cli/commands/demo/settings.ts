@@ -2,7 +2,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { formatSettingName } from '../../../app/config/format-value.js';
-import { usageFault } from '../../exit.js';
+import { createUsageError } from '../../exit.js';
 import type { Io } from '../../io.js';
 
 /** All that a demo writes into its settings, and all that is believed of them. */
@@ -32,7 +32,7 @@ export function readDemoSettings(folder: string): Settings | null {
   const settings = parseEnv(readFileSync(file, 'utf8'));
   const why = faultIn(settings);
   if (why === null) return settings;
-  throw usageFault(
+  throw createUsageError(
     `${file} has contents that no demo writes: ${why}.`,
     'Correct it, or remove the demo folder; the next "carbon-mirror up --demo" creates a new one.',
   );

@@ -1,10 +1,10 @@
 import type { Finding } from '../../../store/contract/finding.js';
 import { formatCount } from '../../../text/numbers.js';
 import { defineCommand } from '../../command.js';
-import { checkFault } from '../../exit.js';
+import { createCheckError } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { paintState } from '../../output/colour.js';
-import { type NamedText, printDefinitions } from '../../output/wrapped.js';
+import { type Definition, printDefinitions } from '../../output/definitions.js';
 
 export const DOCTOR = defineCommand({
   summary: 'Check settings, databases, registry access and processes',
@@ -14,12 +14,12 @@ export const DOCTOR = defineCommand({
   run: async context => {
     const { examine } = await import('./examine.js');
     const found = await examine(context);
-    if (context.format === 'json') await context.value(found);
+    if (context.format === 'json') await context.printJson(found);
     else await writeText(context.io, found);
     const failed = found.filter(({ state }) => state === 'fail').length;
     const warned = found.filter(({ state }) => state === 'warn').length;
     if (failed > 0)
-      throw checkFault(`${formatCount(failed, 'check')} failed, ${formatCount(warned, 'warning')}.`);
+      throw createCheckError(`${formatCount(failed, 'check')} failed, ${formatCount(warned, 'warning')}.`);
     context.printNotice(
       warned === 0 ? 'All checks passed.' : `No check failed, ${formatCount(warned, 'warning')}.`,
     );
@@ -30,7 +30,7 @@ export const DOCTOR = defineCommand({
 async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
   const widest = Math.max(...findings.map(({ check }) => check.length));
   const beside = (state: string, check: string) => `${state.padEnd(5)}  ${check.padEnd(widest)}`;
-  const lines = findings.flatMap(({ state, check, found, todo }): NamedText[] => [
+  const lines = findings.flatMap(({ state, check, found, todo }): Definition[] => [
     [beside(state, check), found],
     ...(todo === null || state === 'ok' ? [] : [['', todo] as const]),
   ]);

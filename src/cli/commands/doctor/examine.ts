@@ -3,13 +3,13 @@ import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import { readStatus } from '../../../query/status.js';
 import { readProcesses } from '../../../query/inbox/activity.js';
-import { CommandFault } from '../../exit.js';
+import { CommandError } from '../../exit.js';
 import type { CommandContext } from '../../context.js';
-import { checkSealing } from '../../sealed.js';
-import { describeDamage, createSecretMask } from '../../faults/explain.js';
-import { findExposures } from '../../faults/exposures.js';
+import { checkSealing } from '../../evidence-log.js';
+import { describeDatabaseDamage, createSecretMask } from '../../errors/explain-error.js';
+import { findExposures } from '../../exposures.js';
 import { checkOlderCopies } from '../../older-copies.js';
-import { receiverUrl } from '../../this-machine.js';
+import { formatReceiverUrl } from '../../loopback.js';
 import { MIRROR_CHECKS } from './mirror.js';
 import { describeCreation, isBeingCreated } from '../demo/sandbox.js';
 import { checkRegistry } from './registry.js';
@@ -24,7 +24,7 @@ import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER } from '../../../app/he
 
 /** What is in order and what is not, and what to do about it: without a secret, wherever one stands. */
 export async function examine(context: CommandContext): Promise<Finding[]> {
-  const hide = createSecretMask(context.settings().env);
+  const hide = createSecretMask(context.findMirror().env);
   const all: Finding[] = [];
   for await (const each of look(context))
     all.push({ ...each, found: hide(each.found), todo: each.todo && hide(each.todo) });
@@ -36,13 +36,16 @@ const FOREIGN = 'DATABASE_URL names a PostgreSQL that is not used, because it ma
 const TO_USE_IT = 'To store the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up';
 
 async function* look(context: CommandContext): AsyncGenerator<Finding> {
-  const { demo, engine, env } = context.settings();
-  if (await isBeingCreated(context.settings())) {
-    yield warn('mirror', describeCreation(context.settings()), 'Try again in a moment.');
+  const { isDemo, engine, env } = context.findMirror();
+  if (await isBeingCreated(context.findMirror())) {
+    yield warn('mirror', describeCreation(context.findMirror()), 'Try again in a moment.');
     return;
   }
   const real = engine.findMissing() === null ? 'a real mirror' : 'the settings expect a real mirror';
-  yield ok('mirror', demo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`);
+  yield ok(
+    'mirror',
+    isDemo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`,
+  );
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !hasDatabaseUrl(env))
     yield { ...ok('mirror', FOREIGN), todo: TO_USE_IT };
   const work = yield* checkSettings(env);
@@ -57,16 +60,16 @@ async function* look(context: CommandContext): AsyncGenerator<Finding> {
 
 /** What can be seen without asking anybody. Answers which receivers store there, as far as that can be read. */
 async function* checkStore(
-  { io, location, reader: open }: CommandContext,
+  { io, requireMirror, openReader }: CommandContext,
   work: WorkSettings | null,
 ): AsyncGenerator<Finding, Receivers> {
   try {
-    yield* location().engine.examine();
-    const [now, reader] = [io.now(), await open()];
+    yield* requireMirror().engine.examine();
+    const [now, reader] = [io.now(), await openReader()];
     const status = await readStatus(reader, now);
     for (const check of Object.values(MIRROR_CHECKS))
       yield* [await check({ reader, now, status, work })].flat();
-    yield* await checkSealing({ io, location });
+    yield* await checkSealing({ io, requireMirror });
     return await readProcesses(reader, 'receive');
   } catch (error) {
     yield describeUnreadable(error);
@@ -82,7 +85,7 @@ const CURES: Readonly<Record<string, string>> = {
 };
 
 function describeUnreadable(error: unknown): Finding {
-  const words = error instanceof CommandFault ? error.lines : describeDamage(error);
+  const words = error instanceof CommandError ? error.lines : describeDatabaseDamage(error);
   const [found = error instanceof Error ? error.message : String(error), ...advice] = words ?? [];
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const todo = advice.join(' ') || CURES[code] || 'Run "carbon-mirror migrate", or restore a backup.';
@@ -129,7 +132,7 @@ const ANSWER_WITHIN_MS = 3000;
 
 /** Of all that answer there, ours are those that store where this mirror is. The receiver refuses a GET, and says thereby that it is there, and which one it is. */
 async function checkReceiver(env: Environment, ours: Receivers): Promise<Finding> {
-  const where = receiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
+  const where = formatReceiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
   const answer = await ask(where);
   const marks = ours.map(each => fingerprintProcess({ ...each, startedAt: Date.parse(each.started_at) }));
   if (marks.includes(answer?.mark ?? '')) return ok('receiver', `${where} accepts webhooks`);

@@ -12,7 +12,7 @@ import { readAll } from '../../../query/lists/read.js';
 import { type Status, worstOf } from '../../../query/status.js';
 import { formatAge } from '../../../text/duration.js';
 import { formatCount } from '../../../text/numbers.js';
-import { describeCounts, describeTodo, ON_FINDINGS } from '../../health.js';
+import { describeFindingCounts, describeRemedy, FINDINGS_ADVICE } from '../../health.js';
 
 interface Mirrored {
   readonly reader: Reader;
@@ -70,7 +70,7 @@ export const MIRROR_CHECKS = {
     const { worker, jobs } = status;
     const found = findTroubles(status, now)
       .filter(({ check }) => CHECKED.includes(check))
-      .map(each => (each.isFault ? fail : warn)(each.check, each.found, describeTodo(each)));
+      .map(each => (each.isFault ? fail : warn)(each.check, each.found, describeRemedy(each)));
     const well = [
       ok('worker', `last heartbeat ${formatAge(worker.seenAt ?? '', now)} ago`),
       ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`),
@@ -124,11 +124,11 @@ export const MIRROR_CHECKS = {
   /** What the registry restated is told and no fault. */
   findings: ({ status, now }) => {
     const { countedAt, counts } = status.findings;
-    const wrong = describeCounts(counts.filter(({ finding }) => finding !== 'restatements'));
+    const wrong = describeFindingCounts(counts.filter(({ finding }) => finding !== 'restatements'));
     if (countedAt === null) return [];
-    const told = describeCounts(counts) ?? 'all sums balance, and nothing implausible was found';
+    const told = describeFindingCounts(counts) ?? 'all sums balance, and nothing implausible was found';
     const found = `${told}, counted ${formatAge(countedAt, now)} ago`;
-    if (wrong !== null) return warn('findings', found, ON_FINDINGS);
+    if (wrong !== null) return warn('findings', found, FINDINGS_ADVICE);
     return now - Date.parse(countedAt) < COUNTED_MS
       ? ok('findings', found)
       : warn('findings', found, NOT_COUNTED);

@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { CommandContext } from '../../context.js';
 import { defineCommand, type CommandGroup } from '../../command.js';
-import { checkFault, notThereFault, usageFault } from '../../exit.js';
-import { beginOrigin, describeRestored, withLog } from '../../sealed.js';
+import { createCheckError, createNotFoundError, createUsageError } from '../../exit.js';
+import { beginNewOrigin, describeRestoredLog, withEvidenceLog } from '../../evidence-log.js';
 import { ALL } from '../../../evidence/port.js';
-import { date, required, text } from '../../options.js';
+import { definePastDate, makeRequired, text } from '../../options.js';
 import { formatCount } from '../../../text/numbers.js';
 
 const INIT = defineCommand({
@@ -20,11 +20,11 @@ const INIT = defineCommand({
   ],
   run: async (context, { name = `carbon-mirror/${randomBytes(4).toString('hex')}` }) => {
     if (!/^[^\s+\p{C}]{1,100}$/u.test(name))
-      throw usageFault(`--name: expected up to 100 characters without spaces or +, got "${name}".`);
+      throw createUsageError(`--name: expected up to 100 characters without spaces or +, got "${name}".`);
     const file = keyFileOf(context);
-    if (existsSync(file)) throw usageFault(`${file} already exists. A key is never overwritten.`);
+    if (existsSync(file)) throw createUsageError(`${file} already exists. A key is never overwritten.`);
     if (!existsSync(dirname(file)))
-      throw usageFault(`The folder ${dirname(file)} does not exist. Create it first.`);
+      throw createUsageError(`The folder ${dirname(file)} does not exist. Create it first.`);
     const { makeKeyFile } = await import('../../../evidence/key-file.js');
     const { verifierKey } = await import('../../../evidence/note.js');
     const key = makeKeyFile(file, name);
@@ -45,7 +45,7 @@ const RENEW = defineCommand({
     const { renewKey } = await import('../../../evidence/renew.js');
     const { verifierKey } = await import('../../../evidence/note.js');
     const { now } = context.io;
-    const key = await withLog(context.location(), port =>
+    const key = await withEvidenceLog(context.requireMirror(), port =>
       renewKey({ port, now, randomBytes, holder: randomUUID() }, file),
     );
     if (key === null) throw nothingSealed();
@@ -64,9 +64,9 @@ const RESTORED = defineCommand({
   examples: ['carbon-mirror evidence restored'],
   run: async context => {
     const file = keyFileOf(context);
-    const restored = await beginOrigin(context.location(), file, context.io.now);
+    const restored = await beginNewOrigin(context.requireMirror(), file, context.io.now);
     if (restored === null) throw nothingSealed();
-    context.printNotice(describeRestored(restored));
+    context.printNotice(describeRestoredLog(restored));
   },
 });
 
@@ -74,8 +74,8 @@ const CHECKPOINT = defineCommand({
   summary: 'Print the newest signed checkpoint',
   details: 'Anyone who keeps a copy can later prove whether the log was rewritten.',
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
-  run: async ({ location, io, printNotice }) => {
-    const newest = await withLog(location(), port => port.checkpoint(ALL));
+  run: async ({ requireMirror, io, printNotice }) => {
+    const newest = await withEvidenceLog(requireMirror(), port => port.checkpoint(ALL));
     if (newest === null) throw nothingSealed();
     io.stdout.write(newest.note);
     printNotice(`Covers ${newest.size} leaves. Send it to someone who does not run this mirror.`);
@@ -87,15 +87,15 @@ const EXPORT = defineCommand({
   details:
     'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror.',
   args: {
-    what: required(text('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05')),
-    folder: required(text('folder', 'a new or empty folder')),
+    what: makeRequired(text('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05')),
+    folder: makeRequired(text('folder', 'a new or empty folder')),
   },
   options: {
     since: text(
       'checkpoint',
       'file of an older checkpoint; the folder proves that the log continues from it',
     ),
-    asOf: date('use the newest checkpoint signed by the end of'),
+    asOf: definePastDate('use the newest checkpoint signed by the end of'),
   },
   examples: [
     'carbon-mirror evidence export 2025 evidence-2025 --since checkpoint-2025-01-31.txt',
@@ -105,12 +105,12 @@ const EXPORT = defineCommand({
     const { EvidenceError } = await import('../../../evidence/errors.js');
     const { headOf } = await import('../../../evidence/checkpoint.js');
     const { writeEvidence } = await import('./export.js');
-    const written = await withLog(context.location(), port => {
+    const written = await withEvidenceLog(context.requireMirror(), port => {
       const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
       const at = asOf === undefined ? null : Date.parse(asOf.until);
       return writeEvidence(context, port, { what, folder, asOf: at, since: older });
     }).catch((error: unknown) => {
-      throw error instanceof EvidenceError ? checkFault(`Not exported: ${error.message}.`) : error;
+      throw error instanceof EvidenceError ? createCheckError(`Not exported: ${error.message}.`) : error;
     });
     if (written === null) throw nothingSealed();
     context.printNotice(
@@ -127,16 +127,16 @@ export const EVIDENCE: CommandGroup = {
 };
 
 function nothingSealed() {
-  return notThereFault('Nothing is sealed yet.', [
+  return createNotFoundError('Nothing is sealed yet.', [
     'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',
     'The worker reads the key when it starts, and seals within a minute.',
   ]);
 }
 
-function keyFileOf({ settings }: CommandContext): string {
-  const file = settings().env['EVIDENCE_KEY_FILE'];
+function keyFileOf({ findMirror }: CommandContext): string {
+  const file = findMirror().env['EVIDENCE_KEY_FILE'];
   if (file) return file;
-  throw usageFault(
+  throw createUsageError(
     'EVIDENCE_KEY_FILE is not set. It names the file of the signing key.',
     'For example: EVIDENCE_KEY_FILE=/etc/carbon-mirror/evidence.key carbon-mirror evidence init',
   );

@@ -9,9 +9,9 @@ import { readHistory } from '../../../query/lists/find.js';
 import { readOrganizationNames } from '../../../query/names.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { CommandContext } from '../../context.js';
-import { checkFault } from '../../exit.js';
-import { findRowsByName, findOrganizationId } from '../../find/in-mirror.js';
-import { createSummedFolder } from '../../output/summed-folder.js';
+import { createCheckError } from '../../exit.js';
+import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
+import { createChecksummedFolder } from '../../output/checksummed-folder.js';
 import { createTotals, pageHead, pageRow } from './page.js';
 
 const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
@@ -23,11 +23,11 @@ export async function writeEvidence(
   { what, folder, asOf, since }: { what: string; folder: string } & Pick<Exporting, 'asOf' | 'since'>,
 ) {
   const { exportEvidence } = await import('../../../evidence/export.js');
-  const interrupted = context.io.interruption();
-  const reader = await context.reader();
-  const pdfs = await context.pdfs();
+  const interrupted = context.io.createInterruptSignal();
+  const reader = await context.openReader();
+  const pdfs = await context.openPdfs();
   const asked = await readWhat(reader, what);
-  const into = createSummedFolder(folder, interrupted);
+  const into = createChecksummedFolder(folder, interrupted);
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const totals = createTotals(names);
   const title = `Evidence of ${asked.what} ${asked.which}`;
@@ -46,7 +46,7 @@ export async function writeEvidence(
       const pdf = `certificates/${hash}.pdf`;
       if (document !== null && !into.has(json)) into.append(json, document);
       if (stored !== null && !into.has(pdf) && !(await into.copy(pdfs, stored, pdf, hash)))
-        throw checkFault(
+        throw createCheckError(
           `The certificate ${stored} changed since it was downloaded.`,
           'See "carbon-mirror verify".',
         );
@@ -65,7 +65,10 @@ export async function writeEvidence(
   into.append('deliveries.txt', deliveries.map(each => `${JSON.stringify(each)}\n`).join(''));
   if (rows === 0) {
     rmSync(folder, { recursive: true });
-    throw checkFault(`Nothing was written: no row of ${asked.what} ${asked.which} is sealed yet.`, UNSEALED);
+    throw createCheckError(
+      `Nothing was written: no row of ${asked.what} ${asked.which} is sealed yet.`,
+      UNSEALED,
+    );
   }
   const { size, note } = exported.checkpoint;
   into.append('check.sh', readFileSync(SCRIPT));

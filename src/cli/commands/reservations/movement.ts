@@ -1,18 +1,25 @@
 import { CREDIT_ACTIONS } from '../../../registry/model.js';
-import { usageFault } from '../../exit.js';
-import { registryId, choice, type CommandArguments, required, toOptionName, text } from '../../options.js';
+import { createUsageError } from '../../exit.js';
+import {
+  defineRegistryId,
+  defineChoice,
+  type ParsedParameters,
+  makeRequired,
+  toOptionName,
+  text,
+} from '../../options.js';
 
 /** What a reservation is finished with. */
 export const MOVEMENT = {
-  action: required(choice('action', 'what to do with the credits', CREDIT_ACTIONS)),
-  receiverId: registryId('--receiver-id', 'id of the organization that receives the credits'),
+  action: makeRequired(defineChoice('action', 'what to do with the credits', CREDIT_ACTIONS)),
+  receiverId: defineRegistryId('--receiver-id', 'id of the organization that receives the credits'),
   receiverAddress: text('address', 'or its blockchain address: 0x and 40 hexadecimal digits'),
   beneficiary: text('name', 'beneficiary of the retirement'),
   reason: text('text', 'reason for the retirement'),
   comment: text('text', 'comment on the retirement'),
 };
 
-type Typed = CommandArguments<typeof MOVEMENT>;
+type Typed = ParsedParameters<typeof MOVEMENT>;
 type Words = readonly (keyof Typed)[];
 
 const GIVING: Words = ['receiverId', 'receiverAddress'];
@@ -32,9 +39,10 @@ export function readMovement(typed: Typed) {
     ...(action !== 'transfer' && beneficiaryName === undefined ? ['--beneficiary'] : []),
     ...(action !== 'transfer' && reason === undefined ? ['--reason'] : []),
   ];
-  if (missing.length > 0) throw usageFault(`--action ${action} requires ${missing.join(' and ')}.`);
+  if (missing.length > 0) throw createUsageError(`--action ${action} requires ${missing.join(' and ')}.`);
   const foreign = given(FOREIGN[action]);
-  if (foreign.length > 0) throw usageFault(`--action ${action} does not accept ${foreign.join(' or ')}.`);
+  if (foreign.length > 0)
+    throw createUsageError(`--action ${action} does not accept ${foreign.join(' or ')}.`);
   const retirementData = action === 'transfer' ? undefined : { reason, beneficiaryName, comment };
   return { receiverId, receiverAddress, retirementData };
 }

@@ -2,8 +2,8 @@ import { readByName } from '../../../query/lists/find.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
 import { LISTS } from '../../../resources/lists.js';
 import type { CommandContext } from '../../context.js';
-import { usageFault } from '../../exit.js';
-import { findRowsByName, findInstallationOn } from '../../find/in-mirror.js';
+import { createUsageError } from '../../exit.js';
+import { findRowsByName, findInstallationOfOrganization } from '../../find/find-rows.js';
 
 export interface Reached {
   readonly client: RegistryClient;
@@ -14,8 +14,11 @@ export interface Reached {
 
 /** The registry, as the app that is installed on an organization. */
 export async function reach(context: CommandContext, named: string): Promise<Reached> {
-  const client = await context.client();
-  const { id: installationId, organizationId } = await findInstallationOn(await context.reader(), named);
+  const client = await context.connectRegistry();
+  const { id: installationId, organizationId } = await findInstallationOfOrganization(
+    await context.openReader(),
+    named,
+  );
   const owner = client.organization(installationId, organizationId);
   return { client, owner, organizationId, installationId };
 }
@@ -26,7 +29,7 @@ export async function findCredit(
   named: string,
   organizationId: string,
 ): Promise<string> {
-  const [reader, of] = [await context.reader(), { organizationId }];
+  const [reader, of] = [await context.openReader(), { organizationId }];
   const read = async (name: string) => await readByName(reader, LISTS.warehouse, name, of);
   const [found] = await findRowsByName(reader, LISTS.warehouse, named, read, of);
   return String(found?.['credit_id'] ?? named);
@@ -38,14 +41,14 @@ export async function findReservation(
   named: string,
   organization: string | undefined,
 ) {
-  const reader = await context.reader();
+  const reader = await context.openReader();
   const read = async (name: string) => await readByName(reader, LISTS.reservations, name);
   const known = await findRowsByName(reader, LISTS.reservations, named, read);
   const [row] = known;
   const owner = known.length === 1 ? String(row?.['organization_id']) : null;
   const whose = organization ?? owner;
   if (whose !== null) return { id: String(row?.['id'] ?? named), whose };
-  throw usageFault(
+  throw createUsageError(
     `The mirror ${known.length === 0 ? 'does not know' : 'knows several organizations with'} "${named}".`,
     'Name its organization with --organization ID.',
   );

@@ -4,19 +4,32 @@ import { getReservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
 import { defineCommand } from '../../command.js';
 import type { CommandContext } from '../../context.js';
-import { checkFault } from '../../exit.js';
-import { registryId, HOW_NAMED, required, demandPrintable, text, parsedText, YES } from '../../options.js';
-import type { Row } from '../../output/output.js';
-import { toColumns, formatRow } from '../../output/sheet.js';
+import { createCheckError } from '../../exit.js';
+import {
+  defineRegistryId,
+  NAME_HINT,
+  makeRequired,
+  assertPrintable,
+  text,
+  defineParsedText,
+  YES_OPTION,
+} from '../../options.js';
+import type { Row } from '../../output/formats.js';
+import { toMirrorColumns, formatRowSheet } from '../../output/row-sheet.js';
 import { confirm } from './confirm.js';
 import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { findCredit, findReservation, type Reached, reach } from './reach.js';
 
-const CREDIT = parsedText('id', 'credit id, or its start', given => demandPrintable('--credit-id', given));
-const WHOLE_ID = registryId('the reservation', 'reservation id, or its start');
+const CREDIT = defineParsedText('id', 'credit id, or its start', given =>
+  assertPrintable('--credit-id', given),
+);
+const WHOLE_ID = defineRegistryId('the reservation', 'reservation id, or its start');
 /** A table prints `…` behind the beginning of an id. */
 const ID = {
-  id: required({ ...WHOLE_ID, parse: (given, io) => WHOLE_ID.parse(String(given).replace(/…$/, ''), io) }),
+  id: makeRequired({
+    ...WHOLE_ID,
+    parse: (given, io) => WHOLE_ID.parse(String(given).replace(/…$/, ''), io),
+  }),
 };
 const OWNER = text('name', 'the organization it belongs to, if the mirror does not know it yet');
 const AS_JSON = { json: 'print the reservation as JSON' };
@@ -25,9 +38,9 @@ const create = defineCommand({
   summary: 'Reserve credits for ten minutes',
   details: 'If it is not finished by then, the registry releases the credits.',
   options: {
-    organization: required(text('name', `the organization that offers the credits${HOW_NAMED}`)),
-    creditId: required(CREDIT),
-    amount: required(text('tonnes', 'amount in tonnes')),
+    organization: makeRequired(text('name', `the organization that offers the credits${NAME_HINT}`)),
+    creditId: makeRequired(CREDIT),
+    amount: makeRequired(text('tonnes', 'amount in tonnes')),
   },
   formats: AS_JSON,
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
@@ -50,7 +63,7 @@ const finish = defineCommand({
     organization: OWNER,
     ...MOVEMENT,
     transferComment: text('text', 'comment on the transfer'),
-    yes: YES,
+    yes: YES_OPTION,
   },
   formats: AS_JSON,
   examples: [
@@ -63,7 +76,7 @@ const finish = defineCommand({
       asks: what => describeMovement(what, given),
       call: ({ owner }, id) => owner.finishReservation(id, action, body),
     });
-    if (FAILED.includes(ended?.state?.toLowerCase() ?? '')) throw checkFault(NOT_CARRIED_OUT);
+    if (FAILED.includes(ended?.state?.toLowerCase() ?? '')) throw createCheckError(NOT_CARRIED_OUT);
     if (ended !== null && action !== 'transfer') context.printNotice(MAY_WAIT);
   },
 });
@@ -71,7 +84,7 @@ const finish = defineCommand({
 const cancel = defineCommand({
   summary: 'Release reserved credits',
   args: ID,
-  options: { organization: OWNER, yes: YES },
+  options: { organization: OWNER, yes: YES_OPTION },
   formats: AS_JSON,
   examples: ['carbon-mirror reservations cancel ID'],
   run: (context, given) =>
@@ -122,8 +135,8 @@ async function show(
   tells: readonly string[],
 ): Promise<void> {
   const row = made === null ? null : rowOf(made, reached);
-  if (context.format === 'json') await context.value(row);
-  else if (row !== null) await context.printLines(...formatRow({ ...row, document: null }));
+  if (context.format === 'json') await context.printJson(row);
+  else if (row !== null) await context.printLines(...formatRowSheet({ ...row, document: null }));
   context.printNotice(...tells);
   await lookAgain(context, reached.installationId);
 }
@@ -134,7 +147,7 @@ function rowOf(made: Reservation, { client, organizationId }: Reached): Row {
   const state = getReservationState(made, now);
   const seconds = Math.floor((Date.parse(made.reservedToDate ?? '') - now) / 1000);
   return {
-    ...toColumns(LISTS.reservations, made),
+    ...toMirrorColumns(LISTS.reservations, made),
     organization_id: organizationId,
     state_now: state,
     seconds_left: state === 'outstanding' && seconds > 0 ? seconds : null,
@@ -148,7 +161,7 @@ function rowOf(made: Reservation, { client, organizationId }: Reached): Row {
  */
 async function lookAgain(context: CommandContext, installationId: string): Promise<void> {
   try {
-    await (await context.inbox()).enqueue([installationJob(installationId, null, 'person')]);
+    await (await context.openInbox()).enqueue([installationJob(installationId, null, 'person')]);
     context.printNotice('The mirror will show it after the next read by a worker.');
   } catch (error) {
     context.printNotice(

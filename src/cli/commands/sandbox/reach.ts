@@ -1,8 +1,8 @@
 import { type ControlClient, ControlError } from '../../../sandbox/control/client.js';
 import type { CommandContext } from '../../context.js';
-import { CommandFault, EXIT, type ExitCode, usageFault } from '../../exit.js';
+import { CommandError, EXIT, type ExitCode, createUsageError } from '../../exit.js';
 import { text } from '../../options.js';
-import { isOnThisMachine } from '../../this-machine.js';
+import { isLoopbackUrl } from '../../loopback.js';
 import { findSandbox } from '../demo/sandbox.js';
 
 export const SANDBOX_URL = text(
@@ -13,7 +13,7 @@ export const SANDBOX_URL = text(
 const EXIT_BY_STATUS: Readonly<Record<number, ExitCode>> = {
   400: EXIT.usage,
   403: EXIT.notAuthorized,
-  404: EXIT.notThere,
+  404: EXIT.notFound,
   409: EXIT.checkFailed,
 };
 
@@ -22,21 +22,21 @@ export async function reachSandbox(context: CommandContext, named: string | unde
   const url = sandboxUrl(context, named);
   const found = await findSandbox(url);
   const advice = 'Start one with "carbon-mirror sandbox start", or give its URL with --url.';
-  if (found === null) throw new CommandFault(EXIT.unreachable, `No sandbox answers at ${url}.`, advice);
+  if (found === null) throw new CommandError(EXIT.unreachable, `No sandbox answers at ${url}.`, advice);
   const control: ControlClient = (...asked) => found(...asked).catch(refuse);
   return { url, control };
 }
 
-function sandboxUrl({ settings }: CommandContext, named: string | undefined): string {
+function sandboxUrl({ findMirror }: CommandContext, named: string | undefined): string {
   if (named !== undefined) return demandLoopback(named, '--url');
-  const { REGISTRY_BASE_URL: base, SANDBOX_PORT: port } = settings().env;
+  const { REGISTRY_BASE_URL: base, SANDBOX_PORT: port } = findMirror().env;
   return base ? demandLoopback(base, 'REGISTRY_BASE_URL') : `http://127.0.0.1:${port || '8090'}`;
 }
 
 /** What is said to a sandbox must not reach a real registry. */
 function demandLoopback(url: string, from: string): string {
-  if (isOnThisMachine(url)) return url;
-  throw usageFault(
+  if (isLoopbackUrl(url)) return url;
+  throw createUsageError(
     `${from} is not a URL on this machine. A sandbox is only reachable from its own machine.`,
     'Give its URL with --url, such as --url http://127.0.0.1:8090.',
   );
@@ -45,5 +45,5 @@ function demandLoopback(url: string, from: string): string {
 function refuse(error: unknown): never {
   if (!(error instanceof ControlError)) throw error;
   const exitCode = EXIT_BY_STATUS[error.statusCode] ?? EXIT.unreachable;
-  throw new CommandFault(exitCode, `The sandbox: ${error.message}`);
+  throw new CommandError(exitCode, `The sandbox: ${error.message}`);
 }

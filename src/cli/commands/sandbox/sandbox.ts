@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { PERMISSION_NAMES } from '../../../sandbox/registry/permissions.js';
 import { LANDING_PATH } from '../../../webhook/pages.js';
 import { type CommandGroup, defineCommand } from '../../command.js';
-import { usageFault } from '../../exit.js';
+import { createUsageError } from '../../exit.js';
 import { writeStdout } from '../../io.js';
-import { choice, required, text, textList, parsedText } from '../../options.js';
-import { toJson } from '../../output/output.js';
-import { valueAt } from '../../value-at.js';
+import { defineChoice, makeRequired, text, defineTextList, defineParsedText } from '../../options.js';
+import { toJson } from '../../output/formats.js';
+import { getValueAtPath } from '../../value-at-path.js';
 import { envLine } from '../demo/settings.js';
 import { reachSandbox, SANDBOX_URL } from './reach.js';
 import { START } from './start.js';
@@ -17,9 +17,9 @@ const RECEIVER = 'http://127.0.0.1:8080';
 const app = defineCommand({
   summary: 'Register an app and print its settings',
   details: 'Save the output as a .env file.',
-  args: { name: required(text('name', 'name of the app')) },
+  args: { name: makeRequired(text('name', 'name of the app')) },
   options: {
-    permission: textList('name', `permissions to request: ${PERMISSION_NAMES.join(', ')}`),
+    permission: defineTextList('name', `permissions to request: ${PERMISSION_NAMES.join(', ')}`),
     webhookUrl: text('url', `URL for its webhooks (default: ${RECEIVER}/webhooks)`),
     webhookSecret: text('text', 'secret that signs its webhooks (default: random)'),
     url: SANDBOX_URL,
@@ -29,7 +29,7 @@ const app = defineCommand({
     const { url, control } = await reachSandbox(context, named);
     const secret = webhookSecret ?? randomBytes(32).toString('hex');
     const status = await control('GET', '/status');
-    const profile = valueAt(status, 'profile');
+    const profile = getValueAtPath(status, 'profile');
     const made = await control('POST', '/apps', {
       name,
       permissions,
@@ -40,14 +40,16 @@ const app = defineCommand({
     });
     const settings = {
       REGISTRY_BASE_URL: url,
-      REGISTRY_HEADER_PREFIX: String(valueAt(status, 'headerPrefix')),
-      REGISTRY_APP_ID: String(valueAt(made, 'id')),
-      REGISTRY_PRIVATE_KEY_FILE: resolve(String(valueAt(made, 'privateKeyFile'))),
+      REGISTRY_HEADER_PREFIX: String(getValueAtPath(status, 'headerPrefix')),
+      REGISTRY_APP_ID: String(getValueAtPath(made, 'id')),
+      REGISTRY_PRIVATE_KEY_FILE: resolve(String(getValueAtPath(made, 'privateKeyFile'))),
       WEBHOOK_SECRETS: secret,
     };
     for (const [key, value] of Object.entries(settings)) await writeStdout(context.io, envLine(key, value));
     if (typeof profile === 'string') context.printNotice(`The sandbox uses the profile ${profile}.`);
-    context.printNotice(`Next: carbon-mirror install-url ${String(valueAt(made, 'nameId'))} --env-file FILE`);
+    context.printNotice(
+      `Next: carbon-mirror install-url ${String(getValueAtPath(made, 'nameId'))} --env-file FILE`,
+    );
   },
 });
 
@@ -58,10 +60,10 @@ const call = defineCommand({
   details:
     'Act as users of the registry, or do what only a sandbox can: drop webhooks, move the clock, inject faults.',
   args: {
-    method: required(choice('method', 'HTTP method', METHODS)),
-    path: required(text('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
+    method: makeRequired(defineChoice('method', 'HTTP method', METHODS)),
+    path: makeRequired(text('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
   },
-  options: { data: parsedText('json', 'request body', readJson), url: SANDBOX_URL },
+  options: { data: defineParsedText('json', 'request body', readJson), url: SANDBOX_URL },
   examples: [
     'carbon-mirror sandbox call GET /organizations',
     `carbon-mirror sandbox call POST /installations --data '{"appId":"ID","organizationId":"ID"}'`,
@@ -71,7 +73,8 @@ const call = defineCommand({
     `carbon-mirror sandbox call POST /faults --data '{"kind":"status","options":{"status":503},"count":3}'`,
   ],
   run: async (context, { method, path, data, url }) => {
-    if (!path.startsWith('/')) throw usageFault(`Expected a path such as /organizations, got "${path}".`);
+    if (!path.startsWith('/'))
+      throw createUsageError(`Expected a path such as /organizations, got "${path}".`);
     const { control } = await reachSandbox(context, url);
     const answer = await control(method, path, data);
     await writeStdout(context.io, `${toJson(answer, 2)}\n`);
@@ -82,7 +85,7 @@ function readJson(said: string): unknown {
   try {
     return JSON.parse(said);
   } catch {
-    throw usageFault(`--data: expected JSON, got "${said}".`);
+    throw createUsageError(`--data: expected JSON, got "${said}".`);
   }
 }
 

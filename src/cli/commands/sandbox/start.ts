@@ -4,12 +4,19 @@ import type { SandboxOptions } from '../../../sandbox/options.js';
 import type { Sandbox } from '../../../sandbox/sandbox.js';
 import { defineCommand } from '../../command.js';
 import type { CommandContext } from '../../context.js';
-import { usageFault } from '../../exit.js';
+import { createUsageError } from '../../exit.js';
 import type { Io } from '../../io.js';
 import { formatCount } from '../../../text/numbers.js';
-import { dataFolder } from '../../mirror-location.js';
-import { choice, flag, parseWholeNumber, text, textList, wholeNumber } from '../../options.js';
-import { aborted } from '../../processes/service.js';
+import { getDataFolder } from '../../mirror-location.js';
+import {
+  defineChoice,
+  defineFlag,
+  parseWholeNumber,
+  text,
+  defineTextList,
+  defineWholeNumber,
+} from '../../options.js';
+import { waitForAbort } from '../../processes/service.js';
 
 const DEFAULT_PORT = '8090';
 /** Of a world whose size is told and whose number is not. */
@@ -21,13 +28,16 @@ export const START = defineCommand({
   options: {
     port: text('n', `port to listen on; 0 for any free port (default: SANDBOX_PORT, else ${DEFAULT_PORT})`),
     folder: text('path', 'data folder (default: sandbox in DATA_DIR)'),
-    seed: wholeNumber('--seed', 'start with generated data; the same number always gives the same data'),
-    organizations: wholeNumber('--organizations', 'number of organizations to generate'),
-    credits: wholeNumber('--credits', 'number of credits to generate'),
-    retirements: wholeNumber('--retirements', 'number of retirements to generate'),
-    strict: flag('refuse calls without a version header, and JWTs without iat or alg'),
-    profile: choice('name', 'answer strictly as the public documentation shows', ['as-documented']),
-    name: textList('host', 'host names under which a proxy serves the install page'),
+    seed: defineWholeNumber(
+      '--seed',
+      'start with generated data; the same number always gives the same data',
+    ),
+    organizations: defineWholeNumber('--organizations', 'number of organizations to generate'),
+    credits: defineWholeNumber('--credits', 'number of credits to generate'),
+    retirements: defineWholeNumber('--retirements', 'number of retirements to generate'),
+    strict: defineFlag('refuse calls without a version header, and JWTs without iat or alg'),
+    profile: defineChoice('name', 'answer strictly as the public documentation shows', ['as-documented']),
+    name: defineTextList('host', 'host names under which a proxy serves the install page'),
   },
   formats: { json: 'print URL, port and folder as JSON' },
   examples: [
@@ -43,7 +53,7 @@ export const START = defineCommand({
     const world = Object.fromEntries(sizes.filter(([, size]) => size !== undefined));
     const isSized = Object.keys(world).length > 0;
     const seed = given.seed ?? (isSized ? SEED : undefined);
-    const folder = resolve(given.folder ?? join(dataFolder(io.env), 'sandbox'));
+    const folder = resolve(given.folder ?? join(getDataFolder(io.env), 'sandbox'));
     const options = {
       port: readPort(given.port, io),
       folder,
@@ -54,14 +64,14 @@ export const START = defineCommand({
       ...(seed !== undefined && { seed }),
       ...(isSized && { world }),
     };
-    const interrupted = io.interruption();
+    const interrupted = io.createInterruptSignal();
     const sandbox = await open(options);
     try {
       const { url, port } = sandbox;
       await context.printLines(context.format === 'json' ? JSON.stringify({ url, port, folder }) : url);
       introduce(context, sandbox, options);
-      io.tellParent({ ready: 'sandbox', port });
-      await aborted(interrupted);
+      io.sendToParent({ ready: 'sandbox', port });
+      await waitForAbort(interrupted);
     } finally {
       await sandbox.close();
     }
@@ -72,13 +82,15 @@ function readPort(given: string | undefined, { env }: Io): number {
   const from = given === undefined ? 'SANDBOX_PORT' : '--port';
   const port = parseWholeNumber(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
   if (port <= 65_535) return port;
-  throw usageFault(`Expected a port from 0 to 65535, got "${port}".`);
+  throw createUsageError(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
 function readPrefix({ env }: Io): string {
   const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
-  throw usageFault(`REGISTRY_HEADER_PREFIX: expected a word of letters, digits and -, got "${prefix}".`);
+  throw createUsageError(
+    `REGISTRY_HEADER_PREFIX: expected a word of letters, digits and -, got "${prefix}".`,
+  );
 }
 
 type Asked = SandboxOptions & { readonly folder: string };
@@ -93,7 +105,7 @@ async function open(asked: Asked): Promise<Sandbox> {
     const isError = error instanceof Error && !('code' in error);
     const isRefusal = isError && (error.constructor === Error || error instanceof RangeError);
     const advice = 'Remove --seed and the sizes, or choose another --folder.';
-    throw isRefusal ? usageFault(`${error.message}.`, advice) : error;
+    throw isRefusal ? createUsageError(`${error.message}.`, advice) : error;
   }
 }
 

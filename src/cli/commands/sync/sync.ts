@@ -10,25 +10,25 @@ import { wordsOf } from '../../../query/freshness/words.js';
 import { RESOURCES } from '../../../sync/plan.js';
 import { truncateName } from '../../../text/clean-text.js';
 import { defineCommand } from '../../command.js';
-import { checkFault, CommandFault, EXIT, type ExitCode } from '../../exit.js';
-import { toExitCode } from '../../faults/explain.js';
-import { choice, flag, ORGANIZATION } from '../../options.js';
+import { createCheckError, CommandError, EXIT, type ExitCode } from '../../exit.js';
+import { getExitCodeOfJobError } from '../../errors/explain-error.js';
+import { defineChoice, defineFlag, ORGANIZATION_OPTION } from '../../options.js';
 import { formatCount, formatWithCommas } from '../../../text/numbers.js';
 
 const ALL = [...RESOURCES, 'certificates'];
 const SHAPE = {
-  keep: ['organization', 'resource', 'state'],
-  tonnes: ['added', 'changed', 'removed', 'unchanged'],
-  none: '',
+  importantColumns: ['organization', 'resource', 'state'],
+  tonneColumns: ['added', 'changed', 'removed', 'unchanged'],
+  emptyMessage: '',
 };
 
 export const SYNC = defineCommand({
   summary: 'Read the registry now',
   details: 'Uses the running worker. Without one, this process reads.',
   options: {
-    organization: ORGANIZATION,
-    resource: choice('name', 'only this resource', ALL),
-    full: flag(
+    organization: ORGANIZATION_OPTION,
+    resource: defineChoice('name', 'only this resource', ALL),
+    full: defineFlag(
       'also re-read what was read just now, compare every column, and download every certificate again',
     ),
   },
@@ -39,25 +39,25 @@ export const SYNC = defineCommand({
   ],
   run: async (context, typed) => {
     const { askForSync, follow } = await import('./work.js');
-    const { io, format, reader, rows, value, printLines, printNotice } = context;
-    const interrupted = io.interruption();
+    const { io, format, openReader, printRows, printJson, printLines, printNotice } = context;
+    const interrupted = io.createInterruptSignal();
     const startedAt = io.now();
     const asked = await askForSync(context, typed);
     const { jobs, by } = await follow(context, asked, interrupted);
     const resources = typed.resource === undefined ? ALL : [typed.resource];
-    const synced = await readSynced(await reader(), asked, resources);
+    const synced = await readSynced(await openReader(), asked, resources);
     const failures = jobs.filter(({ state }) => state !== 'done');
     const seconds = (io.now() - startedAt) / 1000;
-    if (format === 'json') await value({ by, seconds, resources: synced, failures });
+    if (format === 'json') await printJson({ by, seconds, resources: synced, failures });
     else if (synced.length > 0) {
       const shown = countOrganizations(synced) < 2 ? synced : synced.filter(isWorthShowing);
       const told = shown.map(row => ({ ...row, state: wordsOf(row) }));
-      if (told.length > 0) await rows(SYNCED_COLUMNS, told, SHAPE);
+      if (told.length > 0) await printRows(SYNCED_COLUMNS, told, SHAPE);
       await printLines(describeSynced(synced));
     }
     demandWhole(failures, synced, typed.organization);
-    if (synced.length === 0 && typed.resource === 'members' && (await countKnown(await reader())) > 0)
-      throw checkFault(
+    if (synced.length === 0 && typed.resource === 'members' && (await countKnown(await openReader())) > 0)
+      throw createCheckError(
         'Members were not read, because they are not mirrored.',
         'Set MIRROR_MEMBERS=on to mirror them.',
       );
@@ -78,25 +78,25 @@ function demandWhole(
   const unread = rows.filter(row => row.refused || isFailing(row));
   const closed = rows.find(({ reason }) => reason === 'suspended' || reason === 'uninstalled');
   if (failures.length > 0) {
-    const codes = failures.map(({ error_or_pause_code: code }) => toExitCode(code ?? ''));
+    const codes = failures.map(({ error_or_pause_code: code }) => getExitCodeOfJobError(code ?? ''));
     const exitCode = GRAVEST_FIRST.find(code => codes.includes(code)) ?? EXIT.checkFailed;
     const todo = 'Waiting jobs are retried by the next worker or the next "carbon-mirror sync".';
-    throw new CommandFault(exitCode, failures.map(describeFailure), todo);
+    throw new CommandError(exitCode, failures.map(describeFailure), todo);
   }
   if (unread.length > 0) {
     const exitCode = unread.some(({ refused }) => refused) ? EXIT.notAuthorized : EXIT.checkFailed;
     const isUnconfirmed = unread.some(({ reason }) => reason === 'removals_unconfirmed');
     const when = isUnconfirmed ? 'in a minute' : 'now';
     const todo = `A worker reads it again automatically. To retry it yourself, run "carbon-mirror sync" ${when}.`;
-    throw new CommandFault(exitCode, unread.map(describeUnread), todo);
+    throw new CommandError(exitCode, unread.map(describeUnread), todo);
   }
   if (organization !== undefined && closed !== undefined) {
     const found = `The app is ${closed.reason} on ${truncateName(closed.organization)}, so the registry refuses every read.`;
     const todo = 'An administrator of the organization can change this at the registry.';
-    throw new CommandFault(EXIT.notAuthorized, found, todo);
+    throw new CommandError(EXIT.notAuthorized, found, todo);
   }
   if (rows.length > 0 && !rows.some(wasRead))
-    throw checkFault(
+    throw createCheckError(
       'No list could be read.',
       'The states above say why; "carbon-mirror doctor" says what to do.',
     );

@@ -9,9 +9,9 @@ import {
 import { readTargets } from '../../../query/at-registry.js';
 import { discoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
-import { checkFault, demandNotInterrupted } from '../../exit.js';
+import { createCheckError, throwIfInterrupted } from '../../exit.js';
 import { type CommandContext, type MirrorLocation } from '../../context.js';
-import { findInstallationOn } from '../../find/in-mirror.js';
+import { findInstallationOfOrganization } from '../../find/find-rows.js';
 import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningProcess } from '../../../app/running-process.js';
@@ -34,12 +34,12 @@ export async function askForSync(
 ): Promise<Asked> {
   const { io, printNotice } = context;
   const isConfigured = findRegistrySettings(io.env).length > 0;
-  const { engine } = isConfigured ? context.settings() : context.location();
+  const { engine } = isConfigured ? context.findMirror() : context.requireMirror();
   await engine.prepare(['inbox', 'mirror'], io.now(), what =>
     printNotice(`Waiting up to a minute for the database: ${what}.`),
   );
-  const reader = await context.reader();
-  const one = organization === undefined ? null : await findInstallationOn(reader, organization);
+  const reader = await context.openReader();
+  const one = organization === undefined ? null : await findInstallationOfOrganization(reader, organization);
   const organizationId = one?.organizationId ?? null;
   const mark = await readMark(reader, io.now());
   const targets = await readTargets(reader, organizationId);
@@ -51,7 +51,7 @@ export async function askForSync(
     return Object.keys(payload).length === 0 ? job : { ...job, payload };
   });
   const jobs = organizationId === null ? [...looks, discoverJob('person')] : looks;
-  return { mark, jobs: await (await context.inbox()).enqueue(jobs), organizationId };
+  return { mark, jobs: await (await context.openInbox()).enqueue(jobs), organizationId };
 }
 
 const POLL_MS = 200;
@@ -60,8 +60,8 @@ const NOBODY_AFTER_MS = 1500;
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
 export async function follow(context: CommandContext, asked: Asked, interrupted: AbortSignal) {
-  const { io, location } = context;
-  const reader = await context.reader();
+  const { io, requireMirror } = context;
+  const reader = await context.openReader();
   let idleSince: number | null = null;
   let own: RunningProcess | null = null;
   try {
@@ -73,12 +73,12 @@ export async function follow(context: CommandContext, asked: Asked, interrupted:
       const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
       idleSince = idle ? (idleSince ?? io.now()) : null;
       if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
-        demandRoom(location());
+        demandRoom(requireMirror());
         own ??= await startOwnWorker(context);
       }
       const pause = sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
       await Promise.race([pause, ...(own === null ? [] : [own.failed])]);
-      demandNotInterrupted(interrupted, LEFT_EARLY);
+      throwIfInterrupted(interrupted, LEFT_EARLY);
     }
   } finally {
     await own?.stop();
@@ -92,7 +92,7 @@ const LEFT_EARLY =
 function demandRoom({ engine }: MirrorLocation): void {
   const disk = engine.lookAtDisk();
   if (!disk?.paused) return;
-  throw checkFault(
+  throw createCheckError(
     `Reads and certificates are paused: ${describeDisk(disk)}.`,
     'The jobs wait until there is disk space and a worker.',
   );
@@ -115,8 +115,8 @@ function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-async function startOwnWorker({ io, location, printNotice }: CommandContext): Promise<RunningProcess> {
-  const settings = await readSettings(location().env, 'work');
+async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
+  const settings = await readSettings(requireMirror().env, 'work');
   const mask = createMask([settings.privateKey]);
   const log = createLog({ level: 'silent', mask, now: io.now, pretty: false });
   printNotice('No worker is running: reading in this process.');

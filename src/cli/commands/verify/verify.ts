@@ -9,13 +9,13 @@ import { countFindings } from '../../../query/history/findings.js';
 import { isListResource } from '../../../resources/lists.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../../text/numbers.js';
 import { truncateName } from '../../../text/clean-text.js';
-import { verifyFiles } from '../../certificate-files.js';
+import { verifyCertificateFiles } from '../../certificate-files.js';
 import { defineCommand } from '../../command.js';
 import type { CommandContext } from '../../context.js';
-import { checkFault, demandNotInterrupted, usageFault } from '../../exit.js';
-import { describeCounts, ON_FINDINGS } from '../../health.js';
-import { countUnchecked, describeUnchecked, verifySealed } from '../../sealed.js';
-import { flag, text } from '../../options.js';
+import { createCheckError, throwIfInterrupted, createUsageError } from '../../exit.js';
+import { describeFindingCounts, FINDINGS_ADVICE } from '../../health.js';
+import { countUncheckedLeaves, describeUncheckedLeaves, verifyEvidenceLog } from '../../evidence-log.js';
+import { defineFlag, text } from '../../options.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
@@ -25,7 +25,7 @@ export const VERIFY = defineCommand({
   summary: 'Verify databases, evidence log and certificates',
   details: 'With --against-registry, also compares every row with the registry.',
   options: {
-    againstRegistry: flag('read everything again and compare it row by row'),
+    againstRegistry: defineFlag('read everything again and compare it row by row'),
     evidence: text('folder', 'check an evidence folder instead; nothing in it is trusted'),
     key: text('key', 'with --evidence: public key of the log, as printed by "evidence init"'),
     since: text('checkpoint', 'with --evidence: file of an older checkpoint that you received'),
@@ -41,10 +41,11 @@ export const VERIFY = defineCommand({
       const { checkFolder } = await import('../evidence/check.js');
       return await checkFolder(context, evidence, [key ?? '', ...(since === undefined ? [] : [since])]);
     }
-    if (key !== undefined || since !== undefined) throw usageFault('--key and --since require --evidence.');
-    const interrupted = context.io.interruption();
+    if (key !== undefined || since !== undefined)
+      throw createUsageError('--key and --since require --evidence.');
+    const interrupted = context.io.createInterruptSignal();
     const own = await check(context, interrupted);
-    const [sealed, unchecked] = [await verifySealed(context), await countUnchecked(context)];
+    const [sealed, unchecked] = [await verifyEvidenceLog(context), await countUncheckedLeaves(context)];
     const compared = againstRegistry ? await compare(context, interrupted) : null;
     const unsealed = sealed?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
     const found = [...own.faults, ...unsealed, ...(compared?.faults ?? [])];
@@ -56,16 +57,16 @@ export const VERIFY = defineCommand({
       const counts = { rowsChecked: checked, certificates: files, rows, organizations, known };
       const { covered = null, waiting = null } = sealed ?? {};
       const log = { sealed: covered, changesNotSealed: waiting, leavesNotChecked: unchecked };
-      await context.value({ faults, findings, ...counts, ...log, notCompared });
-    } else if (faults.length > 0) await context.rows(['check', 'where', 'fault'], faults);
-    const told = describeCounts(findings);
+      await context.printJson({ faults, findings, ...counts, ...log, notCompared });
+    } else if (faults.length > 0) await context.printRows(['check', 'where', 'fault'], faults);
+    const told = describeFindingCounts(findings);
     if (told !== null)
-      context.printNotice(`Found in the registry's data (not mirror errors): ${told}. ${ON_FINDINGS}`);
+      context.printNotice(`Found in the registry's data (not mirror errors): ${told}. ${FINDINGS_ADVICE}`);
     sayLeft(context, left ?? []);
-    if (unchecked > 0) context.printNotice(`${describeUnchecked(unchecked)}.`);
+    if (unchecked > 0) context.printNotice(`${describeUncheckedLeaves(unchecked)}.`);
     if (faults.length > 0) {
       const faultCount = faults.reduce((sum, { count }) => sum + count, 0);
-      throw checkFault(
+      throw createCheckError(
         `Verification failed: ${formatCount(faultCount, 'fault')}.`,
         compared === null || compared.faults.length < faults.length
           ? '"carbon-mirror sync --full" restores current data from the registry; only a backup restores dates, past versions and damaged files.'
@@ -73,14 +74,14 @@ export const VERIFY = defineCommand({
       );
     }
     if (rows === 0) {
-      throw checkFault(
+      throw createCheckError(
         'Nothing was compared with the registry: no rows can be read there.',
         'See "carbon-mirror status" for the access that each organization grants.',
       );
     }
     if (sealed !== null) context.printNotice(describeSealed(sealed));
     context.printNotice(
-      `${context.location().engine.checked}. The mirror is consistent: ${formatCount(checked, 'row')} (including past versions) and ${formatCount(files, 'certificate')}.`,
+      `${context.requireMirror().engine.checked}. The mirror is consistent: ${formatCount(checked, 'row')} (including past versions) and ${formatCount(files, 'certificate')}.`,
       compared === null
         ? NOT_ASKED
         : `${formatWithCommas(compared.rows)} rows match the registry (${compared.organizations} of ${formatCount(compared.known ?? 0, 'organization')}). Dates and past versions exist only here, so they were not compared.`,
@@ -96,17 +97,17 @@ function describeSealed({ leaves, covered, waiting, erased, removed, syncsKeptSi
 }
 
 /** What contradicts itself, whoever is asked. */
-async function check({ io, location, reader: open, pdfs }: CommandContext, interrupted: AbortSignal) {
+async function check({ io, requireMirror, openReader, openPdfs }: CommandContext, interrupted: AbortSignal) {
   const { findUnderived } = await import('./compare.js');
-  const reader = await open();
+  const reader = await openReader();
   let rows = 0;
   const broken: readonly Broken[] = [
-    ...(await location().engine.findBroken(io.now())),
+    ...(await requireMirror().engine.findBroken(io.now())),
     ...(await findUnderived(reader, looked => void (rows += looked))),
     ...(await findChangedTexts(reader)),
   ];
   const findings = await countFindings(reader);
-  const { checked, faults } = await verifyFiles(reader, await pdfs(), interrupted);
+  const { checked, faults } = await verifyCertificateFiles(reader, await openPdfs(), interrupted);
   const inRows = broken.map(({ law, where, count = 1 }) => ({ check: law, where, fault: 'broken', count }));
   const inFiles = faults.map(({ file, fault }) => ({ check: 'certificates', where: file, fault }));
   return { rows, findings, files: checked, faults: [...inRows, ...inFiles] };
@@ -124,13 +125,13 @@ async function findChangedTexts(reader: Reader): Promise<Broken[]> {
 
 async function compare(context: CommandContext, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
-  const reader = await context.reader();
+  const reader = await context.openReader();
   const compared = await compareWithRegistry({
     reader,
-    client: await context.client(),
+    client: await context.connectRegistry(),
     turn: ({ resource, name }) => {
-      demandNotInterrupted(interrupted);
-      context.io.tellParent({ reading: name });
+      throwIfInterrupted(interrupted);
+      context.io.sendToParent({ reading: name });
       if (context.io.terminal.stderr && isListResource(resource)) context.printNotice(`Reading ${name} ...`);
     },
   });

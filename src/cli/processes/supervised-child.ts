@@ -4,35 +4,35 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createChildEnvironment } from '../../app/config/config.js';
 import { PACKAGE_FOLDER } from '../../package.js';
-import { CommandFault, EXIT } from '../exit.js';
-import { OR_NEXT_PORT } from './service.js';
+import { CommandError, EXIT } from '../exit.js';
+import { NEXT_PORT_VARIABLE } from './service.js';
 import { type Io, printNotice } from '../io.js';
-import { valueAt } from '../value-at.js';
+import { getValueAtPath } from '../value-at-path.js';
 
-export const MAIN = fileURLToPath(new URL('dist/main.js', PACKAGE_FOLDER));
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+export const MAIN_FILE = fileURLToPath(new URL('dist/main.js', PACKAGE_FOLDER));
+const MIN_RESTART_DELAY_MS = 1000;
+const MAX_RESTART_DELAY_MS = 60_000;
 /** Who falls after a longer life is started again after the first pause. */
 const STEADY_MS = 60_000;
 
-export type Role = 'receive' | 'work' | 'console';
+export type ServiceRole = 'receive' | 'work' | 'console';
 
 /** Whoever starts it tells the address of the console. */
-const ARGUMENTS: Readonly<Record<Role, readonly string[]>> = {
+const ARGUMENTS: Readonly<Record<ServiceRole, readonly string[]>> = {
   receive: ['receive'],
   work: ['work'],
   console: ['console', '--no-address'],
 };
-const PORT_OF = { receive: 'PORT', work: 'PORT', console: 'CONSOLE_PORT' } as const;
+const PORT_SETTINGS = { receive: 'PORT', work: 'PORT', console: 'CONSOLE_PORT' } as const;
 
-export interface KeptChild {
+export interface SupervisedChild {
   /** The port at which it takes requests, once it is ready for the first time. */
   readonly ready: Promise<number | null>;
   /** Rejects where it fell and starting it again would not help. */
   readonly ended: Promise<void>;
 }
 
-interface End {
+interface ChildExit {
   readonly code: number | null;
   readonly signal: string | null;
 }
@@ -41,9 +41,14 @@ interface End {
  * A process that is started again whenever it falls, at the same port, until `stopping`. A port that `env` has and that
  * nobody has named may be another one at first.
  */
-export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSignal): KeptChild {
-  const isNamed = env[PORT_OF[role]] === io.env[PORT_OF[role]];
-  let given: Io['env'] = isNamed ? env : { ...env, [OR_NEXT_PORT]: PORT_OF[role] };
+export function superviseChild(
+  io: Io,
+  role: ServiceRole,
+  env: Io['env'],
+  stopping: AbortSignal,
+): SupervisedChild {
+  const isNamed = env[PORT_SETTINGS[role]] === io.env[PORT_SETTINGS[role]];
+  let given: Io['env'] = isNamed ? env : { ...env, [NEXT_PORT_VARIABLE]: PORT_SETTINGS[role] };
   let isReady = false;
   let tellReady: (port: number | null) => void = () => undefined;
   const ready = new Promise<number | null>(resolve => {
@@ -51,9 +56,9 @@ export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSig
   });
 
   function hear(message: unknown): void {
-    const told = valueAt(message, 'port');
+    const told = getValueAtPath(message, 'port');
     const port = typeof told === 'number' ? told : null;
-    if (port !== null) given = { ...env, [PORT_OF[role]]: String(port) };
+    if (port !== null) given = { ...env, [PORT_SETTINGS[role]]: String(port) };
     isReady = true;
     tellReady(port);
   }
@@ -63,10 +68,13 @@ export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSig
       const startedAt = io.now();
       const end = await runOnce(role, given, stopping, hear);
       if (stopping.aborted) return;
-      if (!isReady || end.code === EXIT.usage) throw fallen(role, end);
+      if (!isReady || end.code === EXIT.usage) throw createExitError(role, end);
       if (io.now() - startedAt > STEADY_MS) falls = 0;
-      const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** falls, LONGEST_PAUSE_MS);
-      printNotice(io, `"carbon-mirror ${role}" ended ${howIn(end)}. Restarting it in ${pauseMs / 1000} s.`);
+      const pauseMs = Math.min(MIN_RESTART_DELAY_MS * 2 ** falls, MAX_RESTART_DELAY_MS);
+      printNotice(
+        io,
+        `"carbon-mirror ${role}" ended ${describeExit(end)}. Restarting it in ${pauseMs / 1000} s.`,
+      );
       await pause(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
     }
   }
@@ -76,12 +84,12 @@ export function keepChild(io: Io, role: Role, env: Io['env'], stopping: AbortSig
 
 /** In a group of its own: Ctrl-C reaches us alone, and we stop all of them in order. */
 async function runOnce(
-  role: Role,
+  role: ServiceRole,
   env: Io['env'],
   stopping: AbortSignal,
   hear: (message: unknown) => void,
-): Promise<End> {
-  const child: ChildProcess = fork(MAIN, [...ARGUMENTS[role]], {
+): Promise<ChildExit> {
+  const child: ChildProcess = fork(MAIN_FILE, [...ARGUMENTS[role]], {
     env: { ...createChildEnvironment(env, role) },
     detached: true,
   });
@@ -93,14 +101,14 @@ async function runOnce(
   return { code, signal };
 }
 
-function fallen(role: Role, end: End): CommandFault {
+function createExitError(role: ServiceRole, end: ChildExit): CommandError {
   const exitCode = end.code === EXIT.usage ? EXIT.usage : EXIT.unexpected;
   const others =
     role === 'console' ? 'The other processes keep running.' : 'The other processes are stopped too.';
-  const found = `"carbon-mirror ${role}" ended ${howIn(end)}. ${others}`;
-  return new CommandFault(exitCode, found, 'Its last lines above say why.');
+  const found = `"carbon-mirror ${role}" ended ${describeExit(end)}. ${others}`;
+  return new CommandError(exitCode, found, 'Its last lines above say why.');
 }
 
-function howIn({ code, signal }: End): string {
+function describeExit({ code, signal }: ChildExit): string {
   return signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
 }

@@ -1,8 +1,8 @@
 import type { ItemEntry } from '../../resources/entry.js';
-import type { Row } from './output.js';
+import type { Row } from './formats.js';
 
 /** Formats a row as one line per column, then its document as the registry sent it, then an empty line. */
-export function formatRow(row: Row): string[] {
+export function formatRowSheet(row: Row): string[] {
   const width = Math.max(...Object.keys(row).map(name => name.length));
   const lines = Object.entries(row)
     .filter(([name]) => name !== 'document')
@@ -15,6 +15,6 @@ export function formatRow(row: Row): string[] {
 }
 
 /** Returns an item of the registry in the columns of the mirror. */
-export function toColumns<Item>({ key, columns }: ItemEntry<Item>, item: Item): Row {
+export function toMirrorColumns<Item>({ key, columns }: ItemEntry<Item>, item: Item): Row {
   return Object.fromEntries([...key, ...columns].map(({ name, getValue }) => [name, getValue(item)]));
 }

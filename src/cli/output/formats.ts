@@ -1,23 +1,23 @@
 import { UNPRINTABLE } from '../../text/clean-text.js';
 import { cleanLine, writeStdout, type Io, printNotice, streamStdout } from '../io.js';
 import { type CsvCell, formatCsvLine, formatCellText } from '../../text/csv.js';
-import { type Row, printTable, type TableShape } from './table.js';
+import { type OutputRow, printTable, type TableShape } from './table.js';
 
-export type { Row } from './table.js';
-export type Format = 'table' | 'json' | 'csv';
+export type { OutputRow as Row } from './table.js';
+export type OutputFormat = 'table' | 'json' | 'csv';
 
-export type Rows = Iterable<Row> | AsyncIterable<Row>;
+export type OutputRows = Iterable<OutputRow> | AsyncIterable<OutputRow>;
 
 /** Prints rows in a format as they arrive, and returns how many there were. */
 export async function printRows(
   io: Io,
-  format: Format,
+  format: OutputFormat,
   columns: readonly string[],
-  rows: Rows,
+  rows: OutputRows,
   shape: TableShape = {},
 ): Promise<number> {
   let count = 0;
-  async function* countRows(): AsyncGenerator<Row> {
+  async function* countRows(): AsyncGenerator<OutputRow> {
     for await (const row of rows) {
       count += 1;
       yield row;
@@ -26,8 +26,8 @@ export async function printRows(
   if (format === 'json') await streamStdout(io, serializeJson(countRows()));
   else if (format === 'csv') await streamStdout(io, serializeCsv(io, columns, countRows()));
   else await printTable(io, columns, countRows(), shape);
-  const { none = 'No rows.' } = shape;
-  if (count === 0 && none !== '') printNotice(io, none);
+  const { emptyMessage = 'No rows.' } = shape;
+  if (count === 0 && emptyMessage !== '') printNotice(io, emptyMessage);
   return count;
 }
 
@@ -35,7 +35,7 @@ export async function printRows(
 async function* serializeCsv(
   io: Io,
   columns: readonly string[],
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<OutputRow>,
 ): AsyncGenerator<string> {
   const line = (cells: readonly CsvCell[]) =>
     io.terminal.stdout ? `${cleanLine(formatCsvLine(cells).slice(0, -1))}\n` : formatCsvLine(cells);

@@ -28,8 +28,8 @@ const PATH_ADVICE =
   'Choose another path, or grant this user access. DATA_DIR is the folder of the databases.';
 
 /** Explains an error about a port, an address or a file that the user can correct; null for any other error. */
-export function describeSystemFault(error: Error): readonly string[] | null {
-  const read = (name: string) => toText(Reflect.get(error, name));
+export function explainSystemError(error: Error): readonly string[] | null {
+  const read = (name: string) => toTextOrEmpty(Reflect.get(error, name));
   const [code, syscall, port] = [read('code'), read('syscall'), read('port')];
   if (code === 'EADDRINUSE') return [`Port ${port} is in use by another program.`, PORT_ADVICE];
   if (syscall === 'listen' && code === 'EACCES')
@@ -48,6 +48,6 @@ export function describeSystemFault(error: Error): readonly string[] | null {
   return [`"${path}" cannot be used: ${cause} (${code}).`, PATH_ADVICE];
 }
 
-function toText(value: unknown): string {
+function toTextOrEmpty(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -1,41 +1,41 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { readInstalled } from '../../query/at-registry.js';
 import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
-import { demandFound } from './choose.js';
+import { requireFoundId } from './name-error.js';
 import { readBeginnings, readHistory, type Where } from '../../query/lists/find.js';
 import type { ResourceEntry } from '../../resources/entry.js';
 import type { Known } from '../../query/history/as-of.js';
 import { truncateName } from '../../text/clean-text.js';
 import type { CommandContext } from '../context.js';
-import { checkFault, notThereFault } from '../exit.js';
+import { createCheckError, createNotFoundError } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
 
 /** Creates a function that returns the id of the row with this id or name, and throws if there is not exactly one. */
-const createFinder =
+const createIdFinder =
   (what: string, find: typeof findOrganization) =>
   async (reader: Reader, text: string): Promise<string> =>
-    demandFound(await find(reader, text), adviseListing(what));
+    requireFoundId(await find(reader, text), describeListCommand(what));
 
 /** Advises which command lists all possible names. */
-export function adviseListing(what: string): string {
+export function describeListCommand(what: string): string {
   return `List them all with "carbon-mirror ${what}s list".`;
 }
 
-export const findOrganizationId = createFinder('organization', findOrganization);
+export const findOrganizationId = createIdFinder('organization', findOrganization);
 
 /** Returns the app's installation on an organization; throws if none is known. */
-export async function findInstallationOn(reader: Reader, text: string) {
+export async function findInstallationOfOrganization(reader: Reader, text: string) {
   const organizationId = await findOrganizationId(reader, text);
   const installed = await readInstalled(reader, organizationId);
   if (installed !== null) return { ...installed, organizationId };
-  throw notThereFault(
+  throw createNotFoundError(
     `The mirror knows no installation on the organization ${organizationId}.`,
     'Run "carbon-mirror sync" without options to look for new installations.',
   );
 }
 
 /** Returns the id of the named organization, or null, which means all, if none is named. */
-export async function findOrganizationOrAll(
+export async function findOptionalOrganizationId(
   reader: Reader,
   text: string | undefined,
 ): Promise<string | null> {
@@ -44,9 +44,9 @@ export async function findOrganizationOrAll(
 
 /** Finders for resources whose rows have names besides ids. */
 const FINDERS_BY_NAME: Partial<Readonly<Record<string, typeof findOrganizationId>>> = {
-  installations: createFinder('installation', findInstallation),
+  installations: createIdFinder('installation', findInstallation),
   organizations: findOrganizationId,
-  projects: createFinder('project', findProject),
+  projects: createIdFinder('project', findProject),
 };
 
 /** Returns the rows that `read` finds for an id, a name or the start of an id. */
@@ -75,14 +75,14 @@ async function completeId(
   if (start === '') return null;
   const [name = null, other] = await readBeginnings(reader, entry, start, where);
   if (other === undefined) return name;
-  throw notThereFault(
+  throw createNotFoundError(
     `Several rows of ${entry.table} start with "${text}": ${name}, ${other}.`,
     'Type more characters.',
   );
 }
 
 /** Returns all versions of a row, past ones included; throws if it never existed. */
-export async function findVersions(
+export async function findRowVersions(
   reader: Reader,
   entry: ResourceEntry,
   id: string,
@@ -92,14 +92,14 @@ export async function findVersions(
   const from = `${entry.table}_history`;
   const versions = await findRowsByName(reader, entry, id, read, { from, organizationId });
   if (versions.length > 0) return versions;
-  throw notThereFault(
+  throw createNotFoundError(
     `No row of ${entry.table} has the id "${id}", now or in the past.`,
     'It may not have been read yet. See "carbon-mirror status".',
   );
 }
 
 /** Returns the lists that were known at their instant and prints why the others were not; throws if none was known. */
-export function demandKnown<KnownList extends Pick<Known, 'unknown'>>(
+export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
   { printNotice }: CommandContext,
   all: readonly KnownList[],
   nameOf: (list: KnownList) => string,
@@ -107,7 +107,7 @@ export function demandKnown<KnownList extends Pick<Known, 'unknown'>>(
   const known = all.filter(({ unknown }) => unknown === null);
   const lines = all.filter(({ unknown }) => unknown !== null).map(each => `${nameOf(each)}: ${each.unknown}`);
   if (known.length === 0) {
-    throw checkFault(
+    throw createCheckError(
       lines.length > 0 ? lines : 'This list has never been read for any organization.',
       'The mirror only knows a list from its first complete read until its last.',
     );
@@ -117,11 +117,11 @@ export function demandKnown<KnownList extends Pick<Known, 'unknown'>>(
 }
 
 /** Returns the ids of the organizations whose list was known at its instant; otherwise like `demandKnown`. */
-export function demandKnownOrganizations(
+export function requireKnownOrganizations(
   context: CommandContext,
   all: readonly Known[],
   resource: string,
 ): string[] {
   const nameOf = ({ organizationId: id, name }: Known) => `${truncateName(name ?? id)}, ${resource}`;
-  return demandKnown(context, all, nameOf).map(each => each.organizationId);
+  return requireKnownLists(context, all, nameOf).map(each => each.organizationId);
 }

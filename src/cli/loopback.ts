@@ -3,17 +3,17 @@ import { WEBHOOK_PATH } from '../webhook/pages.js';
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
 
 /** Whether a host name or address is only reachable from this machine. */
-export function isLoopback(host: string): boolean {
+export function isLoopbackHost(host: string): boolean {
   return LOOPBACK.test(host);
 }
 
 /** Whether a URL is only reachable from this machine. */
-export function isOnThisMachine(url: string): boolean {
-  return /^https?:\/\//.test(url) && URL.canParse(url) && isLoopback(new URL(url).hostname);
+export function isLoopbackUrl(url: string): boolean {
+  return /^https?:\/\//.test(url) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
 }
 
 /** Returns the URL at which this machine reaches a receiver, even if it listens on all addresses. */
-export function receiverUrl(host: string, port: number | string): string {
+export function formatReceiverUrl(host: string, port: number | string): string {
   const here = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
   return `http://${here.includes(':') ? `[${here}]` : here}:${port}${WEBHOOK_PATH}`;
 }

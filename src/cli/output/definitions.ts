@@ -4,14 +4,14 @@ import { usesColours, writeStdout, type Io } from '../io.js';
 import { bold } from './colour.js';
 import { GAP } from './layout.js';
 
-export type NamedText = readonly [name: string, text: string];
+export type Definition = readonly [name: string, text: string];
 
 const MIN_TEXT_WIDTH = 24;
 
 /** Prints names and their texts in two columns, like the options in help. Wraps texts on a terminal only. */
 export async function printDefinitions(
   io: Io,
-  all: readonly NamedText[],
+  all: readonly Definition[],
   paint: (name: string) => string = bold,
 ): Promise<void> {
   const widest = Math.max(0, ...all.map(([name]) => name.length));

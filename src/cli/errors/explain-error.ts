@@ -1,26 +1,27 @@
 import { createValueMasker, listSecretValues } from '../../app/config/secret-values.js';
 import { createMask } from '../../registry/http/mask.js';
-import { CommandFault, EXIT, type ExitCode } from '../exit.js';
+import { CommandError, EXIT, type ExitCode } from '../exit.js';
 import { adviseOnRegistryError } from './registry-advice.js';
-import { describeSystemFault } from './system-fault.js';
+import { explainSystemError } from './explain-system-error.js';
 
 /** How a command ends because of an error: its exit code, and the lines for stderr. */
-interface Explanation {
+interface ErrorExplanation {
   readonly exitCode: ExitCode;
   readonly lines: readonly string[];
 }
 
-const RESTORE = 'Stop every process of carbon-mirror, then run "carbon-mirror restore FOLDER" with a backup.';
-const FIND_DAMAGED = 'Run "carbon-mirror doctor" to see which one.';
+const RESTORE_ADVICE =
+  'Stop every process of carbon-mirror, then run "carbon-mirror restore FOLDER" with a backup.';
+const DOCTOR_ADVICE = 'Run "carbon-mirror doctor" to see which one.';
 
 const splitMessage = ({ message }: Error) => message.split('\n');
 const describeDamagedDatabase = ({ message }: Error) => [
   `A database is damaged: ${message}.`,
-  RESTORE,
-  FIND_DAMAGED,
+  RESTORE_ADVICE,
+  DOCTOR_ADVICE,
 ];
 const describeForeignLog = (error: Error) => {
-  const file = getField(error, 'file');
+  const file = getErrorField(error, 'file');
   const advice = `Nothing was read or written. If the file comes from a backup: stop every process of carbon-mirror, remove ${file}-wal, ${file}-shm and ${file}-journal, and try again.`;
   return [error.message, advice];
 };
@@ -30,18 +31,18 @@ const describeRegistryError = (error: Error) => {
 };
 
 /** How errors whose name and code match `kind` are explained. */
-type FaultRule = readonly [kind: RegExp, exitCode: ExitCode, lines: (error: Error) => readonly string[]];
+type ErrorRule = readonly [kind: RegExp, exitCode: ExitCode, lines: (error: Error) => readonly string[]];
 
 /** Rules for damaged databases. */
-const DAMAGES: readonly FaultRule[] = [
-  [/^StoreError damaged$/, EXIT.unexpected, ({ message }) => [message, RESTORE]],
+const DAMAGE_RULES: readonly ErrorRule[] = [
+  [/^StoreError damaged$/, EXIT.unexpected, ({ message }) => [message, RESTORE_ADVICE]],
   [/ foreign_log$/, EXIT.unexpected, describeForeignLog],
   [/ (SQLITE_CORRUPT|SQLITE_NOTADB|damaged)/, EXIT.unexpected, describeDamagedDatabase],
 ];
 
 /** All rules, by name and code of the error so that no module that throws them must be loaded. The first match applies. */
-const FAULTS: readonly FaultRule[] = [
-  ...DAMAGES,
+const ERROR_RULES: readonly ErrorRule[] = [
+  ...DAMAGE_RULES,
   [/^StoreError away$/, EXIT.unreachable, splitMessage],
   [/^StoreError refused$/, EXIT.notAuthorized, splitMessage],
   [/^(Store|Settings|PrivateKey|Driver|Evidence)Error /, EXIT.usage, splitMessage],
@@ -49,43 +50,43 @@ const FAULTS: readonly FaultRule[] = [
   [/^RegistryError (unauthorized|forbidden|installation_gone)$/, EXIT.notAuthorized, describeRegistryError],
   [/^RegistryError (unavailable|timeout|rate_limited)$/, EXIT.unreachable, describeRegistryError],
   [/^RegistryError (bad_answer|other_form|too_large)$/, EXIT.unreachable, describeRegistryError],
-  [/^RegistryError not_found$/, EXIT.notThere, describeRegistryError],
+  [/^RegistryError not_found$/, EXIT.notFound, describeRegistryError],
   [/^RegistryError (conflict|outcome_unknown)$/, EXIT.checkFailed, describeRegistryError],
   [/^RegistryError (invalid|bad_request)$/, EXIT.usage, describeRegistryError],
   [/^RegistryError cancelled$/, EXIT.interrupted, describeRegistryError],
 ];
 
 /** Turns any error into an exit code and lines for people. Only an unexpected error shows its stack. */
-export function explain(error: unknown): Explanation {
-  if (error instanceof CommandFault) return { exitCode: error.exitCode, lines: error.lines };
+export function explainError(error: unknown): ErrorExplanation {
+  if (error instanceof CommandError) return { exitCode: error.exitCode, lines: error.lines };
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
-  const known = findExplanation(FAULTS, error);
+  const known = findExplanation(ERROR_RULES, error);
   if (known !== null) return known;
-  const system = describeSystemFault(error);
+  const system = explainSystemError(error);
   if (system !== null) return { exitCode: EXIT.usage, lines: system };
   return { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') };
 }
 
 /** Describes a damaged database; null for any other error. */
-export function describeDamage(error: unknown): readonly string[] | null {
-  return error instanceof Error ? (findExplanation(DAMAGES, error)?.lines ?? null) : null;
+export function describeDatabaseDamage(error: unknown): readonly string[] | null {
+  return error instanceof Error ? (findExplanation(DAMAGE_RULES, error)?.lines ?? null) : null;
 }
 
 /** Returns the exit code of a command that waited for a job which failed with this error code. */
-export function toExitCode(code: string): ExitCode {
-  return FAULTS.find(([kind]) => kind.test(`RegistryError ${code}`))?.[1] ?? EXIT.checkFailed;
+export function getExitCodeOfJobError(code: string): ExitCode {
+  return ERROR_RULES.find(([kind]) => kind.test(`RegistryError ${code}`))?.[1] ?? EXIT.checkFailed;
 }
 
-function findExplanation(rules: readonly FaultRule[], error: Error): Explanation | null {
+function findExplanation(rules: readonly ErrorRule[], error: Error): ErrorExplanation | null {
   const [, exitCode, lines] = rules.find(([kind]) => kind.test(`${error.name} ${getErrorCode(error)}`)) ?? [];
   return exitCode === undefined || lines === undefined ? null : { exitCode, lines: lines(error) };
 }
 
 function getErrorCode(error: Error): string {
-  return getField(error, 'code');
+  return getErrorField(error, 'code');
 }
 
-function getField(error: Error, name: string): string {
+function getErrorField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 

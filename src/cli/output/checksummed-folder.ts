@@ -3,19 +3,19 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from 'node:path';
 import { createPrivateFolder } from '../../folder.js';
 import type { PdfStore } from '../../mirror/pdf-store.js';
-import { demandNotInterrupted, usageFault } from '../exit.js';
+import { throwIfInterrupted, createUsageError } from '../exit.js';
 
 const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
 /** Creates a new folder of files to hand over. SHA256SUMS is written last, so a folder that has it is complete. */
-export function createSummedFolder(folder: string, interrupted: AbortSignal) {
+export function createChecksummedFolder(folder: string, interrupted: AbortSignal) {
   createEmptyFolder(folder);
   const hashes = new Map<string, Hash>();
 
   /** Adds data to a file of the folder, and to its hash. */
   function append(file: string, data: string | Uint8Array): void {
-    demandNotInterrupted(interrupted, `Interrupted: ${folder} is incomplete and has no ${SUMS_FILE}.`);
+    throwIfInterrupted(interrupted, `Interrupted: ${folder} is incomplete and has no ${SUMS_FILE}.`);
     const path = join(folder, file);
     const hash = hashes.get(file);
     if (hash === undefined) mkdirSync(dirname(path), { mode: 0o700, recursive: true });
@@ -49,7 +49,7 @@ export function createSummedFolder(folder: string, interrupted: AbortSignal) {
 function createEmptyFolder(folder: string): void {
   if (!existsSync(folder)) return createPrivateFolder(folder);
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;
-  throw usageFault(
+  throw createUsageError(
     `${folder} already exists and is not an empty folder.`,
     'Choose a new folder: an export never overwrites anything.',
   );

@@ -1,7 +1,7 @@
 import { isObject } from '../registry/model.js';
 
 /** The value at a path such as `organization.fullName`. */
-export function valueAt(value: unknown, path: string): unknown {
+export function getValueAtPath(value: unknown, path: string): unknown {
   return path
     .split('.')
     .reduce<unknown>(
