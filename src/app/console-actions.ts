@@ -1,9 +1,9 @@
 import type { ConsoleActions } from '../console/actions/actions.js';
 import type { Comparison } from '../console/comparison.js';
-import { installationJob } from '../inbox/job.js';
+import { createInstallationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Log } from './log.js';
-import { discoverJob } from '../sync/schedule/discover.js';
+import { createDiscoverJob } from '../sync/schedule/discover.js';
 
 const PERSON = 'person';
 
@@ -31,7 +31,7 @@ export function createConsoleActions(
     },
     sync: async targets => {
       const wanted = targets.map(({ installation_id: installationId, organization_id: organizationId }) =>
-        installationJob(installationId, organizationId, PERSON),
+        createInstallationJob(installationId, organizationId, PERSON),
       );
       const jobs = await using(inbox => inbox.enqueue(wanted));
       const installations = targets.map(target => target.installation_id);
@@ -39,7 +39,7 @@ export function createConsoleActions(
       return jobs;
     },
     discover: async () => {
-      const jobs = await using(inbox => inbox.enqueue([discoverJob(PERSON)]));
+      const jobs = await using(inbox => inbox.enqueue([createDiscoverJob(PERSON)]));
       log.info({ act: 'discover', jobs }, 'a person asked in the console');
       return jobs;
     },

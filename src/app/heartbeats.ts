@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type LivingProcess, type ProcessRole, HEARTBEAT_INTERVAL_MS } from '../inbox/process.js';
+import { type ProcessIdentity, type ProcessRole, HEARTBEAT_INTERVAL_MS } from '../inbox/process.js';
 
-export function describeThisProcess(role: ProcessRole, startedAt: number): LivingProcess {
+export function describeThisProcess(role: ProcessRole, startedAt: number): ProcessIdentity {
   return { role, host: hostname(), pid: process.pid, startedAt };
 }
 
 export const RECEIVER_FINGERPRINT_HEADER = 'x-carbon-mirror-receiver';
 
 /** Tells one process from all others to who knows it already, and tells others nothing. */
-export function fingerprintProcess({ host, pid, startedAt }: Omit<LivingProcess, 'role'>): string {
+export function fingerprintProcess({ host, pid, startedAt }: Omit<ProcessIdentity, 'role'>): string {
   return createHash('sha256').update(`${host} ${pid} ${startedAt}`).digest('hex');
 }
 

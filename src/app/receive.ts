@@ -73,7 +73,7 @@ export function startReceiver(
       engine,
       logFamilies: ['inbox'],
       metrics,
-      findObstacle: () => thread.findObstacle(),
+      findObstacle: () => thread.findWriteObstacle(),
       findBrokenReason: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
       isStopping: health.isStopping,
       extraReadyChecks: {

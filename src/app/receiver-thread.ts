@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openReceiver } from '../store/open-receiver.js';
 import type { StoreSettings } from '../store/settings.js';
-import { describeFailure } from '../inbox/delivery.js';
+import { toStoreFailure } from '../inbox/delivery.js';
 import { serveThread } from '../thread.js';
 import { createPostHandler } from '../webhook/posts.js';
 import { type ReceiverThreadApi, unpackPosts } from '../webhook/thread.js';
@@ -30,7 +30,7 @@ async function open(
   return {
     accept: (now, packed) => at(acceptPosts)(now, unpackPosts(packed), now),
     countRejected: at(receiver.countRejected),
-    findObstacle: at(receiver.findWriteObstacle),
+    findWriteObstacle: at(receiver.findWriteObstacle),
     heartbeat: at(receiver.heartbeat),
     close: receiver.close,
   };
@@ -38,6 +38,6 @@ async function open(
 
 const port = parentPort;
 if (port !== null) {
-  const lost = (error: Error) => port.postMessage({ news: describeFailure(error) });
+  const lost = (error: Error) => port.postMessage({ news: toStoreFailure(error) });
   await serveThread(port, () => open(workerData, lost));
 }

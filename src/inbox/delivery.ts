@@ -1,14 +1,18 @@
 export const VERDICTS = ['accepted', 'ignored'] as const;
+/** What the receiver decided about a verified webhook. */
 type Verdict = (typeof VERDICTS)[number];
 
-/** Duplicates share one row for at most this long, so a query since an instant misses a duplicate for no longer. */
+/**
+ * A row counts the duplicates of at most this long. Queries by arrival time see only the first of them, so they are exact
+ * to this duration.
+ */
 export const FOLD_WINDOW_MS = 60_000;
-/** A text that also arrived within the previous hour is a duplicate. */
+/** A delivery is a duplicate if the same signed text arrived within the previous hour. */
 export const DUPLICATE_WINDOW_MS = 3_600_000;
 
-/** A verified webhook that is to be stored. All of it was signed, except `contradictedFields`. */
+/** A verified webhook to store. Its content comes from the signed text only; `contradictedFields` names unsigned fields. */
 export interface NewDelivery {
-  /** How long ago the receiver had read the whole body. */
+  /** How long ago the receiver finished reading the body. */
   readonly receivedMsAgo: number;
   readonly event: string | null;
   readonly installationId: string | null;
@@ -26,35 +30,39 @@ export interface NewDelivery {
   readonly secretIndex: number;
 }
 
+/** The row in which a delivery was stored, and the job that reads what it announced. */
 export interface StoredDelivery {
-  /** The id of the row. Duplicates that wait for the same job share one. */
+  /** The id of the row. Duplicates that wait for the same job share a row. */
   readonly id: number;
-  /** The job that will start after the delivery arrived; null if the delivery was ignored. */
+  /** A job that starts after the delivery arrived; null if the delivery was ignored. */
   readonly jobId: number | null;
   /** Whether the delivery was counted in an existing row. */
   readonly isDuplicate: boolean;
 }
 
+/** Why a delivery could not be stored. */
 export interface StoreFailure {
   /** The error code of the database, if it gave one. */
   readonly code: string;
   readonly message: string;
 }
 
+/** What the inbox returns for each delivery it was asked to store. */
 export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
 
-/** Converts a thrown value to a failure. Its code is the error's `code`, or else its name. */
-export function describeFailure(error: unknown): StoreFailure {
+/** Converts a thrown value to a failure. The failure's code is the error's `code`, or else the error's name. */
+export function toStoreFailure(error: unknown): StoreFailure {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
   return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
 }
 
-/** Asks whether a delivery arrived at or after an instant (epoch ms). */
+/** Conditions for a delivery of an installation to look for. */
 export interface DeliveryQuery {
+  /** The delivery arrived at this instant (epoch milliseconds) or later. */
   readonly since: number;
-  /** Counts only deliveries of this event. */
+  /** The delivery has this event; absent allows every event. */
   readonly event?: string;
-  /** Leaves out duplicates of a delivery that still waits to be read. */
+  /** True excludes duplicates of a delivery that still waits to be read. */
   readonly isNew?: boolean;
 }
 
@@ -62,48 +70,49 @@ export interface DeliveryQuery {
 export interface DeliveryRange {
   readonly since: string;
   readonly until: string;
-  /** Of the deliveries that arrived at exactly `since`, only those with a higher id belong to the range. */
+  /** Excludes deliveries that arrived exactly at `since` and have this id or a lower one. */
   readonly afterId: number;
 }
 
 /** An accepted delivery: its installation and when it arrived. */
-export type AcceptedDelivery = Pick<DeliveryRecord, 'receivedAt'> & { readonly installationId: string };
+export type AcceptedDelivery = Pick<DeliveryRow, 'receivedAt'> & { readonly installationId: string };
 
-/** A delivery of a range, as its row has it. */
-export interface DeliveryRecord {
+/** The columns of a delivery that are read for a range. */
+export interface DeliveryRow {
   readonly id: number;
   readonly installationId: string | null;
   readonly receivedAt: string;
   readonly verdict: string;
 }
 
-/** One slice of a range of deliveries. */
-export interface DeliverySlice {
+/** One page of the deliveries of a range. */
+export interface DeliveryPage {
   readonly deliveries: readonly AcceptedDelivery[];
-  /** The rest of the range; null after its last slice. */
+  /** The range of the following pages; null after the last page. */
   readonly next: DeliveryRange | null;
 }
 
-/** Converts the rows of a slice to its accepted deliveries. A slice that is not full is the last of its range. */
-export function toDeliverySlice(rows: readonly DeliveryRecord[], until: string): DeliverySlice {
-  const lastOfFullSlice = rows[DELIVERY_SLICE - 1];
+/** Converts the rows of a page to its accepted deliveries. A page that is not full is the last one of its range. */
+export function toDeliveryPage(rows: readonly DeliveryRow[], until: string): DeliveryPage {
+  const lastOfFullPage = rows[DELIVERY_PAGE_SIZE - 1];
   return {
     deliveries: rows.flatMap(({ installationId, receivedAt, verdict }) =>
       verdict === 'accepted' && installationId !== null ? [{ installationId, receivedAt }] : [],
     ),
     next:
-      lastOfFullSlice === undefined
+      lastOfFullPage === undefined
         ? null
-        : { since: lastOfFullSlice.receivedAt, until, afterId: lastOfFullSlice.id },
+        : { since: lastOfFullPage.receivedAt, until, afterId: lastOfFullPage.id },
   };
 }
 
 /** How many deliveries are searched for the newest one of a job; this takes a few milliseconds. */
 export const MAX_SEARCHED_DELIVERIES = 10_000;
 
-/** Rows in one slice of a range; reading them takes a few milliseconds. */
-export const DELIVERY_SLICE = 2000;
+/** Rows in one page of a range; reading them takes a few milliseconds. */
+export const DELIVERY_PAGE_SIZE = 2000;
 
+/** The signed text of one or more deliveries, as it was sent. */
 export interface SignedText {
   readonly id: number;
   readonly signedData: string;

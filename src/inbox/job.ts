@@ -7,6 +7,7 @@
 import { isObject } from '../registry/model.js';
 
 export const PARTS = ['data', 'certificates'] as const;
+/** The part of an organization's data that a job reads; a claim covers one part. */
 export type Part = (typeof PARTS)[number];
 
 export const JOB_STATES = ['waiting', 'running', 'paused', 'failed', 'done'] as const;
@@ -21,19 +22,22 @@ export const JOB_KINDS = [
 ] as const;
 export type JobKind = (typeof JOB_KINDS)[number];
 
-/** What can request a job, and so its syncs. */
+/** What can request a job. */
 export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
 
 /** After this many attempts a job fails for good. */
 export const MAX_ATTEMPTS = 10;
 
-/** At most this many attempts of a paused job count: it may be paused forever and still have attempts left afterwards. */
+/** At most this many attempts of a paused job count, so that a job that was paused for long still has attempts left. */
 export const PAUSED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
-/** The beginning of the outcome of a job that could read only some of its lists. */
+/** The outcome of a job that could read only some of its lists begins with this. */
 export const PARTIAL_READ = 'read in part';
 
-/** When the registry recovers, a first `retry` job that is due within this delay becomes due at once. Later ones were delayed on purpose. */
+/**
+ * When the registry recovers, a first `retry` job that is due within this delay becomes due at once. Later ones were
+ * delayed on purpose.
+ */
 export const RETRY_SOON_MS = 2000;
 
 /** The outcome of an installation job that only duplicates requested and that found nothing new. */
@@ -49,16 +53,16 @@ export interface NewJob {
   readonly installationId?: string | null;
   readonly organizationId?: string | null;
   readonly payload?: Readonly<Record<string, unknown>>;
-  /** Whether only duplicate deliveries request the job, which carry no news. */
+  /** Whether only duplicate deliveries request the job. They announce nothing new. */
   readonly onlyDuplicates?: boolean;
-  /** The least delay before the job starts; without it, the job starts as soon as the pace allows. */
+  /** The shortest delay before the job starts; absent, the job starts as soon as the pacing allows. */
   readonly startDelayMs?: number;
 }
 
 export const INSTALLATION_JOB = 'installation';
 
-/** Creates the request to read an installation again. Deliveries, the schedule and people all make the same one. */
-export function installationJob(
+/** Creates the request to read an installation. The dedupe key is the same for every trigger, so that requests merge. */
+export function createInstallationJob(
   installationId: string,
   organizationId: string | null,
   trigger: string,
@@ -97,29 +101,32 @@ export function parseJobPayload(text: string): ClaimedJob['payload'] {
   return isObject(payload) ? payload : {};
 }
 
-/** Identifies one claim of a job. */
+/** The reference to one claim: the id of the job and the claim number. */
 export type ClaimRef = Pick<ClaimedJob, 'id' | 'claim'>;
 
+/** The error of a failed attempt. */
 export interface JobError {
   readonly code: string;
   readonly message: string;
 }
 
+/** A worker's request to claim due jobs. */
 export interface ClaimRequest {
-  /** How many jobs of each part the caller can start now; 0 slots only check whether any wait. */
+  /** How many jobs of each part the worker can start now. With 0 slots it only asks whether any wait. */
   readonly parts: readonly { readonly part: Part; readonly slots: number }[];
   readonly leaseMs: number;
 }
 
+/** The claimed jobs, and when to claim again. */
 export interface ClaimResult {
   readonly jobs: readonly ClaimedJob[];
-  /** Whether more jobs of these parts may wait for a slot; false means that certainly none do. */
+  /** False if certainly no other due job of these parts is left. */
   readonly moreMayWait: boolean;
   /** How long until a job becomes due or a lease expires; null if neither will happen. */
   readonly nextChangeInMs: number | null;
 }
 
-/** How a running job ends. */
+/** How a running job ends, and what happens to it next. */
 export type JobEnd =
   /** The outcome is text for people, such as `read`; after a partial read it also says what failed. */
   | { readonly act: 'done'; readonly outcome: string }
@@ -137,10 +144,11 @@ export interface JobSettlement {
   readonly end: JobEnd;
 }
 
-/** The result of retrying a failed job, as job ids. */
+/** The result of retrying one failed job. */
 export interface RetriedJob {
+  /** The id of the failed job. */
   readonly failed: number;
-  /** The job that will run: the failed one, or a waiting job with the same key; null if the job had not failed. */
+  /** The id of the job that will run: the failed one, or a waiting job with the same key; null if the job had not failed. */
   readonly job: number | null;
 }
 
@@ -169,9 +177,10 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest id of the jobs whose deliveries this job answers, or null if it answers none. A job that a delivery
- * requested also answers the deliveries of earlier jobs of its installation. A job that a person requested answers only its own,
- * because that request replaces the trigger of a delivery that had come too. Jobs of the schedule and of workers answer none.
+ * Returns the lowest job id whose deliveries a job answers, depending on the job's trigger; null if it answers none:
+ * - delivery: the job also answers the deliveries of all earlier jobs of its installation, so the lowest id is 0.
+ * - person: the job answers only deliveries that were merged into it before the person's request replaced their trigger.
+ * - schedule, worker: none.
  */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   if (trigger === 'delivery') return 0;

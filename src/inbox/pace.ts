@@ -1,17 +1,18 @@
 /**
- * The least time between two starts of jobs with one dedupe key. Under a flood of new deliveries a key is read once a second;
- * if only duplicates arrive and reads find nothing new, the pace slows to 15 seconds, which still keeps lists fresh.
+ * Pacing: the shortest time between the starts of two jobs with the same dedupe key. New deliveries, however many, cause
+ * one read a second. If only duplicates arrive and reads find nothing new, the pace slows to one read in 15 seconds.
  */
 const MIN_PACE_MS = 1000;
 const MAX_PACE_MS = 15_000;
 export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 
-/** How many of the latest reads of a key decide its pace. */
+/** How many of the latest jobs of a dedupe key decide its pace. */
 export const RECENT_READS = PACES_MS.length - 1;
 
 /**
- * Returns the pace of a key, slower for each fruitless read in a row. `listFruitlessReads` tells for each recent read, newest
- * first, whether only duplicates had requested it and it found nothing new; it is called only if `onlyDuplicates` is set.
+ * Chooses the shortest time between the starts of two jobs with the same dedupe key. It grows with each fruitless read in a
+ * row: a read that only duplicate deliveries requested and that found nothing new. `listFruitlessReads` returns whether each
+ * of the latest reads was fruitless, newest first; it is called only if `onlyDuplicates` is true.
  */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
@@ -21,7 +22,10 @@ export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => 
   return PACES_MS[fruitlessInARow] ?? MAX_PACE_MS;
 }
 
-/** Returns when the next job of a key may start. A last start in the future (the clock was set back) delays it by one pace at most. */
+/**
+ * Computes when the next job of a dedupe key may start: one pace after the last start, or now. If the last start is in the
+ * future, because the clock was set back, the job waits one pace at most.
+ */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
   return lastStart === null ? now : Math.max(now, Math.min(lastStart + paceMs, now + paceMs));
 }

@@ -1,21 +1,21 @@
 export const PROCESS_ROLES = ['receive', 'work'] as const;
 export type ProcessRole = (typeof PROCESS_ROLES)[number];
 
-/** A running process, as its heartbeats identify it. */
-export interface LivingProcess {
+/** The identity of a running process, which each of its heartbeats carries. */
+export interface ProcessIdentity {
   readonly role: ProcessRole;
   /** Host name of the machine. */
   readonly host: string;
   readonly pid: number;
-  /** Start time by the process's own clock; with the other fields it identifies the process. */
+  /** Start time by the process's own clock. It tells processes apart that reuse a pid. */
   readonly startedAt: number;
 }
 
 export const HEARTBEAT_INTERVAL_MS = 15_000;
-/** Processes without a heartbeat for this long are removed, except the latest of each role, which shows since when it is gone. */
+/** Processes without a heartbeat for this long are removed. The latest of each role stays, to show since when it is gone. */
 export const PROCESS_RETENTION_MS = 3_600_000;
 
-/** The state of the inbox at one instant: who is alive, and since when jobs wait. Instants are epoch milliseconds. */
+/** Which processes are alive at an instant, and since when jobs wait. Instants are epoch milliseconds. */
 export interface InboxPulse {
   /** When the state was read. */
   readonly at: number;

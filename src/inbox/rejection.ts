@@ -8,6 +8,7 @@ export const REJECTION_REASONS = [
   'wrong_content_type',
   'not_stored',
 ] as const;
+/** Why a webhook was rejected, for the counts of rejected webhooks. */
 export type RejectionReason = (typeof REJECTION_REASONS)[number];
 
 /** How many webhooks were rejected with the same reason, status and header prefix. */

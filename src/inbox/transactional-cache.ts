@@ -4,8 +4,8 @@ export const MAX_CACHED_KEYS = 10_000;
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
 /**
- * A cache of the latest keys of a table that follows its transactions: values set in a transaction are visible at once,
- * and are discarded if it rolls back.
+ * Creates a cache of the latest keys of a table that follows the table's transactions: values set in a transaction are
+ * visible at once, and are discarded if the transaction rolls back.
  */
 export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
   const pendingValues = new Map<string, Value>();
@@ -14,7 +14,7 @@ export function createTransactionalCache<Value>(committedValues = new Map<string
     get: (key: string): Value | undefined => pendingValues.get(key) ?? committedValues.get(key),
     set: (key: string, value: Value) => void pendingValues.set(key, value),
     /** Keeps the pending values, and drops the oldest keys beyond the limit. */
-    committed: (): void => {
+    commit: (): void => {
       for (const [key, value] of pendingValues) {
         // Deleting first moves the key to the end of the map, which is ordered by insertion.
         committedValues.delete(key);
@@ -26,6 +26,6 @@ export function createTransactionalCache<Value>(committedValues = new Map<string
         committedValues.delete(oldestKey);
       }
     },
-    rolledBack: () => pendingValues.clear(),
+    rollBack: () => pendingValues.clear(),
   };
 }

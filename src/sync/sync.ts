@@ -6,7 +6,7 @@
  * - outcome.ts maps every failure to what happens to the job; certificates.ts downloads PDF files.
  * Sync code must only write through the mirror with the claim of its job, and never await a request inside a transaction.
  */
-import type { LivingProcess } from '../inbox/process.js';
+import type { ProcessIdentity } from '../inbox/process.js';
 import { getAccessAdvice, RegistryError } from '../registry/errors.js';
 import { fetchCertificates } from './certificates.js';
 import type { SyncContext } from './context.js';
@@ -14,7 +14,7 @@ import { readInstallation } from './installation/read-installation.js';
 import { describeFailure } from './outcome.js';
 import type { JobKind } from '../inbox/job.js';
 import { isJobKind } from './plan.js';
-import { discoverInstallations, discoverJob } from './schedule/discover.js';
+import { discoverInstallations, createDiscoverJob } from './schedule/discover.js';
 import { createFreshnessFacts } from './schedule/freshness-facts.js';
 import { computeTickInterval, createSchedule } from './schedule/schedule.js';
 import { runTick } from './schedule/tick.js';
@@ -47,7 +47,7 @@ export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'handleJob' |
   /** A cron expression, read in UTC. Null runs only the jobs that are already waiting. */
   readonly schedule: string | null;
   /** The process that writes heartbeats. A worker without a schedule writes none: it is not there to keep the mirror fresh. */
-  readonly self: LivingProcess;
+  readonly self: ProcessIdentity;
 }
 
 export interface Sync extends Omit<Worker, 'start'> {
@@ -79,7 +79,7 @@ export function createSync(context: SyncContext, options: SyncOptions): Sync {
       const failure = describeFailure(error);
       const message = `no access to the registry: ${getAccessAdvice(failure.code)}`;
       log.error({ registry: client.http.baseUrl, error: failure }, message);
-      await inbox.enqueue([discoverJob('worker')]).catch((enqueueError: unknown) => {
+      await inbox.enqueue([createDiscoverJob('worker')]).catch((enqueueError: unknown) => {
         log.warn(
           { error: describeFailure(enqueueError) },
           'the job that retries the call could not be stored',

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The body of a request, or why it is refused. */
+/** The body of a request, or why the body is refused. */
 export type BodyResult = { readonly bytes: Buffer } | BodyRefusal;
 
+/** Why the body of a request is refused. */
 interface BodyRefusal {
   readonly reason: 'too_large' | 'wrong_content_type';
   readonly detail: string;
@@ -13,8 +14,8 @@ const MAX_BODY_BYTES = 65_536;
 const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
 /**
- * Reads the body of a request and calls back once, with the body or with why it is refused. If the sender disconnects first,
- * it never calls back. The rest of a body that is too large is read and discarded, so that the sender can read the answer.
+ * Reads the body of a request and passes it, or why it is refused, to `onResult`. If the sender disconnects first, `onResult`
+ * is never called. The rest of a body that is too large is read and discarded, so that the sender can read the answer.
  */
 export function readBody(request: IncomingMessage, onResult: (result: BodyResult) => void): void {
   const refusal = findHeaderRefusal(request);
@@ -31,7 +32,7 @@ export function readBody(request: IncomingMessage, onResult: (result: BodyResult
   request.on('error', () => undefined);
 }
 
-/** Returns why the headers already rule the body out, or null. */
+/** Returns why the headers alone are reason to refuse the body; null if they are not. */
 function findHeaderRefusal({ headers }: IncomingMessage): BodyRefusal | null {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = headers;
   if (encoding !== undefined && encoding !== 'identity')

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isObject } from '../registry/model.js';
 
+/** Why the content of a signed text cannot be used. */
 export type ContentFault =
   | 'not_base64'
   | 'not_utf8'
@@ -10,8 +11,10 @@ export type ContentFault =
   | 'prototype_key'
   | 'duplicate_key';
 
+/** A parsed JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** The decoded signed text and its JSON object, or why it cannot be used. */
 export type ParsedContent =
   | { readonly text: string; readonly object: JsonObject }
   | { readonly fault: ContentFault };
@@ -21,7 +24,7 @@ const MAX_DEPTH = 64;
 
 const STRING_LITERAL = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** Decodes and parses a signed text. JSON that two parsers could understand differently is a fault. */
+/** Decodes a signed text from base64 and parses its JSON. JSON that another parser could read differently is a fault. */
 export function parseContent(signedData: string): ParsedContent {
   const bytes = Buffer.from(signedData, 'base64');
   if (bytes.length === 0 || bytes.toString('base64') !== signedData) return { fault: 'not_base64' };
@@ -43,20 +46,21 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns a member of a parsed JSON object, never one of its prototype; undefined if there is none. */
+/** Returns the member of a parsed JSON object with this name; undefined if the object itself has none. */
 export function getMember(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /**
- * Returns the first fault because of which two parsers could read the JSON differently, or null. A parsed value keeps only the
- * last of several members with the same name, so duplicate keys show as more colons in the text than members in the value.
+ * Returns why another parser could read the JSON differently; null if it could not. Duplicate keys are found by counting:
+ * JSON.parse keeps only the last of them, so the text has more colons outside of strings than the value has members.
  */
 function findAmbiguity(text: string, value: unknown): ContentFault | null {
   let memberCount = 0;
   const colonCount = text.replace(STRING_LITERAL, '').split(':').length - 1;
   return findFaultWithin(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
 
+  /** Counts the members of a value and of all values within it, and returns the first fault; null if there is none. */
   function findFaultWithin(outer: unknown, depth: number): ContentFault | null {
     if (typeof outer !== 'object' || outer === null) return null;
     if (depth === MAX_DEPTH) return 'nested_too_deep';

@@ -12,11 +12,13 @@ import { isId, isObject } from '../registry/model.js';
 import { type ContentFault, getMember, type JsonObject, parseContent, parseJson } from './content.js';
 import { verifySignature } from './signature.js';
 
+/** Why a verified delivery is ignored. */
 export type IgnoredReason = ContentFault | 'other_app' | 'no_installation_id';
 
+/** A verified delivery, without the time of its arrival. */
 export type Delivery = Omit<NewDelivery, 'receivedMsAgo'>;
 
-/** Why a webhook is rejected, with the HTTP status and the detail to answer. The detail never says why a signature is not valid. */
+/** Why a webhook is rejected, and the status and detail of the response. The detail does not help to forge a signature. */
 export interface VerificationFailure {
   readonly reason: 'no_signed_text' | 'signature_not_valid';
   readonly status: 400 | 401;
@@ -34,7 +36,7 @@ export interface OpenDeliveryOptions {
   readonly signature: string | null;
   /** The secrets that may have signed, newest first; all are tried. */
   readonly secrets: readonly string[];
-  /** Deliveries for any other app are ignored. */
+  /** The id of this app. Deliveries for other apps are ignored. */
   readonly appId: string;
 }
 
@@ -59,6 +61,7 @@ export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOp
   return { verdict, delivery: { ...fields, verdict, signedData, sha256, secretIndex } };
 }
 
+/** Returns the rejection of a body without a signed text. */
 function rejectBody(detail: string): OpenedDelivery {
   return { verdict: 'rejected', reason: 'no_signed_text', status: 400, detail };
 }
@@ -70,6 +73,7 @@ type SignedFields = Pick<Delivery, 'event' | 'installationId' | 'organizationId'
 
 const NO_FIELDS = { event: null, installationId: null, organizationId: null, contradictedFields: null };
 
+/** Reads the fields of a delivery from its signed text. `outer` is the JSON object of the body, which was not signed. */
 function readSignedFields(signedData: string, outer: JsonObject, appId: string): SignedFields {
   const content = parseContent(signedData);
   if ('fault' in content) return { ...NO_FIELDS, reason: content.fault };
@@ -96,12 +100,12 @@ function toId(value: unknown): string | null {
   return isId(value) ? value : null;
 }
 
-/** Returns the event name, shortened; any name is accepted, because the registry may add events. */
+/** Returns the name of the event, shortened; null if it is not a text. Any name is accepted: the registry may add events. */
 function toEventName(value: unknown): string | null {
   return typeof value === 'string' ? toPlainText(value, MAX_EVENT_LENGTH) : null;
 }
 
-/** Lists the unsigned fields whose signed counterpart has another value or is missing; null if there are none. */
+/** Lists the names of the unsigned fields that the signed text lacks or gives another value; null if there are none. */
 function listContradictedFields(signed: JsonObject, outer: JsonObject): string | null {
   const names = Object.keys(outer).filter(
     name => name !== 'signedData' && !isDeepStrictEqual(getMember(signed, name), outer[name]),
@@ -110,7 +114,7 @@ function listContradictedFields(signed: JsonObject, outer: JsonObject): string |
   return toPlainText(maskCredentials(names.join(', ')), MAX_CONTRADICTED_LENGTH);
 }
 
-/** Shortens a text and replaces NULs and lone surrogates, which some readers of the database cannot read. */
+/** Shortens a text and replaces NULs and lone surrogates, because some programs that read the database fail on them. */
 function toPlainText(text: string, maxLength: number): string {
   return Buffer.from(text.slice(0, maxLength)).toString().replaceAll('\0', '\uFFFD');
 }

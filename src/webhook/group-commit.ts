@@ -1,4 +1,4 @@
-import { describeFailure } from '../inbox/delivery.js';
+import { toStoreFailure } from '../inbox/delivery.js';
 import { createFailedEnd, MISSING_RESULT, type PostEnd, type WebhookPost } from './posts.js';
 
 interface GroupCommitOptions {
@@ -23,6 +23,7 @@ const MAX_GROW_MS = 10;
 const CLOSED = createFailedEnd({ code: 'closed', message: 'the inbox is closed' });
 const TOO_MANY = createFailedEnd({ code: 'too_many_waiting', message: 'too many posts wait to be stored' });
 
+/** A post that waits to be stored, and the function that resolves its promise. */
 interface QueuedPost {
   readonly post: WebhookPost;
   readonly resolve: (end: PostEnd) => void;
@@ -54,11 +55,13 @@ export function createGroupCommit({
     else startCommit();
   }
 
+  /** Commits a small batch whose time to grow is over. */
   function commitGrownBatch(): void {
     growTimer = undefined;
     if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();
   }
 
+  /** Takes a batch from the queue and starts its commit. */
   function startCommit(): void {
     clearTimeout(growTimer);
     growTimer = undefined;
@@ -68,9 +71,10 @@ export function createGroupCommit({
     void commit(batch);
   }
 
+  /** Stores a batch and resolves each post with its end; then commits the next batch. */
   async function commit(batch: readonly QueuedPost[]): Promise<void> {
     const ends = await store(batch.map(({ post }) => post)).catch((error: unknown) =>
-      batch.map(() => createFailedEnd(describeFailure(error))),
+      batch.map(() => createFailedEnd(toStoreFailure(error))),
     );
     batch.forEach(({ post, resolve }, index) => {
       waitingBytes -= post.body.length;

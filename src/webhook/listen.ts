@@ -11,7 +11,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Express } from 'express';
-import { type Connections, createConnections } from './connections.js';
+import { type ConnectionLimiter, createConnectionLimiter } from './connection-limiter.js';
 import { PROBLEM_TYPE, formatProblem } from './problem.js';
 
 /** A running HTTP server. */
@@ -66,11 +66,11 @@ const LIMITS_FOR_PEOPLE = {
 
 const IDLE_SWEEP_MS = 20;
 
-/** Starts an HTTP server whose limits keep a slow or greedy client from costing the others anything. */
+/** Starts an HTTP server with limits, so that a slow or greedy client does not affect the others. */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   const limits = { ...DEFAULT_LIMITS, ...options };
   const { host, port, shutdownGraceMs } = limits;
-  const connections = createConnections(limits);
+  const connectionLimiter = createConnectionLimiter(limits);
   const handle = limits.handleSequentially ? handleSequentially(app) : app;
   const server = createServer(
     {
@@ -81,12 +81,12 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       keepAliveTimeout: limits.idleTimeoutMs,
     },
     (request, response) => {
-      if (connections.admit(request.socket, response)) handle(request, response);
+      if (connectionLimiter.admit(request.socket, response)) handle(request, response);
     },
   );
-  server.on('connection', connections.add);
-  server.on('listening', connections.start);
-  server.on('close', connections.stop);
+  server.on('connection', connectionLimiter.add);
+  server.on('listening', connectionLimiter.start);
+  server.on('close', connectionLimiter.stop);
   Object.assign(server, { httpAllowHalfOpen: limits.allowHalfOpen });
   server.on('clientError', answerBrokenRequest);
   await once(server.listen(port, host), 'listening');
@@ -95,18 +95,21 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   return {
     port: bound.port,
     address: bound.address,
-    close: () => closeServer(server, connections, shutdownGraceMs),
+    close: () => closeServer(server, connectionLimiter, shutdownGraceMs),
   };
 }
 
-/** Starts an HTTP server for people and tools, who wait for one response before the next request. Closing it waits for no request. */
+/**
+ * Starts an HTTP server for people and tools, which wait for a response before they send the next request. Its `close` ends
+ * requests in progress at once.
+ */
 export function listenForPeople(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   return listen(app, { ...LIMITS_FOR_PEOPLE, ...options });
 }
 
 /**
- * Wraps a handler so that the requests of one connection are handled one after the other. Node emits no `close` for a
- * response that waits behind another one, so its handler would never release what it holds if the client left.
+ * Wraps a handler so that it gets the requests of a connection one after the other. If they overlapped and the client
+ * left, Node would emit no `close` for a response that waits behind another one, and its handler would leak resources.
  */
 function handleSequentially(app: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, (() => void)[]>();
@@ -124,13 +127,13 @@ function handleSequentially(app: RequestListener): RequestListener {
 }
 
 /**
- * Creates request and response classes that already have the prototypes of an Express app. Express sets the prototype of
- * every request and response; if that really changes an object, it costs more than all other work on a request.
+ * Creates request and response classes whose prototypes are those of an Express app. Express sets the prototype of every
+ * request and response, and changing the prototype of an object would cost more than all other work on a request.
  */
 function createMessageClasses(
   app: RequestListener,
 ): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
-  if (!isExpress(app)) return {};
+  if (!isExpressApp(app)) return {};
   class AppRequest extends IncomingMessage {}
   class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
   Object.setPrototypeOf(AppRequest.prototype, app.request);
@@ -139,16 +142,16 @@ function createMessageClasses(
   return { IncomingMessage: AppRequest, ServerResponse: AppResponse };
 }
 
-function isExpress(app: RequestListener): app is Express {
+function isExpressApp(app: RequestListener): app is Express {
   return 'request' in app;
 }
 
 /** Closes a server: idle connections at once, the others when their request ends or the grace period is over. */
-function closeServer(server: Server, connections: Connections, graceMs: number): Promise<void> {
+function closeServer(server: Server, connectionLimiter: ConnectionLimiter, graceMs: number): Promise<void> {
   return new Promise(resolve => {
     const idleSweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
     const graceTimer = setTimeout(() => {
-      connections.resetUnanswered();
+      connectionLimiter.resetUnanswered();
       server.closeAllConnections();
     }, graceMs);
     server.close(() => {
@@ -159,7 +162,7 @@ function closeServer(server: Server, connections: Connections, graceMs: number):
   });
 }
 
-/** Answers a request that Node could not parse as HTTP or that arrived too slowly, and closes its connection. */
+/** Answers a request that is not valid HTTP or that arrived too slowly, and closes its connection. */
 function answerBrokenRequest({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   const { status, detail } = describeBrokenRequest(code);
   const body = formatProblem(status, detail);
@@ -167,6 +170,7 @@ function answerBrokenRequest({ code }: NodeJS.ErrnoException, socket: Duplex): v
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
+/** Returns the status and detail of the response to a broken request, from the error code of Node's HTTP parser. */
 function describeBrokenRequest(code: string | undefined): { status: number; detail: string } {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, detail: 'the request came too slowly' };
   if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, detail: 'the headers are too large' };

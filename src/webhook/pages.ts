@@ -4,7 +4,7 @@ export const WEBHOOK_PATH = '/webhooks';
 /** Where the registry sends people after they installed the app. */
 export const LANDING_PATH = '/installed';
 
-/** The pages that people can see at the receiver. They are fixed texts: the receiver knows no visitors and has no forms. */
+/** The pages that the receiver shows to people. They are fixed texts, without forms or anything about the visitor. */
 export const PAGES = [
   {
     path: '/',
@@ -19,7 +19,7 @@ export const PAGES = [
   },
 ];
 
-/** Creates a handler that sends one fixed page. The URL may contain data from the registry, so it is neither cached nor passed on as referrer. */
+/** Creates the handler of a fixed page. The URL may contain data from the registry, so it is not cached or sent as referrer. */
 function createPageHandler(title: string, text: string) {
   const html = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>${title}</title>

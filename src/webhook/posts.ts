@@ -1,5 +1,5 @@
 import {
-  describeFailure,
+  toStoreFailure,
   type NewDelivery,
   type StoredDelivery,
   type StoreFailure,
@@ -27,7 +27,7 @@ export type DeliverySummary = Pick<
   'event' | 'installationId' | 'verdict' | 'reason' | 'secretIndex'
 >;
 
-/** What became of a post: rejected by verification, stored, or failed to be stored. */
+/** How a post ended: rejected by the verification, stored, or not stored because of a failure. */
 export type PostEnd =
   | ({ readonly kind: 'rejected' } & VerificationFailure)
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
@@ -44,12 +44,12 @@ interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appI
 }
 
 /**
- * Creates the function that verifies a batch of posts, stores the genuine ones in one transaction, and returns one end for
- * each post, in order.
+ * Creates a function that handles a batch of posts: it verifies each, stores the verified ones in one transaction, and
+ * returns how each post ended, in order.
  */
 export function createPostHandler({ secrets, appId, store }: PostHandlerOptions) {
-  /** Verifies one post. An exception here is a fault of ours: it fails this post only, and must not end the receiver's thread. */
-  function verify(post: WebhookPost, now: number): PostEnd | NewDelivery {
+  /** Verifies one post. An exception here is a fault of ours; it fails only this post, and the receiver's thread goes on. */
+  function verifyPost(post: WebhookPost, now: number): PostEnd | NewDelivery {
     try {
       const { body, signature, receivedAt } = post;
       const opened = openDelivery({ body, signature, secrets, appId });
@@ -57,20 +57,21 @@ export function createPostHandler({ secrets, appId, store }: PostHandlerOptions)
       const { verdict: kind, reason, status, detail } = opened;
       return { kind, reason, status, detail };
     } catch (error) {
-      return createFailedEnd(describeFailure(error));
+      return createFailedEnd(toStoreFailure(error));
     }
   }
 
   return async (posts: readonly WebhookPost[], now: number): Promise<PostEnd[]> => {
-    const verified = posts.map(post => verify(post, now));
-    const deliveries = verified.filter(isDelivery);
+    const verified = posts.map(post => verifyPost(post, now));
+    const deliveries = verified.filter(isVerifiedDelivery);
     const results = deliveries.length === 0 ? [] : await store(deliveries);
     let resultIndex = 0;
-    return verified.map(item => (isDelivery(item) ? toPostEnd(item, results[resultIndex++]) : item));
+    return verified.map(item => (isVerifiedDelivery(item) ? toPostEnd(item, results[resultIndex++]) : item));
   };
 }
 
-function isDelivery(item: PostEnd | NewDelivery): item is NewDelivery {
+/** Whether a post was verified, so that it is a delivery to store and not yet an end. */
+function isVerifiedDelivery(item: PostEnd | NewDelivery): item is NewDelivery {
   return !('kind' in item);
 }
 
@@ -83,6 +84,7 @@ function toPostEnd(newDelivery: NewDelivery, result: StoreResult | undefined): P
   return { kind: 'stored', delivery, stored: result };
 }
 
+/** Returns the end of a post that could not be stored. */
 export function createFailedEnd(failure: StoreFailure, delivery: DeliverySummary | null = null): PostEnd {
   return { kind: 'failed', delivery, failure };
 }

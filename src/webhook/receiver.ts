@@ -15,7 +15,7 @@ import { findSignaturePrefix, type Rejection } from './rejection-counter.js';
 export interface ReceiverOptions {
   /** The signature is in the header `x-<prefix>-signature-256`. */
   readonly headerPrefix: string;
-  /** Headers that identify this receiver to a process with access to its inbox. They are sent with a 405 only, never in answer to a post. */
+  /** Headers by which a process with access to the inbox recognizes this receiver. They are sent only with the status 405. */
   readonly identityHeaders: Readonly<Record<string, string>>;
   /** Resolves with `stored` only once the delivery is on disk; never rejects. */
   readonly accept: (post: WebhookPost) => Promise<PostEnd>;
@@ -24,6 +24,7 @@ export interface ReceiverOptions {
   readonly onAnswered?: (answer: ReceiverAnswer) => void;
 }
 
+/** How the receiver answered one post; for logs and metrics. */
 export interface ReceiverAnswer {
   readonly status: number;
   /** The verified delivery; null if the post was rejected before its signature was verified. */
@@ -53,6 +54,7 @@ export const STATUS_BY_REJECTION_REASON: Readonly<Record<RejectionReason, number
 const RETRY_AFTER = { 'retry-after': '5' };
 const NOT_STORED = 'the delivery was not stored: send it again';
 
+/** Creates the Express app of the receiver: the webhook path, the pages for people, and answers to everything else. */
 export function createReceiver(options: ReceiverOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -70,12 +72,16 @@ export function createReceiver(options: ReceiverOptions): Express {
   return app;
 }
 
-/** Creates the handler of posts: it reads the body, has the post verified and stored, answers, and reports the answer. */
+/** Creates the handler of webhook posts: it reads the body, passes the post to `accept`, answers, and reports the answer. */
 function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: ReceiverOptions) {
   const ourPrefix = headerPrefix.toLowerCase();
   const signatureHeader = `x-${ourPrefix}-signature-256`;
 
-  function report({ req }: Response, answer: Partial<ReceiverAnswer> & Pick<ReceiverAnswer, 'status'>): void {
+  /** Passes an answer to `onAnswered`. Fields that are not given are null or 0. */
+  function reportAnswer(
+    { req }: Response,
+    answer: Partial<ReceiverAnswer> & Pick<ReceiverAnswer, 'status'>,
+  ): void {
     const sender = req.socket.remoteAddress ?? null;
     onAnswered?.({
       delivery: null,
@@ -88,8 +94,8 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     });
   }
 
-  /** Answers with the status of the reason, and reports the rejection. */
-  function reject(
+  /** Answers a post with the status of its rejection reason, and reports the answer. */
+  function rejectPost(
     response: Response,
     reason: RejectionReason,
     detail: string,
@@ -98,9 +104,10 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     const status = STATUS_BY_REJECTION_REASON[reason];
     sendProblem(response, status, detail, reason === 'not_stored' ? RETRY_AFTER : {});
     const rejection = { reason, headerPrefix: findSignaturePrefix(response.req.headers, ourPrefix) };
-    report(response, { status, rejection, ...facts });
+    reportAnswer(response, { status, rejection, ...facts });
   }
 
+  /** Has a post verified and stored, answers it, and reports the answer. */
   async function handlePost(request: Request, response: Response, body: Uint8Array): Promise<void> {
     const header = request.headers[signatureHeader];
     const signature = typeof header === 'string' ? header : null;
@@ -109,25 +116,26 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     const durationMs = now() - receivedAt;
     if (end.kind === 'rejected') {
       const lacksSignature = end.reason === 'signature_not_valid' && header === undefined;
-      return reject(response, lacksSignature ? 'no_signature' : end.reason, end.detail, { durationMs });
+      return rejectPost(response, lacksSignature ? 'no_signature' : end.reason, end.detail, { durationMs });
     }
     const { delivery } = end;
     if (end.kind === 'failed') {
-      return reject(response, 'not_stored', NOT_STORED, { durationMs, delivery, failure: end.failure });
+      return rejectPost(response, 'not_stored', NOT_STORED, { durationMs, delivery, failure: end.failure });
     }
     response.statusCode = 202;
     response.end();
-    report(response, { status: 202, delivery, stored: end.stored, durationMs });
+    reportAnswer(response, { status: 202, delivery, stored: end.stored, durationMs });
   }
 
   return (request: Request, response: Response): void => {
     readBody(request, body => {
-      if ('reason' in body) return reject(response, body.reason, body.detail);
+      if ('reason' in body) return rejectPost(response, body.reason, body.detail);
       void handlePost(request, response, body.bytes);
     });
   };
 }
 
+/** Answers 405 and names the allowed methods. */
 function rejectMethod(
   response: Response,
   allow: string,

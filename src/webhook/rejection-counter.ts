@@ -11,7 +11,7 @@ export interface Rejection {
 const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
-/** Returns the prefix of the signature header of a request, ours if there are several; empty if there is none. */
+/** Returns the prefix of a request's signature header: ours if there are several, and an empty text if there is none. */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;
   const [prefix = ''] = Object.keys(headers).flatMap(name => SIGNATURE_HEADER.exec(name)?.[1] ?? []);
@@ -22,32 +22,32 @@ export interface RejectionCounterOptions {
   /** Writes counts to the inbox. If it rejects, they are kept and written later. */
   readonly write: (counts: readonly RejectionCount[]) => Promise<void>;
   readonly now: () => number;
-  readonly everyMs?: number;
+  readonly intervalMs?: number;
 }
 
-/** A count that is not written yet. */
+/** A count of rejected webhooks that is not written to the inbox yet. */
 interface PendingCount extends Omit<RejectionCount, 'newestMsAgo'> {
   /** When the newest of these webhooks arrived, in epoch ms. */
   readonly newestAt: number;
 }
 
-const WRITE_EVERY_MS = 5000;
+const WRITE_INTERVAL_MS = 5000;
 /** Further header prefixes are counted as `OTHER_PREFIX`, so that a sender who invents prefixes cannot fill the memory. */
 const MAX_PENDING_COUNTS = 32;
 
 export type RejectionCounter = ReturnType<typeof createRejectionCounter>;
 
-/** Counts rejected webhooks in memory and writes the counts: the first at once, later ones together every few seconds. */
+/** Creates a counter of rejected webhooks. It writes the first count at once, and later ones together every few seconds. */
 export function createRejectionCounter(options: RejectionCounterOptions) {
-  const { now, everyMs = WRITE_EVERY_MS } = options;
+  const { now, intervalMs = WRITE_INTERVAL_MS } = options;
   let pendingCounts = new Map<string, PendingCount>();
   let timer: NodeJS.Timeout | undefined;
   let lastWrite: Promise<void> = Promise.resolve();
 
   /** Adds a count to the pending one with the same reason, status and prefix. */
-  function add(count: PendingCount): void {
-    const counted = pendingCounts.size < MAX_PENDING_COUNTS ? count : limitPrefixes(count);
-    const key = getKey(counted);
+  function addCount(count: PendingCount): void {
+    const counted = pendingCounts.size < MAX_PENDING_COUNTS ? count : replaceExcessPrefix(count);
+    const key = toCountKey(counted);
     const pending = pendingCounts.get(key);
     pendingCounts.set(key, {
       ...counted,
@@ -56,32 +56,36 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     });
   }
 
-  function limitPrefixes(count: PendingCount): PendingCount {
-    return pendingCounts.has(getKey(count)) ? count : { ...count, headerPrefix: OTHER_PREFIX };
+  /** Replaces the prefix of a count by `OTHER_PREFIX`, unless a pending count has the same prefix. */
+  function replaceExcessPrefix(count: PendingCount): PendingCount {
+    return pendingCounts.has(toCountKey(count)) ? count : { ...count, headerPrefix: OTHER_PREFIX };
   }
 
+  /** Writes the pending counts. Keeps them if the write fails. */
   async function writePending(): Promise<void> {
     const counts = [...pendingCounts.values()];
     if (counts.length === 0) return;
     pendingCounts = new Map();
     const writtenAt = now();
     const written = counts.map(({ newestAt, ...count }) => ({ ...count, newestMsAgo: writtenAt - newestAt }));
-    await options.write(written).catch(() => counts.forEach(add));
+    await options.write(written).catch(() => counts.forEach(addCount));
   }
 
-  function onTimer(): void {
+  /** Writes the pending counts and sets the timer again; stops the timer if there are none. */
+  function writeOnTimer(): void {
     if (pendingCounts.size === 0) {
       timer = undefined;
       return;
     }
     lastWrite = writePending();
-    timer = setTimeout(onTimer, everyMs);
+    timer = setTimeout(writeOnTimer, intervalMs);
   }
 
   return {
+    /** Counts one rejected webhook that was answered with this status. */
     count: ({ reason, headerPrefix }: Rejection, status: number): void => {
-      add({ reason, status, headerPrefix, rejected: 1, newestAt: now() });
-      timer ??= setTimeout(onTimer, 0);
+      addCount({ reason, status, headerPrefix, rejected: 1, newestAt: now() });
+      timer ??= setTimeout(writeOnTimer, 0);
     },
     /** Writes the pending counts, and stops writing. */
     close: async (): Promise<void> => {
@@ -92,6 +96,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
   };
 }
 
-function getKey({ reason, status, headerPrefix }: PendingCount): string {
+/** Returns a text that is equal for counts that are added together. */
+function toCountKey({ reason, status, headerPrefix }: PendingCount): string {
   return `${reason} ${status} ${headerPrefix}`;
 }

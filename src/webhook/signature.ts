@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Returns the value of the signature header: an HMAC-SHA256 of the signed text exactly as it is sent. */
+/** Computes the value of the signature header: the HMAC-SHA256 of a signed text, exactly as the text is sent. */
 export function signDelivery(signedData: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(signedData).digest('hex')}`;
 }

@@ -2,12 +2,13 @@ import type { ReceiverPort } from '../inbox/port.js';
 import { startThread, type ThreadOptions } from '../thread.js';
 import type { PostEnd, WebhookPost } from './posts.js';
 
-/** Many posts whose bodies share one buffer, which is transferred to the thread without being copied. */
+/** A batch of posts whose bodies are in one buffer, which moves to the thread without a copy. */
 interface PackedPosts {
   readonly bytes: Uint8Array;
   readonly posts: readonly PackedPost[];
 }
 
+/** A packed post, with the size of its body in the shared buffer. */
 type PackedPost = Omit<WebhookPost, 'body'> & { readonly size: number };
 
 /** The calls that the thread answers. It has no clock of its own, so each call passes the current time. */
@@ -15,7 +16,7 @@ export interface ReceiverThreadApi {
   /** Verifies and stores posts; returns one end for each, in order. */
   readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
   readonly countRejected: WithTime<ReceiverPort['countRejected']>;
-  readonly findObstacle: WithTime<ReceiverPort['findWriteObstacle']>;
+  readonly findWriteObstacle: WithTime<ReceiverPort['findWriteObstacle']>;
   readonly heartbeat: WithTime<ReceiverPort['heartbeat']>;
   readonly close: ReceiverPort['close'];
 }
@@ -29,8 +30,8 @@ type WithTime<Call extends (...parameters: never[]) => unknown> = (
 type ReceiverThreadOptions = Omit<ThreadOptions, 'description'> & { readonly now: () => number };
 
 /**
- * Starts the thread that verifies signatures and uses the database. A flush to disk or a wait for a lock therefore never
- * keeps the receiver from reading and answering requests.
+ * Starts the thread that verifies signatures and uses the database, so that the receiver can read and answer requests
+ * while the thread flushes to disk or waits for a lock.
  */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
   const description = 'the thread that stores deliveries';
@@ -44,7 +45,7 @@ export async function startReceiverThread({ now, ...options }: ReceiverThreadOpt
     countRejected: (...parameters: Parameters<ReceiverPort['countRejected']>) =>
       ask('countRejected', [now(), ...parameters]),
     /** Returns why the inbox cannot be written at present, or null if it can. */
-    findObstacle: () => ask('findObstacle', [now()]),
+    findWriteObstacle: () => ask('findWriteObstacle', [now()]),
     /** Records that the receiver is alive, and returns which other processes are. */
     heartbeat: (...parameters: Parameters<ReceiverPort['heartbeat']>) =>
       ask('heartbeat', [now(), ...parameters]),
@@ -64,7 +65,7 @@ function packPosts(posts: readonly WebhookPost[]) {
   return { bytes, posts: packedPosts };
 }
 
-/** Restores packed posts; each body is a view of the shared buffer. */
+/** Restores packed posts. Each body is a view of the shared buffer. */
 export function unpackPosts({ bytes, posts }: PackedPosts): WebhookPost[] {
   let offset = 0;
   return posts.map(({ size, ...post }) => {

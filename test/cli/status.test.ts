@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { writeDemoSettings } from '../../src/cli/commands/demo/settings.js';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { type Installed, startInstalled } from '../support/program.js';
 import { breakReads, fillOrganizations, openMirror } from '../support/mirror/open.js';
@@ -105,7 +105,7 @@ test('status counts the jobs that wait, as their list does, and those of them th
   await installed.program.worker().stop();
   for (const id of ['one', 'two', 'three']) {
     const startDelayMs = id === 'one' ? 0 : 60 * MINUTE;
-    await inbox.enqueue([{ ...installationJob(id, null, 'schedule'), startDelayMs }]);
+    await inbox.enqueue([{ ...createInstallationJob(id, null, 'schedule'), startDelayMs }]);
   }
   const { text, json } = await status(installed);
   expect(text).toContain('Jobs: 0 running, 3 waiting (1 due now), 0 paused, 0 failed.');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ClaimedJob, type NewJob, installationJob } from '../../src/inbox/job.js';
+import { type ClaimedJob, type NewJob, createInstallationJob } from '../../src/inbox/job.js';
 import { type Box, boxIn, only, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 
@@ -18,7 +18,7 @@ function job(
   organization: string | null = null,
   overrides: Partial<NewJob> = {},
 ): NewJob {
-  return { ...installationJob(installation, organization, 'delivery'), ...overrides };
+  return { ...createInstallationJob(installation, organization, 'delivery'), ...overrides };
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type ClaimedJob, installationJob } from '../../src/inbox/job.js';
+import { type ClaimedJob, createInstallationJob } from '../../src/inbox/job.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type Box, boxIn, only, acceptedDelivery, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
@@ -220,7 +220,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await accept(NOON, { verdict: 'ignored', reason: 'event_unknown' });
     const first = await claim(NOON);
     expect(await findNewest(first)).toBe(second);
-    await box.enqueue(installationJob('installation-1', null, 'schedule'), NOON);
+    await box.enqueue(createInstallationJob('installation-1', null, 'schedule'), NOON);
     await box.retry(first, NOON, { code: 'unavailable', message: 'answered 503' }, NOON);
     const successor = await claim(NOON + 60_000);
     expect(successor.id).not.toBe(first.id);
@@ -236,7 +236,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const box = boxIn(await store());
     await box.accept([acceptedDelivery()], NOON);
     await box.finish(only(await box.claim({ ...LEASE, now: NOON })), 'read', NOON);
-    await box.enqueue(installationJob('installation-1', null, 'person'), NOON);
+    await box.enqueue(createInstallationJob('installation-1', null, 'person'), NOON);
     const requested = only(await box.claim({ ...LEASE, now: NOON + 60_000 }));
     expect(await box.at(NOON).findNewestDelivery(requested)).toBeNull();
   });

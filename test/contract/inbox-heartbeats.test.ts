@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { boxIn, slicesOf, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
-import type { LivingProcess, InboxPulse } from '../../src/inbox/process.js';
+import type { ProcessIdentity, InboxPulse } from '../../src/inbox/process.js';
 
 const HOUR = 3_600_000;
-const WORKER: LivingProcess = { role: 'work', host: 'here', pid: 7, startedAt: NOON };
+const WORKER: ProcessIdentity = { role: 'work', host: 'here', pid: 7, startedAt: NOON };
 
 /** Returns the heartbeat function of one process. */
-function createHeartbeat(kept: Store): (self: LivingProcess, now: number) => Promise<InboxPulse> {
+function createHeartbeat(kept: Store): (self: ProcessIdentity, now: number) => Promise<InboxPulse> {
   const { at } = boxIn(kept);
   return (self, now) => at(now).heartbeat(self);
 }
@@ -45,7 +45,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('processes without a heartbeat for an hour are removed, except the last of each role', async () => {
     const { kept, listPids } = await openScene();
-    const start = (pid: number, role: LivingProcess['role'], at: number) =>
+    const start = (pid: number, role: ProcessIdentity['role'], at: number) =>
       createHeartbeat(kept)({ role, host: 'here', pid, startedAt: at }, at);
     await start(1, 'work', NOON);
     await start(2, 'work', NOON + 1);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { boxIn, acceptedDelivery, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { until } from '../support/wait.js';
@@ -17,14 +17,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
       notifications += 1;
     });
     onTestFinished(stop);
-    await theirs.enqueue(installationJob('theirs', null, 'delivery'), NOON);
+    await theirs.enqueue(createInstallationJob('theirs', null, 'delivery'), NOON);
     await until(() => notifications > 0, 'a notification of a job from another process');
     const before = notifications;
-    await ours.enqueue(installationJob('ours', null, 'worker'), NOON);
+    await ours.enqueue(createInstallationJob('ours', null, 'worker'), NOON);
     await until(() => notifications > before, 'a notification of its own job');
     stop();
     const atStop = notifications;
-    await theirs.enqueue(installationJob('later', null, 'delivery'), NOON);
+    await theirs.enqueue(createInstallationJob('later', null, 'delivery'), NOON);
     await new Promise(resolve => setTimeout(resolve, 100));
     expect(notifications).toBe(atStop);
   });
@@ -105,7 +105,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   test('jobs are counted by state, without done jobs', async () => {
     const inbox = boxIn(await store());
     for (const id of ['a', 'b', 'c', 'd', 'e'])
-      await inbox.enqueue(installationJob(id, null, 'delivery'), NOON);
+      await inbox.enqueue(createInstallationJob(id, null, 'delivery'), NOON);
     const [done, paused, failed] = await inbox.claim({ now: NOON, leaseMs: 1000, slots: 4 });
     if (done === undefined || paused === undefined || failed === undefined)
       throw new Error('expected claims');

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { boxIn, only, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 const ERROR = { code: 'unavailable', message: 'answered 503' };
 
 function job(id: string, organization: string | null = null) {
-  return installationJob(`installation-${id}`, organization, 'delivery');
+  return createInstallationJob(`installation-${id}`, organization, 'delivery');
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob, type JobEnd, type NewJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
+import { createInstallationJob, type JobEnd, type NewJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import type { ClaimedJob } from '../../src/inbox/job.js';
 import { type Arrived, boxIn, type Box, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
 import { BOTH } from '../support/mirror/open.js';
@@ -94,7 +94,7 @@ function createStep(random: () => number, texts: readonly Arrived[], now: number
 
 function createJob(random: () => number, second: number, third: number): NewJob {
   const name = `installation-${Math.floor(second * INSTALLATIONS)}`;
-  const job = installationJob(
+  const job = createInstallationJob(
     name,
     null,
     pick(random, ['schedule', 'worker', 'person', 'delivery'], 'worker'),

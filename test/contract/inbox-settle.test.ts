@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ClaimedJob, installationJob, type NewJob } from '../../src/inbox/job.js';
+import { type ClaimedJob, createInstallationJob, type NewJob } from '../../src/inbox/job.js';
 import { type Box, boxIn, only, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 
@@ -11,12 +11,15 @@ async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
 }
 
 const enqueueFromDelivery = (box: Box, now: number): Promise<number> =>
-  box.enqueue(installationJob('a', 'acme', 'delivery'), now);
+  box.enqueue(createInstallationJob('a', 'acme', 'delivery'), now);
 
 describe.each(ENGINES)('$name', ({ store }) => {
   async function openRunningJob(payload?: Record<string, unknown>): Promise<{ box: Box; held: ClaimedJob }> {
     const box = boxIn(await store());
-    await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), ...(payload ? { payload } : {}) }, NOON);
+    await box.enqueue(
+      { ...createInstallationJob('a', 'acme', 'schedule'), ...(payload ? { payload } : {}) },
+      NOON,
+    );
     return { box, held: await claimOne(box) };
   }
 
@@ -96,7 +99,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('a delivery widens a waiting job of one resource to all resources', async () => {
       const box = boxIn(await store());
       const id = await box.enqueue(
-        { ...installationJob('a', 'acme', 'worker'), payload: { resources: { warehouse: true } } },
+        { ...createInstallationJob('a', 'acme', 'worker'), payload: { resources: { warehouse: true } } },
         NOON,
       );
       expect(await enqueueFromDelivery(box, NOON)).toBe(id);
@@ -106,7 +109,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('the resources of two narrow jobs add up', async () => {
       const box = boxIn(await store());
       const createNarrowJob = (name: string) => ({
-        ...installationJob('a', 'acme', 'worker'),
+        ...createInstallationJob('a', 'acme', 'worker'),
         payload: { resources: { [name]: true } },
       });
       await box.enqueue(createNarrowJob('warehouse'), NOON);
@@ -119,7 +122,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('a delivery brings a scheduled job forward', async () => {
       const box = boxIn(await store());
       const id = await box.enqueue(
-        { ...installationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND },
+        { ...createInstallationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND },
         NOON,
       );
       expect(await enqueueFromDelivery(box, NOON + SECOND)).toBe(id);
@@ -129,7 +132,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('the schedule does not delay a job that a delivery requested', async () => {
       const box = boxIn(await store());
       const id = await enqueueFromDelivery(box, NOON);
-      await box.enqueue({ ...installationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND }, NOON);
+      await box.enqueue(
+        { ...createInstallationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND },
+        NOON,
+      );
       expect(await claimOne(box, NOON)).toMatchObject({ id, trigger: 'delivery' });
     });
 
@@ -150,7 +156,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const box = boxIn(await store());
       await enqueueFromDelivery(box, NOON);
       const held = await claimOne(box);
-      const scheduled = installationJob('a', 'acme', 'schedule');
+      const scheduled = createInstallationJob('a', 'acme', 'schedule');
       const waiting = await box.enqueue(
         { ...scheduled, startDelayMs: TOMORROW - NOON - SECOND },
         NOON + SECOND,
@@ -209,7 +215,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     'a job that ends with a %s does not delay a waiting job that a person requested',
     async act => {
       const { box, held } = await openRunningJob();
-      const waiting = await box.enqueue(installationJob('a', 'acme', 'person'), NOON + 10);
+      const waiting = await box.enqueue(createInstallationJob('a', 'acme', 'person'), NOON + 10);
       await box[act](held, NOON + 90 * SECOND, ERROR, NOON + 20);
       expect(await box.job(waiting)).toMatchObject({
         trigger: 'person',
@@ -307,7 +313,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('keeps its run time if the schedule requests it later', async () => {
       const { box, held } = await openRunningJob();
       await box.pause(held, NOON + 60 * SECOND, ERROR, NOON);
-      const job = installationJob('a', 'acme', 'schedule');
+      const job = createInstallationJob('a', 'acme', 'schedule');
       await box.enqueue({ ...job, startDelayMs: 600 * SECOND }, NOON + SECOND);
       expect(await claimOne(box, NOON + 60 * SECOND)).toMatchObject({ id: held.id });
     });

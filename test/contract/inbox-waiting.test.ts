@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { installationJob, type Part } from '../../src/inbox/job.js';
+import { createInstallationJob, type Part } from '../../src/inbox/job.js';
 import { type Box, boxIn, only, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 
@@ -21,11 +21,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('reports a due job, unless its installation is being read', async () => {
       const box = boxIn(await store());
       expect(await checkWaiting(box, NOON)).toMatchObject({ moreMayWait: false });
-      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       expect(await checkWaiting(box, NOON)).toMatchObject({ moreMayWait: true });
       expect(await checkWaiting(box, NOON, 'certificates')).toMatchObject({ moreMayWait: false });
       await claimOne(box, NOON);
-      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       expect(await checkWaiting(box, NOON + 5000)).toMatchObject({ moreMayWait: false });
       expect(await checkWaiting(box, NOON + 60_000)).toMatchObject({ moreMayWait: true });
     });
@@ -33,11 +33,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
     test('reports how long until the next job is due or a lease expires', async () => {
       const box = boxIn(await store());
       expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: null });
-      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: null });
       await claimOne(box, NOON);
       expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: 60_000 });
-      await box.enqueue({ ...installationJob('i2', null, 'schedule'), startDelayMs: 5000 }, NOON);
+      await box.enqueue({ ...createInstallationJob('i2', null, 'schedule'), startDelayMs: 5000 }, NOON);
       expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: 5000 });
     });
   });
@@ -45,7 +45,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   describe('a released job', () => {
     test('runs again at once, and the attempt does not count', async () => {
       const box = boxIn(await store());
-      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       for (let restart = 0; restart < 30; restart++) {
         expect(await box.giveBack(await claimOne(box, NOON), NOON)).toBe(true);
       }
@@ -54,7 +54,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('is merged with a waiting job, which then reads what both had to read', async () => {
       const box = boxIn(await store());
-      const job = installationJob('i1', null, 'person');
+      const job = createInstallationJob('i1', null, 'person');
       const first = await box.enqueue({ ...job, payload: { full: true } }, NOON);
       const held = await claimOne(box, NOON);
       const second = await box.enqueue(job, NOON);
@@ -65,7 +65,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('stays with the worker that claimed it since', async () => {
       const box = boxIn(await store());
-      await box.enqueue(installationJob('i1', null, 'delivery'), NOON);
+      await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       const lost = await claimOne(box, NOON);
       await claimOne(box, NOON + 60_000);
       expect(await box.giveBack(lost, NOON + 60_000)).toBe(false);

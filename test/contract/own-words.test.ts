@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { describeFailure as describeError } from '../../src/sync/outcome.js';
 import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
@@ -20,7 +20,7 @@ describe.each(ENGINES)('$name', ({ stage, store }) => {
   test('why a job failed is kept so too', async () => {
     const { open, db } = await store();
     const inbox = open(() => NOON);
-    await inbox.enqueue([installationJob('installation-1', null, 'person')]);
+    await inbox.enqueue([createInstallationJob('installation-1', null, 'person')]);
     const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: 60_000 });
     const ends = jobs.map(
       ({ id, claim }) => ({ claim: { id, claim }, end: { act: 'fail', error: FAULT } }) as const,

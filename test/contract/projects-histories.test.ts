@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick } from '../support/random.js';
@@ -75,7 +75,7 @@ async function startHistory(seed: number) {
 
   async function syncByPerson(): Promise<void> {
     const { installationId: id, organizationId: owner } = pick(random, installed, first);
-    await inbox.enqueue([installationJob(id, owner, 'person')]);
+    await inbox.enqueue([createInstallationJob(id, owner, 'person')]);
     await program.rest();
   }
 

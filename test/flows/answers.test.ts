@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { CONFIRM_AFTER_MS } from '../../src/mirror/list/removal-verdict.js';
 import { startInstalled, type Program } from '../support/program.js';
 import type { Permissions } from '../../src/registry/model.js';
@@ -12,7 +12,7 @@ async function lookJob(organizationId: string, { rows }: Program) {
     "SELECT id FROM installations WHERE organization_id = ? AND state = 'active'",
     organizationId,
   );
-  return installationJob(Object(found)['id'], organizationId, 'person');
+  return createInstallationJob(Object(found)['id'], organizationId, 'person');
 }
 
 async function addOrganization(program: Program) {

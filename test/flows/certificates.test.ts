@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { startInstalled, type Program } from '../support/program.js';
 import { namesIn, textOf } from '../support/pdfs.js';
@@ -104,7 +104,7 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
   for (let round = 0; round < ROUNDS; round += 1) {
     retire(0.5);
     await program.inbox.enqueue([
-      { ...installationJob(installationId, organizationId, 'person'), payload: { full: true } },
+      { ...createInstallationJob(installationId, organizationId, 'person'), payload: { full: true } },
     ]);
     const isThere = async () => (await program.rows('SELECT 1 FROM organizations')).length;
     await expect.poll(isThere, { interval: 2 }).toBe(1);
@@ -123,7 +123,7 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
     purged += exitCode === 0 ? 1 : 0;
   }
   await program.rest();
-  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+  await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
   await program.rest();
   looking.abort();
   await looked;
@@ -196,7 +196,7 @@ test('a full sync asks for every certificate again, and an unchanged one stays t
   for (let retirement = 0; retirement < 3; retirement++) retire(1);
   await program.rest();
   const [asked, before] = [calls('/pdf'), await files(program)];
-  const job = { ...installationJob(installationId, organizationId, 'person'), payload: { full: true } };
+  const job = { ...createInstallationJob(installationId, organizationId, 'person'), payload: { full: true } };
   await program.inbox.enqueue([job]);
   await program.rest();
   expect(calls('/pdf')).toBe(asked + 3);
@@ -253,7 +253,7 @@ filesEnough.test('certificates never delay a delivery: they have places of their
     (await program.rows("SELECT 1 FROM jobs WHERE state = 'running' AND part = 'certificates'")).length > 0;
   await expect.poll(busy, { interval: 5 }).toBe(true);
   program.registry.credits.friendbot(organizationId);
-  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+  await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
   const deposited = async () => (await program.rows('SELECT 1 FROM inventory_credits')).length;
   await expect.poll(deposited, { interval: 5 }).toBe(1);
   expect(await program.rows("SELECT 1 FROM certificates WHERE state = 'pending'")).not.toEqual([]);

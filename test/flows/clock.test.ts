@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { differences } from '../support/compare.js';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { serializeScope } from '../../src/sync/plan.js';
 import { type Installed, startInstalled } from '../support/program.js';
 import { issueCredit } from '../support/sandbox.js';
@@ -45,7 +45,9 @@ test('after the clock was put back, a full sync and the schedule request every p
   const [project] = program.registry.projects.listAll();
   program.registry.projects.change(project?.id ?? '', { fullName: 'A name since then' });
   const full = { payload: serializeScope({ resources: null, full: true }) };
-  await program.inbox.enqueue([{ ...installationJob(installationId, organizationId, 'person'), ...full }]);
+  await program.inbox.enqueue([
+    { ...createInstallationJob(installationId, organizationId, 'person'), ...full },
+  ]);
   await program.rest();
   expect(await program.rows('SELECT full_name FROM projects')).toEqual([{ full_name: 'A name since then' }]);
   const ahead = (table: string, column: string) =>

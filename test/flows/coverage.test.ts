@@ -3,7 +3,7 @@ import { readAvailable } from '../../src/query/available.js';
 import { readStatus } from '../../src/query/status.js';
 import { describeFailure } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync.js';
-import { discoverJob } from '../../src/sync/schedule/discover.js';
+import { createDiscoverJob } from '../../src/sync/schedule/discover.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
 import { contextOf, type Program, startProgram } from '../support/program.js';
@@ -67,7 +67,7 @@ async function startFleet(): Promise<Fleet> {
     list: async () => {
       for (const { id, state } of registry.installations.listAll())
         if (state !== 'uninstalled') listed.add(id);
-      const [id] = await inbox.enqueue([discoverJob('schedule')]);
+      const [id] = await inbox.enqueue([createDiscoverJob('schedule')]);
       while ((await program.value('SELECT state FROM jobs WHERE id = ?', id ?? 0)) !== 'done') await work(1);
     },
     pass: async () => {

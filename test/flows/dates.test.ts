@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { type Installed, startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
@@ -51,7 +51,7 @@ const HAPPENINGS: readonly Happening[] = [
     path: /\/app\/installations\/[^/]+$/,
     happen: ({ program, installationId }) => program.registry.installations.uninstall(installationId),
     ask: async ({ program, installationId, organizationId }) => {
-      await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+      await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
       await program.rest();
     },
     dates: "SELECT valid_from AS at FROM installations WHERE state = 'uninstalled'",

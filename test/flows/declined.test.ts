@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { type Installed, startInstalled, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
@@ -21,7 +21,7 @@ type Part = Pick<Installed, 'program' | 'organizationId' | 'installationId'>;
 /** What a person asks for; a pace later, so that no two are merged. */
 async function ask({ program, organizationId, installationId }: Part): Promise<void> {
   program.time.move(1000);
-  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+  await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
   await program.rest();
 }
 
@@ -135,7 +135,7 @@ test('a warehouse in another form fails at first, then counts as not offered and
   program.registry.faults.add({ path, ...ONE_OBJECT });
   program.time.move(1000);
   const { installationId, organizationId } = installed;
-  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+  await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
   await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'fresh, failing' }]);
   await program.rest();
   expect(await unusual(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);

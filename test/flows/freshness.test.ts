@@ -1,5 +1,5 @@
 import { describe, expect, inject, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import { receivedBy, acceptedDelivery } from '../support/inbox.js';
 import { startInstalled } from '../support/program.js';
@@ -422,7 +422,7 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.program.rest();
     await scene.work(false);
     await scene.watch(true);
-    await inbox.enqueue([installationJob(scene.installationId, scene.organizationId, 'schedule')]);
+    await inbox.enqueue([createInstallationJob(scene.installationId, scene.organizationId, 'schedule')]);
     await scene.pass(60);
     const before = await whatWaits(scene);
     expect(before.of('backlog')).toEqual([]);
@@ -469,7 +469,7 @@ describe('after an outage', () => {
     }
     await program.rest();
     registry.faults.add({ path: '/**', kind: 'status', options: { status: 503 } });
-    await inbox.enqueue(ids.map(id => installationJob(id, null, 'person')));
+    await inbox.enqueue(ids.map(id => createInstallationJob(id, null, 'person')));
     for (const waitMs of [0, 5000, 9000, 17_000, 33_000]) {
       time.move(waitMs);
       await program.rest();
@@ -491,7 +491,7 @@ describe('after an outage', () => {
     const { program, installationId } = await startInstalled();
     const { inbox, env, time, engine, change } = program;
     await program.worker().stop();
-    await inbox.enqueue([installationJob(installationId, null, 'schedule')]);
+    await inbox.enqueue([createInstallationJob(installationId, null, 'schedule')]);
     await change(
       "UPDATE jobs SET attempts = 7, run_at = '2999-01-01T00:00:00.000Z', error_or_pause_code = 'unavailable', last_error = 'answered 503' WHERE state = 'waiting'",
     );

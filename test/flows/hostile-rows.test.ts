@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 
@@ -16,7 +16,7 @@ async function readWarehouse(credits: readonly string[]) {
   );
   answer = `{"credits":[${credits.join(',')}],"organizationId":"${organizationId}"}`;
   await program.startWorker({ baseUrl });
-  await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+  await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
   await program.rest();
   return program;
 }

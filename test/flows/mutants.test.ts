@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
 import { startInstalled, type Program, type ProgramOptions } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
@@ -142,7 +142,7 @@ describe('T35 the emptiness gate: two answers in a row say that nearly everythin
     program.registry.faults.add({ path, kind: 'wrongShape', options: { body } });
     for (let read = 0; read < 2; read++) {
       program.time.move(5000);
-      await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+      await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
       await program.worker().idle();
     }
     return (await program.rows('SELECT 1 FROM warehouse_credits')).length;

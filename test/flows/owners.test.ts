@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type NewJob, installationJob } from '../../src/inbox/job.js';
+import { type NewJob, createInstallationJob } from '../../src/inbox/job.js';
 import { startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 
@@ -20,7 +20,7 @@ async function startAnswered(ending: string) {
   await program.rest();
   const look = async (wish: Pick<NewJob, 'payload'> = {}): Promise<void> => {
     program.time.move(2000);
-    const job = { ...installationJob(installationId, organizationId, 'person'), ...wish };
+    const job = { ...createInstallationJob(installationId, organizationId, 'person'), ...wish };
     await program.inbox.enqueue([job]);
     await program.worker().idle();
   };

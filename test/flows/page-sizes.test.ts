@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
 import { startInstalled, contextOf } from '../support/program.js';
 import { collect } from '../support/registry-client.js';
@@ -13,7 +13,7 @@ async function startRetired(count: number) {
   program.registry.deliveries.changeSettings({ drop: 1000 });
   for (let made = 0; made < count; made++) retire(0.5);
   const ask = async (payload = {}) => {
-    const job = installationJob(installationId, organizationId, 'person');
+    const job = createInstallationJob(installationId, organizationId, 'person');
     await program.inbox.enqueue([{ ...job, payload }]);
   };
   return { program, calls, ask, owner: [installationId, organizationId] as const };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { startInstalled } from '../support/program.js';
 import { ALL_PERMISSIONS } from '../support/sandbox.js';
 
@@ -29,7 +29,7 @@ async function startSaying(permissions: unknown) {
   });
   const look = async () => {
     program.time.move(1000);
-    await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+    await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
     await program.rest();
   };
   await look();

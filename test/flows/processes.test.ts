@@ -5,7 +5,7 @@ import type { InboxPort } from '../../src/inbox/port.js';
 import { boxOf, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { startInstalled, type Program, startProgram } from '../support/program.js';
 import { retireMany } from '../support/mirror/by-workers.js';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { differences } from '../support/compare.js';
 import { createRandom } from '../support/operations.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
@@ -104,7 +104,7 @@ async function mirrorIn(TZ: string, program: Program, installationId: string, or
     migrateFile(join(dataDir, `${family}.db`), family, new Date().toISOString());
   }
   const { at, enqueue } = boxOf(temporaryInbox(dataDir));
-  await enqueue(installationJob(installationId, organizationId, 'person'), Date.now());
+  await enqueue(createInstallationJob(installationId, organizationId, 'person'), Date.now());
   const work = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env: { TZ } });
   const tables = tablesIn(dataDir);
   const stored = () => tables.rows("SELECT 1 FROM certificates WHERE state = 'stored'");

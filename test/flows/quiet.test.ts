@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob } from '../../src/inbox/job.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { startInstalled, type Installed } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
@@ -66,7 +66,7 @@ test('a daily resource is read again after a day, or at once for a webhook or a 
   });
   expect(isAll(announced)).toBe(true);
   const asked = await callsOf(scene, async () => {
-    await program.inbox.enqueue([installationJob(installationId, organizationId, 'person')]);
+    await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
     await program.rest();
   });
   expect(isAll(asked)).toBe(true);
@@ -96,7 +96,7 @@ test.each(['worker', 'delivery'] as const)(
     const { program, installationId, organizationId } = scene;
     const read = () =>
       callsOf(scene, async () => {
-        await program.inbox.enqueue([installationJob(installationId, organizationId, trigger)]);
+        await program.inbox.enqueue([createInstallationJob(installationId, organizationId, trigger)]);
         await program.rest();
       });
     program.time.move(DAY_MS / 2);

@@ -6,7 +6,7 @@ function commitKeys(
   keys: readonly number[],
 ): void {
   for (const key of keys) cache.set(String(key), key);
-  cache.committed();
+  cache.commit();
 }
 
 test('the cache keeps the latest keys, and setting a key again makes it the latest', () => {
@@ -30,7 +30,7 @@ test('a value set in a transaction is visible at once and discarded on rollback'
   const cache = createTransactionalCache<number>();
   cache.set('a', 1);
   expect(cache.get('a')).toBe(1);
-  cache.rolledBack();
-  cache.committed();
+  cache.rollBack();
+  cache.commit();
   expect(cache.get('a')).toBe(undefined);
 });

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { LivingProcess } from '../../src/inbox/process.js';
-import { installationJob } from '../../src/inbox/job.js';
+import type { ProcessIdentity } from '../../src/inbox/process.js';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { createFreshnessFacts, writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { stageOfJobs } from '../support/at-work.js';
 import { receivedBy, acceptedDelivery } from '../support/inbox.js';
 import { contextOf, startProgram } from '../support/program.js';
 
-const SELF: LivingProcess = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
+const SELF: ProcessIdentity = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
 
 test('freshness facts are written repeatedly, also after a failure, until the task is stopped', async () => {
   const program = await startProgram({ receiveOnly: true });
@@ -44,7 +44,7 @@ test('freshness facts are written repeatedly, also after a failure, until the ta
 test('each resource reports its oldest unread delivery until it is read', async () => {
   const stage = await stageOfJobs({ context: { mirrorMembers: false } });
   const { context, organization, installationId, mirror, now, move } = stage;
-  const readJob = installationJob(installationId, null, 'person');
+  const readJob = createInstallationJob(installationId, null, 'person');
   await stage.run(readJob);
   const storeDelivery = async (id: string): Promise<string> => {
     move(1_000);

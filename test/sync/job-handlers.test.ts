@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { installationJob, type NewJob } from '../../src/inbox/job.js';
+import { createInstallationJob, type NewJob } from '../../src/inbox/job.js';
 import { stageOfJobs } from '../support/at-work.js';
 import { receivedBy, acceptedDelivery } from '../support/inbox.js';
 import {
@@ -39,21 +39,21 @@ test('discovery enqueues new installations with trigger schedule, changed ones w
   const { installations } = registry;
   expect(await run(DISCOVER)).toBe('found 1');
   expect(await takeEnqueuedInstallations(stage)).toEqual([[installationId, 'schedule']]);
-  await run(installationJob(installationId, null, 'schedule'));
+  await run(createInstallationJob(installationId, null, 'schedule'));
   expect(await run(DISCOVER)).toBe('nothing new');
   expect(await takeEnqueuedInstallations(stage)).toEqual([]);
 
   installations.suspend(installationId);
-  await run(installationJob(installationId, null, 'person'));
+  await run(createInstallationJob(installationId, null, 'person'));
   expect(await run(DISCOVER)).toBe('nothing new');
   expect(await takeEnqueuedInstallations(stage)).toEqual([]);
   installations.unsuspend(installationId);
-  await run(installationJob(installationId, null, 'person'));
+  await run(createInstallationJob(installationId, null, 'person'));
 
   await stage.mirror.change("UPDATE installations SET permissions = '{}'");
   expect(await run(DISCOVER)).toBe('nothing new');
   expect(await takeEnqueuedInstallations(stage)).toEqual([[installationId, 'worker']]);
-  await run(installationJob(installationId, null, 'person'));
+  await run(createInstallationJob(installationId, null, 'person'));
 
   await stage.mirror.change("UPDATE installations SET organization_id = 'another'");
   expect(await run(DISCOVER)).toBe('nothing new');
@@ -61,11 +61,11 @@ test('discovery enqueues new installations with trigger schedule, changed ones w
   await stage.mirror.change('UPDATE installations SET organization_id = ?', stage.organization.id);
 
   const other = installations.install(app.id, createOrganization(stage.sandbox).id);
-  await run(installationJob(other.id, null, 'person'));
+  await run(createInstallationJob(other.id, null, 'person'));
   installations.uninstall(other.id);
   expect(await run(DISCOVER)).toBe('nothing new');
   expect(await takeEnqueuedInstallations(stage)).toEqual([[other.id, 'worker']]);
-  await run(installationJob(other.id, null, 'person'));
+  await run(createInstallationJob(other.id, null, 'person'));
   expect(await run(DISCOVER)).toBe('nothing new');
   expect(await takeEnqueuedInstallations(stage)).toEqual([]);
 
@@ -81,8 +81,8 @@ test.each([
   'a tick enqueues each installation within the interval, and keeps with %i days of retention %i old syncs',
   async (retentionDays, left) => {
     const stage = await stageOfJobs({ context: { retentionDays } });
-    await stage.run(installationJob(stage.installationId, null, 'schedule'));
-    await stage.run(installationJob(stage.installationId, null, 'person'));
+    await stage.run(createInstallationJob(stage.installationId, null, 'schedule'));
+    await stage.run(createInstallationJob(stage.installationId, null, 'person'));
     const old = "SELECT count(*) FROM syncs WHERE resource = 'warehouse'";
     const before = await stage.mirror.value<number>(old);
     stage.move(100 * DAY_MS);
@@ -132,8 +132,8 @@ test('certificates are requested only of known organizations, and a job stops af
   const { run, registry, installationId } = stage;
   retire(stage, 20);
   expect(await run(createCertificatesJob(stage))).toBe('unknown');
-  expect(await run(installationJob('nobody', null, 'person'))).toBe('uninstalled');
-  await run(installationJob(installationId, null, 'person'));
+  expect(await run(createInstallationJob('nobody', null, 'person'))).toBe('uninstalled');
+  await run(createInstallationJob(installationId, null, 'person'));
   const path = '/organizations/*/retirements/*/pdf';
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
   expect(await run(createCertificatesJob(stage))).toBe('refused');
@@ -156,14 +156,14 @@ test.each([
     const stage = await stageOfJobs();
     const { run, registry, installationId, mirror } = stage;
     retire(stage, 3);
-    await run(installationJob(installationId, null, 'person'));
+    await run(createInstallationJob(installationId, null, 'person'));
     const path = '/organizations/*/retirements/*/pdf';
     registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
     await run(createCertificatesJob(stage));
     registry.faults.clear();
     const stored = () => mirror.value("SELECT count(*) FROM certificates WHERE state = 'stored'");
     const sync = async (trigger: string) => {
-      await run({ ...installationJob(installationId, null, trigger), payload });
+      await run({ ...createInstallationJob(installationId, null, trigger), payload });
       return await run(createCertificatesJob(stage));
     };
     await sync('schedule');
@@ -177,7 +177,7 @@ test('a single refused certificate is recorded and does not stop the others', as
   const stage = await stageOfJobs();
   const { run, registry, installationId, mirror } = stage;
   retire(stage, 12);
-  await run(installationJob(installationId, null, 'person'));
+  await run(createInstallationJob(installationId, null, 'person'));
   const first = await mirror.value<string>('SELECT min(id) FROM retirements');
   const path = `/organizations/*/retirements/${String(first)}/pdf`;
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
@@ -192,7 +192,7 @@ test('a project that cannot be read does not stop the others', async () => {
   const stage = await stageOfJobs();
   const { run, installationId, organization, sandbox, registry, mirror } = stage;
   for (let n = 0; n < 8; n += 1) issueCredit(sandbox, organization.id);
-  const readJob = installationJob(installationId, null, 'person');
+  const readJob = createInstallationJob(installationId, null, 'person');
   await run(readJob);
   const projects = (await mirror.rows('SELECT 1 FROM project_states')).length;
   expect(projects).toBeGreaterThan(4);
@@ -210,7 +210,7 @@ test('a project that cannot be read does not stop the others', async () => {
 test('a scheduled round requests each project once a day, and writes no projects sync if none is due', async () => {
   const stage = await stageOfJobs();
   const { run, installationId, organization, sandbox, mirror, move } = stage;
-  const round = installationJob(installationId, null, 'schedule');
+  const round = createInstallationJob(installationId, null, 'schedule');
   const syncs = () =>
     mirror.rows("SELECT state, requests FROM syncs WHERE resource = 'projects' ORDER BY id");
   await run(round);
@@ -236,7 +236,7 @@ test('reads of projects and certificates end when their job is stopped', async (
   const stopAt = (last: number) => async (stop: () => void) => {
     if ((turns += 1) === last) stop();
   };
-  const readJob = installationJob(installationId, null, 'person');
+  const readJob = createInstallationJob(installationId, null, 'person');
   await run(readJob, { onTurn: async () => void (turns += 1) });
   await mirror.change('DELETE FROM project_states');
   const all = turns;
@@ -253,17 +253,17 @@ test('reads of projects and certificates end when their job is stopped', async (
 test('the first read of an organization enqueues its certificates, even without retirements', async () => {
   const stage = await stageOfJobs();
   const countCertificateJobs = "SELECT count(*) FROM jobs WHERE kind = 'certificates'";
-  await stage.run(installationJob(stage.installationId, null, 'delivery'));
+  await stage.run(createInstallationJob(stage.installationId, null, 'delivery'));
   expect(await stage.inbox.value(countCertificateJobs)).toBe(1);
   await stage.run(createCertificatesJob(stage));
-  await stage.run(installationJob(stage.installationId, null, 'delivery'));
+  await stage.run(createInstallationJob(stage.installationId, null, 'delivery'));
   expect(await stage.inbox.value(countCertificateJobs)).toBe(1);
 });
 
 test('a job caused by duplicates only ends as unchanged if it found no news', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId, organization, sandbox, mirror } = stage;
-  const readJob = installationJob(installationId, null, 'delivery');
+  const readJob = createInstallationJob(installationId, null, 'delivery');
   const again = () => stage.run(readJob, { onlyDuplicates: true });
   expect(await again()).toBe('read');
   expect(await again()).toBe('unchanged');
@@ -301,7 +301,7 @@ test('the outcome names failed resources with their status, and a retry fails on
     options: { status: 418 },
     count: 9,
   });
-  const outcome = await stage.run(installationJob(installationId, null, 'person'));
+  const outcome = await stage.run(createInstallationJob(installationId, null, 'person'));
   expect(outcome).toBe('read in part: addresses failed (418); members failed (400)');
   const again = await stage.inbox.value<string>("SELECT run_at FROM jobs WHERE kind = 'retry'");
   expect(Date.parse(again ?? '') - stage.now()).toBeLessThan(60_000);
@@ -318,20 +318,20 @@ test('a scheduled job does not request an installation that was just listed; ret
   const stage = await stageOfJobs();
   const { installationId, run } = stage;
   const countCalls = () => callsTo(stage.sandbox, `/app/installations/${installationId}`);
-  await run(installationJob(installationId, null, 'person'));
+  await run(createInstallationJob(installationId, null, 'person'));
   const before = countCalls();
   await run(createTick(1));
-  await run(installationJob(installationId, null, 'schedule'));
+  await run(createInstallationJob(installationId, null, 'schedule'));
   expect(countCalls()).toBe(before);
-  await run(installationJob(installationId, null, 'schedule'), { attempts: 2 });
-  await run(installationJob(installationId, null, 'delivery'));
+  await run(createInstallationJob(installationId, null, 'schedule'), { attempts: 2 });
+  await run(createInstallationJob(installationId, null, 'delivery'));
   expect(countCalls()).toBe(before + 2);
 });
 
 test('a job whose installation is suspended during the read ends as suspended', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId } = stage;
-  const outcome = await stage.run(installationJob(installationId, null, 'person'), {
+  const outcome = await stage.run(createInstallationJob(installationId, null, 'person'), {
     onTurn: async () => void registry.installations.suspend(installationId),
   });
   expect(outcome).toBe('suspended');
@@ -339,7 +339,7 @@ test('a job whose installation is suspended during the read ends as suspended', 
 
 test('the form of the last answer is stored for each resource', async () => {
   const stage = await stageOfJobs();
-  await stage.run(installationJob(stage.installationId, null, 'person'));
+  await stage.run(createInstallationJob(stage.installationId, null, 'person'));
   const forms = 'SELECT resource, answer_form FROM resource_states WHERE answer_form IS NOT NULL ORDER BY 1';
   expect(Object.fromEntries((await stage.mirror.rows(forms)).map(Object.values))).toMatchObject({
     addresses: 'list',
@@ -355,7 +355,7 @@ test("reservations are read again when one ends by the registry's clock", async 
   const { registry, app, organization, sandbox, installationId, now } = stage;
   const creditId = issueCredit(sandbox, organization.id);
   registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
-  await stage.run(installationJob(installationId, null, 'person'));
+  await stage.run(createInstallationJob(installationId, null, 'person'));
   const [end = ''] = await stage.mirror.column<string>('SELECT reserved_to_at FROM reservations');
   const [runAt = ''] = await stage.inbox.column<string>(
     "SELECT run_at FROM jobs WHERE kind = 'reservations'",
@@ -374,7 +374,7 @@ test('a reservation that ends in a five-digit year is read again after a day', a
   const text = JSON.stringify(body).replaceAll(/("reservedToDate":")[^"]+/g, '$19999-12-31T23:59:59.999Z');
   const options = { body: JSON.parse(text) as unknown };
   registry.faults.add({ path, kind: 'wrongShape', options, count: 9 });
-  await stage.run(installationJob(installationId, null, 'person'));
+  await stage.run(createInstallationJob(installationId, null, 'person'));
   const [runAt = ''] = await stage.inbox.column<string>(
     "SELECT run_at FROM jobs WHERE kind = 'reservations'",
   );
@@ -384,7 +384,7 @@ test('a reservation that ends in a five-digit year is read again after a day', a
 test('a list in another form has failed if it was read before, and is not offered otherwise', async () => {
   const stage = await stageOfJobs();
   const { registry, installationId } = stage;
-  const look = () => stage.run(installationJob(installationId, null, 'person'));
+  const look = () => stage.run(createInstallationJob(installationId, null, 'person'));
   const members = () =>
     stage.mirror.value("SELECT not_offered_at FROM resource_states WHERE resource = 'members'");
   registry.faults.add({ path: '/organizations/*/members', kind: 'wrongShape', count: 1 });
@@ -401,7 +401,7 @@ test('a delivery that arrives during other reads has the warehouse read again at
   const { installationId, organization, sandbox, mirror, context, move, now } = stage;
   issueCredit(sandbox, organization.id);
   const credits: unknown[] = [];
-  await stage.run(installationJob(installationId, null, 'person'), {
+  await stage.run(createInstallationJob(installationId, null, 'person'), {
     onTurn: async () => {
       credits.push(await mirror.value('SELECT count(*) FROM warehouse_credits'));
       if (credits.length !== 4) return;
@@ -444,7 +444,7 @@ test.each([
 ])('a list that is %s', async (_description, { path, status }, outcome, state) => {
   const stage = await stageOfJobs();
   stage.registry.faults.add({ path, kind: 'status', options: { status }, count: 999 });
-  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toMatch(outcome);
+  expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toMatch(outcome);
   expect(Object.values((await readMembersState(stage)) ?? {})).toEqual(state);
 });
 
@@ -453,7 +453,7 @@ test('a retry reads a list that was never offered and whose next read failed', a
   const { registry, installationId } = stage;
   for (const status of [404, 418]) {
     registry.faults.add({ path: MEMBERS, kind: 'status', options: { status }, count: 1 });
-    await stage.run(installationJob(installationId, null, 'person'));
+    await stage.run(createInstallationJob(installationId, null, 'person'));
   }
   const payload = { resources: { members: true } };
   const retries = await stage.inbox.column("SELECT payload FROM jobs WHERE kind = 'retry'");
@@ -468,7 +468,7 @@ test('a list whose permission is removed during its read is skipped, and the job
   const { registry, installationId, app } = stage;
   const { organization_members: _members, ...rest } = ALL_PERMISSIONS;
   let turns = 0;
-  const outcome = await stage.run(installationJob(installationId, null, 'person'), {
+  const outcome = await stage.run(createInstallationJob(installationId, null, 'person'), {
     onTurn: async () => {
       turns += 1;
       if (turns !== 1) return;
@@ -486,7 +486,7 @@ test('a list that never has as many rows as it claims fails after three passes',
   const body = { retirements: [], pagination };
   const path = '/organizations/*/retirements';
   stage.registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 99 });
-  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toBe(
+  expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toBe(
     'read in part: retirements failed (partial)',
   );
   expect(callsTo(stage.sandbox, '/retirements')).toBe(3);
@@ -498,7 +498,7 @@ test.each([null, 403, 410])(
     const stage = await stageOfJobs();
     const { registry, mirror, installationId } = stage;
     retire(stage, 3);
-    await stage.run(installationJob(installationId, null, 'person'));
+    await stage.run(createInstallationJob(installationId, null, 'person'));
     const documents = await mirror.column<string>('SELECT document FROM retirements');
     const pagination = { total: 3, currentPage: 0, pageCount: 1, nextPage: null };
     const listed: object[] = documents.slice(1).map(text => JSON.parse(text));
@@ -516,7 +516,7 @@ test.each([null, 403, 410])(
         options: { status },
         count: 9,
       });
-    expect(await stage.run(installationJob(installationId, null, 'person'))).toBe('read');
+    expect(await stage.run(createInstallationJob(installationId, null, 'person'))).toBe('read');
     const ids = await mirror.column<string>('SELECT id FROM retirements ORDER BY id');
     expect([ids.length, ids.includes('new')]).toEqual([4, true]);
   },
@@ -526,7 +526,7 @@ test('a project unknown to the registry is marked as unavailable and fails no jo
   const stage = await stageOfJobs();
   issueCredit(stage.sandbox, stage.organization.id);
   stage.registry.faults.add({ path: '/projects/*', kind: 'status', options: { status: 404 }, count: 9 });
-  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toBe('read');
+  expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toBe('read');
   expect(await stage.mirror.column('SELECT state FROM project_states')).toEqual(['unavailable']);
 });
 
@@ -535,11 +535,11 @@ test('a scheduled round reads rarely read lists after a change or an unanswered 
   const { installationId, sandbox, organization, context, now } = stage;
   const round = async (): Promise<number> => {
     const before = callsTo(stage.sandbox, '/addresses');
-    await stage.run(installationJob(installationId, null, 'schedule'));
+    await stage.run(createInstallationJob(installationId, null, 'schedule'));
     return callsTo(stage.sandbox, '/addresses') - before;
   };
   issueCredit(sandbox, organization.id);
-  await stage.run(installationJob(installationId, null, 'person'));
+  await stage.run(createInstallationJob(installationId, null, 'person'));
   expect(await round()).toBe(0);
   issueCredit(sandbox, organization.id);
   expect(await round()).toBe(1);
@@ -561,7 +561,7 @@ test('rows of other organizations are left out; the error names three and counts
   const path = '/organizations/*/warehouse/inventory';
   const body = { organizationId, credits };
   stage.registry.faults.add({ path, kind: 'wrongShape', options: { body }, count: 9 });
-  const outcome = await stage.run(installationJob(stage.installationId, null, 'person'));
+  const outcome = await stage.run(createInstallationJob(stage.installationId, null, 'person'));
   expect(outcome).toBe('read in part: warehouse failed (partial)');
   expect(await stage.mirror.value("SELECT error FROM resource_states WHERE resource = 'warehouse'")).toMatch(
     /their-1 of somebody-else, their-2 of somebody-else, their-3 of somebody-else and 2 more$/,
@@ -572,7 +572,7 @@ test('repeated pages without a total are not a whole list, and close no row', as
   const stage = await stageOfJobs();
   const { registry, mirror, installationId } = stage;
   retire(stage, 3);
-  await stage.run(installationJob(installationId, null, 'person'));
+  await stage.run(createInstallationJob(installationId, null, 'person'));
   const [document = ''] = await mirror.column<string>('SELECT document FROM retirements');
   const body = { retirements: [JSON.parse(document) as unknown], pagination: { nextPage: 1 } };
   registry.faults.add({
@@ -581,7 +581,7 @@ test('repeated pages without a total are not a whole list, and close no row', as
     options: { body },
     count: 99,
   });
-  const outcome = await stage.run(installationJob(installationId, null, 'person'));
+  const outcome = await stage.run(createInstallationJob(installationId, null, 'person'));
   expect(outcome).toBe('read in part: retirements failed (bad answer)');
   expect(await mirror.value('SELECT count(*) FROM retirements')).toBe(3);
 });
@@ -637,7 +637,7 @@ test.each(LISTS_WITH_A_BAD_ROW)(
       count: 99,
     });
     for (let times = 0; times < 2; times += 1)
-      expect(await stage.run(installationJob(installationId, null, 'person'))).toBe('read');
+      expect(await stage.run(createInstallationJob(installationId, null, 'person'))).toBe('read');
     const state = await mirror.row(
       'SELECT rows, outcome, error_code, error FROM resource_states WHERE resource = ?',
       resource,
@@ -658,7 +658,7 @@ test('a member that is unreadable for a while keeps its row, and a member that l
     registry.faults.clear();
     const options = { body: { members } };
     registry.faults.add({ path: MEMBERS, kind: 'wrongShape', options, count: 99 });
-    return await stage.run(installationJob(installationId, null, 'person'));
+    return await stage.run(createInstallationJob(installationId, null, 'person'));
   };
   const names = () => mirror.column('SELECT full_name FROM members ORDER BY id');
   const [ada, bob, eve] = ['Ada', 'Bob', 'Eve'].map(name => ({ id: name, fullName: name }));
@@ -676,7 +676,7 @@ test('a list fails if none of its several rows can be read', async () => {
   const stage = await stageOfJobs();
   const options = { body: { members: [{ uuid: 'm-1' }, { uuid: 'm-2' }] } };
   stage.registry.faults.add({ path: MEMBERS, kind: 'wrongShape', options, count: 99 });
-  const outcome = await stage.run(installationJob(stage.installationId, null, 'person'));
+  const outcome = await stage.run(createInstallationJob(stage.installationId, null, 'person'));
   expect(outcome).toBe('read in part: members failed (bad answer)');
 });
 
@@ -695,7 +695,7 @@ test('an unreadable row in the list of installations is reported and does not st
 test('a list known as not offered keeps that mark when it is read alone', async () => {
   const stage = await stageOfJobs();
   stage.registry.faults.add({ path: MEMBERS, kind: 'status', options: { status: 404 }, count: 99 });
-  expect(await stage.run(installationJob(stage.installationId, null, 'person'))).toBe('read');
+  expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toBe('read');
   expect(await stage.run(createRetryJob(stage, { resources: { members: true } }))).toBe('read');
   expect(Object.values((await readMembersState(stage)) ?? {})).toEqual([0, 2, 1]);
 });
@@ -703,10 +703,10 @@ test('a list known as not offered keeps that mark when it is read alone', async 
 test('a refused urgent read is not repeated by the same job', async () => {
   const stage = await stageOfJobs();
   const { installationId, organization, registry, context, move, now } = stage;
-  await stage.run(installationJob(installationId, null, 'person'));
+  await stage.run(createInstallationJob(installationId, null, 'person'));
   const before = callsTo(stage.sandbox, '/warehouse/inventory');
   let turns = 0;
-  await stage.run(installationJob(installationId, null, 'person'), {
+  await stage.run(createInstallationJob(installationId, null, 'person'), {
     onTurn: async () => {
       turns += 1;
       const fault = {

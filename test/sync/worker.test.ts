@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { PARTIAL_READ, installationJob } from '../../src/inbox/job.js';
+import { PARTIAL_READ, createInstallationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import {
@@ -39,7 +39,7 @@ function newInbox(): { folder: string; inbox: Box } {
 }
 
 const enqueueJob = (inbox: Pick<Box, 'enqueue'>, id: string, now = Date.now()) =>
-  inbox.enqueue(installationJob(id, null, 'delivery'), now);
+  inbox.enqueue(createInstallationJob(id, null, 'delivery'), now);
 
 test('a worker wakes for a delivery that another connection stored', async () => {
   const { folder, inbox } = newInbox();
@@ -63,7 +63,7 @@ test('an idle worker wakes for a job that its own process enqueued', async () =>
     return 'read';
   };
   startWorker(folder, handleJob, { inbox });
-  await inbox.enqueue([installationJob('i8', null, 'delivery')]);
+  await inbox.enqueue([createInstallationJob('i8', null, 'delivery')]);
   await expect.poll(() => done, { timeout: 3000 }).toEqual(['i8']);
 });
 
@@ -86,7 +86,7 @@ test('idle resolves after a claim that started later than the call', async () =>
   };
   const worker = startWorker(folder, handleJob, { inbox: slow });
   await expect.poll(() => pendingClaims.length).toBe(1);
-  await inbox.enqueue([installationJob('i9', null, 'person')]);
+  await inbox.enqueue([createInstallationJob('i9', null, 'person')]);
   const seen = worker.idle().then(() => [...done]);
   const releaseTimer = setInterval(() => pendingClaims.shift()?.(), 5);
   onTestFinished(() => clearInterval(releaseTimer));
@@ -180,7 +180,7 @@ test.each(Array.from({ length: 12 }, (_, index) => index))(
   async after => {
     const { folder, inbox } = newInbox();
     let clock = NOON;
-    await inbox.enqueue({ ...installationJob('i1', null, 'delivery'), startDelayMs: after }, clock);
+    await inbox.enqueue({ ...createInstallationJob('i1', null, 'delivery'), startDelayMs: after }, clock);
     const done: string[] = [];
     const handleJob: JobHandler = async ({ job }) => {
       done.push(job.dedupeKey);

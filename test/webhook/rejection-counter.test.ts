@@ -62,7 +62,7 @@ test('T01 the first rejected webhook is counted at once, a following flood in on
   const counter = createRejectionCounter({
     write: async rejected => void written.push(rejected),
     now: () => NOON,
-    everyMs: 60_000,
+    intervalMs: 60_000,
   });
   counter.count(createRejectionCount(), 401);
   await expect.poll(() => written).toEqual([[createRejectionCount()]]);
@@ -81,7 +81,7 @@ test('T01 where none came for a while the next is written at once, and at the en
   const counter = createRejectionCounter({
     write: async rejected => void written.push(rejected),
     now: () => NOON,
-    everyMs: 60_000,
+    intervalMs: 60_000,
   });
   const count = async (afterMs: number) => {
     await vi.advanceTimersByTimeAsync(afterMs);
@@ -123,7 +123,7 @@ test('T01 counts that could not be written are written later', async () => {
       written.push(rejected);
     },
     now: () => NOON,
-    everyMs: 5,
+    intervalMs: 5,
   });
   for (let post = 0; post < 3; post += 1) counter.count(createRejectionCount(), 401);
   await expect.poll(() => written).toEqual([[createRejectionCount({ rejected: 3 })]]);

@@ -29,7 +29,7 @@ test('the thread verifies and stores posts, and closes its database at the end',
   const db = temporaryInbox(folder);
   const failures: Error[] = [];
   const thread = await startThread(join(folder, 'inbox.db'), failures);
-  expect(await thread.findObstacle()).toBeNull();
+  expect(await thread.findWriteObstacle()).toBeNull();
   const ends = await thread.accept([
     createPost('installed'),
     { ...createPost(), signature: null },
@@ -85,14 +85,14 @@ test('T17 a locked database makes the thread wait, not the process', async () =>
   const turning = setInterval(() => {
     turns += 1;
   }, 1);
-  expect(await thread.findObstacle()).toMatchObject({ message: expect.stringContaining('locked') });
+  expect(await thread.findWriteObstacle()).toMatchObject({ message: expect.stringContaining('locked') });
   clearInterval(turning);
   expect(turns).toBeGreaterThan(3);
   expect(await thread.accept([createPost()])).toMatchObject([
     { kind: 'failed', failure: { code: 'SQLITE_BUSY' }, delivery: { event: 'installed' } },
   ]);
   release();
-  expect(await thread.findObstacle()).toBeNull();
+  expect(await thread.findWriteObstacle()).toBeNull();
   expect(await thread.accept([createPost()])).toMatchObject([{ kind: 'stored' }]);
 });
 

@@ -17,7 +17,7 @@ export const FORGET = defineCommand({
     const address = normalizeEmail(person);
     if (!/^[^\s@]+@[^\s@]+$/.test(address))
       throw createUsageError(`--person: expected an e-mail address, got "${person}".`);
-    const { forgetTexts } = await import('../../inbox/forget.js');
+    const { eraseMatchingTexts } = await import('../../inbox/erase-texts.js');
     const { inbox, mirror, reader, erase } = await context.openWriters();
     const memberRows = await eraseWithEvidence(
       context,
@@ -28,7 +28,7 @@ export const FORGET = defineCommand({
       }),
       () => mirror.forget(address),
     );
-    const { texts, deliveries } = await forgetTexts(inbox, content => containsEmail(content, address));
+    const { texts, deliveries } = await eraseMatchingTexts(inbox, content => containsEmail(content, address));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const mentions = await readMentions(reader, document => containsEmail(document, address));
     const olderCopies = await context.requireMirror().engine.findOlderCopies();

@@ -1,4 +1,4 @@
-import { installationJob } from '../../inbox/job.js';
+import { createInstallationJob } from '../../inbox/job.js';
 import { readKnown } from '../../query/coverage.js';
 import { defineCommand } from '../command.js';
 import { createCheckError, createUsageError } from '../exit.js';
@@ -25,7 +25,7 @@ export const PURGE = defineCommand({
     const { state = 'uninstalled' } = known ?? {};
     const name = known?.name ?? organizationId;
     demandMeant(name, state, confirm, force);
-    const { forgetTexts } = await import('../../inbox/forget.js');
+    const { eraseMatchingTexts } = await import('../../inbox/erase-texts.js');
     const { inbox, mirror, pdfs, erase } = await context.openWriters();
     const takeClaim = async () => inbox.allocateClaim((await mirror.readState()).highestClaim);
     const { removedFiles: files, newInstallationIds: installations } = await eraseWithEvidence(
@@ -34,8 +34,8 @@ export const PURGE = defineCommand({
       async () => ({ organizationId }),
       () => mirror.purge({ organizationId, acquireClaim: takeClaim, pdfs }),
     );
-    await inbox.enqueue(installations.map(id => installationJob(id, organizationId, 'person')));
-    const { texts } = await forgetTexts(inbox, content => content.includes(organizationId));
+    await inbox.enqueue(installations.map(id => createInstallationJob(id, organizationId, 'person')));
+    const { texts } = await eraseMatchingTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const olderCopies = await context.requireMirror().engine.findOlderCopies();
     await context.printResult(

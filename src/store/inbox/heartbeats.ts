@@ -1,7 +1,7 @@
 import {
   PROCESS_RETENTION_MS,
   HEARTBEAT_INTERVAL_MS,
-  type LivingProcess,
+  type ProcessIdentity,
   type ProcessRole,
   type InboxPulse,
 } from '../../inbox/process.js';
@@ -60,7 +60,7 @@ export function createHeartbeats({
 }: InboxDatabase): Pick<InboxPort, 'heartbeat' | 'readPulse'> {
   let id = 0;
   return {
-    heartbeat: async ({ startedAt, role, host, pid }: LivingProcess) => {
+    heartbeat: async ({ startedAt, role, host, pid }: ProcessIdentity) => {
       const at = { now: now() };
       const beat = { ...at, id, role, host, pid, startedAt: formatInstant(startedAt) };
       const [touched, entered, , [seen]] = await commit(TOUCH(beat), ENTER(beat), REMOVE(at), PULSE(at));

@@ -1,10 +1,10 @@
 import {
-  DELIVERY_SLICE,
-  type DeliveryRecord,
+  DELIVERY_PAGE_SIZE,
+  type DeliveryRow,
   FOLD_WINDOW_MS,
   MAX_SEARCHED_DELIVERIES,
   type SignedText,
-  toDeliverySlice,
+  toDeliveryPage,
 } from '../../inbox/delivery.js';
 import {
   findFirstAnsweredJobId,
@@ -64,14 +64,14 @@ const cameBetween = (column: 'received_at' | 'unread_duplicate_at'): string =>
   `SELECT * FROM (
      SELECT id, installation_id AS "installationId", ${column} AS "receivedAt", verdict FROM inbox.deliveries
      WHERE ${column} >= @from AND ${column} <= @until AND (${column}, id) > (@from, @above)
-     ORDER BY ${column}, id LIMIT ${DELIVERY_SLICE}) AS by_${column}`;
+     ORDER BY ${column}, id LIMIT ${DELIVERY_PAGE_SIZE}) AS by_${column}`;
 /**
  * By the index of arrival alone, merged as they are read: one by installation would cost the receiver a fifth of what it
  * takes, and twice as many bytes in the log.
  */
-const ANNOUNCED = statement<{ from: string; until: string; above: number }, DeliveryRecord>(
+const ANNOUNCED = statement<{ from: string; until: string; above: number }, DeliveryRow>(
   `${cameBetween('received_at')} UNION ALL ${cameBetween('unread_duplicate_at')}
-   ORDER BY "receivedAt", id LIMIT ${DELIVERY_SLICE}`,
+   ORDER BY "receivedAt", id LIMIT ${DELIVERY_PAGE_SIZE}`,
 );
 
 const ARRIVAL = { place: 'int', begun: 'instant', since: 'instant', event: 'text' } as const;
@@ -110,6 +110,6 @@ export function createLooks({ look, now }: InboxDatabase): Looks {
       return answers.map(({ came }) => came === 1);
     },
     listAcceptedDeliveries: async ({ since: from, until, afterId: above }) =>
-      toDeliverySlice((await look(ANNOUNCED({ from, until, above })))[0], until),
+      toDeliveryPage((await look(ANNOUNCED({ from, until, above })))[0], until),
   };
 }

@@ -1,4 +1,4 @@
-import { installationJob, type NewJob } from '../../inbox/job.js';
+import { createInstallationJob, type NewJob } from '../../inbox/job.js';
 import type { KnownInstallation } from '../../mirror/port.js';
 import type { Installation } from '../../registry/model.js';
 import type { UnreadableRow } from '../../registry/read-types.js';
@@ -7,7 +7,7 @@ import type { SyncContext } from '../context.js';
 import type { RunningJob } from '../worker/execute-job.js';
 
 /** Returns the job that reads the registry's list of installations. */
-export function discoverJob(trigger: string): NewJob {
+export function createDiscoverJob(trigger: string): NewJob {
   return { kind: 'discover', dedupeKey: 'discover', trigger };
 }
 
@@ -77,5 +77,5 @@ function createJobs(
   installations: readonly Pick<Installation, 'id' | 'organizationId'>[],
   trigger: string,
 ): NewJob[] {
-  return installations.map(({ id, organizationId }) => installationJob(id, organizationId, trigger));
+  return installations.map(({ id, organizationId }) => createInstallationJob(id, organizationId, trigger));
 }

@@ -1,7 +1,7 @@
 import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import type { AcceptedDelivery, DeliveryRange } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
-import { type LivingProcess, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
+import { type ProcessIdentity, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
 import type { FreshnessFact, KnownResource } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { SyncContext } from '../context.js';
@@ -145,7 +145,7 @@ function findSearchedUntil(workerSeenAt: string | null, now: number): string | n
 }
 
 export interface FreshnessFactsOptions extends FreshnessContext {
-  readonly self: LivingProcess;
+  readonly self: ProcessIdentity;
   readonly log: WorkerLog;
   readonly intervalMs?: number;
 }

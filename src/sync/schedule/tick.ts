@@ -1,9 +1,9 @@
 import { setImmediate as waitForEventLoop } from 'node:timers/promises';
-import { installationJob } from '../../inbox/job.js';
+import { createInstallationJob } from '../../inbox/job.js';
 import type { SyncContext } from '../context.js';
 import { computeIntervalOffset } from '../plan.js';
 import type { RunningJob } from '../worker/execute-job.js';
-import { discoverInstallations, discoverJob } from './discover.js';
+import { discoverInstallations, createDiscoverJob } from './discover.js';
 
 const DAY_MS = 86_400_000;
 /** Jobs are enqueued in batches, because the receiver waits for each write. */
@@ -22,7 +22,7 @@ export async function runTick(context: SyncContext, running: RunningJob): Promis
   const jobs = installations
     .filter(({ state }) => state !== 'uninstalled')
     .map(({ id, organizationId }) => ({
-      ...installationJob(id, organizationId, 'schedule'),
+      ...createInstallationJob(id, organizationId, 'schedule'),
       startDelayMs: computeIntervalOffset(organizationId ?? id, intervalMs),
     }));
   for (let start = 0; start < jobs.length; start += ENQUEUE_BATCH_SIZE) {
@@ -40,6 +40,6 @@ async function tryDiscover(context: SyncContext, running: RunningJob): Promise<v
     await discoverInstallations(context, running);
   } catch {
     running.signal.throwIfAborted();
-    await context.inbox.enqueue([discoverJob('schedule')]);
+    await context.inbox.enqueue([createDiscoverJob('schedule')]);
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
-import { installationJob, type NewJob } from '../../../src/inbox/job.js';
+import { createInstallationJob, type NewJob } from '../../../src/inbox/job.js';
 import { boxIn, NOON } from '../../support/inbox.js';
 import { inboxOn, openTemporary, temporaryDatabase } from '../../support/postgres.js';
 import { breakFunction, breakStatements } from '../../support/broken-function.js';
@@ -46,11 +46,11 @@ const WHOLE: Broken = real => real;
 async function firstOf(broken: Broken): Promise<string | null | undefined> {
   const box = boxIn(inboxOn(broken(openTemporary(await temporaryDatabase()))));
   const claim = (now: number) => box.claim({ now, leaseMs: 60_000, slots: 1 });
-  await box.enqueue(installationJob('often', null, 'delivery'), NOON);
+  await box.enqueue(createInstallationJob('often', null, 'delivery'), NOON);
   const [read] = await claim(NOON);
   if (read !== undefined) await box.finish(read, 'read', NOON + 1);
-  await box.enqueue(installationJob('often', null, 'delivery'), NOON + 2);
-  await box.enqueue(installationJob('never', null, 'delivery'), NOON + 60_000);
+  await box.enqueue(createInstallationJob('often', null, 'delivery'), NOON + 2);
+  await box.enqueue(createInstallationJob('never', null, 'delivery'), NOON + 60_000);
   return (await claim(NOON + 120_000))[0]?.installationId;
 }
 
@@ -69,8 +69,8 @@ async function claimBesideHeld(broken: Broken): Promise<unknown> {
   const owner = openTemporary(database);
   const hasty = breakStatements(openTemporary(database), 'lock_timeout = 5000', 'lock_timeout = 50');
   const box = boxIn(inboxOn(broken(hasty)));
-  await box.enqueue(installationJob('held', null, 'delivery'), NOON);
-  await box.enqueue(installationJob('free', null, 'delivery'), NOON);
+  await box.enqueue(createInstallationJob('held', null, 'delivery'), NOON);
+  await box.enqueue(createInstallationJob('free', null, 'delivery'), NOON);
   return await owner.transact(async query => {
     await query("SELECT 1 FROM inbox.jobs WHERE installation_id = 'held' FOR UPDATE");
     return await box.claim({ now: NOON, leaseMs: 60_000, slots: 9 }).then(
@@ -94,7 +94,7 @@ async function claimsAtOnce(broken: Broken): Promise<readonly number[]> {
   const database = await temporaryDatabase();
   const workers = Array.from({ length: 3 }, () => boxIn(inboxOn(broken(openTemporary(database)))));
   for (const [place, box] of workers.entries()) {
-    await box.enqueue(installationJob(`i-${place}`, null, 'delivery'), NOON);
+    await box.enqueue(createInstallationJob(`i-${place}`, null, 'delivery'), NOON);
   }
   const claims = workers.map(box => box.claim({ now: NOON, leaseMs: 60_000, slots: 1 }));
   return (await Promise.all(claims)).flat().map(({ claim }) => claim);

@@ -5,7 +5,7 @@ import { createReceiverPort } from '../../../src/store/postgres/inbox/receiver.j
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { isTurn } from '../../../src/store/postgres/inbox/watch.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
-import { installationJob } from '../../../src/inbox/job.js';
+import { createInstallationJob } from '../../../src/inbox/job.js';
 import { boxIn, receivedBy, acceptedDelivery, NOON } from '../../support/inbox.js';
 import {
   emptyDatabase,
@@ -56,7 +56,7 @@ test('each operation of a receiver and a worker is one round trip, whatever it s
         [1, 2, 3].map(id => ({ claim: { id, claim: id }, end: { act: 'done', outcome: 'read' } })),
       ),
     enqueue: () =>
-      inbox.enqueue([installationJob('a', null, 'person'), installationJob('b', null, 'person')]),
+      inbox.enqueue([createInstallationJob('a', null, 'person'), createInstallationJob('b', null, 'person')]),
     enqueueOnce: () => inbox.enqueueOnce({ kind: 'tick', dedupeKey: 'tick', trigger: 'schedule' }),
     countRejected: () =>
       inbox.countRejected([
@@ -150,9 +150,9 @@ async function claimBeside(prepare: string): Promise<(string | null)[]> {
   const owner = openTemporary(database);
   await owner.query(prepare);
   const box = boxIn(inboxOn(openTemporary(database)));
-  await box.enqueue(installationJob('first', 'acme', 'delivery'), NOON);
-  await box.enqueue(installationJob('second', 'acme', 'delivery'), NOON + 1);
-  await box.enqueue(installationJob('other', 'other', 'delivery'), NOON + 1);
+  await box.enqueue(createInstallationJob('first', 'acme', 'delivery'), NOON);
+  await box.enqueue(createInstallationJob('second', 'acme', 'delivery'), NOON + 1);
+  await box.enqueue(createInstallationJob('other', 'other', 'delivery'), NOON + 1);
   let claimed: Promise<(string | null)[]> = Promise.resolve([]);
   await owner.transact(async query => {
     await query(`UPDATE inbox.jobs SET state = 'running', claimed_until = now() + interval '1 day', claim = 90
@@ -182,8 +182,8 @@ test('T63 they would, were there no index of what runs', async () => {
 test('a job that somebody else is at is left to the next claim, and nobody waits for it', async () => {
   const database = await emptyDatabase();
   const box = boxIn(inboxOn(openAs(database)));
-  await box.enqueue(installationJob('held', null, 'delivery'), NOON);
-  await box.enqueue(installationJob('free', null, 'delivery'), NOON);
+  await box.enqueue(createInstallationJob('held', null, 'delivery'), NOON);
+  await box.enqueue(createInstallationJob('free', null, 'delivery'), NOON);
   await openTemporary(database).transact(async query => {
     await query("SELECT 1 FROM inbox.jobs WHERE installation_id = 'held' FOR UPDATE");
     const { jobs, moreMayWait: othersWait } = await box.at(NOON).claim(DATA);

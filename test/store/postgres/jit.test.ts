@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../../src/store/postgres/migrate.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
-import { installationJob } from '../../../src/inbox/job.js';
+import { createInstallationJob } from '../../../src/inbox/job.js';
 import { startServer } from '../../postgres/server.js';
 import { boxIn, acceptedDelivery, NOON } from '../../support/inbox.js';
 import { emptyDatabase, inboxOn, openTemporary } from '../../support/postgres.js';
@@ -43,7 +43,7 @@ async function useEachOperation(postgres: Postgres): Promise<void> {
   const box = boxIn(inboxOn(postgres));
   await box.accept([acceptedDelivery()], NOON);
   await box.accept([acceptedDelivery({ installationId: 'another' })], NOON);
-  await box.enqueue(installationJob('asked', null, 'person'), NOON);
+  await box.enqueue(createInstallationJob('asked', null, 'person'), NOON);
   const jobs = await box.claim({ now: NOON, leaseMs: 60_000, slots: 9 });
   expect(jobs.length).toBeGreaterThan(1);
   await box.at(NOON).renew(jobs, 60_000);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { readStoreSettings } from '../../../src/app/config/config.js';
-import { installationJob } from '../../../src/inbox/job.js';
+import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { Reader, Statement } from '../../../src/store/contract/reader.js';
 import { relationsOf } from '../../../src/store/migrations.js';
 import { openEngine } from '../../../src/store/open.js';
@@ -79,7 +79,9 @@ test('files moved into a database are equal in every column and certificate, and
   const before = await changes();
   const inbox = await engine.openInbox(Date.now);
   const installations = program.registry.store.tables.installations.list();
-  await inbox.enqueue(installations.map(each => installationJob(each.id, each.organizationId, 'person')));
+  await inbox.enqueue(
+    installations.map(each => createInstallationJob(each.id, each.organizationId, 'person')),
+  );
   const next = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env });
   const syncs = () =>
     reader.all(query.sql<{ resource: string }>`SELECT resource, state, rows_added, rows_changed, rows_removed

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
-import { installationJob } from '../../../src/inbox/job.js';
+import { createInstallationJob } from '../../../src/inbox/job.js';
 import { NOON } from '../../support/inbox.js';
 import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
 
@@ -58,7 +58,9 @@ test.each([
     onTestFinished(old.abandon);
     await old.query('SELECT FROM inbox.jobs');
     await plain.enqueue(
-      Array.from({ length: JOBS }, (_, index) => installationJob(`i-${index}`, `o-${index}`, 'delivery')),
+      Array.from({ length: JOBS }, (_, index) =>
+        createInstallationJob(`i-${index}`, `o-${index}`, 'delivery'),
+      ),
     );
     for (let round = 0; round < ROUNDS; round += 1) {
       await owner.query(
@@ -83,7 +85,7 @@ test('whoever renews or ends a job does not go through those that are done', asy
     SELECT 'installation', 'key ' || n, 'person', 'done', now(), now(), now() FROM generate_series(1, 20000) AS n`);
   const { inbox, pagesOf } = weighed(owner);
   const plain = createInboxPort(owner, () => NOON);
-  await plain.enqueue([installationJob('i-1', 'o-1', 'delivery')]);
+  await plain.enqueue([createInstallationJob('i-1', 'o-1', 'delivery')]);
   const { jobs } = await plain.claim(CLAIM);
   expect(jobs).toHaveLength(1);
   expect(await pagesOf(() => inbox.renew(jobs, LEASE_MS))).toBeLessThan(1000);

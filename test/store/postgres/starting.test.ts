@@ -5,7 +5,7 @@ import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
 import { awaitSchema, during } from '../../../src/store/postgres/prepare.js';
-import { installationJob } from '../../../src/inbox/job.js';
+import { createInstallationJob } from '../../../src/inbox/job.js';
 import { receivedBy, acceptedDelivery, NOON } from '../../support/inbox.js';
 import { stageOn } from '../../support/mirror/open.js';
 import { credit } from '../../support/mirror/rows.js';
@@ -106,7 +106,7 @@ test('T65 a running program of the version before goes on after columns were add
   const inbox = createInboxPort(postgres, () => NOON);
   const credits = ['c-1', 'c-2'].map(id => credit(id));
   await stage.read('warehouse', credits);
-  await inbox.enqueue([installationJob('installation-1', 'organization-1', 'person')]);
+  await inbox.enqueue([createInstallationJob('installation-1', 'organization-1', 'person')]);
   await openTemporary(database, 1).query(LATER(migrationsOf('postgres', 'mirror').length));
 
   stage.clock.at += 60_000;

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readStoreSettings } from '../../../src/app/config/config.js';
 import { makeKeyFile } from '../../../src/evidence/key-file.js';
-import { installationJob } from '../../../src/inbox/job.js';
+import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { openEngine } from '../../../src/store/open.js';
 import { receivedBy, acceptedDelivery, temporaryFolder } from '../inbox.js';
@@ -52,7 +52,7 @@ export async function fillByWorkers() {
     /** Somebody wants all to be read. */
     ask: () => {
       const installations = program.registry.store.tables.installations.list();
-      const jobs = installations.map(each => installationJob(each.id, each.organizationId, 'person'));
+      const jobs = installations.map(each => createInstallationJob(each.id, each.organizationId, 'person'));
       return inInbox(inbox => inbox.enqueue(jobs));
     },
     arrive: () =>

@@ -3,7 +3,7 @@ import { createLog } from '../../../app/log.js';
 import { startReceiver } from '../../../app/receive.js';
 import { openInOrder } from '../../../app/shutdown.js';
 import { startWorker } from '../../../app/work.js';
-import { installationJob } from '../../../inbox/job.js';
+import { createInstallationJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
 import { createMask } from '../../../registry/http/mask.js';
 import type { Sandbox } from '../../../sandbox/start.js';
@@ -80,7 +80,7 @@ function createStage({ registry }: Sandbox, inbox: InboxPort, appId: string) {
     /** The registry sends no webhook for a reservation: who reserves asks for a read. */
     reserveAndRead: (place: number, amount: number) => {
       reserve(place, amount);
-      return inbox.enqueue([installationJob(installation(place), owner(place), 'person')]);
+      return inbox.enqueue([createInstallationJob(installation(place), owner(place), 'person')]);
     },
     sell: (place: number, tonnes: number, beneficiaryName: string) =>
       finish(place, tonnes, 'retire', { retirementData: { beneficiaryName, reason: 'Compliance' } }),
@@ -99,7 +99,7 @@ function createStage({ registry }: Sandbox, inbox: InboxPort, appId: string) {
     /** As the schedule does: it finds what no webhook told of. */
     readAll: () =>
       inbox.enqueue(
-        installed.map(({ id, organization }) => installationJob(id, organization.id, 'schedule')),
+        installed.map(({ id, organization }) => createInstallationJob(id, organization.id, 'schedule')),
       ),
   };
 }

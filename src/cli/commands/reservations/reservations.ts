@@ -1,4 +1,4 @@
-import { installationJob } from '../../../inbox/job.js';
+import { createInstallationJob } from '../../../inbox/job.js';
 import type { Reservation } from '../../../registry/model.js';
 import { getReservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
@@ -161,7 +161,7 @@ function rowOf(made: Reservation, { client, organizationId }: Reached): Row {
  */
 async function lookAgain(context: CommandContext, installationId: string): Promise<void> {
   try {
-    await (await context.openInbox()).enqueue([installationJob(installationId, null, 'person')]);
+    await (await context.openInbox()).enqueue([createInstallationJob(installationId, null, 'person')]);
     context.printNotice('The mirror will show it after the next read by a worker.');
   } catch (error) {
     context.printNotice(

@@ -1,4 +1,4 @@
-import { installationJob, type NewJob } from '../../../inbox/job.js';
+import { createInstallationJob, type NewJob } from '../../../inbox/job.js';
 import {
   type Asked,
   type Followed,
@@ -7,7 +7,7 @@ import {
   readMark,
 } from '../../../query/sync-progress.js';
 import { readTargets } from '../../../query/at-registry.js';
-import { discoverJob } from '../../../sync/schedule/discover.js';
+import { createDiscoverJob } from '../../../sync/schedule/discover.js';
 import { RESOURCES, serializeScope } from '../../../sync/plan.js';
 import { createCheckError, throwIfInterrupted } from '../../exit.js';
 import { type CommandContext, type MirrorLocation } from '../../context.js';
@@ -47,10 +47,10 @@ export async function askForSync(
   const resources = resource === undefined ? null : RESOURCES.filter(name => name === resource);
   const payload = serializeScope({ resources, full });
   const looks = targets.map(({ installation_id: id, organization_id: owner }): NewJob => {
-    const job = installationJob(id, owner, 'person');
+    const job = createInstallationJob(id, owner, 'person');
     return Object.keys(payload).length === 0 ? job : { ...job, payload };
   });
-  const jobs = organizationId === null ? [...looks, discoverJob('person')] : looks;
+  const jobs = organizationId === null ? [...looks, createDiscoverJob('person')] : looks;
   return { mark, jobs: await (await context.openInbox()).enqueue(jobs), organizationId };
 }
 

@@ -1,4 +1,4 @@
-import { describeFailure } from '../../../inbox/delivery.js';
+import { toStoreFailure } from '../../../inbox/delivery.js';
 import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/rejected.js';
@@ -33,7 +33,7 @@ export function createReceiverPort(
         await query(WRITE, [], ANSWER_MS);
         return null;
       } catch (error) {
-        return describeFailure(error);
+        return toStoreFailure(error);
       }
     },
     close,

@@ -1,10 +1,10 @@
 import {
-  describeFailure,
+  toStoreFailure,
   FOLD_WINDOW_MS,
   type NewDelivery,
   type StoreResult,
 } from '../../../inbox/delivery.js';
-import { INSTALLATION_JOB, installationJob } from '../../../inbox/job.js';
+import { INSTALLATION_JOB, createInstallationJob } from '../../../inbox/job.js';
 import {
   createTransactionalCache,
   type TransactionalCache,
@@ -72,7 +72,7 @@ export function createStore(query: Query, call: Call): Store {
     try {
       return await storeTogether(bundles);
     } catch (error) {
-      const failure = describeFailure(error);
+      const failure = toStoreFailure(error);
       const posts = bundles.flat();
       if (posts.length === 1 || !FAULT_OF_A_ROW.test(stateOf(error))) {
         return posts.map(({ place }) => [place, { failure }]);
@@ -147,7 +147,7 @@ function cellsOf(posts: Bundle, n: number, memory: TransactionalCache<Known>) {
 /** Of the job that it asks for. */
 function keyOf({ verdict, installationId, organizationId }: NewDelivery): string | null {
   if (verdict !== 'accepted' || installationId === null) return null;
-  return installationJob(installationId, organizationId, TRIGGER).dedupeKey;
+  return createInstallationJob(installationId, organizationId, TRIGGER).dedupeKey;
 }
 
 function resultsOf(
@@ -162,6 +162,6 @@ function resultsOf(
     memory.set(posts[0].sha256, { textId, rowId: id });
     return posts.map(({ place }, post) => [place, { id, jobId, isDuplicate: stood || post > 0 }]);
   });
-  memory.committed();
+  memory.commit();
   return results;
 }

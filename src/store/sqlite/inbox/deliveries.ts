@@ -1,10 +1,10 @@
 import {
-  describeFailure,
+  toStoreFailure,
   type NewDelivery,
   type StoredDelivery,
   type StoreResult,
 } from '../../../inbox/delivery.js';
-import { installationJob } from '../../../inbox/job.js';
+import { createInstallationJob } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
@@ -35,7 +35,7 @@ export function createStore(db: Sqlite): Store {
     try {
       return storeTogether(deliveries, now);
     } catch (error) {
-      const failure = describeFailure(error);
+      const failure = toStoreFailure(error);
       if (deliveries.length === 1 || failure.code.startsWith('SQLITE_BUSY')) {
         return deliveries.map(() => ({ failure }));
       }
@@ -93,7 +93,7 @@ function createStoreTogether(
       const before = asked.get(installationId);
       if (before !== undefined && (onlyDuplicates || !before.onlyDuplicates))
         return storeOne(delivery, before.jobId);
-      const job = { ...installationJob(installationId, organizationId, 'delivery'), onlyDuplicates };
+      const job = { ...createInstallationJob(installationId, organizationId, 'delivery'), onlyDuplicates };
       const jobId = enqueue(job, now);
       asked.set(installationId, { jobId, onlyDuplicates });
       return storeOne(delivery, jobId);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describeFailure } from '../../../inbox/delivery.js';
+import { toStoreFailure } from '../../../inbox/delivery.js';
 import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
 import { formatInstant } from '../../../resources/columns.js';
 import type { InboxDatabase } from '../../inbox/database.js';
@@ -47,7 +47,7 @@ export function createReceiverPort(
         write(db, () => undefined);
         return null;
       } catch (error) {
-        return describeFailure(error);
+        return toStoreFailure(error);
       }
     },
     close: async () => void db.close(),

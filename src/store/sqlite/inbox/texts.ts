@@ -88,8 +88,8 @@ export function createTexts(db: Sqlite) {
         seenAt: receivedAt,
         row: { id, jobId, secretIndex, since: receivedAt },
       }),
-    committed: memory.committed,
-    rolledBack: memory.rolledBack,
+    committed: memory.commit,
+    rolledBack: memory.rollBack,
   };
 }
 

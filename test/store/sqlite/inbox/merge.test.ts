@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { createEnqueue } from '../../../../src/store/sqlite/inbox/enqueue.js';
 import { type Sqlite, write } from '../../../../src/store/sqlite/open.js';
-import { type NewJob, installationJob } from '../../../../src/inbox/job.js';
+import { type NewJob, createInstallationJob } from '../../../../src/inbox/job.js';
 import { boxOf, NOON, temporaryInbox } from '../../../support/inbox.js';
 
 type Enqueue = (job: NewJob, now: number) => number;
@@ -13,7 +13,7 @@ async function keepsTheLaw(create: (db: Sqlite) => Enqueue): Promise<boolean> {
   const inbox = boxOf(db);
   const enqueue = create(db);
   const ask = (now: number): number =>
-    write(db, () => enqueue(installationJob('a', 'acme', 'delivery'), now));
+    write(db, () => enqueue(createInstallationJob('a', 'acme', 'delivery'), now));
   const claim = (now: number) => inbox.claim({ now, leaseMs: 60_000, slots: 4 });
 
   ask(NOON);

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { installationJob } from '../../../../src/inbox/job.js';
+import { createInstallationJob } from '../../../../src/inbox/job.js';
 import { boxOf, NOON, temporaryFolder, temporaryInbox } from '../../../support/inbox.js';
 import { until } from '../../../support/wait.js';
 
@@ -16,8 +16,8 @@ test('waking up follows a commit of another connection and a job that this one a
   await inbox.at(NOON).raiseClaims(7);
   await new Promise(resolve => setTimeout(resolve, 100));
   expect(woken).toBe(0);
-  await theirs.enqueue(installationJob('theirs', null, 'delivery'), NOON);
+  await theirs.enqueue(createInstallationJob('theirs', null, 'delivery'), NOON);
   await until(() => woken === 1, 'the poller to see the commit');
-  await inbox.enqueue(installationJob('ours', null, 'worker'), NOON);
+  await inbox.enqueue(createInstallationJob('ours', null, 'worker'), NOON);
   await until(() => woken === 2, 'the poller to see our own job');
 });

@@ -1,6 +1,7 @@
 import type { InboxPort } from './port.js';
 
-export interface ForgottenTexts {
+/** How many signed texts were erased, and how many deliveries that concerns. */
+export interface ErasedTextCounts {
   /** Signed texts that were erased. Their digests and deliveries stay. */
   readonly texts: number;
   /** Deliveries that referred to these texts. */
@@ -11,13 +12,13 @@ export interface ForgottenTexts {
 const BATCH_SIZE = 100;
 
 /**
- * Erases every signed text whose decoded content matches, batch by batch, and returns the counts. The rows stay, so that
- * a duplicate delivery does not store the text again while the receiver still knows its digest.
+ * Erases every signed text whose decoded content matches, in batches, and returns the counts. Rows and digests stay, so
+ * that a later duplicate is recognized by its digest and its text is not stored again.
  */
-export async function forgetTexts(
+export async function eraseMatchingTexts(
   inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,
   matches: (content: string) => boolean,
-): Promise<ForgottenTexts> {
+): Promise<ErasedTextCounts> {
   let texts = 0;
   let deliveries = 0;
   let lastId = 0;

@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { createConnections } from '../../src/webhook/connections.js';
+import { createConnectionLimiter } from '../../src/webhook/connection-limiter.js';
 
 const LIMITS = { maxConnections: 2, responseReadTimeoutMs: 250, maxPipelinedRequests: 2 };
 
@@ -12,7 +12,7 @@ beforeEach(() => {
 
 /** Creates connections on sockets without a network. Tests set the bytes written and unread; resets are recorded by name. */
 function openConnections(limits: Partial<typeof LIMITS> = {}) {
-  const connections = createConnections({ ...LIMITS, ...limits });
+  const connections = createConnectionLimiter({ ...LIMITS, ...limits });
   const resets: string[] = [];
   connections.start();
   function add(name: string, parser?: unknown) {

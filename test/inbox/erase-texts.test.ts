@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forgetTexts } from '../../src/inbox/forget.js';
+import { eraseMatchingTexts } from '../../src/inbox/erase-texts.js';
 
 /** Creates an inbox of signed texts; each has two deliveries. */
 function createInbox(contents: readonly string[]) {
@@ -24,7 +24,7 @@ test.each([0, 99, 100, 250])(
   'forgetting erases and counts only the matching texts among %i others',
   async others => {
     const inbox = createInbox(['für Zoë', ...Array.from({ length: others }, () => 'für Anna'), 'für Zoë']);
-    const forgotten = await forgetTexts(inbox, content => content.includes('Zoë'));
+    const forgotten = await eraseMatchingTexts(inbox, content => content.includes('Zoë'));
     expect(forgotten).toEqual({ texts: 2, deliveries: 4 });
     expect([...inbox.texts.values()].filter(text => text !== 'für Anna')).toEqual(['', '']);
   },
@@ -37,6 +37,6 @@ test('forgetting goes in small batches, because the receiver waits for each', as
     batches.push(ids.length);
     return inbox.eraseSignedTexts(ids);
   };
-  await forgetTexts({ ...inbox, eraseSignedTexts }, () => true);
+  await eraseMatchingTexts({ ...inbox, eraseSignedTexts }, () => true);
   expect(batches).toEqual([100, 100, 1]);
 });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** What is known of one open connection. */
 interface Connection {
   /** Requests whose response the client has not read yet. */
   pendingResponses: number;
@@ -20,47 +21,50 @@ interface ConnectionLimits {
 
 const CHECKS_PER_TIMEOUT = 5;
 
-export type Connections = ReturnType<typeof createConnections>;
+export type ConnectionLimiter = ReturnType<typeof createConnectionLimiter>;
 
 /**
- * Limits what the connections of one server may cost. A client that sends requests and never reads the responses would
- * keep all of them in memory, so it is disconnected. When the server is full, the connection that read no response for
- * longest makes room for a new one.
+ * Creates the limiter of one server's connections. It disconnects clients that send requests and do not read the
+ * responses, because unread responses stay in memory. When the server is full, it disconnects the client that has not
+ * read a response for longest.
  */
-export function createConnections(limits: ConnectionLimits) {
+export function createConnectionLimiter(limits: ConnectionLimits) {
   const { maxConnections, responseReadTimeoutMs, maxPipelinedRequests } = limits;
   /** Ordered by when the client last finished reading a response, the longest ago first. */
   const connections = new Map<Socket, Connection>();
   let checkTimer: NodeJS.Timeout | undefined;
 
   /**
-   * Resets a connection instead of closing it. The kernel then drops unread bytes, and half a response does not look
-   * complete, as it would over HTTP/1.0, where the end of the connection ends the response.
+   * Ends a connection by a TCP reset. After an ordinary close the kernel would keep unread bytes, and an HTTP/1.0 client
+   * would take half a response for a complete one.
    */
-  function reset(socket: Socket): void {
+  function resetConnection(socket: Socket): void {
     connections.delete(socket);
     stopParsing(socket);
     socket.resetAndDestroy();
   }
 
+  /** Resets the connections whose client has read nothing of its responses since several checks. */
   function resetStalledConnections(): void {
     for (const [socket, connection] of connections) {
       const bytesRead = socket.bytesWritten - socket.writableLength;
       const hasProgress = socket.writableLength === 0 || bytesRead > connection.bytesRead;
       connection.stalledChecks = hasProgress ? 0 : connection.stalledChecks + 1;
       connection.bytesRead = bytesRead;
-      if (connection.stalledChecks > CHECKS_PER_TIMEOUT) reset(socket);
+      if (connection.stalledChecks > CHECKS_PER_TIMEOUT) resetConnection(socket);
     }
   }
 
-  function makeRoom(): void {
+  /** Resets the connections that read no response for longest, until the server has room for one more. */
+  function makeRoomForConnection(): void {
     for (const socket of connections.keys()) {
       if (connections.size < maxConnections) return;
-      reset(socket);
+      resetConnection(socket);
     }
   }
 
-  function onResponseRead(this: ServerResponse): void {
+  /** Counts a response as read and moves its connection to the end of the order. */
+  function handleResponseRead(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);
     if (connection === undefined) return;
@@ -74,25 +78,26 @@ export function createConnections(limits: ConnectionLimits) {
   return {
     /** Tracks a new connection, after making room for it. */
     add: (socket: Socket): void => {
-      makeRoom();
+      makeRoomForConnection();
       connections.set(socket, { pendingResponses: 0, bytesRead: 0, stalledChecks: 0 });
       socket.once('close', () => connections.delete(socket));
     },
-    /** Counts a request. Returns false if its connection is reset; the request must not be answered then. */
+    /** Counts a request. Returns false if that resets the connection or it was reset before; then do not answer. */
     admit: (socket: Socket, response: ServerResponse): boolean => {
       const connection = connections.get(socket);
       if (connection === undefined) return false;
       if (connection.pendingResponses === maxPipelinedRequests) {
-        reset(socket);
+        resetConnection(socket);
         return false;
       }
       connection.pendingResponses += 1;
-      response.on('finish', onResponseRead);
+      response.on('finish', handleResponseRead);
       return true;
     },
-    /** Resets the connections that still wait for a response or a part of one. */
+    /** Resets the connections whose client has not read all responses yet. */
     resetUnanswered: (): void => {
-      for (const [socket, { pendingResponses }] of connections) if (pendingResponses > 0) reset(socket);
+      for (const [socket, { pendingResponses }] of connections)
+        if (pendingResponses > 0) resetConnection(socket);
     },
     start: (): void => {
       checkTimer = setInterval(resetStalledConnections, responseReadTimeoutMs / CHECKS_PER_TIMEOUT);
@@ -105,8 +110,9 @@ export function createConnections(limits: ConnectionLimits) {
 const SKIP_REMAINING_BYTES = 2;
 
 /**
- * Stops Node from parsing the up to 64 kB that it has already read: thousands of requests, each with an error of its own,
- * would cost a hundred times as much as the reset. It uses an internal of Node; if that is missing, only the speed is lost.
+ * Stops Node from parsing the bytes that it has already read from a connection. These up to 64 kB may hold thousands of
+ * requests, and to fail each of them costs a hundred times as much as the reset. The property is private to Node; if a
+ * later version lacks it, only the speed is lost.
  */
 function stopParsing(socket: Socket): void {
   const parser: unknown = Reflect.get(socket, 'parser');
