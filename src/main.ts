@@ -18,7 +18,7 @@ function createInterruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** A reader that went away (`| head`) is no fault. */
+/** Exit without an error when the reader closes the pipe early, as `| head` does. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? 0 : 1);
 });

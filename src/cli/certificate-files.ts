@@ -4,32 +4,35 @@ import { isNamed, readStoredFiles, type StoredFile } from '../query/certificates
 import type { Reader } from '../store/contract/reader.js';
 import { throwIfInterrupted } from './exit.js';
 
-/** Hash every stored file again and compare it with its row. */
+/**
+ * Hashes every stored certificate file again and compares it with its row.
+ * Returns how many files were checked, and which are missing, changed or unreadable.
+ */
 export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore, interrupted: AbortSignal) {
   const faults: { readonly file: string; readonly fault: string }[] = [];
-  const named = new Set<string>();
-  /** What is hashed takes long: no question is left open meanwhile. */
+  const checked = new Set<string>();
+  /** Hashing takes long, so all rows are read first and no query stays open meanwhile. */
   for (const stored of await readStoredFiles(reader)) {
     throwIfInterrupted(interrupted);
-    named.add(stored.file);
+    checked.add(stored.file);
     const fault = await findFileFault(pdfs, stored);
     if (fault !== null && (await isNamed(reader, stored.file))) faults.push({ file: stored.file, fault });
   }
-  return { checked: named.size, faults };
+  return { checked: checked.size, faults };
 }
 
-/** Null where it is as it was stored. */
+/** Returns what is wrong with a stored file; null if it is unchanged. */
 async function findFileFault(pdfs: PdfStore, { file, sha256, size }: StoredFile): Promise<string | null> {
   try {
-    const found = await measureFile(pdfs, file);
-    if (found === null) return 'missing';
-    return found.sha256 === sha256 && found.size === size ? null : 'changed';
+    const current = await measureFile(pdfs, file);
+    if (current === null) return 'missing';
+    return current.sha256 === sha256 && current.size === size ? null : 'changed';
   } catch (error) {
     return `unreadable (${error instanceof Error && 'code' in error ? String(error.code) : 'unknown'})`;
   }
 }
 
-/** A file as it is now; null where it is not there. */
+/** Returns the hash and size that a stored file has now; null if it is missing. */
 export async function measureFile(
   pdfs: PdfStore,
   file: string,

@@ -2,13 +2,13 @@ import type { CommandContext } from './context.js';
 import type { Io } from './io.js';
 import type { ParsedParameters, ParameterSet } from './options.js';
 
-/** The output formats of a command besides text for people, with the help text of their options. */
+/** The help texts of `--json` and `--csv`; a command has only the formats that are defined here. */
 interface OutputFormats {
   readonly json?: string;
   readonly csv?: string;
 }
 
-/** A command of the program, or a group of commands. The command line and the help are derived from it. */
+/** A command of the program, or a group of commands. Its command-line options and its help are derived from this. */
 export interface Command {
   /** An imperative phrase of at most ten words. */
   readonly summary: string;
@@ -21,25 +21,27 @@ export interface Command {
   readonly examples?: readonly string[];
   readonly commands?: Readonly<Record<string, Command>>;
   /** Undefined for a group that only has subcommands. */
-  readonly run?: (context: CommandContext, given: RawParameters) => Promise<unknown>;
+  readonly run?: (context: CommandContext, rawParameters: RawParameters) => Promise<unknown>;
 }
 
+/** A command that has subcommands. */
 export interface CommandGroup extends Command {
   readonly commands: Readonly<Record<string, Command>>;
 }
 
-/** The formats of commands that print rows. */
+/** The output formats of commands that print rows. */
 export const ROW_FORMATS: OutputFormats = { json: 'print the rows as JSON', csv: 'print the rows as CSV' };
 
-/** Values by parameter name, as commander read them from the command line. */
+/** Values by parameter name, as commander read them from the command line, not parsed yet. */
 type RawParameters = Readonly<Record<string, unknown>>;
 
+/** A command whose `run` receives parsed parameters instead of raw ones. */
 interface CommandDefinition<A extends ParameterSet, O extends ParameterSet> extends Omit<Command, 'run'> {
   readonly args?: A;
   readonly options?: O;
   readonly run: (
     context: CommandContext,
-    given: ParsedParameters<A> & ParsedParameters<O>,
+    parameters: ParsedParameters<A> & ParsedParameters<O>,
   ) => Promise<unknown>;
 }
 
@@ -49,20 +51,19 @@ export function defineCommand<A extends ParameterSet = {}, O extends ParameterSe
   definition: CommandDefinition<A, O>,
 ): Command {
   const parameters = { ...definition.args, ...definition.options };
+  type Parsed = ParsedParameters<A> & ParsedParameters<O>;
   return {
     ...definition,
-    run: (context, given) =>
-      definition.run(
-        context,
-        parseArguments<ParsedParameters<A> & ParsedParameters<O>>(parameters, given, context.io),
-      ),
+    run: (context, rawParameters) =>
+      definition.run(context, parseParameters<Parsed>(parameters, rawParameters, context.io)),
   };
 }
 
-function parseArguments<Parsed>(parameters: ParameterSet, given: RawParameters, io: Io): Parsed {
+/** Parses every defined parameter. Returns the values by parameter name, including those that were left out. */
+function parseParameters<Parsed>(parameters: ParameterSet, rawParameters: RawParameters, io: Io): Parsed {
   const parsed: unknown[][] = Object.entries(parameters).map(([name, parameter]) => [
     name,
-    parameter.parse(given[name], io),
+    parameter.parse(rawParameters[name], io),
   ]);
   return Object.fromEntries(parsed);
 }

@@ -26,19 +26,23 @@ import { RECEIVE, UP, WORK } from './commands/services.js';
 import { VERIFY } from './commands/verify/verify.js';
 import { createListGroups } from './lists/lists.js';
 
-/** The commands of each list: `list`, `show`, and those named here. */
+/** The command group of each list. It has the subcommands `list`, `show`, and those named here. */
 const LIST_GROUPS = createListGroups({
   reservations: RESERVATIONS,
   certificates: { export: EXPORT },
   deliveries: DELIVERIES,
   jobs: JOBS,
 });
+/** Returns the groups of the named lists. */
 const pickListGroups = (...names: readonly string[]) =>
   Object.fromEntries(Object.entries(LIST_GROUPS).filter(([name]) => names.includes(name)));
-/** Lists that belong to other groups than `Read data`. */
+/** Lists that the help shows under another heading than "Read data". */
 const GROUPED_ELSEWHERE = ['certificates', 'deliveries', 'jobs', 'syncs', 'reservations'];
 
-/** All commands by group, in the order of the help. Commands import large modules only when they run, so that others start quickly. */
+/**
+ * All commands by the heading under which the help shows them, in its order.
+ * Commands import large modules only when they run, so that other commands start quickly.
+ */
 export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
   'Read data': {
     status: STATUS,
@@ -64,6 +68,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, Readonly<Record<string, Com
   Sandbox: { sandbox: SANDBOX },
 };
 
+/** All commands by name. */
 export const COMMANDS: (typeof COMMAND_GROUPS)[string] = Object.fromEntries(
   Object.values(COMMAND_GROUPS).flatMap(Object.entries),
 );

@@ -15,21 +15,22 @@ export interface ConsoleAddress {
 
 type MirrorFolder = Pick<MirrorLocation, 'folder'>;
 
-/** Returns the console of a mirror; null if none has been started. */
+/** Reads the stored console address of a mirror; null if no console has been started or the file is damaged. */
 export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | null {
   const file = getAddressFile(location);
   if (!existsSync(file)) return null;
-  const known: unknown = JSON.parse(readFileSync(file, 'utf8'));
-  const [port, secret] = [getValueAtPath(known, 'port'), getValueAtPath(known, 'secret')];
-  const isWhole = typeof port === 'number' && typeof secret === 'string' && /^[0-9a-f]{64}$/.test(secret);
-  return isWhole ? { port, secret } : null;
+  const stored: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const port = getValueAtPath(stored, 'port');
+  const secret = getValueAtPath(stored, 'secret');
+  const isValid = typeof port === 'number' && typeof secret === 'string' && /^[0-9a-f]{64}$/.test(secret);
+  return isValid ? { port, secret } : null;
 }
 
-/** Stores how to reach the console. Only the owner may read the file, because its secret lets anybody in. */
-export function saveConsoleAddress(location: MirrorFolder, known: ConsoleAddress): void {
+/** Stores a console address. Only the owner may read the file, because its secret lets anybody sign in. */
+export function saveConsoleAddress(location: MirrorFolder, address: ConsoleAddress): void {
   const file = getAddressFile(location);
   createPrivateFolder(location.folder);
-  writeFileSync(`${file}.new`, `${JSON.stringify(known)}\n`, { mode: 0o600 });
+  writeFileSync(`${file}.new`, `${JSON.stringify(address)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
@@ -43,14 +44,14 @@ export function formatConsoleUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns lines that say how to open the console. Only a terminal gets a sign-in link: a log file must not let its readers in. */
+/** Returns lines that say how to open the console. Only a terminal gets a sign-in link, so that nobody can sign in from a log file. */
 export function describeConsoleAccess(
-  known: ConsoleAddress,
+  address: ConsoleAddress,
   io: Io,
   command = 'carbon-mirror',
 ): readonly string[] {
-  if (io.terminal.stderr) return [`Open ${createSignInLink(known, io)}`];
-  return [`Run "${command} console url" for a sign-in link.`, `Open ${formatConsoleUrl(known.port)}`];
+  if (io.terminal.stderr) return [`Open ${createSignInLink(address, io)}`];
+  return [`Run "${command} console url" for a sign-in link.`, `Open ${formatConsoleUrl(address.port)}`];
 }
 
 function getAddressFile({ folder }: MirrorFolder): string {

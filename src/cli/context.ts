@@ -8,32 +8,35 @@ import type { Io } from './io.js';
 import type { OutputFormat, OutputRows } from './output/formats.js';
 import type { TableShape } from './output/table.js';
 
-/** Everything a command may use. Resources that it opens are closed when the command ends. */
+/** Everything a command may use. Resources that a command opens are closed when it ends. */
 export interface CommandContext {
   readonly io: Io;
   readonly format: OutputFormat;
-  /** The mirror of the settings, or the demo's; throws if there is none. */
+  /** Returns the mirror that the settings name, or the demo. Throws a usage error if it does not exist. */
   readonly requireMirror: () => MirrorLocation;
-  /** The mirror of the settings, for commands that do not need it to exist. */
+  /** Returns the same location, but the mirror may not exist yet. */
   readonly findMirror: () => MirrorLocation;
   readonly openReader: () => Promise<Reader>;
   readonly openInbox: () => Promise<InboxPort>;
   readonly openWriters: () => Promise<CommandWriters>;
   readonly openPdfs: () => Promise<PdfStore>;
   readonly connectRegistry: () => Promise<RegistryClient>;
-  /** Print data in the requested format: rows, or one value as JSON. */
+  /** Prints rows in the requested format and returns their number. */
   readonly printRows: (columns: readonly string[], rows: OutputRows, shape?: TableShape) => Promise<number>;
+  /** Prints one value as JSON, whatever format was requested. */
   readonly printJson: (value: unknown) => Promise<void>;
-  /** Prints what was done: a value as JSON if requested, and sentences as notices. */
-  readonly printResult: (done: unknown, ...sentences: readonly string[]) => Promise<void>;
+  /** Prints the result of an action: as JSON if requested, and as sentences on stderr. */
+  readonly printResult: (result: unknown, ...sentences: readonly string[]) => Promise<void>;
+  /** Prints lines for people to stdout. */
   readonly printLines: (...lines: readonly string[]) => Promise<void>;
   /** Prints lines for people to stderr. */
   readonly printNotice: (...lines: readonly string[]) => void;
 }
 
+/** The writers of the engine, with a mirror that checks claims. */
 type CommandWriters = Omit<Writers, 'mirror' | 'close'> & { readonly mirror: Mirror };
 
-/** Where a command finds its mirror, and the settings that belong to it. */
+/** The folder and database of a mirror, with the settings that belong to it. */
 export interface MirrorLocation {
   readonly isDemo: boolean;
   readonly folder: string;

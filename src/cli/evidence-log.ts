@@ -1,3 +1,9 @@
+/**
+ * The evidence log as commands use it: erase from it, continue it after a restore, check and verify it.
+ *
+ * A mirror has no evidence log until a worker runs with EVIDENCE_KEY_FILE. Each function therefore opens the log only
+ * if it exists, and loads the modules of the log only then, so that other commands start quickly.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { EvidencePort, Which } from '../evidence/port.js';
 import type { Restored } from '../evidence/restore.js';
@@ -10,31 +16,34 @@ import { useAndClose } from './mirror-location.js';
 
 type EvidenceContext = Pick<CommandContext, 'io' | 'requireMirror'>;
 
-/** Null where nothing was ever sealed. */
-export async function withEvidenceLog<T>(
+/** Opens the evidence log, passes it to `use` and closes it. Returns null if nothing was ever sealed. */
+export async function withEvidenceLog<Result>(
   { engine }: Pick<MirrorLocation, 'engine'>,
-  work: (port: EvidencePort) => Promise<T>,
-): Promise<T | null> {
+  use: (port: EvidencePort) => Promise<Result>,
+): Promise<Result | null> {
   const port = await engine.openEvidence();
-  return port === null ? null : await useAndClose(port, work);
+  return port === null ? null : await useAndClose(port, use);
 }
 
-/** Removes, and takes the salts of what was sealed of it, so that the log tells nothing of it either. */
-export async function eraseWithEvidence<T>(
+/**
+ * Removes rows from the mirror, and the salts of their leaves from the evidence log, so that the log no longer
+ * reveals them. `selectLeaves` names the leaves, `removeRows` removes the rows and its result is returned.
+ */
+export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
   kind: 'forget' | 'purge',
-  what: () => Promise<Which>,
-  remove: () => Promise<T>,
-): Promise<T> {
+  selectLeaves: () => Promise<Which>,
+  removeRows: () => Promise<Removed>,
+): Promise<Removed> {
   const { erase } = await import('../evidence/write.js');
   const erased = await withEvidenceLog(requireMirror(), async port => {
     const tools = { port, now: io.now, randomBytes, holder: randomUUID() };
-    return { removed: await erase(tools, kind, what, remove) };
+    return { removed: await erase(tools, kind, selectLeaves, removeRows) };
   });
-  return erased === null ? await remove() : erased.removed;
+  return erased === null ? await removeRows() : erased.removed;
 }
 
-/** Null where nothing was ever sealed. */
+/** Continues a restored evidence log under a new origin. Returns what was lost; null if nothing was ever sealed. */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
   keyFile: string,
@@ -43,7 +52,8 @@ export async function beginNewOrigin(
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { beginOrigin: begin } = await import('../evidence/restore.js');
   await engine.prepare(['evidence'], now(), () => undefined);
-  const [key, lastSigned] = [() => readKeyFile(keyFile), lastSignedBeside(keyFile)];
+  const key = () => readKeyFile(keyFile);
+  const lastSigned = lastSignedBeside(keyFile);
   return await withEvidenceLog({ engine }, port => begin({ port, now, randomBytes, key, lastSigned }));
 }
 
@@ -54,15 +64,16 @@ export function describeRestoredLog({ origin, held, newest, lost }: Restored): s
 const SEALING_ADVICE =
   'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
-/** Leaves that are there though no setting names their key. A role that is to read the mirror alone may not see them. */
+/** Counts the leaves that cannot be checked because EVIDENCE_KEY_FILE is not set. A database role without access to the log counts 0. */
 export async function countUncheckedLeaves({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
   if (requireMirror().env['EVIDENCE_KEY_FILE']) return 0;
-  const counted = withEvidenceLog(requireMirror(), async port => (await port.ends()).size);
-  return (await counted.catch(toNullIfRefused)) ?? 0;
+  const count = withEvidenceLog(requireMirror(), async port => (await port.ends()).size);
+  return (await count.catch(toNullIfRefused)) ?? 0;
 }
 
+/** Returns null for the error of a database role without access; throws any other error again. */
 function toNullIfRefused(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === 'refused') return null;
   throw error;
@@ -72,7 +83,7 @@ export function describeUncheckedLeaves(leaves: number): string {
   return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
 }
 
-/** Nothing is said where nothing is to be sealed, and nothing ever was. */
+/** Checks that new observations are sealed in time. Returns no finding if nothing was or is to be sealed. */
 export async function checkSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });
   if (unchecked > 0)
@@ -81,25 +92,28 @@ export async function checkSealing({ io, requireMirror }: EvidenceContext): Prom
     ];
   if (!requireMirror().env['EVIDENCE_KEY_FILE']) return [];
   const { findUnsealed } = await import('../evidence/behind.js');
-  const found = await withEvidenceLog(requireMirror(), async port => {
+  const finding = await withEvidenceLog(requireMirror(), async port => {
     const unsealed = await findUnsealed(port, io.now());
     if (unsealed !== null) return fail('evidence', unsealed, SEALING_ADVICE);
     return ok('evidence', `${(await port.ends()).size} leaves are sealed`);
   });
-  return [found ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
+  return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
 }
 
-/** Null where nothing was ever sealed, or this role may not see it. */
+/** Describes the leaf in which a row version is sealed; null if nothing was ever sealed or this database role has no access. */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,
   version: number,
 ): Promise<string | null> {
   const { describeSeal } = await import('../evidence/sealed-in.js');
-  const told = withEvidenceLog(location, port => describeSeal(port, version));
-  return await told.catch(toNullIfRefused);
+  const description = withEvidenceLog(location, port => describeSeal(port, version));
+  return await description.catch(toNullIfRefused);
 }
 
-/** Null where no setting names a key: without one nobody can tell which log it is. */
+/**
+ * Verifies the whole evidence log against the mirror and its key. Returns null without EVIDENCE_KEY_FILE, because
+ * only the key identifies the log. Throws if the key has signed a log that no longer exists.
+ */
 export async function verifyEvidenceLog({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<Verified | null> {
@@ -107,7 +121,8 @@ export async function verifyEvidenceLog({
   if (!keyFile) return null;
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { verifyEvidence } = await import('../evidence/verify.js');
-  const [key, lastSigned] = [readKeyFile(keyFile), lastSignedBeside(keyFile)];
+  const key = readKeyFile(keyFile);
+  const lastSigned = lastSignedBeside(keyFile);
   const verified = await withEvidenceLog(requireMirror(), port => verifyEvidence({ port, key, lastSigned }));
   if (verified === null && lastSigned.read() !== null)
     throw createCheckError('The evidence log is gone: there is no evidence.db, but this key has signed one.');

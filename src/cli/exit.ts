@@ -11,13 +11,14 @@ export const EXIT = {
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** One line to print, or several. */
 type OneOrMoreLines = string | readonly string[];
 
-/** An expected failure of a command. Prints a message and what to do, and never a stack trace. */
+/** An expected failure of a command: its exit code, and lines that say what happened and what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;
-  /** Lines to print. A line break inside a line came from outside and is removed. */
+  /** Lines to print. Line breaks inside a line are removed when it is printed, because they came from outside. */
   readonly lines: readonly string[];
 
   constructor(exitCode: ExitCode, message: OneOrMoreLines, advice: OneOrMoreLines = []) {
@@ -37,7 +38,7 @@ export function createCheckError(message: OneOrMoreLines, advice?: OneOrMoreLine
   return new CommandError(EXIT.checkFailed, message, advice);
 }
 
-/** Creates the error for something named that does not exist. */
+/** Creates the error for an id or name that does not exist in the mirror or at the registry. */
 export function createNotFoundError(message: OneOrMoreLines, advice?: OneOrMoreLines): CommandError {
   return new CommandError(EXIT.notFound, message, advice);
 }
@@ -47,7 +48,7 @@ export function createFileExistsError(file: string): CommandError {
   return createUsageError(`${file} already exists.`, 'Choose a new name, or remove it first.');
 }
 
-/** Ends the command here if Ctrl-C was pressed. Call it where the work can stop safely. */
-export function throwIfInterrupted(signal: AbortSignal, state = 'Interrupted.'): void {
-  if (signal.aborted) throw new CommandError(EXIT.interrupted, state);
+/** Throws the error that ends the command if Ctrl-C was pressed. Call it where the work can stop safely. */
+export function throwIfInterrupted(signal: AbortSignal, message = 'Interrupted.'): void {
+  if (signal.aborted) throw new CommandError(EXIT.interrupted, message);
 }

@@ -9,41 +9,42 @@ const CHECK = 'exposure';
 /** Permission bits of everybody but the owner. */
 const NON_OWNER_BITS = 0o077;
 
-const SECRET_FILES = [
+/** Settings whose value is the path of a file that holds a secret. */
+const SECRET_FILE_SETTINGS = [
   ...SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : [])),
   'EVIDENCE_KEY_FILE',
 ];
 
-/** Finds files and ports that are more accessible than they need to be. */
+/** Warns about files of secrets that other users can read, and about an operations port that other machines can reach. */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';
-  const isOpen = env['OPERATIONS_PORT'] !== '0' && !isLoopbackHost(host);
-  const found = `OPERATIONS_HOST is ${host}: other machines can read livez, readyz and metrics`;
-  const todo =
+  const isPortExposed = env['OPERATIONS_PORT'] !== '0' && !isLoopbackHost(host);
+  const message = `OPERATIONS_HOST is ${host}: other machines can read livez, readyz and metrics`;
+  const advice =
     'Restrict that port to your monitoring, or set OPERATIONS_HOST to 127.0.0.1 (docs/security.md).';
   return [
     ...checkPermissions('DATA_DIR', env['DATA_DIR'] || 'data', '700'),
-    ...SECRET_FILES.flatMap(name => checkPermissions(`the file of ${name}`, env[name], '600')),
+    ...SECRET_FILE_SETTINGS.flatMap(name => checkPermissions(`the file of ${name}`, env[name], '600')),
     ...findExposedEnvFiles(secretFiles),
-    ...(isOpen ? [warn(CHECK, found, todo)] : []),
+    ...(isPortExposed ? [warn(CHECK, message, advice)] : []),
   ];
 }
 
-/** Finds files given with --env-file that hold secrets and are accessible to other users. */
+/** Warns about files given with --env-file that other users can read. */
 export function findExposedEnvFiles(files: readonly string[]): Finding[] {
   return files.flatMap(file => checkPermissions('the file of --env-file', file, '600'));
 }
 
-/** Warns if a file or folder is accessible to anybody but its owner. */
-function checkPermissions(label: string, path: string | undefined, wantedMode: string): Finding[] {
-  const found = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
-  const mode = (found?.mode ?? 0) & 0o777;
+/** Warns if a file or folder is accessible to anybody but its owner. Does nothing if it does not exist. */
+function checkPermissions(label: string, path: string | undefined, privateMode: string): Finding[] {
+  const stats = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
+  const mode = (stats?.mode ?? 0) & 0o777;
   if ((mode & NON_OWNER_BITS) === 0) return [];
   return [
     warn(
       CHECK,
       `${label} is accessible to other users (mode ${mode.toString(8)})`,
-      `chmod ${wantedMode} ${path}`,
+      `chmod ${privateMode} ${path}`,
     ),
   ];
 }

@@ -2,20 +2,22 @@ import type { FindingCount, Findings } from '../query/history/findings.js';
 import type { Trouble } from '../query/inbox/troubles.js';
 import { formatAge } from '../text/duration.js';
 
-/** Returns what to do about a trouble, with the command that shows more. */
+/** Formats what to do about a trouble, with the command that shows more about it. */
 export function describeRemedy({ todo, command }: Trouble): string {
   return command === null ? todo : `${todo} See "${command}".`;
 }
 
-/** Returns the findings that have rows, such as `restatements: 1`; null if there are none. */
+/** Formats the findings that have rows, such as `restatements: 1, overdrawn: 2`; null if none has any. */
 export function describeFindingCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
   return found.length === 0 ? null : found.map(({ finding, rows }) => `${finding}: ${rows}`).join(', ');
 }
 
+/** Where to look after findings were reported. */
 export const FINDINGS_ADVICE =
   'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
 
+/** Describes all findings and how long ago they were counted, in one sentence. */
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null)
     return 'Findings have not been counted yet. A worker counts them every five minutes.';

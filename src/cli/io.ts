@@ -7,23 +7,24 @@ export interface Io {
   readonly stdout: Writable;
   readonly stderr: Writable;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Files of settings that the command line names and that hold a secret. */
+  /** Files given with --env-file that hold a secret. */
   readonly secretFiles: readonly string[];
-  /** Whether the command line names a file of settings. */
+  /** Whether the command line has --env-file. */
   readonly hasEnvFile: boolean;
   readonly now: () => number;
-  /** Whether a person is looking at stdout, stderr and can type on stdin. */
+  /** Whether each stream is a terminal. */
   readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** The width of the terminal in characters. */
   readonly columns: number;
-  /** Take over SIGINT and SIGTERM: the first aborts the signal, a second ends the process at once. */
+  /** Takes over SIGINT and SIGTERM: the first aborts the returned signal, a second ends the process at once. */
   readonly createInterruptSignal: () => AbortSignal;
-  /** Tell the process that started this one, if it listens. */
-  readonly sendToParent: (fact: Readonly<Record<string, unknown>>) => void;
+  /** Sends a message to the process that started this one. Does nothing if no process listens. */
+  readonly sendToParent: (message: Readonly<Record<string, unknown>>) => void;
 }
 
 const MAX_LINE_LENGTH = 2000;
 
-/** Makes any text safe as one line on a terminal: removes control characters and limits its length. */
+/** Makes text safe to print as one line on a terminal: removes control characters and limits its length. */
 export function cleanLine(line: string): string {
   const clean = cleanText(line);
   return clean.length > MAX_LINE_LENGTH ? `${clean.slice(0, MAX_LINE_LENGTH - 1)}…` : clean;
@@ -59,10 +60,10 @@ export async function writeStdout(io: Io, text: string): Promise<void> {
   });
 }
 
-/** Texts are joined to writes of about this length, because each write is expensive. */
+/** Texts are collected until they have this length, because each write is expensive. */
 const MIN_WRITE_LENGTH = 32_768;
 
-/** Writes texts to stdout as they arrive. If the source fails, the texts before that are written too. */
+/** Writes texts to stdout as they arrive, in large writes. If the source fails, all texts before the failure are written. */
 export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
   let pending = '';
   try {

@@ -12,8 +12,8 @@ export function isLoopbackUrl(url: string): boolean {
   return /^https?:\/\//.test(url) && URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
 }
 
-/** Returns the URL at which this machine reaches a receiver, even if it listens on all addresses. */
+/** Formats the webhook URL at which this machine reaches a receiver, also if it listens on all addresses. */
 export function formatReceiverUrl(host: string, port: number | string): string {
-  const here = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
-  return `http://${here.includes(':') ? `[${here}]` : here}:${port}${WEBHOOK_PATH}`;
+  const address = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}${WEBHOOK_PATH}`;
 }

@@ -9,14 +9,14 @@ import type { MirrorLocation } from './context.js';
 
 type Environment = Io['env'];
 
-/** The settings that name a registry, its webhooks or a database; a demo has its own. */
+/** Returns the names of settings in use that describe a real registry, its webhooks or its database. */
 export function findRegistrySettings(env: Environment): string[] {
   return Object.keys(env).filter(
     name => /^(REGISTRY_|WEBHOOK_|MIRROR_DATABASE_URL(_FILE)?$)/.test(name) && Boolean(env[name]),
   );
 }
 
-/** Whether a command uses the demo: without the settings of a registry, but never in production or with --env-file. */
+/** Whether a command may use the demo: only without registry settings, outside production and without --env-file. */
 export function usesDemo({ env, hasEnvFile }: Pick<Io, 'env' | 'hasEnvFile'>): boolean {
   return !hasEnvFile && env['NODE_ENV'] !== 'production' && findRegistrySettings(env).length === 0;
 }
@@ -29,61 +29,64 @@ export function getDemoFolder(env: Environment): string {
   return join(getDataFolder(env), 'demo');
 }
 
+/** Creates the location of a mirror whose files are in `folder`. Opens no file and no connection. */
 export function createMirrorLocation(
   io: Io,
-  folder: string,
-  env: Environment,
-  demo: boolean,
+  { folder, env, isDemo }: Pick<MirrorLocation, 'folder' | 'env' | 'isDemo'>,
 ): MirrorLocation {
   return {
-    isDemo: demo,
+    isDemo,
     folder,
-    /** What a demo would lose is made up: it may stand on any disk. */
-    env: { ...env, DATA_DIR: folder, ...(demo ? { DYNO: '' } : {}) },
+    /** Without DYNO, a disk that is wiped at each restart is accepted: the demo's data is made up. */
+    env: { ...env, DATA_DIR: folder, ...(isDemo ? { DYNO: '' } : {}) },
     engine: openEngine(readStoreSettings({ ...env, DATA_DIR: folder }), ({ message }) =>
       printNotice(io, `A database connection was lost (${message}) and will be reopened.`),
     ),
   };
 }
 
-/** The mirror that a command is asked about, for what asks the registry or the receiver and needs none. */
+/** Returns the demo if the settings name no mirror that exists and a demo was started; otherwise the mirror of the settings. */
 export function findMirrorLocation(io: Io): MirrorLocation {
-  const own = createMirrorLocation(io, getDataFolder(io.env), io.env, false);
-  if (!usesDemo(io) || own.engine.findMissing() === null) return own;
+  const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });
+  if (!usesDemo(io) || real.engine.findMissing() === null) return real;
   const folder = getDemoFolder(io.env);
-  const settings = readDemoSettings(folder);
-  return settings === null ? own : createMirrorLocation(io, folder, { ...settings, ...io.env }, true);
+  const demoSettings = readDemoSettings(folder);
+  if (demoSettings === null) return real;
+  return createMirrorLocation(io, { folder, env: { ...demoSettings, ...io.env }, isDemo: true });
 }
 
-export function assertMirrorExists(location: MirrorLocation, io: Io): MirrorLocation {
+/** Returns the location unchanged; throws a usage error if no mirror exists there. */
+export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorLocation {
   const missing = location.engine.findMissing();
   if (missing === null) return location;
-  const demo = getDemoFolder(io.env);
-  const hasUnusedDemo = !usesDemo(io) && existsSync(demoSettingsFile(demo));
+  const ignoredDemo = getDemoFolder(io.env);
+  const hasIgnoredDemo = !usesDemo(io) && existsSync(demoSettingsFile(ignoredDemo));
   throw createUsageError(`There is no mirror in ${location.engine.location}: ${missing} is missing.`, [
     'Start "carbon-mirror up" ("up --demo" for a demo), or set DATA_DIR to the folder of your mirror.',
-    ...(hasUnusedDemo
-      ? [`The demo in ${demo} is ignored because of --env-file, NODE_ENV=production or registry settings.`]
+    ...(hasIgnoredDemo
+      ? [
+          `The demo in ${ignoredDemo} is ignored because of --env-file, NODE_ENV=production or registry settings.`,
+        ]
       : []),
   ]);
 }
 
-/** The registry that settings name. One call of a person is worth waiting for, so no budget is set. */
+/** Creates a client for the registry that the settings name. */
 export async function connectRegistry({ env }: Pick<Io, 'env'>, { now }: Pick<Io, 'now'>) {
   const settings = await readSettings(env, 'live');
   const { createClient } = await import('../client.js');
   return createClient({ ...settings, now, random: Math.random });
 }
 
-/** Works with what is opened, and closes it. */
-export async function useAndClose<Opened extends { close(): Promise<unknown> }, T>(
-  opening: Opened | Promise<Opened>,
-  work: (opened: Opened) => Promise<T>,
-): Promise<T> {
-  const opened = await opening;
+/** Passes a resource to `use`, returns the result, and closes the resource even if `use` fails. */
+export async function useAndClose<Resource extends { close(): Promise<unknown> }, Result>(
+  opening: Resource | Promise<Resource>,
+  use: (resource: Resource) => Promise<Result>,
+): Promise<Result> {
+  const resource = await opening;
   try {
-    return await work(opened);
+    return await use(resource);
   } finally {
-    await opened.close();
+    await resource.close();
   }
 }

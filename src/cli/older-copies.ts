@@ -1,11 +1,11 @@
 import { type Finding, warn } from '../store/contract/finding.js';
 
-/** Tells the user of `forget` or `purge` about a folder that these commands leave untouched. */
+/** Describes, for users of `forget` and `purge`, a folder with an older copy that these commands leave untouched. */
 export function describeUntouchedCopy(folder: string): string {
   return `NOT touched: ${folder} holds an older copy of the mirror. Remove it once you no longer need it.`;
 }
 
-/** Warns about each folder that holds an older copy of the mirror. */
+/** Creates one warning for each folder that holds an older copy of the mirror. */
 export function checkOlderCopies(folders: readonly string[]): Finding[] {
   return folders.map(folder =>
     warn(

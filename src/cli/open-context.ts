@@ -1,51 +1,59 @@
 import type { CommandContext } from './context.js';
 import { printLines, printNotice } from './io.js';
 import { printRows, printJson } from './output/formats.js';
-import { connectRegistry, assertMirrorExists, findMirrorLocation } from './mirror-location.js';
+import { connectRegistry, findMirrorLocation, requireExistingMirror } from './mirror-location.js';
 
-type CommandCall = Pick<CommandContext, 'io' | 'format'>;
+/** The outside world of one command, and the output format that its options ask for. */
+type CommandEnvironment = Pick<CommandContext, 'io' | 'format'>;
+type CloseResource = () => Promise<unknown>;
 
+/** Runs a command with a new context. Closes everything the command opened, newest first, even if it fails. */
 export async function runInContext(
-  called: CommandCall,
-  work: (context: CommandContext) => Promise<unknown>,
+  environment: CommandEnvironment,
+  runCommand: (context: CommandContext) => Promise<unknown>,
 ): Promise<void> {
-  const closings: (() => Promise<unknown>)[] = [];
+  const closers: CloseResource[] = [];
   try {
-    await work(createContext(called, close => void closings.push(close)));
+    await runCommand(createContext(environment, close => void closers.push(close)));
   } finally {
-    for (const close of closings.toReversed()) await close();
+    for (const close of closers.toReversed()) await close();
   }
 }
 
-function createContext(called: CommandCall, atEnd: (close: () => Promise<unknown>) => void): CommandContext {
-  const { io, format } = called;
-  const settings = memoize(() => findMirrorLocation(io));
-  const location = memoize(() => assertMirrorExists(settings(), io));
-  const opened = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
+/** Creates the context of one command. Its resources are opened on first use and reported to `onOpened`. */
+function createContext(
+  environment: CommandEnvironment,
+  onOpened: (close: CloseResource) => void,
+): CommandContext {
+  const { io, format } = environment;
+  const findMirror = memoize(() => findMirrorLocation(io));
+  const requireMirror = memoize(() => requireExistingMirror(findMirror(), io));
+  const getEngine = () => requireMirror().engine;
+  const openOnce = <T extends { close(): Promise<unknown> }>(open: () => Promise<T>) =>
     memoize(async () => {
-      const it = await open();
-      atEnd(() => it.close());
-      return it;
+      const resource = await open();
+      onOpened(() => resource.close());
+      return resource;
     });
-  const writers = opened(() => location().engine.openWriters(io.now));
-  const pdfs = opened(() => location().engine.openPdfs(io.now));
+  const openWriters = openOnce(() => getEngine().openWriters(io.now));
+  const openPdfs = openOnce(() => getEngine().openPdfs(io.now));
   return {
-    ...called,
-    requireMirror: location,
-    findMirror: settings,
-    openReader: opened(() => location().engine.openReader()),
-    openInbox: opened(() => location().engine.openInbox(io.now)),
+    ...environment,
+    requireMirror,
+    findMirror,
+    openReader: openOnce(() => getEngine().openReader()),
+    openInbox: openOnce(() => getEngine().openInbox(io.now)),
     openWriters: async () => {
       const { createMirror } = await import('../mirror/create-mirror.js');
-      const all = await writers();
-      return { ...all, mirror: createMirror(all.mirror, io.now) };
+      const writers = await openWriters();
+      return { ...writers, mirror: createMirror(writers.mirror, io.now) };
     },
-    openPdfs: async () => (await pdfs()).pdfs,
-    connectRegistry: memoize(() => connectRegistry(settings(), io)),
+    openPdfs: async () => (await openPdfs()).pdfs,
+    connectRegistry: memoize(() => connectRegistry(findMirror(), io)),
     printRows: (columns, rows, shape) => printRows(io, format, columns, rows, shape),
     printJson: value => printJson(io, value),
-    printResult: async (done, ...sentences) => {
-      if (format === 'json') await printJson(io, done);
+    printResult: async (result, ...sentences) => {
+      if (format === 'json') await printJson(io, result);
       printNotice(io, ...sentences);
     },
     printLines: (...lines) => printLines(io, ...lines),
@@ -53,10 +61,11 @@ function createContext(called: CommandCall, atEnd: (close: () => Promise<unknown
   };
 }
 
-function memoize<T>(make: () => T): () => T {
-  let made: { readonly value: T } | null = null;
+/** Returns a function that calls `compute` once and returns that result from then on. */
+function memoize<T>(compute: () => T): () => T {
+  let computed: { readonly value: T } | null = null;
   return () => {
-    made ??= { value: make() };
-    return made.value;
+    computed ??= { value: compute() };
+    return computed.value;
   };
 }

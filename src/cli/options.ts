@@ -1,3 +1,9 @@
+/**
+ * Parameters of commands: functions that define arguments and options, and parse their values.
+ *
+ * Each definition holds its help text and its parser together. Parsers accept any spelling of a word that is
+ * unambiguous, and throw a usage error that names the parameter for anything else.
+ */
 import { isId, isPrintable } from '../registry/model.js';
 import { parseTimeRange, type TimeRange } from '../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../text/vocabulary.js';
@@ -6,7 +12,7 @@ import type { Io } from './io.js';
 
 /** An argument or option of a command: its help text, and how its value is parsed. */
 export interface Parameter<T> {
-  /** As in `<name>`; null for a flag, which has no value. */
+  /** The word between the brackets of `<name>`; null for a flag, which has no value. */
   readonly placeholder: string | null;
   readonly description: string | ((io: Io) => string);
   readonly isRequired?: boolean;
@@ -14,114 +20,119 @@ export interface Parameter<T> {
   /** Whether the option is `--no-NAME`, which turns off what is on by default. */
   readonly isNegated?: boolean;
   readonly choices?: readonly string[];
-  /** Parses the value from the command line, undefined if it has none. Throws a usage fault for an invalid value. */
-  readonly parse: (given: unknown, io: Io) => T;
+  /** Parses the value from the command line; `undefined` means it was left out. Throws a usage error if it is invalid. */
+  readonly parse: (rawValue: unknown, io: Io) => T;
 }
 
+/** Parameters by name. */
 export type ParameterSet = Readonly<Record<string, Parameter<unknown>>>;
-/** The parsed values of a set of parameters. */
+/** The parsed values of a set of parameters, by parameter name. */
 export type ParsedParameters<P extends ParameterSet> = {
   readonly [Name in keyof P]: ReturnType<NonNullable<P[Name]>['parse']>;
 };
 
 type ParameterDescription = Parameter<unknown>['description'];
-type TextParser<T> = (defineText: string, io: Io) => T;
+type TextParser<T> = (text: string, io: Io) => T;
 type OptionalParameter<T> = Parameter<T | undefined>;
 
-/** Returns `--credit-id` for `creditId`. */
+/** Converts a parameter name to its option: `creditId` becomes `--credit-id`. */
 export function toOptionName(key: string): string {
   return `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
 
 /** Defines an option without a value: true if it is given. */
 export function defineFlag(description: ParameterDescription): Parameter<boolean> {
-  return { placeholder: null, description, parse: given => given === true };
+  return { placeholder: null, description, parse: rawValue => rawValue === true };
 }
 
 /** Defines an option `--no-NAME`: false if it is given. */
 export function defineNegatedFlag(description: ParameterDescription): Parameter<boolean> {
-  return { placeholder: null, description, isNegated: true, parse: given => given !== false };
+  return { placeholder: null, description, isNegated: true, parse: rawValue => rawValue !== false };
 }
 
-/** Defines a parameter whose value is any text. */
-export function text(placeholder: string, description: ParameterDescription): OptionalParameter<string> {
-  return defineParsedText(placeholder, description, given => given);
+/** Defines an optional parameter whose value is any text. */
+export function defineText(
+  placeholder: string,
+  description: ParameterDescription,
+): OptionalParameter<string> {
+  return defineParsedText(placeholder, description, value => value);
 }
 
-/** Defines an option that takes one or more texts. */
+/** Defines an option that takes one or more texts, as in `--id A B`. */
 export function defineTextList(
   placeholder: string,
   description: ParameterDescription,
 ): OptionalParameter<string[]> {
   return {
-    ...text(`${placeholder}...`, description),
-    parse: given => (Array.isArray(given) ? given.map(String) : undefined),
+    ...defineText(`${placeholder}...`, description),
+    parse: rawValues => (Array.isArray(rawValues) ? rawValues.map(String) : undefined),
   };
 }
 
-/** Defines a parameter whose text `parseText` turns into a value. */
+/** Defines an optional parameter whose text is turned into a value by `parseText`. */
 export function defineParsedText<T>(
   placeholder: string,
   description: ParameterDescription,
   parseText: TextParser<T>,
 ): OptionalParameter<T> {
-  const parse = (given: unknown, io: Io) => (typeof given === 'string' ? parseText(given, io) : undefined);
+  const parse = (rawValue: unknown, io: Io) =>
+    typeof rawValue === 'string' ? parseText(rawValue, io) : undefined;
   return { placeholder, description, parse };
 }
 
-/** Defines a parameter for an id that is safe in a path of the registry; `name` is used in errors. */
+/** Defines a parameter for a registry id, which is safe in a URL path. Errors call the parameter `name`. */
 export function defineRegistryId(name: string, description: ParameterDescription): OptionalParameter<string> {
-  return defineParsedText('id', description, given => {
-    const isValid: boolean = isId(given);
-    if (isValid) return given;
-    throw createUsageError(`${name}: expected an id, got "${given}".`);
+  return defineParsedText('id', description, text => {
+    const isValid: boolean = isId(text);
+    if (isValid) return text;
+    throw createUsageError(`${name}: expected an id, got "${text}".`);
   });
 }
 
-/** Defines a parameter that takes one of several words, in any spelling. */
+/** Defines a parameter that takes one of the choices, whatever its case and separators. */
 export function defineChoice<const Word extends string>(
   placeholder: string,
   description: ParameterDescription,
   choices: readonly Word[],
 ): OptionalParameter<Word> {
-  const parseWord = (given: string): Word => {
-    const word = findSpelling(given, choices);
+  const parseWord = (text: string): Word => {
+    const word = findSpelling(text, choices);
     if (word !== null) return word;
-    throw createUsageError(describeWrongWord(given, choices));
+    throw createUsageError(describeWrongWord(text, choices));
   };
   return { ...defineParsedText(placeholder, description, parseWord), choices };
 }
 
-/** Makes a parameter mandatory. */
+/** Returns the parameter as a mandatory one. */
 export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
-  const parse: Parameter<T>['parse'] = (given, io) => {
-    const value = parameter.parse(given, io);
-    if (value === undefined) throw new Error(`expected ${parameter.placeholder}, got ${String(given)}`);
+  const parse: Parameter<T>['parse'] = (rawValue, io) => {
+    const value = parameter.parse(rawValue, io);
+    if (value === undefined) throw new Error(`expected ${parameter.placeholder}, got ${String(rawValue)}`);
     return value;
   };
   return { ...parameter, isRequired: true, parse };
 }
 
-/** Gives a parameter a default, which is parsed like a typed text. */
+/** Returns the parameter with a default. The default text is parsed like text from the command line. */
 export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: string): Parameter<T> {
   return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
-/** Defines a parameter for a past date. Its value is the time range of that date, such as a whole month. */
+/** Defines a parameter for a date that is not in the future. Its value is the time range it covers, such as a whole month. */
 export function definePastDate(description: string): OptionalParameter<TimeRange> {
   return defineParsedText(
     'date',
     io => `${description} ${describeDateForms(io)}`,
-    (given, io) => parsePastRange(given, io.now()),
+    (text, io) => parsePastRange(text, io.now()),
   );
 }
 
-/** Defines a parameter for a whole number from 0; `name` is used in errors. */
+/** Defines a parameter for a whole number from 0. Errors call the parameter `name`. */
 export function defineWholeNumber(
   name: string,
   description: ParameterDescription,
 ): OptionalParameter<number> {
-  return defineParsedText('n', description, given => parseWholeNumber(name, given));
+  return defineParsedText('n', description, text => parseWholeNumber(name, text));
 }
 
 /** Defines `--limit`, the number of rows to show; 0 for all. */
@@ -132,35 +143,35 @@ export function defineRowLimit(defaultLimit: number): Parameter<number> {
 /** Ends the description of a parameter that names an organization, installation or app. */
 export const NAME_HINT = ' (id, name, or a part of either)';
 
-/** Restricts a command to one organization. */
-export const ORGANIZATION_OPTION = text('name', `only this organization${NAME_HINT}`);
-export const ORGANIZATION_ARGUMENT = makeRequired(text('name', `the organization${NAME_HINT}`));
+/** The option `--organization`, which restricts a command to one organization. */
+export const ORGANIZATION_OPTION = defineText('name', `only this organization${NAME_HINT}`);
+export const ORGANIZATION_ARGUMENT = makeRequired(defineText('name', `the organization${NAME_HINT}`));
 export const YES_OPTION = defineFlag('skip the confirmation');
 export const VACUUM_OPTION = defineNegatedFlag(
   'do not vacuum: writers need not wait, but removed data may remain in unused parts of the files',
 );
 
-/** Parses a whole number from 0; throws a usage fault that starts with `name`. */
-export function parseWholeNumber(name: string, given: string): number {
-  if (/^\d{1,15}$/.test(given)) return Number(given);
-  throw createUsageError(`${name}: expected a whole number, got "${given}".`);
+/** Parses a whole number from 0. Throws a usage error that starts with `name` for any other text. */
+export function parseWholeNumber(name: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw createUsageError(`${name}: expected a whole number, got "${text}".`);
 }
 
-/** Returns the text if all its characters are printable. Enough for an id that is sent in a body, not in a path. */
-export function assertPrintable(name: string, given: string): string {
-  if (isPrintable(given)) return given;
-  throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(given)}.`);
+/** Returns the text if all its characters are printable; throws a usage error otherwise. Does not make it safe in a URL path. */
+export function requirePrintable(name: string, text: string): string {
+  if (isPrintable(text)) return text;
+  throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);
 }
 
-/** Describes what `parsePastRange` accepts. */
+/** Lists the forms of dates that `parsePastRange` accepts, for help texts. */
 function describeDateForms({ now }: Pick<Io, 'now'>): string {
   const instant = new Date(now()).toISOString();
   return `a day, month, quarter or year (UTC), an instant such as ${instant}, yesterday, 24h (ago) or now`;
 }
 
-/** Parses a date into the time range it covers, up to `now`; throws a usage fault if it is invalid or in the future. */
-export function parsePastRange(given: string, now: number): TimeRange {
-  const range = parseTimeRange(given, now);
+/** Parses a date into the time range it covers, at most up to `now`. Throws a usage error if it is invalid or in the future. */
+export function parsePastRange(text: string, now: number): TimeRange {
+  const range = parseTimeRange(text, now);
   if ('fault' in range) throw createUsageError(range.fault);
   return range;
 }

@@ -1,3 +1,9 @@
+/**
+ * The command-line program: parses one command line, runs its command and returns the exit code.
+ *
+ * Reads files of settings first, because they change the environment that commands see. Turns every error into lines
+ * on stderr. Never ends the process and never touches process.env or the real streams: all of them come from `ProgramIo`.
+ */
 import { Command, CommanderError } from 'commander';
 import { readTextFile } from '../app/config/config.js';
 import { removeMisspeltNames } from '../app/config/unknown-names.js';
@@ -8,26 +14,26 @@ import { EXIT, type ExitCode } from './exit.js';
 import { explainError, createSecretMask } from './errors/explain-error.js';
 import { usesColours, type Io, printNotice } from './io.js';
 
-/** The files of settings are known once the command line is read. */
+/** What `main` passes to the program. Files of settings are added once the command line has been read. */
 export type ProgramIo = Omit<Io, 'secretFiles' | 'hasEnvFile'>;
 
 const SETTINGS_HELP = `
 Settings come from the environment or from --env-file. .env.example lists them
 with their defaults, and "carbon-mirror doctor" checks them.`;
 
-/** Run one command line and answer its exit code. Nothing here ends the process. */
+/** Runs one command line and returns its exit code. Never throws and never ends the process. */
 export async function runProgram(
   argv: readonly string[],
   version: string,
-  given: ProgramIo,
+  programIo: ProgramIo,
 ): Promise<ExitCode> {
-  let io: Io = { ...given, secretFiles: [], hasEnvFile: false };
+  let io: Io = { ...programIo, secretFiles: [], hasEnvFile: false };
   try {
-    const { env, warnings } = removeMisspeltNames(given.env);
+    const { env, warnings } = removeMisspeltNames(programIo.env);
     printNotice(io, ...warnings.map(warning => `Warning: ${warning}`));
-    const { args: words, ...settings } = readEnvFileOptions(argv, env, readTextFile);
-    io = { ...given, ...settings };
-    await runCommandLine(words, version, io);
+    const { args, ...settings } = readEnvFileOptions(argv, env, readTextFile);
+    io = { ...programIo, ...settings };
+    await runCommandLine(args, version, io);
     return EXIT.ok;
   } catch (error) {
     return reportError(io, error);
@@ -42,21 +48,26 @@ function reportError(io: Io, error: unknown): ExitCode {
   return exitCode;
 }
 
-async function runCommandLine(words: readonly string[], version: string, io: Io): Promise<void> {
+/** Parses the arguments with commander and runs the command that they name. */
+async function runCommandLine(args: readonly string[], version: string, io: Io): Promise<void> {
   const program = createProgram(version, io);
   for (const [heading, commands] of Object.entries(COMMAND_GROUPS)) {
     program.commandsGroup(`${heading}:`);
     for (const [name, command] of Object.entries(commands))
-      if (shouldRegister(words, name)) registerCommand(program, name, command, io);
+      if (shouldRegister(args, name)) registerCommand(program, name, command, io);
   }
-  await program.parseAsync([...words], { from: 'user' });
+  await program.parseAsync([...args], { from: 'user' });
 }
 
-/** Only the named command is defined; all of them where the whole list is shown. */
-function shouldRegister(words: readonly string[], name: string): boolean {
-  const named = words.find(word => !word.startsWith('-'));
-  return named === undefined || !Object.hasOwn(COMMANDS, named) || named === name;
+/** Whether to register a command: only the one that the arguments name, or all if they name none, for the general help. */
+function shouldRegister(args: readonly string[], commandName: string): boolean {
+  const requestedName = args.find(arg => !arg.startsWith('-'));
+  return (
+    requestedName === undefined || !Object.hasOwn(COMMANDS, requestedName) || requestedName === commandName
+  );
 }
+
+/** Creates the commander program without commands: its description, its own options, and where it writes. */
 
 function createProgram(version: string, io: Io): Command {
   return new Command('carbon-mirror')

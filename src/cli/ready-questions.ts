@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { PACKAGE_FOLDER } from '../package.js';
 
+/** A question that docs/sql.md answers with a query. */
 interface ReadyQuestion {
   readonly title: string;
   readonly sql: string;
 }
 
-/** The questions that docs/sql.md asks in SQL, each with its sentence before it. None where it was not shipped. */
+/** Reads the ready questions from docs/sql.md. Returns none if this installation has no docs. */
 export function readReadyQuestions(): ReadyQuestion[] {
   const file = new URL('docs/sql.md', PACKAGE_FOLDER);
   return existsSync(file) ? parseQuestions(readFileSync(file, 'utf8')) : [];

@@ -4,7 +4,7 @@ import { runInContext } from './open-context.js';
 import { toOptionName, type Parameter } from './options.js';
 import type { Io } from './io.js';
 
-/** Adds a command and its subcommands to a commander program. Calling it runs the command in a context of its own. */
+/** Adds a command with its options, help and subcommands to a commander program. */
 export function registerCommand(parent: CommanderCommand, name: string, command: Command, io: Io): void {
   const { summary, details, options = {}, formats = {}, examples = [], commands = {}, run } = command;
   const registered = parent.command(name).summary(summary);
@@ -15,22 +15,24 @@ export function registerCommand(parent: CommanderCommand, name: string, command:
     registered.addOption(createOption(key, parameter, io));
   if (formats.json !== undefined) registered.addOption(new Option('--json', formats.json));
   if (formats.csv !== undefined) registered.addOption(new Option('--csv', formats.csv).conflicts('json'));
-  for (const [childName, child] of Object.entries(commands))
-    registerCommand(registered, childName, child, io);
-  const children = Object.entries(commands).map(([childName, child]) => `  ${childName}: ${child.summary}`);
-  if (children.length > 0) registered.showHelpAfterError(['Available commands:', ...children].join('\n'));
+  for (const [subcommandName, subcommand] of Object.entries(commands))
+    registerCommand(registered, subcommandName, subcommand, io);
+  const summaries = Object.entries(commands).map(
+    ([subcommand, definition]) => `  ${subcommand}: ${definition.summary}`,
+  );
+  if (summaries.length > 0) registered.showHelpAfterError(['Available commands:', ...summaries].join('\n'));
   if (examples.length > 0)
     registered.addHelpText('after', `\nExamples:\n${examples.map(line => `  $ ${line}`).join('\n')}`);
   if (run === undefined) return;
   registered.action(async () => {
     const positional = Object.fromEntries(args.map(([key], index) => [key, registered.processedArgs[index]]));
-    const given: Record<string, unknown> = { ...registered.opts(), ...positional };
-    await runInContext({ io, format: given['json'] ? 'json' : given['csv'] ? 'csv' : 'table' }, context =>
-      run(context, given),
-    );
+    const rawParameters: Record<string, unknown> = { ...registered.opts(), ...positional };
+    const format = rawParameters['json'] ? 'json' : rawParameters['csv'] ? 'csv' : 'table';
+    await runInContext({ io, format }, context => run(context, rawParameters));
   });
 }
 
+/** Creates the commander definition of a positional argument. */
 function createArgument(parameter: Parameter<unknown>, io: Io): Argument {
   const { placeholder, choices, isRequired } = parameter;
   const name = isRequired ? `<${placeholder}>` : `[${placeholder}]`;
@@ -39,6 +41,7 @@ function createArgument(parameter: Parameter<unknown>, io: Io): Argument {
   return argument;
 }
 
+/** Creates the commander definition of an option. `key` is its parameter name, such as `creditId`. */
 function createOption(key: string, parameter: Parameter<unknown>, io: Io): Option {
   const { placeholder, choices, isRequired = false, isNegated = false, defaultText } = parameter;
   const name = toOptionName(isNegated ? `no-${key}` : key);
@@ -49,6 +52,7 @@ function createOption(key: string, parameter: Parameter<unknown>, io: Io): Optio
   return defaultText === undefined ? option : option.default(defaultText);
 }
 
+/** Returns the help text of a parameter, which may depend on the current time. */
 function getDescription({ description }: Parameter<unknown>, io: Io): string {
   return typeof description === 'string' ? description : description(io);
 }

@@ -11,7 +11,7 @@ import { requireKnownLists, findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
 import { serializeJson, toJson } from '../output/formats.js';
 import { createRunningTotal, describeTotal } from '../output/totals.js';
-import { definePastDate, makeRequired, text } from '../options.js';
+import { definePastDate, makeRequired, defineText } from '../options.js';
 
 const RESOURCES = ['warehouse', 'inventory', 'retirements'];
 
@@ -20,7 +20,7 @@ export const AS_OF = defineCommand({
   details: 'Shows its warehouse, inventory and retirements as the mirror had observed them by then.',
   args: { asOf: makeRequired(definePastDate('the end of')) },
   options: {
-    organization: text('name', 'the organization; optional if the mirror knows only one'),
+    organization: defineText('name', 'the organization; optional if the mirror knows only one'),
   },
   formats: { json: 'print it as JSON' },
   examples: ['carbon-mirror as-of now --organization ID', 'carbon-mirror as-of yesterday --json'],

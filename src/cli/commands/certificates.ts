@@ -6,7 +6,7 @@ import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError } from '../exit.js';
 import { requireKnownOrganizations, findOptionalOrganizationId } from '../find/find-rows.js';
-import { definePastDate, makeRequired, ORGANIZATION_OPTION, text } from '../options.js';
+import { definePastDate, makeRequired, ORGANIZATION_OPTION, defineText } from '../options.js';
 import { toJson, toSnakeKeys } from '../output/formats.js';
 import { createChecksummedFolder } from '../output/checksummed-folder.js';
 
@@ -17,7 +17,7 @@ export const EXPORT = defineCommand({
   summary: 'Copy certificate PDFs into a new folder',
   details:
     'Adds certificates.csv, SHA256SUMS and export.json, which records when it was made, as of when, and how complete it is.',
-  args: { folder: makeRequired(text('folder', 'a new or empty folder')) },
+  args: { folder: makeRequired(defineText('folder', 'a new or empty folder')) },
   options: { organization: ORGANIZATION_OPTION, asOf: definePastDate('as of the end of') },
   formats: { json: 'print what was written as JSON' },
   run: async (context, { folder, organization, asOf }) => {

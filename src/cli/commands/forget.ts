@@ -3,14 +3,17 @@ import { readMemberNumbers, readMentions } from '../../query/people.js';
 import { defineCommand } from '../command.js';
 import { createUsageError } from '../exit.js';
 import { eraseWithEvidence } from '../evidence-log.js';
-import { makeRequired, VACUUM_OPTION, text } from '../options.js';
+import { makeRequired, VACUUM_OPTION, defineText } from '../options.js';
 import { describeUntouchedCopy } from '../older-copies.js';
 
 export const FORGET = defineCommand({
   summary: 'Remove a person from the mirror',
   details:
     'Removes the person from members and their history, and empties stored webhooks that name the e-mail address.',
-  options: { person: makeRequired(text('email', "the person's e-mail address")), vacuum: VACUUM_OPTION },
+  options: {
+    person: makeRequired(defineText('email', "the person's e-mail address")),
+    vacuum: VACUUM_OPTION,
+  },
   formats: { json: 'print what was removed as JSON' },
   examples: ['carbon-mirror forget --person someone@example.org'],
   run: async (context, { person, vacuum }) => {

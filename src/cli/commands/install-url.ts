@@ -1,14 +1,14 @@
 import { LANDING_PATH } from '../../webhook/pages.js';
 import { defineCommand } from '../command.js';
 import { createUsageError } from '../exit.js';
-import { makeRequired, text } from '../options.js';
+import { makeRequired, defineText } from '../options.js';
 import { isLoopbackUrl } from '../loopback.js';
 
 export const INSTALL_URL = defineCommand({
   summary: 'Print the URL where organizations install the app',
-  args: { nameId: makeRequired(text('name-id', "the app's name id from the registry's dashboard")) },
+  args: { nameId: makeRequired(defineText('name-id', "the app's name id from the registry's dashboard")) },
   options: {
-    web: text('url', "URL of the registry's website (default: REGISTRY_BASE_URL if that is a sandbox)"),
+    web: defineText('url', "URL of the registry's website (default: REGISTRY_BASE_URL if that is a sandbox)"),
   },
   examples: [
     'carbon-mirror install-url carbon-mirror-demo',

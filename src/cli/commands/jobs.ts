@@ -3,7 +3,7 @@ import { defineCommand } from '../command.js';
 import { createCheckError, CommandError, createUsageError } from '../exit.js';
 import { findNumberedRow, createNumberedShowCommand } from '../lists/show.js';
 import type { Row } from '../output/formats.js';
-import { defineFlag, text } from '../options.js';
+import { defineFlag, defineText } from '../options.js';
 
 const show = createNumberedShowCommand(OF_JOBS, async ({ id, state }) => ({
   notices:
@@ -12,7 +12,7 @@ const show = createNumberedShowCommand(OF_JOBS, async ({ id, state }) => ({
 
 const retry = defineCommand({
   summary: 'Retry one failed job, or all of them',
-  args: { id: text('id', 'number of the failed job') },
+  args: { id: defineText('id', 'number of the failed job') },
   options: { all: defineFlag('retry every failed job') },
   formats: { json: 'print the retried jobs as JSON' },
   run: async (context, { id, all }) => {

@@ -10,7 +10,7 @@ import { type CommandContext, type MirrorLocation } from '../context.js';
 import { useAndClose } from '../mirror-location.js';
 import { createCheckError, createFileExistsError, createNotFoundError, createUsageError } from '../exit.js';
 import { beginNewOrigin, describeRestoredLog } from '../evidence-log.js';
-import { defineChoice, makeRequired, text } from '../options.js';
+import { defineChoice, makeRequired, defineText } from '../options.js';
 
 const KEY_APART = 'Store the signing key and its .last-signed file separately.';
 const JSON_OF = { json: 'print what was done as JSON' };
@@ -18,7 +18,7 @@ const JSON_OF = { json: 'print what was done as JSON' };
 export const BACKUP = defineCommand({
   summary: 'Write a verified backup to a new folder',
   details: 'Copies inbox, evidence, mirror and certificates while they are in use, then checks the copy.',
-  args: { folder: makeRequired(text('folder', 'the backup folder; must not exist yet')) },
+  args: { folder: makeRequired(defineText('folder', 'the backup folder; must not exist yet')) },
   formats: JSON_OF,
   examples: ['carbon-mirror backup /backup/2026-01-31'],
   run: async (context, { folder }) => {
@@ -39,7 +39,7 @@ export const BACKUP = defineCommand({
 export const RESTORE = defineCommand({
   summary: 'Replace the current data with a backup',
   details: 'Stop every process of carbon-mirror first. The replaced data is moved aside, not deleted.',
-  args: { folder: makeRequired(text('folder', 'a folder written by "carbon-mirror backup"')) },
+  args: { folder: makeRequired(defineText('folder', 'a folder written by "carbon-mirror backup"')) },
   formats: JSON_OF,
   examples: ['carbon-mirror restore /backup/2026-01-31'],
   run: async (context, { folder }) => {

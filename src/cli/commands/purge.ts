@@ -5,14 +5,14 @@ import { createCheckError, createUsageError } from '../exit.js';
 import { findOrganizationId } from '../find/find-rows.js';
 import { describeUntouchedCopy } from '../older-copies.js';
 import { eraseWithEvidence } from '../evidence-log.js';
-import { defineFlag, makeRequired, VACUUM_OPTION, text, ORGANIZATION_ARGUMENT } from '../options.js';
+import { defineFlag, makeRequired, VACUUM_OPTION, defineText, ORGANIZATION_ARGUMENT } from '../options.js';
 
 export const PURGE = defineCommand({
   summary: 'Remove everything mirrored for one organization',
   details: 'Removes its rows, history and certificate files.',
   options: {
     organization: ORGANIZATION_ARGUMENT,
-    confirm: makeRequired(text('name', "the organization's exact name, to confirm")),
+    confirm: makeRequired(defineText('name', "the organization's exact name, to confirm")),
     force: defineFlag('purge even while the app is installed; the next read restores everything'),
     vacuum: VACUUM_OPTION,
   },

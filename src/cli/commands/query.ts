@@ -2,7 +2,7 @@ import { AskError, SAFE_ROLE } from '../../store/contract/asked.js';
 import { defineCommand, ROW_FORMATS } from '../command.js';
 import { createCheckError, CommandError, throwIfInterrupted, EXIT, createUsageError } from '../exit.js';
 import type { Io } from '../io.js';
-import { makeRequired, withDefault, text, defineParsedText } from '../options.js';
+import { makeRequired, withDefault, defineText, defineParsedText } from '../options.js';
 
 /** A longer one would not be a question. */
 const MAX_CHARACTERS = 1_000_000;
@@ -12,7 +12,7 @@ export const QUERY = defineCommand({
   details: 'The inbox tables are inbox.deliveries and inbox.jobs. "carbon-mirror schema" lists all tables.',
   args: {
     sql: makeRequired(
-      text('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input'),
+      defineText('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input'),
     ),
   },
   options: {

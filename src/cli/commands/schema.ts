@@ -7,11 +7,11 @@ import { writeStdout, type Io } from '../io.js';
 import { missing } from '../../query/find-named.js';
 import { createNameError } from '../find/name-error.js';
 import { printDefinitions } from '../output/definitions.js';
-import { defineChoice, text } from '../options.js';
+import { defineChoice, defineText } from '../options.js';
 
 export const SCHEMA = defineCommand({
   summary: 'Describe the tables, views and columns that queries can use',
-  args: { name: text('name', 'only this table or view; with --grants, the role') },
+  args: { name: defineText('name', 'only this table or view; with --grants, the role') },
   options: {
     grants: defineChoice(
       'purpose',

@@ -7,12 +7,12 @@ import { formatCount } from '../../text/numbers.js';
 import { defineCommand } from '../command.js';
 import { createFileExistsError, createUsageError } from '../exit.js';
 import { toJson, toSnakeKeys } from '../output/formats.js';
-import { makeRequired, text } from '../options.js';
+import { makeRequired, defineText } from '../options.js';
 
 export const SNAPSHOT = defineCommand({
   summary: 'Copy the mirror to one SQLite file',
   details: 'Query it anywhere. FILE.json next to it records how complete and fresh it is.',
-  args: { file: makeRequired(text('file', 'the new file; must not exist yet')) },
+  args: { file: makeRequired(defineText('file', 'the new file; must not exist yet')) },
   formats: { json: 'print what was written as JSON' },
   examples: ['carbon-mirror snapshot mirror-2026-01-31.db'],
   /** What is said of the copy is read before it is made: it holds that much at least. */

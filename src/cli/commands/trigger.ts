@@ -4,7 +4,7 @@ import { WEBHOOK_EVENTS, isObject } from '../../registry/model.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { defineCommand } from '../command.js';
 import { createCheckError, CommandError, EXIT, createUsageError } from '../exit.js';
-import { defineChoice, defineFlag, NAME_HINT, makeRequired, text } from '../options.js';
+import { defineChoice, defineFlag, NAME_HINT, makeRequired, defineText } from '../options.js';
 import { findInstallationOfOrganization } from '../find/find-rows.js';
 import { formatReceiverUrl } from '../loopback.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
@@ -16,8 +16,8 @@ export const TRIGGER = defineCommand({
   details: 'Signs and posts it as the registry would.',
   args: { event: makeRequired(defineChoice('event', 'the event to announce', WEBHOOK_EVENTS)) },
   options: {
-    organization: makeRequired(text('name', `the organization it concerns${NAME_HINT}`)),
-    url: text('url', 'URL to post to (default: /webhooks at HOST and PORT)'),
+    organization: makeRequired(defineText('name', `the organization it concerns${NAME_HINT}`)),
+    url: defineText('url', 'URL to post to (default: /webhooks at HOST and PORT)'),
     badSignature: defineFlag('sign with a wrong secret; the receiver must reject it'),
   },
   formats: { json: 'print the answer as JSON' },

@@ -14,6 +14,7 @@ const RESTORE_ADVICE =
   'Stop every process of carbon-mirror, then run "carbon-mirror restore FOLDER" with a backup.';
 const DOCTOR_ADVICE = 'Run "carbon-mirror doctor" to see which one.';
 
+/** Returns the lines of an error's message. */
 const splitMessage = ({ message }: Error) => message.split('\n');
 const describeDamagedDatabase = ({ message }: Error) => [
   `A database is damaged: ${message}.`,
@@ -26,21 +27,27 @@ const describeForeignLog = (error: Error) => {
   return [error.message, advice];
 };
 const describeRegistryError = (error: Error) => {
-  const said = /^bad_request$/.test(getErrorCode(error)) ? error.message : `The registry: ${error.message}`;
-  return [said, ...adviseOnRegistryError(error)];
+  /** A bad request was refused before it was sent, so the registry has said nothing. */
+  const isFromRegistry = getErrorCode(error) !== 'bad_request';
+  const message = isFromRegistry ? `The registry: ${error.message}` : error.message;
+  return [message, ...adviseOnRegistryError(error)];
 };
 
-/** How errors whose name and code match `kind` are explained. */
-type ErrorRule = readonly [kind: RegExp, exitCode: ExitCode, lines: (error: Error) => readonly string[]];
+/** Explains errors whose name and code, such as `RegistryError timeout`, match a pattern. */
+type ErrorRule = readonly [
+  pattern: RegExp,
+  exitCode: ExitCode,
+  describeError: (error: Error) => readonly string[],
+];
 
-/** Rules for damaged databases. */
+/** Rules for errors of damaged databases. */
 const DAMAGE_RULES: readonly ErrorRule[] = [
   [/^StoreError damaged$/, EXIT.unexpected, ({ message }) => [message, RESTORE_ADVICE]],
   [/ foreign_log$/, EXIT.unexpected, describeForeignLog],
   [/ (SQLITE_CORRUPT|SQLITE_NOTADB|damaged)/, EXIT.unexpected, describeDamagedDatabase],
 ];
 
-/** All rules, by name and code of the error so that no module that throws them must be loaded. The first match applies. */
+/** All rules; the first match applies. They match names and codes so that no module that throws such errors must be loaded. */
 const ERROR_RULES: readonly ErrorRule[] = [
   ...DAMAGE_RULES,
   [/^StoreError away$/, EXIT.unreachable, splitMessage],
@@ -60,37 +67,42 @@ const ERROR_RULES: readonly ErrorRule[] = [
 export function explainError(error: unknown): ErrorExplanation {
   if (error instanceof CommandError) return { exitCode: error.exitCode, lines: error.lines };
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
-  const known = findExplanation(ERROR_RULES, error);
-  if (known !== null) return known;
-  const system = explainSystemError(error);
-  if (system !== null) return { exitCode: EXIT.usage, lines: system };
+  const explanation = findExplanation(ERROR_RULES, error);
+  if (explanation !== null) return explanation;
+  const systemErrorLines = explainSystemError(error);
+  if (systemErrorLines !== null) return { exitCode: EXIT.usage, lines: systemErrorLines };
   return { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') };
 }
 
-/** Describes a damaged database; null for any other error. */
+/** Explains an error of a damaged database; null for any other error. */
 export function describeDatabaseDamage(error: unknown): readonly string[] | null {
   return error instanceof Error ? (findExplanation(DAMAGE_RULES, error)?.lines ?? null) : null;
 }
 
-/** Returns the exit code of a command that waited for a job which failed with this error code. */
+/** Returns the exit code of a command whose job failed with this error code. */
 export function getExitCodeOfJobError(code: string): ExitCode {
-  return ERROR_RULES.find(([kind]) => kind.test(`RegistryError ${code}`))?.[1] ?? EXIT.checkFailed;
+  const rule = ERROR_RULES.find(([pattern]) => pattern.test(`RegistryError ${code}`));
+  return rule?.[1] ?? EXIT.checkFailed;
 }
 
+/** Explains an error by the first rule that matches it; null if none does. */
 function findExplanation(rules: readonly ErrorRule[], error: Error): ErrorExplanation | null {
-  const [, exitCode, lines] = rules.find(([kind]) => kind.test(`${error.name} ${getErrorCode(error)}`)) ?? [];
-  return exitCode === undefined || lines === undefined ? null : { exitCode, lines: lines(error) };
+  const rule = rules.find(([pattern]) => pattern.test(`${error.name} ${getErrorCode(error)}`));
+  if (rule === undefined) return null;
+  const [, exitCode, describeError] = rule;
+  return { exitCode, lines: describeError(error) };
 }
 
 function getErrorCode(error: Error): string {
   return getErrorField(error, 'code');
 }
 
+/** Returns a property of an error as text; empty if it has none. */
 function getErrorField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 
-/** Returns a function that masks secrets in a text, also those that were put into the wrong setting. */
+/** Returns a function that masks the secrets of the settings in a text, even secrets that are in the wrong setting. */
 export function createSecretMask(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {

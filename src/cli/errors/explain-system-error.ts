@@ -27,27 +27,28 @@ const DATABASE_ADVICE =
 const PATH_ADVICE =
   'Choose another path, or grant this user access. DATA_DIR is the folder of the databases.';
 
-/** Explains an error about a port, an address or a file that the user can correct; null for any other error. */
+/** Explains a system error about a port, an address or a file, with what to do about it; null for any other error. */
 export function explainSystemError(error: Error): readonly string[] | null {
-  const read = (name: string) => toTextOrEmpty(Reflect.get(error, name));
-  const [code, syscall, port] = [read('code'), read('syscall'), read('port')];
+  const getField = (name: string) => toTextOrEmpty(Reflect.get(error, name));
+  const [code, syscall, port] = [getField('code'), getField('syscall'), getField('port')];
   if (code === 'EADDRINUSE') return [`Port ${port} is in use by another program.`, PORT_ADVICE];
   if (syscall === 'listen' && code === 'EACCES')
     return [`This user may not listen on port ${port}.`, 'Use a port of 1024 or above.'];
   if (syscall === 'listen' || (syscall === 'getaddrinfo' && port === '')) {
-    const address = cleanText(read('address') || read('hostname'));
+    const address = cleanText(getField('address') || getField('hostname'));
     return [`"${address}" is not an address of this machine (${code}).`, HOST_ADVICE];
   }
   if (code === 'SQLITE_CANTOPEN') return ['A database file cannot be opened.', DATABASE_ADVICE];
   if (code === 'EISDIR' && syscall === 'read') return ['Expected a file, got a folder.', 'Name the file.'];
   if (syscall !== '' && Reflect.get(error, 'path') === '')
     return ['The name of a file or folder is empty.', 'Give its name.'];
-  const path = cleanText(read('path').replace(PARTIAL_SUFFIX, ''));
+  const path = cleanText(getField('path').replace(PARTIAL_SUFFIX, ''));
   const cause = code === 'ENOENT' && syscall === 'mkdir' ? 'its folder cannot be created' : CAUSES[code];
   if (path === '' || cause === undefined) return null;
   return [`"${path}" cannot be used: ${cause} (${code}).`, PATH_ADVICE];
 }
 
+/** Returns a text or a number as text, and an empty text for anything else. */
 function toTextOrEmpty(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

@@ -1,5 +1,6 @@
 import type { RegistryError } from '../../registry/errors.js';
 
+/** The parts of a registry error from which advice is derived. */
 type RegistryRefusal = Pick<RegistryError, 'code' | 'call' | 'candidates'>;
 
 /** The permission that each call requires, by the registry's names. The first match applies. */
@@ -17,7 +18,7 @@ export function findRequiredPermission(call: string): string | null {
   return PERMISSIONS.find(([pattern]) => pattern.test(call))?.[1] ?? null;
 }
 
-/** Returns what to do about an error of the registry, as lines. */
+/** Returns lines that say what to do about an error of the registry; none if there is nothing to advise. */
 export function adviseOnRegistryError(error: object): readonly string[] {
   const { code, call, candidates }: Partial<RegistryRefusal> = error;
   if (code === 'installation_gone')
@@ -37,6 +38,7 @@ export function adviseOnRegistryError(error: object): readonly string[] {
   return ['It may have succeeded. Check before you repeat it; this may be the result:', ...results];
 }
 
+/** Returns the registry's JSON of an object that a lost write may have created; empty if it has none. */
 function describeCandidate(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';
   if ('document' in candidate) return String(candidate.document);

@@ -5,7 +5,7 @@ import type { CommandContext } from '../context.js';
 import { createUsageError } from '../exit.js';
 import { createNameError } from '../find/name-error.js';
 import { describeListCommand } from '../find/find-rows.js';
-import { defineFlag, ORGANIZATION_OPTION, type Parameter, text } from '../options.js';
+import { defineFlag, ORGANIZATION_OPTION, type Parameter, defineText } from '../options.js';
 
 export type FilterOption = Parameter<string | boolean | undefined>;
 
@@ -23,8 +23,8 @@ function createFilterOption(name: string, filter: Filter): FilterOption {
   const { fits, says: description } = filter;
   if (fits === 'organization') return ORGANIZATION_OPTION;
   if (fits === 'flag') return defineFlag(description);
-  if (fits === 'choice') return { ...text(name, description), choices: filter.choices };
-  return text(fits === 'word' ? name : (PLACEHOLDERS[fits] ?? 'text'), description);
+  if (fits === 'choice') return { ...defineText(name, description), choices: filter.choices };
+  return defineText(fits === 'word' ? name : (PLACEHOLDERS[fits] ?? 'text'), description);
 }
 
 interface FilterArguments {

@@ -10,7 +10,7 @@ import { measureFile } from '../certificate-files.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../exit.js';
 import { findRowVersions, findOptionalOrganizationId } from '../find/find-rows.js';
-import { definePastDate, NAME_HINT, makeRequired, parseWholeNumber, text } from '../options.js';
+import { definePastDate, NAME_HINT, makeRequired, parseWholeNumber, defineText } from '../options.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatRowSheet } from '../output/row-sheet.js';
 
@@ -31,7 +31,7 @@ export function createNumberedShowCommand(
 ): Command {
   return defineCommand({
     summary: `Show one ${list.one} with every column`,
-    args: { id: makeRequired(text('id', `number of the ${list.one}`)) },
+    args: { id: makeRequired(defineText('id', `number of the ${list.one}`)) },
     formats: { json: 'print it as JSON' },
     run: async (context, { id }) => {
       const row = await findNumberedRow(context, list, id);
@@ -49,9 +49,9 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
     summary: `Show one ${list.one} with its history`,
     details:
       "Prints every column, the read that observed it, earlier versions and the registry's own object.",
-    args: { id: makeRequired(text('id', `value of the column ${list.named}, or its start`)) },
+    args: { id: makeRequired(defineText('id', `value of the column ${list.named}, or its start`)) },
     options: {
-      organization: text('name', `the organization it belongs to${NAME_HINT}`),
+      organization: defineText('name', `the organization it belongs to${NAME_HINT}`),
       asOf: definePastDate('as of the end of'),
     },
     formats: { json: 'print it as JSON' },

@@ -36,7 +36,7 @@ const PERMISSIONS = {
 /** A whole registry on this machine, the app installed on its organizations, and the mirror beside it. */
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = getDemoFolder(io.env);
-  const own = createMirrorLocation(io, folder, io.env, true);
+  const own = createMirrorLocation(io, { folder, env: io.env, isDemo: true });
   createPrivateFolder(folder);
   const known = readDemoSettings(folder);
   await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
@@ -65,7 +65,11 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       }),
     );
     writeDemoSettings(folder, settings);
-    const { env, engine } = createMirrorLocation(io, folder, { ...settings, ...io.env }, true);
+    const { env, engine } = createMirrorLocation(io, {
+      folder,
+      env: { ...settings, ...io.env },
+      isDemo: true,
+    });
     const install = () => installEverywhere(sandbox, appId);
     const onMonth = (month: number) => printNotice(io, `  month ${month} of ${MONTHS} ...`);
     const first = (stopping: AbortSignal) =>

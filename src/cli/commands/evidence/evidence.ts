@@ -6,14 +6,14 @@ import { defineCommand, type CommandGroup } from '../../command.js';
 import { createCheckError, createNotFoundError, createUsageError } from '../../exit.js';
 import { beginNewOrigin, describeRestoredLog, withEvidenceLog } from '../../evidence-log.js';
 import { ALL } from '../../../evidence/port.js';
-import { definePastDate, makeRequired, text } from '../../options.js';
+import { definePastDate, makeRequired, defineText } from '../../options.js';
 import { formatCount } from '../../../text/numbers.js';
 
 const INIT = defineCommand({
   summary: 'Create a signing key',
   details: 'Writes it to the new file that EVIDENCE_KEY_FILE names.',
   options: {
-    name: text('name', 'public name of the log, such as mirror.example/log; cannot be changed later'),
+    name: defineText('name', 'public name of the log, such as mirror.example/log; cannot be changed later'),
   },
   examples: [
     'EVIDENCE_KEY_FILE=/etc/carbon-mirror/evidence.key carbon-mirror evidence init --name mirror.example/log',
@@ -87,11 +87,13 @@ const EXPORT = defineCommand({
   details:
     'Writes a folder of rows, documents, PDFs and proofs that can be checked without trusting whoever runs the mirror.',
   args: {
-    what: makeRequired(text('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05')),
-    folder: makeRequired(text('folder', 'a new or empty folder')),
+    what: makeRequired(
+      defineText('what', 'a retirement id, an organization, or a period such as 2025 or 2025-05'),
+    ),
+    folder: makeRequired(defineText('folder', 'a new or empty folder')),
   },
   options: {
-    since: text(
+    since: defineText(
       'checkpoint',
       'file of an older checkpoint; the folder proves that the log continues from it',
     ),

@@ -6,17 +6,17 @@ import {
   type ParsedParameters,
   makeRequired,
   toOptionName,
-  text,
+  defineText,
 } from '../../options.js';
 
 /** What a reservation is finished with. */
 export const MOVEMENT = {
   action: makeRequired(defineChoice('action', 'what to do with the credits', CREDIT_ACTIONS)),
   receiverId: defineRegistryId('--receiver-id', 'id of the organization that receives the credits'),
-  receiverAddress: text('address', 'or its blockchain address: 0x and 40 hexadecimal digits'),
-  beneficiary: text('name', 'beneficiary of the retirement'),
-  reason: text('text', 'reason for the retirement'),
-  comment: text('text', 'comment on the retirement'),
+  receiverAddress: defineText('address', 'or its blockchain address: 0x and 40 hexadecimal digits'),
+  beneficiary: defineText('name', 'beneficiary of the retirement'),
+  reason: defineText('text', 'reason for the retirement'),
+  comment: defineText('text', 'comment on the retirement'),
 };
 
 type Typed = ParsedParameters<typeof MOVEMENT>;

@@ -9,8 +9,8 @@ import {
   defineRegistryId,
   NAME_HINT,
   makeRequired,
-  assertPrintable,
-  text,
+  requirePrintable,
+  defineText,
   defineParsedText,
   YES_OPTION,
 } from '../../options.js';
@@ -21,7 +21,7 @@ import { describeMovement, MOVEMENT, readMovement } from './movement.js';
 import { findCredit, findReservation, type Reached, reach } from './reach.js';
 
 const CREDIT = defineParsedText('id', 'credit id, or its start', given =>
-  assertPrintable('--credit-id', given),
+  requirePrintable('--credit-id', given),
 );
 const WHOLE_ID = defineRegistryId('the reservation', 'reservation id, or its start');
 /** A table prints `…` behind the beginning of an id. */
@@ -31,16 +31,16 @@ const ID = {
     parse: (given, io) => WHOLE_ID.parse(String(given).replace(/…$/, ''), io),
   }),
 };
-const OWNER = text('name', 'the organization it belongs to, if the mirror does not know it yet');
+const OWNER = defineText('name', 'the organization it belongs to, if the mirror does not know it yet');
 const AS_JSON = { json: 'print the reservation as JSON' };
 
 const create = defineCommand({
   summary: 'Reserve credits for ten minutes',
   details: 'If it is not finished by then, the registry releases the credits.',
   options: {
-    organization: makeRequired(text('name', `the organization that offers the credits${NAME_HINT}`)),
+    organization: makeRequired(defineText('name', `the organization that offers the credits${NAME_HINT}`)),
     creditId: makeRequired(CREDIT),
-    amount: makeRequired(text('tonnes', 'amount in tonnes')),
+    amount: makeRequired(defineText('tonnes', 'amount in tonnes')),
   },
   formats: AS_JSON,
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
@@ -62,7 +62,7 @@ const finish = defineCommand({
   options: {
     organization: OWNER,
     ...MOVEMENT,
-    transferComment: text('text', 'comment on the transfer'),
+    transferComment: defineText('text', 'comment on the transfer'),
     yes: YES_OPTION,
   },
   formats: AS_JSON,

@@ -1,11 +1,11 @@
 import { type ControlClient, ControlError } from '../../../sandbox/control/client.js';
 import type { CommandContext } from '../../context.js';
 import { CommandError, EXIT, type ExitCode, createUsageError } from '../../exit.js';
-import { text } from '../../options.js';
+import { defineText } from '../../options.js';
 import { isLoopbackUrl } from '../../loopback.js';
 import { findSandbox } from '../demo/sandbox.js';
 
-export const SANDBOX_URL = text(
+export const SANDBOX_URL = defineText(
   'url',
   'URL of the sandbox (default: REGISTRY_BASE_URL, else SANDBOX_PORT on this machine)',
 );

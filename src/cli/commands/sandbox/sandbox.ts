@@ -5,7 +5,7 @@ import { LANDING_PATH } from '../../../webhook/pages.js';
 import { type CommandGroup, defineCommand } from '../../command.js';
 import { createUsageError } from '../../exit.js';
 import { writeStdout } from '../../io.js';
-import { defineChoice, makeRequired, text, defineTextList, defineParsedText } from '../../options.js';
+import { defineChoice, makeRequired, defineText, defineTextList, defineParsedText } from '../../options.js';
 import { toJson } from '../../output/formats.js';
 import { getValueAtPath } from '../../value-at-path.js';
 import { envLine } from '../demo/settings.js';
@@ -17,11 +17,11 @@ const RECEIVER = 'http://127.0.0.1:8080';
 const app = defineCommand({
   summary: 'Register an app and print its settings',
   details: 'Save the output as a .env file.',
-  args: { name: makeRequired(text('name', 'name of the app')) },
+  args: { name: makeRequired(defineText('name', 'name of the app')) },
   options: {
     permission: defineTextList('name', `permissions to request: ${PERMISSION_NAMES.join(', ')}`),
-    webhookUrl: text('url', `URL for its webhooks (default: ${RECEIVER}/webhooks)`),
-    webhookSecret: text('text', 'secret that signs its webhooks (default: random)'),
+    webhookUrl: defineText('url', `URL for its webhooks (default: ${RECEIVER}/webhooks)`),
+    webhookSecret: defineText('text', 'secret that signs its webhooks (default: random)'),
     url: SANDBOX_URL,
   },
   examples: ['carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env'],
@@ -61,7 +61,7 @@ const call = defineCommand({
     'Act as users of the registry, or do what only a sandbox can: drop webhooks, move the clock, inject faults.',
   args: {
     method: makeRequired(defineChoice('method', 'HTTP method', METHODS)),
-    path: makeRequired(text('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
+    path: makeRequired(defineText('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
   },
   options: { data: defineParsedText('json', 'request body', readJson), url: SANDBOX_URL },
   examples: [

@@ -12,7 +12,7 @@ import {
   defineChoice,
   defineFlag,
   parseWholeNumber,
-  text,
+  defineText,
   defineTextList,
   defineWholeNumber,
 } from '../../options.js';
@@ -26,8 +26,11 @@ export const START = defineCommand({
   summary: 'Start the sandbox registry',
   details: 'Runs until it is stopped. The next start resumes with the same data.',
   options: {
-    port: text('n', `port to listen on; 0 for any free port (default: SANDBOX_PORT, else ${DEFAULT_PORT})`),
-    folder: text('path', 'data folder (default: sandbox in DATA_DIR)'),
+    port: defineText(
+      'n',
+      `port to listen on; 0 for any free port (default: SANDBOX_PORT, else ${DEFAULT_PORT})`,
+    ),
+    folder: defineText('path', 'data folder (default: sandbox in DATA_DIR)'),
     seed: defineWholeNumber(
       '--seed',
       'start with generated data; the same number always gives the same data',

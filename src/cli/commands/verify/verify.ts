@@ -15,7 +15,7 @@ import type { CommandContext } from '../../context.js';
 import { createCheckError, throwIfInterrupted, createUsageError } from '../../exit.js';
 import { describeFindingCounts, FINDINGS_ADVICE } from '../../health.js';
 import { countUncheckedLeaves, describeUncheckedLeaves, verifyEvidenceLog } from '../../evidence-log.js';
-import { defineFlag, text } from '../../options.js';
+import { defineFlag, defineText } from '../../options.js';
 import type { Verified } from '../../../evidence/verify.js';
 
 const NOT_ASKED =
@@ -26,9 +26,9 @@ export const VERIFY = defineCommand({
   details: 'With --against-registry, also compares every row with the registry.',
   options: {
     againstRegistry: defineFlag('read everything again and compare it row by row'),
-    evidence: text('folder', 'check an evidence folder instead; nothing in it is trusted'),
-    key: text('key', 'with --evidence: public key of the log, as printed by "evidence init"'),
-    since: text('checkpoint', 'with --evidence: file of an older checkpoint that you received'),
+    evidence: defineText('folder', 'check an evidence folder instead; nothing in it is trusted'),
+    key: defineText('key', 'with --evidence: public key of the log, as printed by "evidence init"'),
+    since: defineText('checkpoint', 'with --evidence: file of an older checkpoint that you received'),
   },
   formats: { json: 'print the result as JSON' },
   examples: [
