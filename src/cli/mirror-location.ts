@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../store/open.js';
 import { readSettings, readStoreSettings } from '../app/config/config.js';
-import { demoSettingsFile, readDemoSettings } from './commands/demo/settings.js';
+import { getDemoSettingsFile, readDemoSettings } from './commands/demo/settings.js';
 import { createUsageError } from './exit.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';
@@ -60,7 +60,7 @@ export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorL
   const missing = location.engine.findMissing();
   if (missing === null) return location;
   const ignoredDemo = getDemoFolder(io.env);
-  const hasIgnoredDemo = !usesDemo(io) && existsSync(demoSettingsFile(ignoredDemo));
+  const hasIgnoredDemo = !usesDemo(io) && existsSync(getDemoSettingsFile(ignoredDemo));
   throw createUsageError(`There is no mirror in ${location.engine.location}: ${missing} is missing.`, [
     'Start "carbon-mirror up" ("up --demo" for a demo), or set DATA_DIR to the folder of your mirror.',
     ...(hasIgnoredDemo

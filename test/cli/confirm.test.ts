@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { confirm } from '../../src/cli/commands/reservations/confirm.js';
+import { requireConfirmation } from '../../src/cli/commands/reservations/confirm.js';
 import { explainError } from '../../src/cli/errors/explain-error.js';
 
 async function ask(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {
@@ -9,7 +9,7 @@ async function ask(typed: string, options: { yes?: boolean; terminal?: boolean }
   const said = text(stderr);
   stdin.end(typed);
   const terminal = options.terminal ?? true;
-  const outcome = await confirm(
+  const outcome = await requireConfirmation(
     {
       stdin,
       stdout: new PassThrough(),

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
-  demoSettingsFile,
-  envLine,
+  getDemoSettingsFile,
+  formatSetting,
   readDemoSettings,
   writeDemoSettings,
 } from '../../src/cli/commands/demo/settings.js';
@@ -25,10 +25,10 @@ const WRITTEN = {
 /** A folder in which a demo lives whose settings are these. */
 function demoWith(settings: Record<string, string> | string): string {
   const folder = temporaryFolder();
-  const lines = Object.entries(settings).map(([name, value]) => envLine(name, value));
+  const lines = Object.entries(settings).map(([name, value]) => formatSetting(name, value));
   mkdirSync(join(folder, 'demo'));
   const text = typeof settings === 'string' ? settings : lines.join('');
-  writeFileSync(demoSettingsFile(join(folder, 'demo')), text);
+  writeFileSync(getDemoSettingsFile(join(folder, 'demo')), text);
   return folder;
 }
 
@@ -78,10 +78,10 @@ describe("a demo's settings", () => {
   test('are a file for --env-file, of their owner alone, that says the same when it is read', () => {
     const folder = temporaryFolder();
     writeDemoSettings(folder, WRITTEN);
-    expect(statSync(demoSettingsFile(folder)).mode & 0o777).toBe(0o600);
+    expect(statSync(getDemoSettingsFile(folder)).mode & 0o777).toBe(0o600);
     const { REGISTRY_PRIVATE_KEY: key = '', ...others } = readDemoSettings(folder) ?? {};
     expect({ ...others, REGISTRY_PRIVATE_KEY: `${key.replaceAll('\\n', '\n')}\n` }).toEqual(WRITTEN);
-    expect(readFileSync(demoSettingsFile(folder), 'utf8').split('\n')).toHaveLength(
+    expect(readFileSync(getDemoSettingsFile(folder), 'utf8').split('\n')).toHaveLength(
       Object.keys(WRITTEN).length + 1,
     );
   });

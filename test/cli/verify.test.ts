@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
-import { findUnderived } from '../../src/cli/commands/verify/compare.js';
+import { findContradictedRows } from '../../src/cli/commands/verify/compare.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { LISTED } from '../../src/store/laws/law.js';
 import { formatWithCommas } from '../../src/text/numbers.js';
@@ -306,7 +306,7 @@ test('each column that was changed by hand in any table is named', async () => {
   cpSync(whole, folder, { recursive: true });
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
-  expect(await findUnderived(reader)).toEqual([]);
+  expect(await findContradictedRows(reader)).toEqual([]);
   const db = openBoth(folder, false);
   onTestFinished(() => void db.close());
   const copy = tablesOf(db);
@@ -320,7 +320,7 @@ test('each column that was changed by hand in any table is named', async () => {
     );
     for (const { table, version, name, other } of now)
       await copy.change(`UPDATE ${table} SET ${name} = ${other} WHERE version = ?`, version);
-    const told = (await findUnderived(reader)).map(({ law, where }) => `${law}: ${where}`);
+    const told = (await findContradictedRows(reader)).map(({ law, where }) => `${law}: ${where}`);
     expect(told.toSorted()).toEqual(
       now
         .map(

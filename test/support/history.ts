@@ -1,6 +1,6 @@
 import { SCHEMA_LAW } from '../../src/store/schema-objects.js';
 import { expect } from 'vitest';
-import { findUnderived } from '../../src/cli/commands/verify/compare.js';
+import { findContradictedRows } from '../../src/cli/commands/verify/compare.js';
 import type { Broken } from '../../src/store/contract/broken.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
@@ -94,7 +94,7 @@ async function broken({ engine, time }: Program): Promise<Broken[]> {
   const reader = await engine.openReader();
   try {
     const found = await engine.findBroken(time.now());
-    return [...found.filter(({ law }) => law !== SCHEMA_LAW), ...(await findUnderived(reader))];
+    return [...found.filter(({ law }) => law !== SCHEMA_LAW), ...(await findContradictedRows(reader))];
   } finally {
     await reader.close();
   }

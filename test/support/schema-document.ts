@@ -1,11 +1,11 @@
-import { inOrderOfUse, queryName } from '../../src/cli/commands/schema.js';
+import { sortByUse, getQueryName } from '../../src/cli/commands/schema.js';
 import { describeSchema, type Relation } from '../../src/store/contract/relation.js';
 
 type Column = Relation['columns'][number];
 
 /** Types are PostgreSQL's, those of SQLite follow from them. */
 export function schemaDocument(): string {
-  const relations = inOrderOfUse(describeSchema('sqlite'));
+  const relations = sortByUse(describeSchema('sqlite'));
   const inPostgres = describeSchema('postgres');
   const say =
     ({ database, name: table }: Relation) =>
@@ -18,7 +18,7 @@ export function schemaDocument(): string {
     const added = addedToVersions(relation, relations);
     if (added !== null) return `- \`${relation.name}\`: as \`${baseName(relation)}\`, with ${listed(added)}`;
     const kind = relation.kind === 'view' ? 'View. ' : '';
-    return `\n## ${queryName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(say(relation)).join(' · ')}`;
+    return `\n## ${getQueryName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(say(relation)).join(' · ')}`;
   });
   const versions = parts.findIndex(part => part.startsWith('- '));
   if (versions !== -1) parts.splice(versions, 0, VERSIONS);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror.js';
+import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror-checks.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import type { RejectionCount } from '../../src/inbox/rejection.js';

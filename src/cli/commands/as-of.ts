@@ -28,48 +28,51 @@ export const AS_OF = defineCommand({
     const reader = await context.openReader();
     const organizationId =
       organization === undefined
-        ? onlyOne(await readOrganizationNames(reader))
+        ? getOnlyOrganizationId(await readOrganizationNames(reader))
         : await findOrganizationId(reader, organization);
-    const all: Part[] = [];
-    for (const list of MIRRORED.filter(each => RESOURCES.includes(each.name)))
-      all.push(await readPart(reader, list, organizationId, at));
-    const known = requireKnownLists(context, all, part => part.resource);
+    const lists: ListAsOf[] = [];
+    for (const list of MIRRORED.filter(({ name }) => RESOURCES.includes(name)))
+      lists.push(await readListAsOf(reader, list, organizationId, at));
+    const knownLists = requireKnownLists(context, lists, list => list.resource);
     if (context.format === 'table') {
-      for (const part of known) await writePart(context, part, at);
+      for (const list of knownLists) await printListAsOf(context, list, at);
       return;
     }
-    await streamStdout(context.io, jsonOfParts({ organization_id: organizationId, at }, known));
+    await streamStdout(context.io, serializeLists({ organization_id: organizationId, at }, knownLists));
   },
 });
 
-type Part = Awaited<ReturnType<typeof readPart>>;
+type ListAsOf = Awaited<ReturnType<typeof readListAsOf>>;
 
-/** Its rows, and how far they can be trusted. */
-async function readPart(reader: Reader, list: List, organizationId: string, at: string) {
-  const place = { organizationId, resource: list.name, at };
-  const where = [{ column: 'organization_id', is: organizationId }];
-  const asked: Asked = { list: { ...list, ...list.past }, where, at };
-  const { columns, reads } = asked.list;
-  const withMicro = { ...asked, list: { ...asked.list, reads: [...reads, 'amount_micro'] } };
-  const known = await readKnownOf(reader, place);
-  return { ...known, resource: list.name, columns, rows: streamRows(reader, withMicro) };
+/** Reads a list of one organization as of an instant: its rows as a stream, and which reads had shown them. */
+async function readListAsOf(reader: Reader, list: List, organizationId: string, at: string) {
+  const listAsOf = { ...list, ...list.past };
+  const { columns, reads } = listAsOf;
+  const request: Asked = {
+    list: { ...listAsOf, reads: [...reads, 'amount_micro'] },
+    where: [{ column: 'organization_id', is: organizationId }],
+    at,
+  };
+  const known = await readKnownOf(reader, { organizationId, resource: list.name, at });
+  return { ...known, resource: list.name, columns, rows: streamRows(reader, request) };
 }
 
-/** A row at a time: a list may be longer than a text. */
-async function* jsonOfParts(asked: object, parts: readonly Part[]): AsyncGenerator<string> {
-  yield toJson(asked).slice(0, -1);
-  for (const { resource, lastRead, reading, rows } of parts) {
-    const known = toJson({ last_read: lastRead, being_read: reading }).slice(0, -1);
-    yield `,\n${toJson(resource)}: ${known}, "rows": `;
+/** Serializes lists as one JSON object, row by row, because a long list may exceed the longest possible string. */
+async function* serializeLists(header: object, lists: readonly ListAsOf[]): AsyncGenerator<string> {
+  yield toJson(header).slice(0, -1);
+  for (const { resource, lastRead, reading, rows } of lists) {
+    const reads = toJson({ last_read: lastRead, being_read: reading }).slice(0, -1);
+    yield `,\n${toJson(resource)}: ${reads}, "rows": `;
     yield* serializeJson(rows);
     yield '}';
   }
   yield '}\n';
 }
 
-async function writePart(
+/** Prints the rows of a list with their total, and as notices what could not be known of it. */
+async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
-  { columns, rows, ...known }: Part,
+  { columns, rows, ...known }: ListAsOf,
   at: string,
 ): Promise<void> {
   const { resource, lastRead } = known;
@@ -83,11 +86,12 @@ async function writePart(
   await printLines('', `${resource}: ${describeTotal(tally.total())}`, '');
 }
 
-function onlyOne(all: readonly Named[]): string {
-  const [one] = all;
-  if (one !== undefined && all.length === 1) return one.id;
+/** Returns the id of the only organization; throws if there is not exactly one. */
+function getOnlyOrganizationId(organizations: readonly Named[]): string {
+  const [only] = organizations;
+  if (only !== undefined && organizations.length === 1) return only.id;
   throw createUsageError(
-    `--organization is required: the mirror knows ${all.length} organizations.`,
+    `--organization is required: the mirror knows ${organizations.length} organizations.`,
     'List their ids with "carbon-mirror organizations list".',
   );
 }

@@ -1,5 +1,6 @@
 import { type Available, type LeftOut, readAvailable, wasEverHeld } from '../../query/available.js';
 import { textOf } from '../../query/lists/ask.js';
+import type { ChosenFilter } from '../../query/lists/list.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN, formatWithCommas } from '../../text/numbers.js';
@@ -11,12 +12,27 @@ import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../exit.js';
 import { toListRequest, createFilterOptions } from '../lists/filters.js';
 import { describeTotal, sumRows } from '../output/totals.js';
+import type { Reader } from '../../store/contract/reader.js';
 
-const OF_A_ROW = ['vintage', 'type', 'amount'];
-const NAMES = ['organization_name', 'project_name'];
-const STANDS = ['freshness', 'failing_since', 'age_seconds'];
-const COLUMNS = [...NAMES, ...OF_A_ROW, 'rows_without_amount', ...STANDS, 'credit_id'];
-const FOR_PEOPLE = ['project_name', ...OF_A_ROW, 'organization_name', 'age', 'freshness', 'credit_id'];
+const CREDIT_COLUMNS = ['vintage', 'type', 'amount'];
+const CSV_COLUMNS = [
+  'organization_name',
+  'project_name',
+  ...CREDIT_COLUMNS,
+  'rows_without_amount',
+  'freshness',
+  'failing_since',
+  'age_seconds',
+  'credit_id',
+];
+const TABLE_COLUMNS = [
+  'project_name',
+  ...CREDIT_COLUMNS,
+  'organization_name',
+  'age',
+  'freshness',
+  'credit_id',
+];
 
 export const AVAILABLE = defineCommand({
   summary: 'Show credits available to sell now',
@@ -32,32 +48,37 @@ export const AVAILABLE = defineCommand({
   ],
   run: async (context, given) => {
     const reader = await context.openReader();
-    const asked = await toListRequest(context, WAREHOUSE, { given, at: null });
-    const organizationId = textOf(asked, 'organization_id');
-    const chosen = asked.filters.filter(({ name }) => name !== 'organization_id');
-    const where = chosen.map(({ condition }) => condition);
+    const request = await toListRequest(context, WAREHOUSE, { given, at: null });
+    const organizationId = textOf(request, 'organization_id');
+    const creditFilters = request.filters.filter(({ name }) => name !== 'organization_id');
+    const where = creditFilters.map(({ condition }) => condition);
     const available = await readAvailable(reader, { organizationId, where });
     const { rows, leftOut, known, uninstalled } = available;
-    demandKnown(available);
-    for (const { name, text, condition } of rows.length === 0 ? chosen : []) {
-      if (await wasEverHeld(reader, condition)) continue;
-      throw createNotFoundError(
-        `No known warehouse has ever held credits with the ${name} "${text}".`,
-        'See "carbon-mirror available" for all available credits.',
-      );
-    }
+    assertAnyWarehouseKnown(available);
+    if (rows.length === 0) await assertEverHeld(reader, creditFilters);
     if (context.format === 'json') await context.printJson({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
-      await writeForPeople(context, available, asked.filters.length > 0);
+      await printAvailable(context, available, request.filters.length > 0);
     } else {
-      await context.printRows(COLUMNS, rows);
-      context.printNotice(...named(leftOut).map(each => `Left out: ${each}`));
+      await context.printRows(CSV_COLUMNS, rows);
+      context.printNotice(...describeLeftOut(leftOut).map(line => `Left out: ${line}`));
     }
   },
 });
 
-/** "Nothing is available" would be more than is known. */
-function demandKnown({ known, uninstalled }: Available): void {
+/** Throws for the first filter that no credit of any warehouse has ever matched, because it is probably a typing error. */
+async function assertEverHeld(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
+  for (const { name, text, condition } of filters) {
+    if (await wasEverHeld(reader, condition)) continue;
+    throw createNotFoundError(
+      `No known warehouse has ever held credits with the ${name} "${text}".`,
+      'See "carbon-mirror available" for all available credits.',
+    );
+  }
+}
+
+/** Throws if nothing is known of any warehouse: "no credits are available" would then be a guess. */
+function assertAnyWarehouseKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
   throw createCheckError(
     'No warehouse has been read yet, and no active installation was found.',
@@ -65,67 +86,76 @@ function demandKnown({ known, uninstalled }: Available): void {
   );
 }
 
-async function writeForPeople(
+/** Prints the available credits as a table, their total, and the warehouses that are left out. */
+async function printAvailable(
   context: CommandContext,
   { rows, known, warehouses, leftOut }: Available,
-  isAsked: boolean,
+  isFiltered: boolean,
 ) {
   const total = sumRows(rows);
   if (rows.length > 0) {
-    const columns = [...FOR_PEOPLE, ...(total.notSummed > 0 ? ['rows_without_amount'] : [])];
-    const standings = new Map<unknown, string>(warehouses.map(each => [each.organization_id, wordsOf(each)]));
-    const shown = rows.map(row => ({
+    const columns = [...TABLE_COLUMNS, ...(total.notSummed > 0 ? ['rows_without_amount'] : [])];
+    const freshnessByOwner = new Map<unknown, string>(
+      warehouses.map(warehouse => [warehouse.organization_id, wordsOf(warehouse)]),
+    );
+    const tableRows = rows.map(row => ({
       ...row,
       age: formatDuration(Number(row['age_seconds'])),
-      freshness: standings.get(row['organization_id']) ?? null,
+      freshness: freshnessByOwner.get(row['organization_id']) ?? null,
     }));
-    await context.printRows(columns, shown, {
+    await context.printRows(columns, tableRows, {
       importantColumns: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
       tonneColumns: ['amount'],
     });
-    const holders = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
-    await context.printLines('', `Available now: ${describeTotal(total)} of ${holders}.`);
+    const owners = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
+    await context.printLines('', `Available now: ${describeTotal(total)} of ${owners}.`);
   } else
     await context.printLines(
-      isAsked ? 'No available credits match these filters.' : 'No credits are available now.',
+      isFiltered ? 'No available credits match these filters.' : 'No credits are available now.',
     );
-  const failing = warehouses.filter(each => each.failing_since !== null).length;
-  const failed = failing === 0 ? '' : ` The last read of ${formatCount(failing, 'warehouse')} failed.`;
-  await context.printLines(`${describeFreshness(warehouses.length, known)}${failed}`);
+  const failingCount = warehouses.filter(warehouse => warehouse.failing_since !== null).length;
+  const failing =
+    failingCount === 0 ? '' : ` The last read of ${formatCount(failingCount, 'warehouse')} failed.`;
+  await context.printLines(`${describeFreshCount(warehouses.length, known)}${failing}`);
   if (leftOut.length === 0) return;
-  const left = named(leftOut).map(each => `  ${each}`);
-  await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...left);
+  const lines = describeLeftOut(leftOut).map(line => `  ${line}`);
+  await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...lines);
 }
 
-function describeFreshness(fresh: number, known: number): string {
-  if (fresh < known)
-    return `${formatWithCommas(fresh)} of ${formatCount(known, 'organization')} are up to date.`;
-  return known === 1
+/** Describes how many of the known organizations have a fresh warehouse. */
+function describeFreshCount(freshCount: number, knownCount: number): string {
+  if (freshCount < knownCount)
+    return `${formatWithCommas(freshCount)} of ${formatCount(knownCount, 'organization')} are up to date.`;
+  return knownCount === 1
     ? 'The only organization is up to date.'
-    : `All ${formatWithCommas(known)} organizations are up to date.`;
+    : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
-/** All that something is known of; of those that nobody has read some, and how many more there are. */
-function named(leftOut: readonly LeftOut[]): string[] {
-  const unread = leftOut.filter(({ state, rows }) => state === 'never_read' && rows === 0);
-  const unnamed = new Set(unread.slice(MAX_SHOWN));
-  const more = formatOmittedCount(unread.length);
+/** Describes each warehouse that is left out, one per line. Of those that were never read, only the first are named. */
+function describeLeftOut(warehouses: readonly LeftOut[]): string[] {
+  const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
+  const unnamed = new Set(neverRead.slice(MAX_SHOWN));
+  const rest = formatOmittedCount(neverRead.length);
   return [
-    ...leftOut.filter(each => !unnamed.has(each)).map(describe),
-    ...(more === null ? [] : [`${more} that were never read completely`]),
+    ...warehouses.filter(warehouse => !unnamed.has(warehouse)).map(describeLeftOutWarehouse),
+    ...(rest === null ? [] : [`${rest} that were never read completely`]),
   ];
 }
 
-function describe(left: LeftOut): string {
-  const { age_seconds: age, rows, amounts } = left;
-  const sentence = sentenceOf(left);
-  const name = truncateName(left.organization_name ?? left.organization_id ?? left.installation_id);
-  const known = age === null ? 'never read completely' : `last read ${formatDuration(age)} ago`;
-  const why = sentence === null ? '' : `, ${sentence}`;
+/** Describes when a warehouse was last read, why it is left out, and its last known amounts. */
+function describeLeftOutWarehouse(warehouse: LeftOut): string {
+  const { organization_name, organization_id, installation_id, age_seconds, rows, amounts } = warehouse;
+  const sentence = sentenceOf(warehouse);
+  const name = truncateName(organization_name ?? organization_id ?? installation_id);
+  const lastRead =
+    age_seconds === null ? 'never read completely' : `last read ${formatDuration(age_seconds)} ago`;
+  const reason = sentence === null ? '' : `, ${sentence}`;
   const tonnes = amounts.map(({ type, amount }) =>
     amount === null ? '' : `, ${formatWithCommas(Number(amount.toFixed(6)))} t ${formatCreditType(type)}`,
   );
-  const unsummed = amounts.reduce((sum, { rowsWithoutAmount: more }) => sum + more, 0);
-  const without = unsummed === 0 ? '' : `, excluding ${formatWithCommas(unsummed)} without a usable amount`;
-  return `${name}: ${known}, ${wordsOf(left)}${why} (${formatCount(rows, 'row')}${tonnes.join('')}${without})`;
+  const notSummed = amounts.reduce((sum, { rowsWithoutAmount }) => sum + rowsWithoutAmount, 0);
+  const excluded =
+    notSummed === 0 ? '' : `, excluding ${formatWithCommas(notSummed)} without a usable amount`;
+  const sums = `${formatCount(rows, 'row')}${tonnes.join('')}${excluded}`;
+  return `${name}: ${lastRead}, ${wordsOf(warehouse)}${reason} (${sums})`;
 }

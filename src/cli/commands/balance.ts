@@ -31,11 +31,10 @@ export const BALANCE = defineCommand({
     const balance = await readBalance(reader, organizationId);
     const { balanced, rowsWithoutAmount, sums, notBalanced } = balance;
     if (format === 'json') await context.printJson({ organizationId, ...balance });
-    else if (format === 'table') await writeForPeople(context, balance);
+    else if (format === 'table') await printBalance(context, balance);
     else await context.printRows(BALANCE_COLUMNS, [...sums, ...notBalanced]);
     if (rowsWithoutAmount > 0) {
-      const many = formatWithCommas(rowsWithoutAmount);
-      printNotice(`${many} rows have no usable amount and are in no sum.`);
+      printNotice(`${formatWithCommas(rowsWithoutAmount)} rows have no usable amount and are in no sum.`);
     }
     if (balanced === null) throw createCheckError(NOTHING_KNOWN);
     if (organizationId === null) printNotice(coverageOf(balance));
@@ -47,8 +46,8 @@ export const BALANCE = defineCommand({
 
 const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
 
-/** What a person reads, by the name of its column. */
-const SHOWN: Readonly<Record<string, keyof Line>> = {
+/** Columns of the table for people, and the field that each shows. */
+const FIELD_BY_COLUMN: Readonly<Record<string, keyof Line>> = {
   identity: 'identity',
   organization_name: 'organization_name',
   what: 'what',
@@ -61,10 +60,10 @@ const SHOWN: Readonly<Record<string, keyof Line>> = {
   expected: 'expected_micro',
   difference: 'difference_micro',
 };
-const TONNES = Object.keys(SHOWN).filter(name => SHOWN[name]?.endsWith('_micro'));
+const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
-/** Each sum, then what is not balanced with its rows, and a last line about all of them. */
-async function writeForPeople({ printRows, printLines }: CommandContext, balance: Balance): Promise<void> {
+/** Prints the sums as a table, then each one that does not balance with its reason, and the verdict last. */
+async function printBalance({ printRows, printLines }: CommandContext, balance: Balance): Promise<void> {
   const { sums, notBalanced, balanced } = balance;
   const listed = listedIn(balance);
   const shape = {
@@ -72,36 +71,44 @@ async function writeForPeople({ printRows, printLines }: CommandContext, balance
     tonneColumns: TONNES,
     emptyMessage: '',
   };
-  if (listed.length > 0) await printRows([...Object.keys(SHOWN), 'balanced'], listed.map(toRow), shape);
+  if (listed.length > 0)
+    await printRows([...Object.keys(FIELD_BY_COLUMN), 'balanced'], listed.map(toTableRow), shape);
   await printLines('');
   if (notBalanced.length > 0) {
     const lines = notBalanced.map(
-      line => `  ${`${whose(line)} ${truncateName(line.what)}`.trim()}: ${line.why}`,
+      line => `  ${`${getOwnerName(line)} ${truncateName(line.what)}`.trim()}: ${line.why}`,
     );
     await printLines('Not balanced:', ...lines, '');
   }
-  const rest = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);
-  if (rest > 0n) await printLines(`${formatPlainTonnes(rest)} t of the retirements ${FROM_ELSEWHERE}`);
+  const unexplained = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);
+  if (unexplained > 0n)
+    await printLines(`${formatPlainTonnes(unexplained)} t of the retirements ${FROM_ELSEWHERE}`);
   if (balanced !== null) await printLines(verdictOn(balance));
 }
 
 const FROM_ELSEWHERE =
   'match no reservation or request in the mirror. They may come from an organization that is not mirrored.';
 
-function toRow(line: Line): Row {
-  const cells = Object.entries(SHOWN).map(([column, name]) => {
-    const value = line[name];
-    const isMicro = name.endsWith('_micro') && value !== null;
-    const bound = name === 'expected_micro' && isUpperBound(line) ? '≤ ' : '';
-    return [column, isMicro ? `${bound}${formatPlainTonnes(BigInt(value))}` : value] as const;
+/** Returns a line of the balance with its amounts in tonnes; an expected amount that is only a bound begins with `≤`. */
+function toTableRow(line: Line): Row {
+  const cells = Object.entries(FIELD_BY_COLUMN).map(([column, field]) => {
+    const value = line[field];
+    const isAmount = field.endsWith('_micro') && value !== null;
+    const bound = field === 'expected_micro' && isUpperBound(line) ? '≤ ' : '';
+    return [column, isAmount ? `${bound}${formatPlainTonnes(BigInt(value))}` : value] as const;
   });
-  return { ...Object.fromEntries(cells), organization_name: whose(line) || null, balanced: wordOf(line) };
+  return {
+    ...Object.fromEntries(cells),
+    organization_name: getOwnerName(line) || null,
+    balanced: formatVerdict(line),
+  };
 }
 
-function whose({ organization_name: name, organization_id: id }: Line): string {
+/** Returns the organization's name, or its id; empty for a line about all organizations. */
+function getOwnerName({ organization_name: name, organization_id: id }: Line): string {
   return truncateName(name ?? id ?? '');
 }
 
-function wordOf({ balanced }: Line): string {
+function formatVerdict({ balanced }: Line): string {
   return balanced === null ? 'unknown' : balanced ? 'yes' : 'NO';
 }

@@ -10,8 +10,8 @@ import { definePastDate, makeRequired, ORGANIZATION_OPTION, defineText } from '.
 import { toJson, toSnakeKeys } from '../output/formats.js';
 import { createChecksummedFolder } from '../output/checksummed-folder.js';
 
-const LIST = 'certificates.csv';
-const ABOUT = 'export.json';
+const LIST_FILE = 'certificates.csv';
+const DESCRIPTION_FILE = 'export.json';
 
 export const EXPORT = defineCommand({
   summary: 'Copy certificate PDFs into a new folder',
@@ -26,33 +26,33 @@ export const EXPORT = defineCommand({
     const madeAt = new Date(context.io.now()).toISOString();
     const reader = await context.openReader();
     const organizationId = await findOptionalOrganizationId(reader, organization);
-    const all = await readExport(reader, { organizationId, at });
-    const { rows, ...trust } =
+    const allRows = await readExport(reader, { organizationId, at });
+    const { rows, ...completeness } =
       at === null
         ? {
-            rows: all,
+            rows: allRows,
             notKnown: null,
             known: await countKnown(reader),
             coverage: await readCoverage(reader, organizationId),
           }
-        : await ofKnown(context, all, { organizationId, at });
-    const into = createChecksummedFolder(folder, interrupted);
+        : await restrictToKnown(context, allRows, { organizationId, at });
+    const target = createChecksummedFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
-      if (into.has(file) || damaged.has(file)) continue;
-      if (!(await into.copy(await context.openPdfs(), file, file, sha256))) damaged.add(file);
+      if (target.has(file) || damaged.has(file)) continue;
+      if (!(await target.copy(await context.openPdfs(), file, file, sha256))) damaged.add(file);
     }
-    const whole = rows.filter(row => into.has(row.file));
-    const certificates = new Set(whole.map(row => row.file)).size;
-    const lines = whole.map(row => EXPORT_COLUMNS.map(name => row[name]));
-    into.append(LIST, [EXPORT_COLUMNS, ...lines].map(cells => formatCsvLine(cells)).join(''));
-    const about = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...trust };
-    into.append(ABOUT, `${toJson(toSnakeKeys(about), 2)}\n`);
-    into.finish();
-    const then = at === null ? '' : ` as observed by ${at}`;
+    const copiedRows = rows.filter(row => target.has(row.file));
+    const certificates = new Set(copiedRows.map(row => row.file)).size;
+    const lines = copiedRows.map(row => EXPORT_COLUMNS.map(name => row[name]));
+    target.append(LIST_FILE, [EXPORT_COLUMNS, ...lines].map(cells => formatCsvLine(cells)).join(''));
+    const description = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...completeness };
+    target.append(DESCRIPTION_FILE, `${toJson(toSnakeKeys(description), 2)}\n`);
+    target.finish();
+    const instant = at === null ? '' : ` as observed by ${at}`;
     await context.printResult(
-      { folder, at, certificates, damaged: about.damaged },
-      `Wrote ${certificates} certificates${then}, ${LIST}, ${ABOUT} and SHA256SUMS to ${folder}.`,
+      { folder, at, certificates, damaged: description.damaged },
+      `Wrote ${certificates} certificates${instant}, ${LIST_FILE}, ${DESCRIPTION_FILE} and SHA256SUMS to ${folder}.`,
     );
     if (damaged.size === 0) return;
     throw createCheckError(
@@ -62,25 +62,28 @@ export const EXPORT = defineCommand({
   },
 });
 
-/** What belongs to organizations whose retirements and certificates were known then, until when each was read, and what was not known, in words. */
-async function ofKnown(
+/**
+ * Keeps the rows of organizations whose retirements and certificates were both known at an instant. Also returns the
+ * last read of each list before it, and sentences about what was not known.
+ */
+async function restrictToKnown(
   context: CommandContext,
-  all: readonly ExportRow[],
-  then: { readonly organizationId: string | null; readonly at: string },
+  allRows: readonly ExportRow[],
+  request: { readonly organizationId: string | null; readonly at: string },
 ) {
   const reader = await context.openReader();
   const notKnown: string[] = [];
   const coverage = [];
-  let rows = all;
+  let rows = allRows;
   for (const resource of ['retirements', 'certificates']) {
-    const stood = await readKnownAt(reader, { ...then, resource });
-    for (const each of stood) {
-      const { organizationId, lastRead } = each;
-      notKnown.push(...gapsIn(each).map(gap => `${organizationId}, ${resource}: ${gap}`));
+    const lists = await readKnownAt(reader, { ...request, resource });
+    for (const list of lists) {
+      const { organizationId, lastRead } = list;
+      notKnown.push(...gapsIn(list).map(gap => `${organizationId}, ${resource}: ${gap}`));
       coverage.push({ organizationId, resource, lastRead });
     }
-    const known = requireKnownOrganizations(context, stood, resource);
-    rows = rows.filter(row => known.includes(row.organization_id));
+    const knownIds = requireKnownOrganizations(context, lists, resource);
+    rows = rows.filter(row => knownIds.includes(row.organization_id));
   }
   return { rows, notKnown, coverage };
 }

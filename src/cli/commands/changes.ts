@@ -19,7 +19,7 @@ import { serializeJson } from '../output/formats.js';
 import { defineChoice, definePastDate, ORGANIZATION_OPTION, defineWholeNumber } from '../options.js';
 import type { Reader } from '../../store/contract/reader.js';
 
-const NONE = 'No changes match these filters.';
+const NO_CHANGES = 'No changes match these filters.';
 
 export const CHANGES = defineCommand({
   summary: 'Show added, changed and removed rows',
@@ -45,68 +45,77 @@ export const CHANGES = defineCommand({
   ],
   run: async (context, { since, until, organization, resource, after }) => {
     const reader = await context.openReader();
-    const asked = {
+    const request = {
       organizationId: await findOptionalOrganizationId(reader, organization),
       resource: resource ?? null,
       since: since?.since ?? null,
       until: until?.until ?? null,
     };
-    sayPeriod(context, asked);
+    printPeriod(context, request);
     const rows =
       after === undefined
-        ? readChanges(reader, asked)
-        : readBetween(reader, asked, after, await readLastFrom(reader, after));
-    if (context.format === 'csv') await context.printRows(CHANGE_COLUMNS, rows, { emptyMessage: NONE });
+        ? readChanges(reader, request)
+        : readBetween(reader, request, after, await readNewestNumber(reader, after));
+    if (context.format === 'csv') await context.printRows(CHANGE_COLUMNS, rows, { emptyMessage: NO_CHANGES });
     else
       await streamStdout(
         context.io,
-        context.format === 'json' ? serializeJson(parsed(rows, context)) : linesOf(context.io, rows),
+        context.format === 'json'
+          ? serializeJson(parseChanges(rows, context))
+          : formatLines(context.io, rows),
       );
   },
 });
 
-/** The newest number; a lower one than was seen is of other changes. */
-async function readLastFrom(reader: Reader, seen: number): Promise<number> {
-  const last = await readLastNumber(reader);
-  if (last >= seen) return last;
+/** Returns the number of the newest change. Throws if it is below `after`: then `after` was read from another mirror. */
+async function readNewestNumber(reader: Reader, after: number): Promise<number> {
+  const newest = await readLastNumber(reader);
+  if (newest >= after) return newest;
   throw createCheckError(
-    `The newest change has number ${last}, less than ${seen}: this is another mirror, or it was rebuilt.`,
+    `The newest change has number ${newest}, less than ${after}: this is another mirror, or it was rebuilt.`,
     'Start over with an empty copy and --after 0.',
   );
 }
 
-function sayPeriod({ printNotice }: CommandContext, { since, until }: ChangesAsked): void {
+/** Prints the requested period as a notice; throws if it ends before it starts. */
+function printPeriod({ printNotice }: CommandContext, { since, until }: ChangesAsked): void {
   if (since !== null && until !== null && since > until)
     throw createUsageError(`--until: expected ${since} or later, got ${until}.`);
   if (since !== null) printNotice(`Observed from ${since} ${until === null ? 'on' : `to ${until}`}.`);
   else if (until !== null) printNotice(`Observed up to ${until}.`);
 }
 
-async function* parsed(
+/** Parses rows into changes; prints a notice if there are none. */
+async function* parseChanges(
   rows: AsyncIterable<ChangeRow>,
   { printNotice }: CommandContext,
 ): AsyncGenerator<Change> {
-  let isAny = false;
+  let isEmpty = true;
   for await (const row of rows) {
     yield parseChange(row);
-    isAny = true;
+    isEmpty = false;
   }
-  if (!isAny) printNotice(NONE);
+  if (isEmpty) printNotice(NO_CHANGES);
 }
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
-/** Under the day on which they were observed, in UTC, and the sync that found them; the sums at the end. */
-async function* linesOf(io: CommandContext['io'], rows: AsyncIterable<ChangeRow>): AsyncGenerator<string> {
+/** Formats changes as lines below headings for the UTC day and the sync that found them. The sums come last. */
+async function* formatLines(
+  io: CommandContext['io'],
+  rows: AsyncIterable<ChangeRow>,
+): AsyncGenerator<string> {
   const sums = createChangeSums();
-  let [shownDay, shownHead] = ['', ''];
+  let lastDay = '';
+  let lastHeading = '';
   for await (const row of rows) {
     const change = parseChange(row);
     const day = `${change.observed_at.slice(0, 10)} UTC`;
-    if (day !== shownDay) yield `${usesColours(io) ? bold(day) : day}\n`;
-    const head = cleanLine(formatChangeHeading(change));
-    if (head !== shownHead || day !== shownDay) yield `${head}\n`;
-    [shownDay, shownHead] = [day, head];
+    if (day !== lastDay) yield `${usesColours(io) ? bold(day) : day}\n`;
+    const heading = cleanLine(formatChangeHeading(change));
+    if (heading !== lastHeading || day !== lastDay) yield `${heading}\n`;
+    lastDay = day;
+    lastHeading = heading;
     const sign = SIGNS[change.change];
     yield `  ${usesColours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(describeChange(change))}\n`;
     sums.addChange(change);

@@ -16,7 +16,7 @@ import type { Io } from '../io.js';
 import type { MirrorLocation } from '../context.js';
 import { connectRegistry } from '../mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
-import { createOwnKey, findSandbox } from './demo/sandbox.js';
+import { createKeyProvider, findSandbox } from './demo/sandbox.js';
 import { createRegistryComparison } from '../processes/registry-comparison.js';
 import { readReadyQuestions } from '../ready-questions.js';
 import { runService, mayUseNextPort } from '../processes/service.js';
@@ -24,7 +24,7 @@ import { defineFlag, defineNegatedFlag } from '../options.js';
 import { formatReceiverUrl } from '../loopback.js';
 import { readPackageVersion } from '../../package.js';
 
-const printUrl = defineCommand({
+const CONSOLE_URL = defineCommand({
   summary: 'Print a sign-in link for the running console',
   details: 'The link signs in one browser, once.',
   run: async ({ io, requireMirror, printLines }) => {
@@ -45,7 +45,7 @@ export const CONSOLE = defineCommand({
     readOnly: defineFlag('hide the buttons that start work'),
   },
   examples: ['carbon-mirror console', 'carbon-mirror console url', 'open "$(carbon-mirror console url)"'],
-  commands: { url: printUrl },
+  commands: { url: CONSOLE_URL },
   run: async ({ io, requireMirror, printNotice }, { address, readOnly }) => {
     const location = requireMirror();
     const { HOST, PORT } = location.env;
@@ -61,14 +61,14 @@ export const CONSOLE = defineCommand({
         mayUseNextPort: mayUseNextPort(io, 'CONSOLE_PORT'),
         hostNames: settings.consoleNames,
         openInbox: readOnly ? null : () => location.engine.openInbox(io.now),
-        /** From outside it has another name. */
+        /** The receiver as this machine reaches it; the registry uses another URL. */
         webhookUrl: formatReceiverUrl(HOST || '127.0.0.1', PORT || '8080'),
         version: readPackageVersion(),
         findSealedIn: (version: number) => describeSealOfVersion(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
         inspectPdf: inspect,
-        createDemoActions: readOnly || demo === null ? null : actionsBy(io, demo),
-        compare: compareOf(location, demo),
+        createDemoActions: readOnly || demo === null ? null : createDemoActionsFactory(io, demo),
+        compare: createCompare(location, demo),
         sqlAccess: {
           ask: location.engine.ask,
           describeSchema: location.engine.describeSchema,
@@ -84,26 +84,34 @@ export const CONSOLE = defineCommand({
   },
 });
 
-type Registry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
+type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
 
-/** Where the registry is a sandbox, what of it is this console's own. */
+/**
+ * Returns the control API of the registry and the app's settings, with a key of the console's own; null if the registry
+ * is not a sandbox on this machine.
+ */
 async function findDemo({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);
   if (control === null || !appId) return null;
-  const key = createOwnKey(control, appId);
-  const settings = async () => ({ ...env, REGISTRY_PRIVATE_KEY: await key(), REGISTRY_PRIVATE_KEY_FILE: '' });
+  const getKey = createKeyProvider(control, appId);
+  const settings = async () => ({
+    ...env,
+    REGISTRY_PRIVATE_KEY: await getKey(),
+    REGISTRY_PRIVATE_KEY_FILE: '',
+  });
   return { control, appId, settings };
 }
 
-/** What the page Demo offers. */
-function actionsBy(io: Io, { control, appId, settings }: Registry) {
-  const reach = async () => await connectRegistry({ env: await settings() }, io);
-  return ({ sync }: ConsoleActions) => createDemoActions({ connect: reach, control, appId, sync });
+/** Returns a function that creates the actions of the page "Demo". */
+function createDemoActionsFactory(io: Io, { control, appId, settings }: DemoRegistry) {
+  const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);
+  return ({ sync }: ConsoleActions) =>
+    createDemoActions({ connect: connectWithOwnKey, control, appId, sync });
 }
 
-/** A console that was given no key of a registry cannot ask there. */
-function compareOf({ env }: MirrorLocation, demo: Registry | null): Compare | null {
+/** Returns a function that compares the mirror with the registry; null if no setting has a key for the registry. */
+function createCompare({ env }: MirrorLocation, demo: DemoRegistry | null): Compare | null {
   if (demo !== null) return createRegistryComparison(demo.settings);
   const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;
   return key || file ? createRegistryComparison(async () => env) : null;

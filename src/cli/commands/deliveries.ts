@@ -1,17 +1,17 @@
 import { readSignedText } from '../../query/inbox/deliveries.js';
-import { DELIVERIES as OF_DELIVERIES, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
+import { DELIVERIES as DELIVERY_LIST, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 import { maskCredentials } from '../../registry/http/mask.js';
 import { createListCommand } from '../lists/list.js';
 import { createNumberedShowCommand } from '../lists/show.js';
 import { toJson } from '../output/formats.js';
 
-const REMOVED =
+const TEXT_REMOVED =
   'The signed text was removed: it is older than RETENTION_DAYS, or it named a person who was forgotten.';
 
-const show = createNumberedShowCommand(OF_DELIVERIES, async (delivery, reader) => {
+const show = createNumberedShowCommand(DELIVERY_LIST, async (delivery, reader) => {
   const signed_data = await readSignedText(reader, delivery);
-  if (signed_data === null) return { jsonFields: { signed_data, content: null }, notices: [REMOVED] };
+  if (signed_data === null) return { jsonFields: { signed_data, content: null }, notices: [TEXT_REMOVED] };
   const content = decodeSignedText(signed_data);
   const text = typeof content === 'string' ? content : toJson(content, 2);
   return { jsonFields: { signed_data, content }, lines: maskCredentials(text).split('\n') };

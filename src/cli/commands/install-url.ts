@@ -15,24 +15,25 @@ export const INSTALL_URL = defineCommand({
     'carbon-mirror install-url my-app --web https://app.registry.example',
   ],
   run: async ({ findMirror, printLines, printNotice }, { nameId, web }) => {
-    const base = findMirror().env['REGISTRY_BASE_URL'] ?? '';
-    const pages = web ?? (isLoopbackUrl(base) ? base : '');
+    const apiUrl = findMirror().env['REGISTRY_BASE_URL'] ?? '';
+    const website = web ?? (isLoopbackUrl(apiUrl) ? apiUrl : '');
     if (!/^[\w-]{1,128}$/.test(nameId))
       throw createUsageError(`<name-id>: expected letters, digits, - and _, got "${nameId}".`);
-    if (!isUsable(pages))
+    if (!isSafeWebsite(website))
       throw createUsageError(
-        `--web: expected the URL of the registry's website, with https or on this machine, got "${pages}".`,
+        `--web: expected the URL of the registry's website, with https or on this machine, got "${website}".`,
         'For example: --web https://app.registry.example.',
       );
-    await printLines(`${pages.replace(/\/+$/, '')}/apps/${nameId}/installations/new`);
+    await printLines(`${website.replace(/\/+$/, '')}/apps/${nameId}/installations/new`);
     printNotice(
       `After installing, the registry redirects the user to the app's callback URL, such as https://<your host>${LANDING_PATH}.`,
     );
   },
 });
 
-function isUsable(pages: string): boolean {
-  const url = URL.canParse(pages) ? new URL(pages) : null;
-  const isSafe = url?.protocol === 'https:' || isLoopbackUrl(pages);
-  return isSafe && url?.username === '' && url.password === '';
+/** Whether a URL uses https or is on this machine, and has no user name or password. */
+function isSafeWebsite(website: string): boolean {
+  const url = URL.canParse(website) ? new URL(website) : null;
+  const isPrivate = url?.protocol === 'https:' || isLoopbackUrl(website);
+  return isPrivate && url?.username === '' && url.password === '';
 }

@@ -1,11 +1,11 @@
-import { JOBS as OF_JOBS } from '../../query/lists/lists.js';
+import { JOBS as JOB_LIST } from '../../query/lists/lists.js';
 import { defineCommand } from '../command.js';
 import { createCheckError, CommandError, createUsageError } from '../exit.js';
 import { findNumberedRow, createNumberedShowCommand } from '../lists/show.js';
 import type { Row } from '../output/formats.js';
 import { defineFlag, defineText } from '../options.js';
 
-const show = createNumberedShowCommand(OF_JOBS, async ({ id, state }) => ({
+const show = createNumberedShowCommand(JOB_LIST, async ({ id, state }) => ({
   notices:
     state === 'failed' ? [`Once the cause is fixed, run "carbon-mirror jobs retry ${String(id)}".`] : [],
 }));
@@ -22,21 +22,23 @@ const retry = defineCommand({
         'See "carbon-mirror jobs list --state failed".',
       );
     }
-    const named = id === undefined ? null : await findNumberedRow(context, OF_JOBS, id);
+    const row = id === undefined ? null : await findNumberedRow(context, JOB_LIST, id);
     const inbox = await context.openInbox();
     const retried = await inbox.retryFailed(id === undefined ? 'all' : [Number(id)]);
-    if (named !== null && retried.some(({ job }) => job === null)) throw notFailedFault(id, named);
+    if (row !== null && retried.some(({ job }) => job === null)) throw notFailedFault(id, row);
     const jobs = retried.map(({ job }) => job).join(', ');
     await context.printResult(retried, retried.length === 0 ? 'No failed jobs.' : `Retrying jobs: ${jobs}.`);
   },
 });
 
+/** Commands of jobs besides `list`. */
 export const JOBS = { show, retry };
 
+/** Creates the error for a retry of a job that has not failed. */
 function notFailedFault(id: string | undefined, { state, end }: Row): CommandError {
-  const how = [state, end].filter(Boolean).join(', ');
+  const currentState = [state, end].filter(Boolean).join(', ');
   return createCheckError(
-    `Job ${id} has not failed: it is ${how}.`,
+    `Job ${id} has not failed: it is ${currentState}.`,
     state === 'paused'
       ? 'It is retried automatically. To retry it now, run "carbon-mirror sync".'
       : `See "carbon-mirror jobs show ${id}".`,

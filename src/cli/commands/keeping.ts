@@ -12,26 +12,26 @@ import { createCheckError, createFileExistsError, createNotFoundError, createUsa
 import { beginNewOrigin, describeRestoredLog } from '../evidence-log.js';
 import { defineChoice, makeRequired, defineText } from '../options.js';
 
-const KEY_APART = 'Store the signing key and its .last-signed file separately.';
-const JSON_OF = { json: 'print what was done as JSON' };
+const KEEP_KEY_SEPARATELY = 'Store the signing key and its .last-signed file separately.';
+const JSON_FORMAT = { json: 'print what was done as JSON' };
 
 export const BACKUP = defineCommand({
   summary: 'Write a verified backup to a new folder',
   details: 'Copies inbox, evidence, mirror and certificates while they are in use, then checks the copy.',
   args: { folder: makeRequired(defineText('folder', 'the backup folder; must not exist yet')) },
-  formats: JSON_OF,
+  formats: JSON_FORMAT,
   examples: ['carbon-mirror backup /backup/2026-01-31'],
   run: async (context, { folder }) => {
-    const keeping = keepingOf(context.requireMirror());
+    const keeping = getKeeping(context.requireMirror());
     if (existsSync(folder)) throw createFileExistsError(folder);
     await keeping.copyTo(folder);
-    const copy = at(folder);
-    const { certificates } = await check(context, copy);
-    const kept = await readAll(copy);
+    const copy = openFolder(folder);
+    const { certificates } = await verifyCopy(context, copy);
+    const contents = await readContents(copy);
     await context.printResult(
-      { folder, certificates, ...kept },
-      `Wrote and verified ${folder}: ${told(kept)}, ${certificates} certificates.`,
-      ...(context.requireMirror().env['EVIDENCE_KEY_FILE'] ? [KEY_APART] : []),
+      { folder, certificates, ...contents },
+      `Wrote and verified ${folder}: ${describeContents(contents)}, ${certificates} certificates.`,
+      ...(context.requireMirror().env['EVIDENCE_KEY_FILE'] ? [KEEP_KEY_SEPARATELY] : []),
     );
   },
 });
@@ -40,13 +40,14 @@ export const RESTORE = defineCommand({
   summary: 'Replace the current data with a backup',
   details: 'Stop every process of carbon-mirror first. The replaced data is moved aside, not deleted.',
   args: { folder: makeRequired(defineText('folder', 'a folder written by "carbon-mirror backup"')) },
-  formats: JSON_OF,
+  formats: JSON_FORMAT,
   examples: ['carbon-mirror restore /backup/2026-01-31'],
   run: async (context, { folder }) => {
     const { io, findMirror } = context;
     const { engine, env, folder: dataDir } = findMirror();
-    const keeping = keepingOf(findMirror());
-    const missing = at(folder).findMissing();
+    const keeping = getKeeping(findMirror());
+    const backup = openFolder(folder);
+    const missing = backup.findMissing();
     if (missing !== null) throw createNotFoundError(`${folder} is not a backup: ${missing} is missing.`);
     const keyFile = env['EVIDENCE_KEY_FILE'];
     if (!keyFile && existsSync(join(folder, 'evidence.db')))
@@ -56,20 +57,20 @@ export const RESTORE = defineCommand({
     await keeping.demandAlone();
     const stage = await keeping.openStage();
     try {
-      const staged = stage.folder;
-      await at(folder).keeping?.copyTo(staged);
-      await at(staged).migrate(io.now());
-      await check(context, at(staged));
+      await backup.keeping?.copyTo(stage.folder);
+      const staged = openFolder(stage.folder);
+      await staged.migrate(io.now());
+      await verifyCopy(context, staged);
       const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
-      await keeping.replaceBy(staged, aside);
-      const kept = await readAll(engine);
-      /** Null where what stood there cannot be read any more. */
-      const lost = await readAll(at(aside), kept).catch(() => null);
+      await keeping.replaceBy(stage.folder, aside);
+      const contents = await readContents(engine);
+      /** Null if the replaced data can no longer be read. */
+      const lost = await readContents(openFolder(aside), contents).catch(() => null);
       const evidence = keyFile ? await beginNewOrigin({ engine }, keyFile, io.now) : null;
       await context.printResult(
-        { aside, ...kept, lost, evidence },
-        `Restored ${folder}: ${told(kept)}.`,
-        ...lostIn(aside, lost),
+        { aside, ...contents, lost, evidence },
+        `Restored ${folder}: ${describeContents(contents)}.`,
+        ...describeReplaced(aside, lost),
         'Webhooks sent since then were lost; the next scheduled reads find what they announced.',
         ...(evidence === null ? [] : [describeRestoredLog(evidence)]),
       );
@@ -101,7 +102,8 @@ export const MOVE = defineCommand({
   },
 });
 
-function keepingOf({ engine }: MirrorLocation): Keeping {
+/** Returns the functions that copy and replace a mirror in files; throws for one in PostgreSQL, which has its own tools. */
+function getKeeping({ engine }: MirrorLocation): Keeping {
   if (engine.keeping !== null) return engine.keeping;
   throw createUsageError([
     'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',
@@ -112,14 +114,21 @@ function keepingOf({ engine }: MirrorLocation): Keeping {
   ]);
 }
 
-function at(folder: string) {
+/** Opens the databases and certificates in a folder. */
+function openFolder(folder: string) {
   return openEngine({ dataDir: folder, diskReserveMb: 0, database: null });
 }
 
-type Files = ReturnType<typeof at>;
+type FileEngine = ReturnType<typeof openFolder>;
 
-/** Throws where anything of it is not whole. The mirror may have seen claims that its inbox, copied before it, has not given. */
-async function check({ io }: CommandContext, copy: Files): Promise<{ readonly certificates: number }> {
+/**
+ * Verifies the databases and certificates of a copy, and returns the number of certificates; throws if any is damaged.
+ * First it raises the claim numbers of the inbox: the mirror was copied later and may have accepted newer claims.
+ */
+async function verifyCopy(
+  { io }: CommandContext,
+  copy: FileEngine,
+): Promise<{ readonly certificates: number }> {
   await useAndClose(copy.openWriters(io.now), async ({ inbox, mirror }) =>
     inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
@@ -138,19 +147,24 @@ async function check({ io }: CommandContext, copy: Files): Promise<{ readonly ce
   throw createCheckError([`${copy.location} is damaged or incomplete:`, ...faults.slice(0, 20)]);
 }
 
-/** Of it what is newer than what was kept `before`. */
-async function readAll(engine: Files, before?: AllKept): Promise<AllKept> {
-  return await useAndClose(engine.openReader(), reader => readKept(reader, before));
+/** Returns the number and newest instant of deliveries and syncs; with `since`, only of those newer than its instants. */
+async function readContents(engine: FileEngine, since?: AllKept): Promise<AllKept> {
+  return await useAndClose(engine.openReader(), reader => readKept(reader, since));
 }
 
-function lostIn(aside: string, lost: AllKept | null): string[] {
+/** Describes where the replaced data is now, and how much of it is newer than the backup. */
+function describeReplaced(aside: string, lost: AllKept | null): string[] {
   if (!existsSync(aside)) return [];
-  const known = lost === null ? 'It cannot be read.' : `Newer than the backup: ${told(lost)}.`;
-  return [`The replaced data is in ${aside}. ${known}`];
+  const contents = lost === null ? 'It cannot be read.' : `Newer than the backup: ${describeContents(lost)}.`;
+  return [`The replaced data is in ${aside}. ${contents}`];
 }
 
-function told(kept: AllKept): string {
+/** Returns a text such as `12 deliveries up to 2026-01-31T10:00:00.000Z, 40 syncs up to ...`. */
+function describeContents(contents: AllKept): string {
   return (['deliveries', 'syncs'] as const)
-    .map(what => `${kept[what].count} ${what}${kept[what].at === null ? '' : ` up to ${kept[what].at}`}`)
+    .map(name => {
+      const { count, at } = contents[name];
+      return `${count} ${name}${at === null ? '' : ` up to ${at}`}`;
+    })
     .join(', ');
 }

@@ -9,7 +9,7 @@ export const MIGRATE = defineCommand({
   formats: { json: 'print the applied files as JSON' },
   examples: ['carbon-mirror migrate', 'DATA_DIR=/var/lib/carbon-mirror carbon-mirror migrate --json'],
   run: async context => {
-    const { engine } = findMeant(context);
+    const { engine } = findMirrorToMigrate(context);
     const applied = await engine.migrate(context.io.now());
     await context.printResult(
       applied,
@@ -19,9 +19,12 @@ export const MIGRATE = defineCommand({
   },
 });
 
-/** An empty mirror that nobody asked for by a setting would hide a demo from every later command. */
-function findMeant({ io: { env }, findMirror: settings }: CommandContext): MirrorLocation {
-  const location = settings();
+/**
+ * Returns the mirror to migrate; throws if there is none and no setting says where to create one. An empty mirror in the
+ * default folder would hide a demo from every later command.
+ */
+function findMirrorToMigrate({ io: { env }, findMirror }: CommandContext): MirrorLocation {
+  const location = findMirror();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);
   if (location.isDemo || isNamed || location.engine.findMissing() === null) return location;
   throw createUsageError(

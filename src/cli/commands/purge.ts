@@ -24,17 +24,17 @@ export const PURGE = defineCommand({
     const [known] = await readKnown(reader, organizationId);
     const { state = 'uninstalled' } = known ?? {};
     const name = known?.name ?? organizationId;
-    demandMeant(name, state, confirm, force);
+    assertPurgeConfirmed({ name, state, confirm, force });
     const { eraseMatchingTexts } = await import('../../inbox/erase-texts.js');
     const { inbox, mirror, pdfs, erase } = await context.openWriters();
-    const takeClaim = async () => inbox.allocateClaim((await mirror.readState()).highestClaim);
-    const { removedFiles: files, newInstallationIds: installations } = await eraseWithEvidence(
+    const acquireClaim = async () => inbox.allocateClaim((await mirror.readState()).highestClaim);
+    const { removedFiles, newInstallationIds } = await eraseWithEvidence(
       context,
       'purge',
       async () => ({ organizationId }),
-      () => mirror.purge({ organizationId, acquireClaim: takeClaim, pdfs }),
+      () => mirror.purge({ organizationId, acquireClaim, pdfs }),
     );
-    await inbox.enqueue(installations.map(id => createInstallationJob(id, organizationId, 'person')));
+    await inbox.enqueue(newInstallationIds.map(id => createInstallationJob(id, organizationId, 'person')));
     const { texts } = await eraseMatchingTexts(inbox, content => content.includes(organizationId));
     const { vacuumed, logEmptied, left } = await erase(vacuum);
     const olderCopies = await context.requireMirror().engine.findOlderCopies();
@@ -42,13 +42,13 @@ export const PURGE = defineCommand({
       {
         organizationId,
         name,
-        certificateFiles: files,
+        certificateFiles: removedFiles,
         signedTexts: texts,
         logEmptied,
         vacuumed,
         olderCopies,
       },
-      `Removed everything mirrored for ${name}, including ${files} certificate files.`,
+      `Removed everything mirrored for ${name}, including ${removedFiles} certificate files.`,
       `Emptied ${texts} signed texts of webhooks. Their times, digests and jobs remain until RETENTION_DAYS.`,
       'Backups, snapshots, and rows of other organizations that name it were not changed.',
       ...left,
@@ -61,7 +61,16 @@ export const PURGE = defineCommand({
   },
 });
 
-function demandMeant(name: string, state: string, confirm: string, force: boolean): void {
+interface PurgeRequest {
+  readonly name: string;
+  /** The state of the installation. */
+  readonly state: string;
+  readonly confirm: string;
+  readonly force: boolean;
+}
+
+/** Throws unless `confirm` is the organization's exact name, and the app is not active on it or `force` is set. */
+function assertPurgeConfirmed({ name, state, confirm, force }: PurgeRequest): void {
   if (confirm !== name) {
     throw createUsageError(
       `--confirm: expected the organization's exact name, "${name}", got "${confirm}".`,

@@ -4,7 +4,7 @@ import { createCheckError, CommandError, throwIfInterrupted, EXIT, createUsageEr
 import type { Io } from '../io.js';
 import { makeRequired, withDefault, defineText, defineParsedText } from '../options.js';
 
-/** A longer one would not be a question. */
+/** Nobody types a longer statement: standard input was probably redirected from the wrong file. */
 const MAX_CHARACTERS = 1_000_000;
 
 export const QUERY = defineCommand({
@@ -17,7 +17,7 @@ export const QUERY = defineCommand({
   },
   options: {
     timeLimit: withDefault(
-      defineParsedText('seconds', 'stop the query after this many seconds', readSeconds),
+      defineParsedText('seconds', 'stop the query after this many seconds', parseSeconds),
       '30',
     ),
   },
@@ -35,11 +35,12 @@ export const QUERY = defineCommand({
       await printRows(answer.columns, answer.rows);
     } catch (error) {
       throwIfInterrupted(signal);
-      throw error instanceof AskError ? faultOf(error) : error;
+      throw error instanceof AskError ? createQueryFault(error) : error;
     }
   },
 });
 
+/** Returns the statement from the command line, or from standard input if it is `-`. */
 async function readStatement(io: Io, given: string): Promise<string> {
   if (given !== '-') return given;
   let sql = '';
@@ -50,8 +51,8 @@ async function readStatement(io: Io, given: string): Promise<string> {
   return sql;
 }
 
-/** What the engine says of it, in a person's words; a damaged file is told as everywhere. */
-function faultOf(error: AskError): Error {
+/** Turns an error of the database into a fault with advice. Leaves damage unchanged: every command explains it alike. */
+function createQueryFault(error: AskError): Error {
   const { code, message } = error;
   if (code === 'damaged') return error;
   if (code === 'ended') return new CommandError(EXIT.unexpected, message);
@@ -77,13 +78,13 @@ const ADVICE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** A week; a timer of Node holds no more than 24 days. */
-const LONGEST_SECONDS = 7 * 24 * 3600;
+/** A week. A timer of Node can wait at most 24 days. */
+const MAX_SECONDS = 7 * 24 * 3600;
 
-function readSeconds(given: string): number {
+function parseSeconds(given: string): number {
   const seconds = Number(given);
-  if (seconds > 0 && seconds <= LONGEST_SECONDS) return seconds;
+  if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;
   throw createUsageError(
-    `--time-limit: expected a number of seconds above 0 and at most ${LONGEST_SECONDS}, got "${given}".`,
+    `--time-limit: expected a number of seconds above 0 and at most ${MAX_SECONDS}, got "${given}".`,
   );
 }

@@ -25,54 +25,64 @@ export const SCHEMA = defineCommand({
     'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',
   ],
   run: async ({ io, format, findMirror, printJson, printNotice }, { name, grants }) => {
-    if (grants !== undefined) return await writeStdout(io, grantsText(grants, name));
-    const all = inOrderOfUse(findMirror().engine.describeSchema());
-    const relations = name === undefined ? all : choose(all, name);
+    if (grants !== undefined) return await writeStdout(io, formatGrants(grants, name));
+    const all = sortByUse(findMirror().engine.describeSchema());
+    const relations = name === undefined ? all : findRelations(all, name);
     if (format === 'json') return await printJson(relations);
-    if (name !== undefined) return await showColumns(io, relations);
-    const lines = relations.map(relation => [queryName(relation), relation.meaning] as const);
+    if (name !== undefined) return await printColumns(io, relations);
+    const lines = relations.map(relation => [getQueryName(relation), relation.meaning] as const);
     await printDefinitions(io, lines);
     return printNotice('Use "carbon-mirror schema NAME" to show the columns of one.');
   },
 });
 
-function grantsText(purpose: Purpose, role: string | undefined): string {
+/** Returns the GRANT statements for a role, one per line; throws if no role is named. */
+function formatGrants(purpose: Purpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
   throw createUsageError(
     `Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`,
   );
 }
 
-/** The name under which "carbon-mirror query" knows it. */
-export function queryName(relation: Relation): string {
+/** Returns the name of a table or view in "carbon-mirror query". */
+export function getQueryName(relation: Relation): string {
   return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
 }
 
-const OF_USE = ['syncs', 'resource_states', 'deliveries', 'jobs', 'rejected_webhooks', 'processes'];
+const OPERATIONAL_TABLES = [
+  'syncs',
+  'resource_states',
+  'deliveries',
+  'jobs',
+  'rejected_webhooks',
+  'processes',
+];
 
-/** What answers a question, what is mirrored, how it came there, what was before, and the bookkeeping. */
-export function inOrderOfUse(relations: readonly Relation[]): readonly Relation[] {
+/** Sorts tables and views by usefulness: views, mirrored tables, reads and deliveries, history, and bookkeeping last. */
+export function sortByUse(relations: readonly Relation[]): readonly Relation[] {
   const rank = ({ kind, name }: Relation): number => {
     if (name.endsWith('_history')) return 3;
     if (name === 'past') return 4;
     if (kind === 'view') return name === 'freshness' ? -1 : 0;
     if (findEntry(name) !== undefined) return 1;
-    return OF_USE.includes(name) ? 2 : 5;
+    return OPERATIONAL_TABLES.includes(name) ? 2 : 5;
   };
-  return relations.toSorted((one, other) => rank(one) - rank(other));
+  return relations.toSorted((left, right) => rank(left) - rank(right));
 }
 
-function choose(relations: readonly Relation[], name: string): readonly Relation[] {
-  const chosen = relations.filter(relation => relation.name === name || queryName(relation) === name);
-  if (chosen.length > 0) return chosen;
-  const known = relations.map(relation => ({ id: queryName(relation), name: null }));
-  const sought = { what: 'table or view', where: 'in the schema' };
-  throw createNameError(missing(name, known, sought), 'See "carbon-mirror schema" for all of them.');
+/** Returns the tables and views with this name; throws if there are none. */
+function findRelations(relations: readonly Relation[], name: string): readonly Relation[] {
+  const found = relations.filter(relation => relation.name === name || getQueryName(relation) === name);
+  if (found.length > 0) return found;
+  const names = relations.map(relation => ({ id: getQueryName(relation), name: null }));
+  const subject = { what: 'table or view', where: 'in the schema' };
+  throw createNameError(missing(name, names, subject), 'See "carbon-mirror schema" for all of them.');
 }
 
-async function showColumns(io: Io, relations: readonly Relation[]): Promise<void> {
+/** Prints each table or view with its columns, their types and meanings. */
+async function printColumns(io: Io, relations: readonly Relation[]): Promise<void> {
   for (const relation of relations) {
-    await printDefinitions(io, [[`${queryName(relation)} (${relation.kind})`, relation.meaning]]);
+    await printDefinitions(io, [[`${getQueryName(relation)} (${relation.kind})`, relation.meaning]]);
     await writeStdout(io, '\n');
     const widest = Math.max(...relation.columns.map(column => column.name.length));
     const lines = relation.columns.map(

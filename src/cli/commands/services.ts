@@ -19,7 +19,7 @@ export const UP = defineCommand({
   examples: ['carbon-mirror up --demo', 'carbon-mirror up --env-file .env'],
   run: async ({ io, findMirror, printNotice }, { demo }) => {
     const interrupted = io.createInterruptSignal();
-    if (demo) demandNoRegistry(io);
+    if (demo) assertNoRegistrySettings(io);
     if (demo || (usesDemo(io) && io.terminal.stdin && io.terminal.stdout)) {
       const { runDemo } = await import('./demo/demo.js');
       return await runDemo(io, interrupted);
@@ -27,7 +27,7 @@ export const UP = defineCommand({
     const { runServiceProcesses: runChildren } = await import('../processes/service-processes.js');
     await checkUpSettings(io.env).catch((error: unknown) => {
       const isUnconfigured = error instanceof SettingsError && findRegistrySettings(io.env).length === 0;
-      throw isUnconfigured ? createUsageError(error.message.split('\n'), FOR_A_DEMO) : error;
+      throw isUnconfigured ? createUsageError(error.message.split('\n'), DEMO_ADVICE) : error;
     });
     await findMirror().engine.migrate(io.now());
     for (const { found, todo } of findExposedEnvFiles(io.secretFiles))
@@ -39,10 +39,10 @@ export const UP = defineCommand({
   },
 });
 
-const FOR_A_DEMO = 'For a demo with a made-up registry: "carbon-mirror up --demo".';
+const DEMO_ADVICE = 'For a demo with a made-up registry: "carbon-mirror up --demo".';
 
-/** A demo has a registry of its own: the settings of another one would lead its mirror there. */
-function demandNoRegistry({ env }: Io): void {
+/** Throws if a setting names a registry, because the demo's mirror would then read that one instead of its own. */
+function assertNoRegistrySettings({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;
   throw createUsageError(
@@ -59,7 +59,7 @@ export const RECEIVE = defineCommand({
     const settings = await readSettings(io.env, 'receive');
     const { startReceiver } = await import('../../app/receive.js');
     await runService(io, 'receive', settings, settings.webhookSecrets, log => {
-      tellExposures(io, log);
+      logExposures(io, log);
       return startReceiver({ ...settings, mayUseNextPort: mayUseNextPort(io, 'PORT') }, { log, now: io.now });
     });
   },
@@ -73,12 +73,13 @@ export const WORK = defineCommand({
     const settings = await readSettings(io.env, 'work');
     const { startWorker } = await import('../../app/work.js');
     await runService(io, 'work', settings, [settings.privateKey], log => {
-      tellExposures(io, log);
+      logExposures(io, log);
       return startWorker(settings, { log, now: io.now });
     });
   },
 });
 
-function tellExposures(io: Io, log: Log): void {
+/** Logs each file or port that is more accessible than it needs to be. */
+function logExposures(io: Io, log: Log): void {
   for (const { found, todo } of findExposures(io)) log.warn({ todo }, found);
 }

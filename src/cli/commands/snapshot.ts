@@ -15,11 +15,11 @@ export const SNAPSHOT = defineCommand({
   args: { file: makeRequired(defineText('file', 'the new file; must not exist yet')) },
   formats: { json: 'print what was written as JSON' },
   examples: ['carbon-mirror snapshot mirror-2026-01-31.db'],
-  /** What is said of the copy is read before it is made: it holds that much at least. */
+  /** The description is read before the copy is made, so that the copy contains at least what it describes. */
   run: async ({ io, requireMirror, openReader, printResult }, { file }) => {
     const { isDemo, engine } = requireMirror();
-    const about = `${file}.json`;
-    demandNew(file, about);
+    const descriptionFile = `${file}.json`;
+    assertNewFiles(file, descriptionFile);
     const asOf = new Date(io.now()).toISOString();
     const reader = await openReader();
     const { base_url: registry = null, app_id: appId = null } = (await readOrigin(reader)) ?? {};
@@ -28,17 +28,17 @@ export const SNAPSHOT = defineCommand({
     if (!(await engine.snapshot(file, io.now()))) throw createFileExistsError(file);
     const bytes = statSync(file).size;
     const madeAt = new Date(io.now()).toISOString();
-    const told = { file, bytes, asOf, madeAt, demo: isDemo, registry, appId, known, coverage };
-    writeFileSync(about, `${toJson(toSnakeKeys(told), 2)}\n`, { flag: 'wx', mode: 0o600 });
+    const description = { file, bytes, asOf, madeAt, demo: isDemo, registry, appId, known, coverage };
+    writeFileSync(descriptionFile, `${toJson(toSnakeKeys(description), 2)}\n`, { flag: 'wx', mode: 0o600 });
     await printResult(
-      { file, bytes, about },
-      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB, ${formatCount(known, 'organization')}) and its description ${about}. Try "datasette ${file}" or "duckdb ${file}".`,
+      { file, bytes, about: descriptionFile },
+      `Wrote ${file} (${(bytes / 1e6).toFixed(1)} MB, ${formatCount(known, 'organization')}) and its description ${descriptionFile}. Try "datasette ${file}" or "duckdb ${file}".`,
     );
   },
 });
 
-/** Nothing is ever written over. */
-function demandNew(file: string, about: string): void {
+/** Throws if one of the files exists, or their folder does not. */
+function assertNewFiles(file: string, descriptionFile: string): void {
   if (file === '') throw createUsageError('Expected the name of a new file, got an empty name.');
   const folder = dirname(file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
@@ -46,6 +46,6 @@ function demandNew(file: string, about: string): void {
       `${file}: the folder ${folder} does not exist.`,
       'Create it first, or choose another place.',
     );
-  const taken = [file, about].find(name => existsSync(name));
-  if (taken !== undefined) throw createFileExistsError(taken);
+  const existing = [file, descriptionFile].find(name => existsSync(name));
+  if (existing !== undefined) throw createFileExistsError(existing);
 }

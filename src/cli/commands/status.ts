@@ -10,10 +10,10 @@ import type { Row } from '../output/formats.js';
 import type { MirrorLocation } from '../context.js';
 import { describeFindings, describeRemedy } from '../health.js';
 import { defineFlag } from '../options.js';
-import { describeCreation, isBeingCreated } from './demo/sandbox.js';
+import { describeDemoCreation, isDemoBeingCreated } from './demo/sandbox.js';
 
-const COUNTED = ['warehouse', 'inventory', 'retirements'];
-const COLUMNS = ['organization', 'state', ...COUNTED, 'certificates', 'freshness', 'oldest_read'];
+const ROW_COUNT_COLUMNS = ['warehouse', 'inventory', 'retirements'];
+const COLUMNS = ['organization', 'state', ...ROW_COUNT_COLUMNS, 'certificates', 'freshness', 'oldest_read'];
 
 export const STATUS = defineCommand({
   summary: 'Show organizations, data freshness and problems',
@@ -25,41 +25,45 @@ export const STATUS = defineCommand({
     const location = context.requireMirror();
     const status = await readStatus(await context.openReader(), now);
     const disk = location.engine.lookAtDisk();
-    const creating = status.worker.state !== 'alive' && (await isBeingCreated(location));
+    const isCreating = status.worker.state !== 'alive' && (await isDemoBeingCreated(location));
     if (context.format === 'json') {
-      const mirror = { demo: location.isDemo, being_created: creating, folder: location.engine.location };
+      const mirror = { demo: location.isDemo, being_created: isCreating, folder: location.engine.location };
       return await context.printJson({ mirror, disk, ...status });
     }
-    if (creating) return await context.printLines(`${describeCreation(location)} Try again in a moment.`);
+    if (isCreating)
+      return await context.printLines(`${describeDemoCreation(location)} Try again in a moment.`);
     const paused = `READS AND CERTIFICATES ARE PAUSED: ${disk && describeDisk(disk)}. Deliveries are still stored.`;
-    await context.printLines(firstLine(location, status, now), ...(disk?.paused ? [paused] : []), '');
-    const most = all ? Infinity : MAX_SHOWN;
+    await context.printLines(describeMirror(location, status, now), ...(disk?.paused ? [paused] : []), '');
+    const limit = all ? Infinity : MAX_SHOWN;
     const { organizations } = status;
-    await context.printRows(COLUMNS, organizations.slice(0, most).map(toRow), {
+    await context.printRows(COLUMNS, organizations.slice(0, limit).map(toStatusRow), {
       importantColumns: ['organization', 'freshness'],
-      tonneColumns: COUNTED,
+      tonneColumns: ROW_COUNT_COLUMNS,
       emptyMessage: 'No organizations yet. Run "carbon-mirror sync" to look for installations.',
     });
     const reasons = describeReasons(status);
-    const rest = (list: readonly unknown[]) => (list.length > most ? [describeRest(list.length)] : []);
-    await context.printLines(...rest(organizations), '', ...summary(status, now));
-    await context.printLines(...reasons.slice(0, most), ...rest(reasons));
+    const describeHidden = (items: readonly unknown[]) =>
+      items.length > limit ? [describeRest(items.length)] : [];
+    await context.printLines(...describeHidden(organizations), '', ...describeActivity(status, now));
+    await context.printLines(...reasons.slice(0, limit), ...describeHidden(reasons));
   },
 });
 
+/** Says how many of `count` items were not shown, and how to see them. */
 function describeRest(count: number): string {
   return `${formatOmittedCount(count)}: carbon-mirror status --all`;
 }
 
-function toRow(organization: OrganizationStatus): Row {
+/** Returns the table row of an organization: row counts, certificates by state, and the freshness of its worst list. */
+function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
   const ages = resources.flatMap(({ age_seconds: age }) => age ?? []);
   const certificates = Object.entries(organization.certificates).map(
-    ([of, count]) => `${formatWithCommas(count)} ${of}`,
+    ([certificateState, count]) => `${formatWithCommas(count)} ${certificateState}`,
   );
   return {
     ...Object.fromEntries(resources.map(({ resource, rows }) => [resource, rows])),
-    organization: nameOf(organization),
+    organization: getOrganizationName(organization),
     state,
     certificates: certificates.join(', ') || null,
     freshness: wordsOf(worstOf(organization)),
@@ -67,46 +71,54 @@ function toRow(organization: OrganizationStatus): Row {
   };
 }
 
-function nameOf({ name, organization_id: id, installation_id: installed }: OrganizationStatus): string {
+/** Returns the organization's name, or the best id that is known. */
+function getOrganizationName({
+  name,
+  organization_id: id,
+  installation_id: installed,
+}: OrganizationStatus): string {
   return name ?? id ?? installed;
 }
 
-/** Which mirror this is, and whether anything waits. */
-function firstLine({ isDemo, engine }: MirrorLocation, status: Status, now: number): string {
-  const { registry, worker, oldestUnreadAt: due, rejectedWebhooks } = status;
-  const rejected = rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
+/** Describes which mirror this is, whether a worker runs, the oldest unread delivery and rejected webhooks, on one line. */
+function describeMirror({ isDemo, engine }: MirrorLocation, status: Status, now: number): string {
+  const { registry, worker, oldestUnreadAt, rejectedWebhooks } = status;
+  const rejectedCount = rejectedWebhooks.reduce((sum, { rejected }) => sum + rejected, 0);
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
   return [
     `${isDemo ? 'The demo' : 'The mirror'} in ${engine.location}${registry === null ? '' : ` of ${registry}`}.`,
     worker.state === 'alive' ? 'A worker is running.' : 'NO WORKER IS RUNNING.',
-    due === null
+    oldestUnreadAt === null
       ? 'All deliveries are read.'
-      : `The oldest unread delivery has waited ${formatAge(due, now)}.`,
-    rejected === 0
+      : `The oldest unread delivery has waited ${formatAge(oldestUnreadAt, now)}.`,
+    rejectedCount === 0
       ? 'No webhooks were rejected in the last 24 hours.'
-      : `${formatCount(rejected, 'webhook was', 'webhooks were')} rejected in the last 24 hours: ${reasons}.`,
+      : `${formatCount(rejectedCount, 'webhook was', 'webhooks were')} rejected in the last 24 hours: ${reasons}.`,
   ].join(' ');
 }
 
-function summary(status: Status, now: number): string[] {
-  const { newestDeliveryAt: newest, ignored, findings } = status;
+/** Describes deliveries, jobs, findings and troubles, one per line. */
+function describeActivity(status: Status, now: number): string[] {
+  const { newestDeliveryAt, ignored, findings } = status;
   const { due, planned, running, paused, failed } = status.jobs;
   return [
-    `Newest delivery: ${newest === null ? 'never' : `${formatAge(newest, now)} ago`}. Ignored in the last 24 hours: ${ignored}.`,
+    `Newest delivery: ${newestDeliveryAt === null ? 'never' : `${formatAge(newestDeliveryAt, now)} ago`}. Ignored in the last 24 hours: ${ignored}.`,
     `Jobs: ${running} running, ${due + planned} waiting (${due} due now), ${paused} paused, ${failed} failed.`,
     describeFindings(findings, now),
-    ...findTroubles(status, now).map(each => `${each.found}. ${describeRemedy(each)}`),
+    ...findTroubles(status, now).map(trouble => `${trouble.found}. ${describeRemedy(trouble)}`),
   ];
 }
 
+/** Describes why lists are not fresh, one line each, except for lists that were never permitted. */
 function describeReasons({ organizations }: Status): string[] {
   return organizations.flatMap(organization =>
-    organization.resources.flatMap(each => {
-      const why = isFrozen(each)
-        ? `its ${formatWithCommas(each.rows)} rows are as of ${each.as_of}; nothing newer is known`
-        : sentenceOf(each);
-      if (why === null || (each.reason === 'no_permission' && !isFrozen(each))) return [];
-      return [`${truncateName(nameOf(organization))}, ${each.resource}: ${wordsOf(each)}: ${why}`];
+    organization.resources.flatMap(list => {
+      const reason = isFrozen(list)
+        ? `its ${formatWithCommas(list.rows)} rows are as of ${list.as_of}; nothing newer is known`
+        : sentenceOf(list);
+      if (reason === null || (list.reason === 'no_permission' && !isFrozen(list))) return [];
+      const name = truncateName(getOrganizationName(organization));
+      return [`${name}, ${list.resource}: ${wordsOf(list)}: ${reason}`];
     }),
   );
 }

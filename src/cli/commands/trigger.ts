@@ -9,7 +9,7 @@ import { findInstallationOfOrganization } from '../find/find-rows.js';
 import { formatReceiverUrl } from '../loopback.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 
-const ANSWER_WITHIN_MS = 20_000;
+const ANSWER_TIMEOUT_MS = 20_000;
 
 export const TRIGGER = defineCommand({
   summary: 'Send a signed test delivery to the receiver',
@@ -27,21 +27,21 @@ export const TRIGGER = defineCommand({
   ],
   run: async (context, given) => {
     const { io, format, printJson, printLines, printNotice } = context;
-    const { event, organization, badSignature: isForged } = given;
+    const { event, badSignature: isForged } = given;
     const { webhookSecrets, appId, host, port, headerPrefix } = await readSettings(
       context.findMirror().env,
       'receive',
     );
-    const subject = await findInstallationOfOrganization(await context.openReader(), organization);
-    const { body, signedData } = createDelivery(event, subject, appId, io.now());
-    const url = readUrl(given.url, host, port);
+    const installation = await findInstallationOfOrganization(await context.openReader(), given.organization);
+    const { body, signedData } = createDelivery(event, installation, appId, io.now());
+    const url = parseUrl(given.url, host, port);
     const signature = signDelivery(signedData, isForged ? randomUUID() : (webhookSecrets[0] ?? ''));
-    const signed = { [`x-${headerPrefix}-signature-256`]: signature };
-    const status = await post(url, { 'content-type': 'application/json', ...signed }, body);
-    const { id } = subject;
+    const signatureHeader = { [`x-${headerPrefix}-signature-256`]: signature };
+    const status = await post(url, { 'content-type': 'application/json', ...signatureHeader }, body);
+    const { id } = installation;
     if (format === 'json') await printJson({ event, installation: id, url, status });
     else await printLines(`${status}  ${event} of installation ${id} to ${url}`);
-    printNotice(demandAnswered(status, isForged, given.url === undefined));
+    printNotice(describeAnswer(status, isForged, given.url === undefined));
   },
 });
 
@@ -51,42 +51,48 @@ const ADVICE: Readonly<Record<number, string>> = {
   503: 'The receiver could not store it. Check its log, the disk, and which process locks inbox.db.',
 };
 
-/** What nobody has signed must not be stored. */
-function demandAnswered(status: number, isForged: boolean, isOurs: boolean): string {
-  const from = isForged ? 400 : 200;
-  const isMeant = status >= from && status < from + 100;
-  if (isMeant && isForged)
-    return `Rejected, as expected.${isOurs ? ' See "carbon-mirror deliveries rejected".' : ''}`;
-  if (isMeant) return `Accepted.${isOurs ? ' Follow it with "carbon-mirror deliveries list".' : ''}`;
+/**
+ * Describes the receiver's answer; throws unless it accepted the delivery, or rejected a forged one. Only the receiver of
+ * this mirror stores what other commands can show.
+ */
+function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolean): string {
+  const lowest = isForged ? 400 : 200;
+  const isExpected = status >= lowest && status < lowest + 100;
+  if (isExpected && isForged)
+    return `Rejected, as expected.${isOwnReceiver ? ' See "carbon-mirror deliveries rejected".' : ''}`;
+  if (isExpected)
+    return `Accepted.${isOwnReceiver ? ' Follow it with "carbon-mirror deliveries list".' : ''}`;
   throw createCheckError(
-    `Expected status ${from} to ${from + 99} for the ${isForged ? 'forged delivery' : 'delivery'}, got ${status}.`,
+    `Expected status ${lowest} to ${lowest + 99} for the ${isForged ? 'forged delivery' : 'delivery'}, got ${status}.`,
     isForged && status < 300
       ? 'The server at that URL does not check signatures.'
       : (ADVICE[status] ?? "See the receiver's log."),
   );
 }
 
+/** Posts a body and returns the status; throws if nothing answers in time. */
 async function post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number> {
-  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   try {
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });
     await response.body?.cancel();
     return response.status;
   } catch (error) {
-    const isSilent = error instanceof Error && error.name === 'TimeoutError';
-    const silent = `${url} did not answer within ${ANSWER_WITHIN_MS / 1000} s.`;
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError';
+    const timedOut = `${url} did not answer within ${ANSWER_TIMEOUT_MS / 1000} s.`;
     const todo = 'Start "carbon-mirror up" or "receive", or set PORT or --url to where it listens.';
-    throw new CommandError(EXIT.unreachable, isSilent ? silent : `No receiver answers at ${url}.`, todo);
+    throw new CommandError(EXIT.unreachable, isTimeout ? timedOut : `No receiver answers at ${url}.`, todo);
   }
 }
 
-function readUrl(given: string | undefined, host: string, port: number): string {
+/** Returns the URL to post to: the given one, or the receiver at this host and port. */
+function parseUrl(given: string | undefined, host: string, port: number): string {
   const url = given ?? formatReceiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw createUsageError(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
-/** The body of a delivery, and the text of it that is signed. */
+/** Creates the body of a delivery, and the text in it that is signed. */
 function createDelivery(
   event: string,
   { id, organizationId, document }: Awaited<ReturnType<typeof findInstallationOfOrganization>>,
@@ -94,9 +100,13 @@ function createDelivery(
   now: number,
 ) {
   const at = new Date(now).toISOString();
-  const known: unknown = findExceededLimit(document) === null ? JSON.parse(document) : {};
-  const made = { id, appId, createdAt: at, updatedAt: at, permissions: { organization_info: 'VIEW' } };
-  const installation = { ...made, organization: { id: organizationId }, ...(isObject(known) && known) };
+  const mirrored: unknown = findExceededLimit(document) === null ? JSON.parse(document) : {};
+  const defaults = { id, appId, createdAt: at, updatedAt: at, permissions: { organization_info: 'VIEW' } };
+  const installation = {
+    ...defaults,
+    organization: { id: organizationId },
+    ...(isObject(mirrored) && mirrored),
+  };
   const signedData = Buffer.from(JSON.stringify({ event, installation })).toString('base64');
   return { body: JSON.stringify({ event, installation, signedData }), signedData };
 }

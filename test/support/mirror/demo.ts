@@ -4,7 +4,7 @@ import { afterAll, inject } from 'vitest';
 import { startReceiver } from '../../../src/app/receive.js';
 import { startWorker } from '../../../src/app/work.js';
 import { readSettings, readStoreSettings } from '../../../src/app/config/config.js';
-import { createPastClock, playPast } from '../../../src/cli/commands/demo/past.js';
+import { createHistoryClock, playHistory } from '../../../src/cli/commands/demo/history.js';
 import { openEngine } from '../../../src/store/open.js';
 import { createMask } from '../../../src/registry/http/mask.js';
 import { createLog } from '../../../src/app/log.js';
@@ -105,8 +105,8 @@ function foldersIn(folder: string) {
 
 async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<typeof foldersIn>): Promise<App> {
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const clock = createPastClock(Date.now);
-  if (!past) clock.moveTo(0);
+  const clock = createHistoryClock(Date.now);
+  if (!past) clock.setDaysAgo(0);
   const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox, wallClock: clock.now });
   const { id: appId, privateKey } = registerApp(sandbox, {
     permissions: ALL_PERMISSIONS,
@@ -121,7 +121,7 @@ async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<type
   const engine = openEngine(readStoreSettings(env));
   if (past) await engine.migrate(clock.now());
   if (past)
-    await playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth: () => undefined });
+    await playHistory({ engine, env, sandbox, appId, clock, install, stopping, onMonth: () => undefined });
   const programs = await startPrograms(env, sandbox, appId, false);
   if (!past) install();
   await rest(folders.mirror);

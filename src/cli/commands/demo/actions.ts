@@ -7,10 +7,10 @@ import { readFirstCredit, readTargets } from '../../../query/at-registry.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';
 import { getValueAtPath } from '../../value-at-path.js';
 
-export interface Stage {
-  /** The registry, as the app of the mirror. */
+export interface DemoActionTools {
+  /** Connects to the registry as the app of the mirror. */
   readonly connect: () => Promise<RegistryClient>;
-  /** What a sandbox can and a registry cannot. */
+  /** The control API of the sandbox, for what a registry cannot do. */
   readonly control: ControlClient;
   readonly appId: string;
   readonly sync: ConsoleActions['sync'];
@@ -18,17 +18,22 @@ export interface Stage {
 
 const ONE_TONNE = '1';
 const NAME_LENGTH = 8;
-const FOR = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
+const RETIREMENT_DATA = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
 
-/** What the page Demo offers. The registry sends no webhook for a reservation: then the mirror is asked to read. */
-export function createDemoActions({ connect, control, appId, sync }: Stage): readonly DemoAction[] {
-  const open: Awaited<ReturnType<typeof reserve>>[] = [];
+/**
+ * Creates the actions of the page "Demo". The registry sends no webhook for a reservation, so after one the action asks the
+ * mirror to read.
+ */
+export function createDemoActions({ connect, control, appId, sync }: DemoActionTools): readonly DemoAction[] {
+  const openReservations: Awaited<ReturnType<typeof reserveOneTonne>>[] = [];
 
-  async function reserve(reader: Reader) {
-    const { creditId, ...whose } = await findCredit(reader);
-    const owner = (await connect()).organization(whose.installation_id, whose.organization_id);
-    const { id } = await owner.reserve({ creditId, amount: ONE_TONNE });
-    return { ...whose, id, finish: () => owner.finishReservation(id, 'retire', { retirementData: FOR }) };
+  /** Reserves one tonne in the first warehouse that has any. */
+  async function reserveOneTonne(reader: Reader) {
+    const { creditId, ...owner } = await findSellableCredit(reader);
+    const client = (await connect()).organization(owner.installation_id, owner.organization_id);
+    const { id } = await client.reserve({ creditId, amount: ONE_TONNE });
+    const retire = () => client.finishReservation(id, 'retire', { retirementData: RETIREMENT_DATA });
+    return { ...owner, id, retire };
   }
 
   return [
@@ -38,8 +43,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       description:
         'A webhook announces it: a retirement appears, the warehouse falls by 1 t, and a certificate follows.',
       run: async reader => {
-        await (await reserve(reader)).finish();
-        return `1 t was retired for ${FOR.beneficiaryName}.`;
+        await (await reserveOneTonne(reader)).retire();
+        return `1 t was retired for ${RETIREMENT_DATA.beneficiaryName}.`;
       },
     },
     {
@@ -47,8 +52,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       label: 'Reserve 1 t',
       description: 'A ten-minute reservation appears; until then the tonne is not for sale.',
       run: async reader => {
-        const reservation = await reserve(reader);
-        open.push(reservation);
+        const reservation = await reserveOneTonne(reader);
+        openReservations.push(reservation);
         await sync([reservation]);
         return `Reserved 1 t (reservation ${reservation.id}).`;
       },
@@ -58,9 +63,9 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       label: 'Retire the reserved 1 t',
       description: 'The reserved tonne is retired.',
       run: async () => {
-        const reservation = open.pop();
+        const reservation = openReservations.pop();
         if (reservation === undefined) return 'Nothing is reserved. Reserve 1 t first.';
-        await reservation.finish();
+        await reservation.retire();
         return `Retired the reserved 1 t (reservation ${reservation.id}).`;
       },
     },
@@ -70,9 +75,9 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
       description:
         'No webhook reaches the mirror: the next scheduled read finds the change and counts it as drift.',
       run: async reader => {
-        const reservation = await reserve(reader);
+        const reservation = await reserveOneTonne(reader);
         await control('PATCH', '/webhooks', { drop: 1 });
-        await reservation.finish();
+        await reservation.retire();
         return '1 t was retired, and its webhook was dropped.';
       },
     },
@@ -83,13 +88,13 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
         'A webhook announces it: an organization appears, and its lists are read for the first time.',
       run: async () => {
         const fullName = `Customer ${randomUUID().slice(0, NAME_LENGTH)}`;
-        const made = await control('POST', '/organizations', {
+        const created = await control('POST', '/organizations', {
           user: { email: `${randomUUID()}@customer.example` },
           organization: { fullName, type: 'marketParticipant' },
         });
         await control('POST', '/installations', {
           appId,
-          organizationId: getValueAtPath(made, 'organization.id'),
+          organizationId: getValueAtPath(created, 'organization.id'),
         });
         return `${fullName} has installed the app.`;
       },
@@ -97,7 +102,8 @@ export function createDemoActions({ connect, control, appId, sync }: Stage): rea
   ];
 }
 
-async function findCredit(reader: Reader) {
+/** Returns a credit in the warehouse of an organization on which the app is active; throws if there is none. */
+async function findSellableCredit(reader: Reader) {
   for (const target of await readTargets(reader, null)) {
     const { organization_id, installation_id, state } = target;
     if (state !== 'active' || organization_id === null) continue;

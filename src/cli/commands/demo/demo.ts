@@ -1,3 +1,9 @@
+/**
+ * `up --demo`: a sandbox registry on this machine, the app installed on its organizations, and a mirror of it. The first
+ * start plays six months of history (history.ts); later starts resume from the same folder. The settings of the demo are
+ * in `demo.env` (settings.ts), where other commands find them.
+ * It must never use a real registry: settings that name one are refused before it starts.
+ */
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,8 +13,8 @@ import { type Sandbox, startSandbox } from '../../../sandbox/start.js';
 import { readConsoleAddress, describeConsoleAccess, formatConsoleUrl } from '../../console-address.js';
 import { getValueAtPath } from '../../value-at-path.js';
 import { createMirror } from '../../../mirror/create-mirror.js';
-import { findSandbox, PEM } from './sandbox.js';
-import { createPastClock, MONTHS, playPast } from './past.js';
+import { findSandbox, PEM_KEY_PAIR } from './sandbox.js';
+import { createHistoryClock, HISTORY_MONTHS, playHistory } from './history.js';
 import { type ServicePorts, runServiceProcesses } from '../../processes/service-processes.js';
 import { createUsageError } from '../../exit.js';
 import { LANDING_PATH, WEBHOOK_PATH } from '../../../webhook/pages.js';
@@ -16,7 +22,7 @@ import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, printNotice } from '../../io.js';
 import type { MirrorLocation } from '../../context.js';
 import { getDemoFolder, createMirrorLocation, useAndClose } from '../../mirror-location.js';
-import { demoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
+import { getDemoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/coverage.js';
 
@@ -25,7 +31,7 @@ const DEFAULT_PORT = '8080';
 const DEFAULT_SANDBOX_PORT = '8090';
 const APP_NAME = 'carbon-mirror demo';
 
-/** All that a mirror needs to be told, and to go on asking for what may change later. */
+/** Permissions for everything that is mirrored, and for reservations and requests. */
 const PERMISSIONS = {
   organization_info: 'VIEW',
   organization_members: 'VIEW',
@@ -33,22 +39,22 @@ const PERMISSIONS = {
   organization_inventory: 'REQUEST',
 };
 
-/** A whole registry on this machine, the app installed on its organizations, and the mirror beside it. */
+/** Runs the demo until `interrupted`: its sandbox in this process; receiver, worker and console in child processes. */
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = getDemoFolder(io.env);
-  const own = createMirrorLocation(io, { folder, env: io.env, isDemo: true });
+  const location = createMirrorLocation(io, { folder, env: io.env, isDemo: true });
   createPrivateFolder(folder);
   const known = readDemoSettings(folder);
-  await demandNobody(folder, known?.['REGISTRY_BASE_URL']);
-  /** Before anybody can find the demo's settings: a command beside its start finds an empty mirror, not none. */
-  await own.engine.migrate(io.now());
+  await assertDemoNotRunning(folder, known?.['REGISTRY_BASE_URL']);
+  /** Migrate before the settings are written, so that a command which finds them finds a mirror too. */
+  await location.engine.migrate(io.now());
   if (known === null)
     printNotice(
       io,
-      `Creating the demo in ${folder}: playing ${MONTHS} months of history, once. This takes up to a minute.`,
+      `Creating the demo in ${folder}: playing ${HISTORY_MONTHS} months of history, once. This takes up to a minute.`,
     );
-  const clock = createPastClock(io.now);
-  if (known !== null) clock.moveTo(0);
+  const clock = createHistoryClock(io.now);
+  if (known !== null) clock.setDaysAgo(0);
   const sandbox = await startDemoSandbox(io, folder, known?.['SANDBOX_PORT'], clock.now);
   try {
     const settings: Io['env'] = {
@@ -58,7 +64,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     };
     const appId = settings['REGISTRY_APP_ID'] ?? '';
     const origin = { baseUrl: new URL(sandbox.url).href, appId, mayMove: true };
-    await useAndClose(own.engine.openWriters(clock.now), ({ mirror }) =>
+    await useAndClose(location.engine.openWriters(clock.now), ({ mirror }) =>
       createMirror(mirror, clock.now).checkOrigin({
         ...origin,
         ...(known === null && { simulatedTo: io.now() }),
@@ -71,82 +77,85 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       isDemo: true,
     });
     const install = () => installEverywhere(sandbox, appId);
-    const onMonth = (month: number) => printNotice(io, `  month ${month} of ${MONTHS} ...`);
-    const first = (stopping: AbortSignal) =>
-      playPast({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
+    const onMonth = (month: number) => printNotice(io, `  month ${month} of ${HISTORY_MONTHS} ...`);
+    const createHistory = (stopping: AbortSignal) =>
+      playHistory({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
     const whenReady = async ({ port, consolePort }: ServicePorts, stopping: AbortSignal) => {
-      const addresses = addressesAt(port);
-      sandbox.registry.apps.change(appId, addresses);
+      const appUrls = createAppUrls(port);
+      sandbox.registry.apps.change(appId, appUrls);
       const { OPERATIONS_PORT } = env;
       const ports = { PORT: String(port), OPERATIONS_PORT, CONSOLE_PORT: consolePort?.toString() };
       writeDemoSettings(folder, { ...settings, ...ports });
       install();
-      const pages = consolePort === null ? null : readConsoleAddress(own);
-      introduce(io, {
-        ...(pages !== null && { console: formatConsoleUrl(pages.port) }),
+      const ownConsole = consolePort === null ? null : readConsoleAddress(location);
+      printIntroduction(io, {
+        ...(ownConsole !== null && { console: formatConsoleUrl(ownConsole.port) }),
         registry: sandbox.url,
-        webhooks: addresses.webhookUrl,
-        ...own.engine.files,
-        settings: demoSettingsFile(folder),
+        webhooks: appUrls.webhookUrl,
+        ...location.engine.files,
+        settings: getDemoSettingsFile(folder),
       });
-      const ready = await waitUntilRead(own, countInstalled(sandbox, appId), stopping);
-      if (ready !== null)
-        printNotice(io, ready, ...(pages === null ? [] : describeConsoleAccess(pages, io, commandOf(io))));
+      const summary = await waitUntilRead(location, countActiveInstallations(sandbox, appId), stopping);
+      if (summary === null) return;
+      const signIn = ownConsole === null ? [] : describeConsoleAccess(ownConsole, io, getCommandLine(io));
+      printNotice(io, summary, ...signIn);
     };
-    await runServiceProcesses(io, env, interrupted, whenReady, known === null ? first : undefined);
+    await runServiceProcesses(io, env, interrupted, whenReady, known === null ? createHistory : undefined);
   } finally {
     await sandbox.close();
   }
 }
 
-function addressesAt(port: number | string) {
-  const at = `http://127.0.0.1:${port}`;
-  return { webhookUrl: `${at}${WEBHOOK_PATH}`, callbackUrls: [`${at}${LANDING_PATH}`] };
+/** Returns the URLs of the app for a receiver at this port. */
+function createAppUrls(port: number | string) {
+  const origin = `http://127.0.0.1:${port}`;
+  return { webhookUrl: `${origin}${WEBHOOK_PATH}`, callbackUrls: [`${origin}${LANDING_PATH}`] };
 }
 
-/** Two at once would write the same files. */
-async function demandNobody(folder: string, registryUrl: string | undefined): Promise<void> {
-  const running = await findSandbox(registryUrl);
-  if (running === null || getValueAtPath(await running('GET', '/status'), 'folder') !== worldFolder(folder))
-    return;
+/** Throws if this demo is already running: two would write the same files. */
+async function assertDemoNotRunning(folder: string, registryUrl: string | undefined): Promise<void> {
+  const control = await findSandbox(registryUrl);
+  if (control === null) return;
+  const status = await control('GET', '/status');
+  if (getValueAtPath(status, 'folder') !== getSandboxFolder(folder)) return;
   throw createUsageError(
     `The demo in ${folder} is already running, with its registry at ${registryUrl}.`,
     '"carbon-mirror console url" prints a sign-in link for its console. Set DATA_DIR to run another demo.',
   );
 }
 
-function worldFolder(folder: string): string {
+function getSandboxFolder(folder: string): string {
   return join(realpathSync(folder), 'sandbox');
 }
 
-/** A port that nobody named is the one that the demo had, or the next free one. */
+/** Starts the sandbox at SANDBOX_PORT; without that setting at its previous port, or the next free one. */
 async function startDemoSandbox(
   { env }: Io,
   folder: string,
-  knownPort: string | undefined,
-  wall: () => number,
+  previousPort: string | undefined,
+  wallClock: () => number,
 ): Promise<Sandbox> {
-  const named = env['SANDBOX_PORT'];
+  const requestedPort = env['SANDBOX_PORT'];
   const options = {
-    folder: worldFolder(folder),
+    folder: getSandboxFolder(folder),
     seed: SEED,
     strict: true,
-    wallClock: wall,
+    wallClock,
     listen: listenForPeople,
   };
   const start = (port: number): Promise<Sandbox> => startSandbox({ ...options, port });
-  return await (named
-    ? start(Number(named))
-    : listenOnNextFreePort(Number(knownPort || DEFAULT_SANDBOX_PORT), start));
+  if (requestedPort) return await start(Number(requestedPort));
+  return await listenOnNextFreePort(Number(previousPort || DEFAULT_SANDBOX_PORT), start);
 }
 
+/** Registers the app of the demo at its sandbox and returns its settings. */
 function registerDemoApp(sandbox: Sandbox, port: string) {
-  const { publicKey, privateKey } = generateKeyPairSync('rsa', PEM);
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', PEM_KEY_PAIR);
   const webhookSecret = randomBytes(32).toString('hex');
   const { id } = sandbox.registry.apps.register({
     name: APP_NAME,
     permissions: PERMISSIONS,
-    ...addressesAt(port),
+    ...createAppUrls(port),
     webhookSecret,
     publicKeys: [publicKey],
   });
@@ -158,12 +167,12 @@ function registerDemoApp(sandbox: Sandbox, port: string) {
   };
 }
 
-function countInstalled({ registry }: Sandbox, appId: string): number {
+function countActiveInstallations({ registry }: Sandbox, appId: string): number {
   const { installations } = registry.store.tables;
   return installations.listLive().filter(row => row.appId === appId && row.state === 'active').length;
 }
 
-/** Once only: what a person uninstalls in the demo stays uninstalled. */
+/** Installs the app on every organization, unless it was ever installed: what a person uninstalls stays uninstalled. */
 function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
   if (installations.listAll().some(installation => installation.appId === appId)) return;
@@ -172,14 +181,15 @@ function installEverywhere(sandbox: Sandbox, appId: string): void {
 
 const POLL_MS = 250;
 
-/** Where everything is, by what it is called. */
-function introduce(io: Io, places: Readonly<Record<string, string>>): void {
-  const where = Object.entries(places);
-  const command = commandOf(io);
-  const lines = `
+/** Prints what the demo is, the URLs and files in `places` with their labels, and commands to try. */
+function printIntroduction(io: Io, places: Readonly<Record<string, string>>): void {
+  const command = getCommandLine(io);
+  const introduction = `
 This is a DEMO: a made-up registry on this machine with made-up organizations. No real data, no account needed.
 
-${where.map(([name, address]) => `  ${name.padEnd(12)}  ${address}`).join('\n')}
+${Object.entries(places)
+  .map(([label, place]) => `  ${label.padEnd(12)}  ${place}`)
+  .join('\n')}
 
 Try in a second shell:
 
@@ -189,30 +199,29 @@ Try in a second shell:
 
 Ctrl-C stops everything. The next start resumes from here.
 `;
-  printNotice(io, ...lines.split('\n'));
+  printNotice(io, ...introduction.split('\n'));
 }
 
-/** A second shell has not the settings of this one. */
-function commandOf({ env }: Io): string {
+/** Returns the command that reaches this demo from another shell, which does not have the settings of this one. */
+function getCommandLine({ env }: Io): string {
   const command = env['NODE_ENV'] === 'production' ? 'NODE_ENV= npx carbon-mirror' : 'npx carbon-mirror';
   const folder = env['DATA_DIR'];
   if (!folder) return command;
-  const word = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
-  return `DATA_DIR=${word} ${command}`;
+  const quotedFolder = /^[\w./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  return `DATA_DIR=${quotedFolder} ${command}`;
 }
 
-/** Says what is there once all of so many organizations are read; null where nobody waits any more. */
+/** Waits until this many organizations are mirrored, and returns a summary of the mirror; null if stopped before. */
 async function waitUntilRead(
   location: MirrorLocation,
-  organizations: number,
+  organizationCount: number,
   stopping: AbortSignal,
 ): Promise<string | null> {
   return await useAndClose(location.engine.openReader(), async reader => {
     while (!stopping.aborted) {
-      const there = await readMirrored(reader);
-      const { credits, retirements, certificates } = there;
-      if (there.organizations >= organizations && there.unread === 0)
-        return `Ready: ${there.organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates mirrored.`;
+      const { organizations, credits, retirements, certificates, unread } = await readMirrored(reader);
+      if (organizations >= organizationCount && unread === 0)
+        return `Ready: ${organizations} organizations, ${credits} credits, ${retirements} retirements and ${certificates} certificates mirrored.`;
       await sleep(POLL_MS, undefined, { signal: stopping }).catch(() => undefined);
     }
     return null;

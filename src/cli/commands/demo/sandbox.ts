@@ -6,59 +6,64 @@ import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
 import { readDemoSettings } from './settings.js';
 
-const PATIENCE_MS = 2_000;
+const ANSWER_TIMEOUT_MS = 2_000;
 
-/** The control API of the registry that settings name, where that is a sandbox of this machine which runs now; else null. */
+/** Returns the control API of a registry; null unless it is a sandbox that runs on this machine. */
 export async function findSandbox(url: string | undefined): Promise<ControlClient | null> {
   if (url === undefined || !isLoopbackUrl(url)) return null;
-  const isOne = await answersAsOne(createControlClient(url, AbortSignal.timeout(PATIENCE_MS)));
-  return isOne ? createControlClient(url) : null;
+  const isRunning = await isSandbox(createControlClient(url, AbortSignal.timeout(ANSWER_TIMEOUT_MS)));
+  return isRunning ? createControlClient(url) : null;
 }
 
-/** Whether a demo plays its past: its registry runs, and no receiver has taken a port yet. */
-export async function isBeingCreated({ isDemo, folder }: MirrorLocation): Promise<boolean> {
+/** Whether the demo in this folder is still playing its history: its registry runs, but no receiver has a port yet. */
+export async function isDemoBeingCreated({ isDemo, folder }: MirrorLocation): Promise<boolean> {
   const settings = isDemo ? readDemoSettings(folder) : null;
   if (settings === null || settings['PORT']) return false;
   return (await findSandbox(settings['REGISTRY_BASE_URL'])) !== null;
 }
 
-/** Text for `status` and `doctor` while the demo is created, when all dates in the mirror are months old. */
-export function describeCreation({ engine }: MirrorLocation): string {
+/** Returns what `status` and `doctor` print while the demo is created, when all dates in the mirror are months old. */
+export function describeDemoCreation({ engine }: MirrorLocation): string {
   return `The demo in ${engine.location} is being created: it plays six months of history, then starts the receiver and the worker.`;
 }
 
-/** Whether a sandbox answers. A real registry has no control API, and another program on this port may not answer at all. */
-async function answersAsOne(control: ControlClient): Promise<boolean> {
+/** Whether a sandbox answers, not a real registry, which has no control API, or another program on this port. */
+async function isSandbox(control: ControlClient): Promise<boolean> {
   try {
     return typeof getValueAtPath(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
   } catch (error) {
-    const isNone = [ControlError, SyntaxError, TypeError, DOMException].some(kind => error instanceof kind);
-    if (isNone) return false;
+    const isOtherProgram = [ControlError, SyntaxError, TypeError, DOMException].some(
+      errorClass => error instanceof errorClass,
+    );
+    if (isOtherProgram) return false;
     throw error;
   }
 }
 
-/** A pair of keys as texts. */
-export const PEM = {
+/** Options of Node for an RSA key pair in PEM. */
+export const PEM_KEY_PAIR = {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'pem' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 } as const;
 
-/** One more key of an app at a sandbox, made once it is needed and known to this process alone: the app's own is the worker's. */
-export function createOwnKey(control: ControlClient, appId: string): () => Promise<string> {
-  let made: Promise<string> | null = null;
+/**
+ * Returns a function that returns a private key of the app. Its first call creates the key and registers it at the sandbox.
+ * Only this process knows the key: the app's first key belongs to the worker.
+ */
+export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
+  let privateKeyPromise: Promise<string> | null = null;
 
-  async function make(): Promise<string> {
-    const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', PEM);
+  async function registerKey(): Promise<string> {
+    const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', PEM_KEY_PAIR);
     await control('POST', `/apps/${encodeURIComponent(appId)}/keys`, { publicKey });
     return privateKey;
   }
 
   return async () => {
-    made ??= make();
-    return await made.catch((error: unknown) => {
-      made = null;
+    privateKeyPromise ??= registerKey();
+    return await privateKeyPromise.catch((error: unknown) => {
+      privateKeyPromise = null;
       throw error;
     });
   };

@@ -5,8 +5,8 @@ import { formatSettingName } from '../../../app/config/format-value.js';
 import { createUsageError } from '../../exit.js';
 import type { Io } from '../../io.js';
 
-/** All that a demo writes into its settings, and all that is believed of them. */
-const NAMES = [
+/** The settings that a demo writes to its file. Any other setting in the file is refused. */
+const SETTING_NAMES = [
   'REGISTRY_BASE_URL',
   'REGISTRY_APP_ID',
   'REGISTRY_PRIVATE_KEY',
@@ -18,42 +18,46 @@ const NAMES = [
   'CONSOLE_PORT',
 ];
 
-type Settings = Io['env'];
+type DemoSettings = Io['env'];
 
-/** A file for `--env-file`: with it a program of somebody's own acts as the app of the demo. */
-export function demoSettingsFile(folder: string): string {
+/** Returns the file of the demo's settings. With `--env-file` other programs can use it to act as the app of the demo. */
+export function getDemoSettingsFile(folder: string): string {
   return join(folder, 'demo.env');
 }
 
-/** The settings of a demo; null where there is none. Who can write the file must not thereby run code here, nor send its key elsewhere. */
-export function readDemoSettings(folder: string): Settings | null {
-  const file = demoSettingsFile(folder);
+/**
+ * Returns the settings of the demo; null if there is none. Throws for settings that no demo writes, so that a changed file
+ * can neither run code here nor send the key to another machine.
+ */
+export function readDemoSettings(folder: string): DemoSettings | null {
+  const file = getDemoSettingsFile(folder);
   if (!existsSync(file)) return null;
   const settings = parseEnv(readFileSync(file, 'utf8'));
-  const why = faultIn(settings);
-  if (why === null) return settings;
+  const fault = findSettingsFault(settings);
+  if (fault === null) return settings;
   throw createUsageError(
-    `${file} has contents that no demo writes: ${why}.`,
+    `${file} has contents that no demo writes: ${fault}.`,
     'Correct it, or remove the demo folder; the next "carbon-mirror up --demo" creates a new one.',
   );
 }
 
-export function writeDemoSettings(folder: string, settings: Settings): void {
-  const file = demoSettingsFile(folder);
-  const lines = NAMES.flatMap(name => (settings[name] ? [envLine(name, settings[name])] : []));
+export function writeDemoSettings(folder: string, settings: DemoSettings): void {
+  const file = getDemoSettingsFile(folder);
+  const lines = SETTING_NAMES.flatMap(name => (settings[name] ? [formatSetting(name, settings[name])] : []));
   writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-function faultIn({ REGISTRY_BASE_URL: url = '', ...others }: Settings): string | null {
-  const foreign = Object.keys(others).find(name => !NAMES.includes(name));
-  if (foreign !== undefined) return `it contains ${formatSettingName(foreign)}`;
+/** Returns which setting no demo would write; null if there is none. */
+function findSettingsFault({ REGISTRY_BASE_URL: url = '', ...others }: DemoSettings): string | null {
+  const unknownName = Object.keys(others).find(name => !SETTING_NAMES.includes(name));
+  if (unknownName !== undefined) return `it contains ${formatSettingName(unknownName)}`;
   return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? null : 'its registry is not on this machine';
 }
 
-/** One setting as a file of settings is written: this program and Node read it with --env-file, a shell with `set -a`. */
-export function envLine(name: string, value: string): string {
-  const line = value.trimEnd().replaceAll('\n', '\\n');
-  const text = /^[\w./:@-]*$/.test(line) ? line : `'${line}'`;
-  return `${name}=${text}\n`;
+/** Formats a setting as a line that `--env-file` and a shell (`set -a`) can both read. */
+export function formatSetting(name: string, value: string): string {
+  const escaped = value.trimEnd().replaceAll('\n', '\\n');
+  const quoted = /^[\w./:@-]*$/.test(escaped) ? escaped : `'${escaped}'`;
+  return `${name}=${quoted}\n`;
 }

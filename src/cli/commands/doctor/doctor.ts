@@ -12,7 +12,7 @@ export const DOCTOR = defineCommand({
   formats: { json: 'print the findings as JSON' },
   examples: ['carbon-mirror doctor', 'carbon-mirror doctor --json | jq \'.[] | select(.state != "ok")\''],
   run: async context => {
-    const { examine } = await import('./examine.js');
+    const { runDoctorChecks: examine } = await import('./run-checks.js');
     const found = await examine(context);
     if (context.format === 'json') await context.printJson(found);
     else await writeText(context.io, found);

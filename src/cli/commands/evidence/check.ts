@@ -10,7 +10,7 @@ import { createCheckError, throwIfInterrupted, createNotFoundError } from '../..
 const SCRIPT = fileURLToPath(new URL('docs/check.sh', PACKAGE_FOLDER));
 
 /** By the script that everybody else checks it by: that alone knows what a folder may have. */
-export async function checkFolder(
+export async function verifyEvidenceFolder(
   context: CommandContext,
   folder: string,
   [key, since]: string[],

@@ -106,7 +106,7 @@ const EXPORT = defineCommand({
   run: async (context, { what, folder, since, asOf }) => {
     const { EvidenceError } = await import('../../../evidence/errors.js');
     const { headOf } = await import('../../../evidence/checkpoint.js');
-    const { writeEvidence } = await import('./export.js');
+    const { exportEvidenceFolder: writeEvidence } = await import('./export.js');
     const written = await withEvidenceLog(context.requireMirror(), port => {
       const older = since === undefined ? null : headOf(readFileSync(since, 'utf8'));
       const at = asOf === undefined ? null : Date.parse(asOf.until);

@@ -12,12 +12,12 @@ import type { CommandContext } from '../../context.js';
 import { createCheckError } from '../../exit.js';
 import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
 import { createChecksummedFolder } from '../../output/checksummed-folder.js';
-import { createTotals, pageHead, pageRow } from './page.js';
+import { createFactTotals, renderPageHead, renderFactRow } from './page.js';
 
 const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
 const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
 
-export async function writeEvidence(
+export async function exportEvidenceFolder(
   context: CommandContext,
   port: EvidencePort,
   { what, folder, asOf, since }: { what: string; folder: string } & Pick<Exporting, 'asOf' | 'since'>,
@@ -29,9 +29,9 @@ export async function writeEvidence(
   const asked = await readWhat(reader, what);
   const into = createChecksummedFolder(folder, interrupted);
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
-  const totals = createTotals(names);
+  const totals = createFactTotals(names);
   const title = `Evidence of ${asked.what} ${asked.which}`;
-  into.append('page.html', pageHead(title));
+  into.append('page.html', renderPageHead(title));
   let [rows, retirements] = [0, 0];
   const exported = await exportEvidence({
     port,
@@ -53,7 +53,7 @@ export async function writeEvidence(
       if (file === 'rows.txt') rows += 1;
       if (file === 'rows.txt' && fact.resource === 'retirements') retirements += 1;
       if (file === 'context.txt' && fact.resource !== 'certificates') return;
-      into.append('page.html', pageRow(fact, names));
+      into.append('page.html', renderFactRow(fact, names));
       totals.add(fact);
     },
   }).catch((error: unknown) => {

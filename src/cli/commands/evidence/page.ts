@@ -3,7 +3,7 @@ import type { Fact } from '../../../evidence/port.js';
 import { formatTonnes } from '../../../text/tonnes.js';
 
 /** For a person who looks at the folder. No script, and nothing from elsewhere. */
-export function pageHead(title: string): string {
+export function renderPageHead(title: string): string {
   const head = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
@@ -16,13 +16,13 @@ export function pageHead(title: string): string {
 }
 
 /** What organizations are called. */
-export type Names = ReadonlyMap<string | null, string | null>;
+export type OrganizationNames = ReadonlyMap<string | null, string | null>;
 
-export function pageRow({ record, subject }: Fact, names: Names): string {
+export function renderFactRow({ record, subject }: Fact, names: OrganizationNames): string {
   const cell = (...columns: string[]) => columns.map(name => record[name]).find(value => value != null) ?? '';
   const links = [
-    link(record, 'document_sha256', 'documents', 'json'),
-    link(record, 'sha256', 'certificates', 'pdf'),
+    renderFileLink(record, 'document_sha256', 'documents', 'json'),
+    renderFileLink(record, 'sha256', 'certificates', 'pdf'),
   ];
   const row = html`<tr><td>${cell('resource')}<td>${cell('created_at')}<td>${cell('valid_from')}<td>${cell('amount_exact')}<td>${cell('full_name', 'project_name')}<td>${names.get(subject) ?? subject}<td>${cell('beneficiary')}<td>${cell('id', 'credit_id', 'retirement_id')}<td>${cell('sync_id')}<td>${cell('ended_version')}<td>${links}</tr>
 `;
@@ -30,7 +30,7 @@ export function pageRow({ record, subject }: Fact, names: Names): string {
 }
 
 /** What each list of each organization adds up to; never one list with another. */
-export function createTotals(names: Names) {
+export function createFactTotals(names: OrganizationNames) {
   const totals = new Map<string, { rows: number; micro: bigint | null; readonly of: Fact }>();
   return {
     add: (fact: Fact): void => {
@@ -55,7 +55,7 @@ ${[...totals.values()].map(
   };
 }
 
-function link(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
+function renderFileLink(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
   const hash = String(record[column] ?? '');
   return /^[0-9a-f]{64}$/.test(hash) ? html`<a href="${folder}/${hash}.${ending}">${ending}</a> ` : null;
 }

@@ -1,18 +1,25 @@
-import { CommandError, EXIT, createUsageError } from '../../exit.js';
+import { CommandError, createUsageError, EXIT } from '../../exit.js';
 import { cleanLine, type Io } from '../../io.js';
 
-/** Ask before what cannot be undone. Where nobody can be asked, `--yes` must have said it. */
-export async function confirm(io: Io, what: string, options: { readonly yes?: boolean }): Promise<void> {
+/**
+ * Asks on the terminal whether to do something that cannot be undone; throws unless the answer is yes. Without a terminal
+ * only `--yes` confirms it. `action` is a sentence such as `Release 1 t of X.`
+ */
+export async function requireConfirmation(
+  io: Io,
+  action: string,
+  options: { readonly yes?: boolean },
+): Promise<void> {
   if (options.yes) return;
   if (!io.terminal.stdin) {
-    throw createUsageError(`${what} This cannot be undone.`, 'Add --yes to skip the confirmation.');
+    throw createUsageError(`${action} This cannot be undone.`, 'Add --yes to skip the confirmation.');
   }
-  io.stderr.write(`${cleanLine(what)} This cannot be undone. Continue? [y/N] `);
+  io.stderr.write(`${cleanLine(action)} This cannot be undone. Continue? [y/N] `);
   if (/^y(es)?$/i.test((await readLine(io)).trim())) return;
   throw new CommandError(EXIT.interrupted, 'Nothing was done.');
 }
 
-/** The terminal stays as it is, so that Ctrl-C ends the process; the end of the input is an empty line. */
+/** Reads a line of input; empty at its end. Does not change the mode of the terminal, so that Ctrl-C still ends the process. */
 async function readLine(io: Io): Promise<string> {
   const { createInterface } = await import('node:readline');
   const lines = createInterface({ input: io.stdin, terminal: false });

@@ -1,3 +1,8 @@
+/**
+ * The commands that write to the registry: create, finish and cancel a reservation. Each asks before it does something that
+ * cannot be undone, calls the registry once, prints the reservation, and asks the mirror to read the organization.
+ * A call is never repeated here: the client itself finds out whether a write whose answer was lost has succeeded.
+ */
 import { createInstallationJob } from '../../../inbox/job.js';
 import type { Reservation } from '../../../registry/model.js';
 import { getReservationState } from '../../../registry/reservation-state.js';
@@ -6,160 +11,175 @@ import { defineCommand } from '../../command.js';
 import type { CommandContext } from '../../context.js';
 import { createCheckError } from '../../exit.js';
 import {
-  defineRegistryId,
-  NAME_HINT,
-  makeRequired,
   requirePrintable,
-  defineText,
   defineParsedText,
+  defineRegistryId,
+  defineText,
+  makeRequired,
+  NAME_HINT,
   YES_OPTION,
 } from '../../options.js';
 import type { Row } from '../../output/formats.js';
-import { toMirrorColumns, formatRowSheet } from '../../output/row-sheet.js';
-import { confirm } from './confirm.js';
-import { describeMovement, MOVEMENT, readMovement } from './movement.js';
-import { findCredit, findReservation, type Reached, reach } from './reach.js';
+import { formatRowSheet, toMirrorColumns } from '../../output/row-sheet.js';
+import { requireConfirmation } from './confirm.js';
+import {
+  connectToOrganization,
+  findCreditId,
+  findReservation,
+  type OrganizationAccess,
+} from './find-targets.js';
+import { describeFinish, FINISH_OPTIONS, parseFinishOptions } from './finish-options.js';
 
-const CREDIT = defineParsedText('id', 'credit id, or its start', given =>
-  requirePrintable('--credit-id', given),
+const CREDIT_ID_OPTION = defineParsedText('id', 'credit id, or its start', value =>
+  requirePrintable('--credit-id', value),
 );
-const WHOLE_ID = defineRegistryId('the reservation', 'reservation id, or its start');
-/** A table prints `…` behind the beginning of an id. */
-const ID = {
+const RESERVATION_ID = defineRegistryId('the reservation', 'reservation id, or its start');
+/** Accepts ids as tables print them: a shortened one ends with `…`. */
+const RESERVATION_ARGUMENT = {
   id: makeRequired({
-    ...WHOLE_ID,
-    parse: (given, io) => WHOLE_ID.parse(String(given).replace(/…$/, ''), io),
+    ...RESERVATION_ID,
+    parse: (given, io) => RESERVATION_ID.parse(String(given).replace(/…$/, ''), io),
   }),
 };
-const OWNER = defineText('name', 'the organization it belongs to, if the mirror does not know it yet');
-const AS_JSON = { json: 'print the reservation as JSON' };
+const OWNER_OPTION = defineText('name', 'the organization it belongs to, if the mirror does not know it yet');
+const JSON_FORMAT = { json: 'print the reservation as JSON' };
 
 const create = defineCommand({
   summary: 'Reserve credits for ten minutes',
   details: 'If it is not finished by then, the registry releases the credits.',
   options: {
     organization: makeRequired(defineText('name', `the organization that offers the credits${NAME_HINT}`)),
-    creditId: makeRequired(CREDIT),
+    creditId: makeRequired(CREDIT_ID_OPTION),
     amount: makeRequired(defineText('tonnes', 'amount in tonnes')),
   },
-  formats: AS_JSON,
+  formats: JSON_FORMAT,
   examples: ['carbon-mirror reservations create --organization ID --credit-id ID --amount 12.5'],
   run: async (context, { amount, ...given }) => {
-    const reached = await reach(context, given.organization);
-    const { owner, organizationId: id } = reached;
-    const creditId = await findCredit(context, given.creditId, id);
-    const made = await owner.reserve({ creditId, amount });
-    await show(context, reached, made, [
-      `To finish it: carbon-mirror reservations finish ${made.id} --organization ${id} --action ...`,
-      `To release it: carbon-mirror reservations cancel ${made.id} --organization ${id}`,
+    const access = await connectToOrganization(context, given.organization);
+    const { organization, organizationId } = access;
+    const creditId = await findCreditId(context, given.creditId, organizationId);
+    const reservation = await organization.reserve({ creditId, amount });
+    const { id } = reservation;
+    await printReservation(context, access, reservation, [
+      `To finish it: carbon-mirror reservations finish ${id} --organization ${organizationId} --action ...`,
+      `To release it: carbon-mirror reservations cancel ${id} --organization ${organizationId}`,
     ]);
   },
 });
 
 const finish = defineCommand({
   summary: 'Retire or transfer reserved credits',
-  args: ID,
+  args: RESERVATION_ARGUMENT,
   options: {
-    organization: OWNER,
-    ...MOVEMENT,
+    organization: OWNER_OPTION,
+    ...FINISH_OPTIONS,
     transferComment: defineText('text', 'comment on the transfer'),
     yes: YES_OPTION,
   },
-  formats: AS_JSON,
+  formats: JSON_FORMAT,
   examples: [
     'carbon-mirror reservations finish ID --action retire --beneficiary "Harbour Ferries" --reason "Voluntary purposes"',
   ],
   run: async (context, given) => {
     const { action, transferComment } = given;
-    const body = { ...readMovement(given), transferComment };
-    const ended = await end(context, given, {
-      asks: what => describeMovement(what, given),
-      call: ({ owner }, id) => owner.finishReservation(id, action, body),
+    const body = { ...parseFinishOptions(given), transferComment };
+    const finished = await endReservation(context, given, {
+      describeAction: credits => describeFinish(credits, given),
+      call: ({ organization }, id) => organization.finishReservation(id, action, body),
     });
-    if (FAILED.includes(ended?.state?.toLowerCase() ?? '')) throw createCheckError(NOT_CARRIED_OUT);
-    if (ended !== null && action !== 'transfer') context.printNotice(MAY_WAIT);
+    if (FAILED_STATES.includes(finished?.state?.toLowerCase() ?? ''))
+      throw createCheckError(TRANSACTION_FAILED);
+    if (finished !== null && action !== 'transfer') context.printNotice(MAY_BE_PENDING);
   },
 });
 
 const cancel = defineCommand({
   summary: 'Release reserved credits',
-  args: ID,
-  options: { organization: OWNER, yes: YES_OPTION },
-  formats: AS_JSON,
+  args: RESERVATION_ARGUMENT,
+  options: { organization: OWNER_OPTION, yes: YES_OPTION },
+  formats: JSON_FORMAT,
   examples: ['carbon-mirror reservations cancel ID'],
   run: (context, given) =>
-    end(context, given, {
-      asks: what => `Release ${what}.`,
-      call: ({ owner }, id) => owner.cancelReservation(id),
+    endReservation(context, given, {
+      describeAction: credits => `Release ${credits}.`,
+      call: ({ organization }, id) => organization.cancelReservation(id),
     }),
 });
 
-/** The registry takes the call, and carries it out after that. */
-const FAILED = ['cancelled', 'failed'];
-const NOT_CARRIED_OUT = 'The transaction failed at the registry. The credits are back in the warehouse.';
-const MAY_WAIT =
+/** States of a transaction that failed after the registry had accepted the call. */
+const FAILED_STATES = ['cancelled', 'failed'];
+const TRANSACTION_FAILED = 'The transaction failed at the registry. The credits are back in the warehouse.';
+const MAY_BE_PENDING =
   'The retirement may still be pending. "carbon-mirror retirements list" shows it once it is done.';
 
-/** Beside the commands that show what was written. */
+/** Commands of reservations besides `list` and `show`. */
 export const RESERVATIONS = { create, finish, cancel };
 
-interface Named {
+interface ReservationArguments {
+  /** The id, or its start. */
   readonly id: string;
   readonly organization: string | undefined;
   readonly yes: boolean;
 }
 
-interface End {
-  readonly asks: (what: string) => string;
-  /** Made once: the client itself looks for one whose answer was lost. Null where the registry shows what came of it no more. */
-  readonly call: (reached: Reached, id: string) => Promise<Reservation | null>;
+interface ReservationEnding {
+  /** Returns the sentence that the user confirms, for credits such as `10 t of X`. */
+  readonly describeAction: (credits: string) => string;
+  /** Ends the reservation at the registry. Returns null if the registry no longer shows it. */
+  readonly call: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
 }
 
-/** It is read first, so that a person is asked about what will really happen. */
-async function end(context: CommandContext, { id: named, organization, yes }: Named, { asks, call }: End) {
-  const { id, whose } = await findReservation(context, named, organization);
-  const reached = await reach(context, whose);
-  const { amount, creditId, project } = await reached.owner.readReservation(id);
-  const of = project?.fullName ? ` (${project.fullName})` : '';
-  await confirm(context.io, asks(`${amount.exact ?? '?'} t of ${creditId}${of}`), { yes });
-  const ended = await call(reached, id);
-  const gone = ended === null ? ['Done. The registry no longer shows the reservation.'] : [];
-  await show(context, reached, ended, gone);
+/** Ends a reservation after a confirmation, for which it reads the reservation from the registry, and prints the result. */
+async function endReservation(
+  context: CommandContext,
+  { id: idStart, organization: owner, yes }: ReservationArguments,
+  { describeAction, call }: ReservationEnding,
+): Promise<Reservation | null> {
+  const { id, organization } = await findReservation(context, idStart, owner);
+  const access = await connectToOrganization(context, organization);
+  const { amount, creditId, project } = await access.organization.readReservation(id);
+  const projectName = project?.fullName ? ` (${project.fullName})` : '';
+  const credits = `${amount.exact ?? '?'} t of ${creditId}${projectName}`;
+  await requireConfirmation(context.io, describeAction(credits), { yes });
+  const ended = await call(access, id);
+  const notices = ended === null ? ['Done. The registry no longer shows the reservation.'] : [];
+  await printReservation(context, access, ended, notices);
   return ended;
 }
 
-async function show(
+/** Prints a reservation and notices, then asks the mirror to read the organization. */
+async function printReservation(
   context: CommandContext,
-  reached: Reached,
-  made: Reservation | null,
-  tells: readonly string[],
+  access: OrganizationAccess,
+  reservation: Reservation | null,
+  notices: readonly string[],
 ): Promise<void> {
-  const row = made === null ? null : rowOf(made, reached);
+  const row = reservation === null ? null : toReservationRow(reservation, access);
   if (context.format === 'json') await context.printJson(row);
   else if (row !== null) await context.printLines(...formatRowSheet({ ...row, document: null }));
-  context.printNotice(...tells);
-  await lookAgain(context, reached.installationId);
+  context.printNotice(...notices);
+  await requestRead(context, access.installationId);
 }
 
-/** By the registry's clock where it is known: that clock ends the reservation. */
-function rowOf(made: Reservation, { client, organizationId }: Reached): Row {
-  const now = client.http.localNow() + (client.http.clockSkewMs() ?? 0);
-  const state = getReservationState(made, now);
-  const seconds = Math.floor((Date.parse(made.reservedToDate ?? '') - now) / 1000);
+/** Returns a reservation in the columns of the mirror. Its state is computed by the registry's clock, which ends it. */
+function toReservationRow(reservation: Reservation, { registry, organizationId }: OrganizationAccess): Row {
+  const now = registry.http.localNow() + (registry.http.clockSkewMs() ?? 0);
+  const state = getReservationState(reservation, now);
+  const secondsLeft = Math.floor((Date.parse(reservation.reservedToDate ?? '') - now) / 1000);
   return {
-    ...toMirrorColumns(LISTS.reservations, made),
+    ...toMirrorColumns(LISTS.reservations, reservation),
     organization_id: organizationId,
     state_now: state,
-    seconds_left: state === 'outstanding' && seconds > 0 ? seconds : null,
-    document: made.document,
+    seconds_left: state === 'outstanding' && secondsLeft > 0 ? secondsLeft : null,
+    document: reservation.document,
   };
 }
 
 /**
- * Most of what an app does itself is followed by no webhook, so the mirror is told to read again.
- * The write has been done by now: whatever fails here must not make it look undone.
+ * Enqueues a read of the organization, because the registry sends no webhook for most writes of an app. A failure is only
+ * printed: the write has succeeded and must not look as if it had failed.
  */
-async function lookAgain(context: CommandContext, installationId: string): Promise<void> {
+async function requestRead(context: CommandContext, installationId: string): Promise<void> {
   try {
     await (await context.openInbox()).enqueue([createInstallationJob(installationId, null, 'person')]);
     context.printNotice('The mirror will show it after the next read by a worker.');

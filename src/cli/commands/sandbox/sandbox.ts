@@ -8,8 +8,8 @@ import { writeStdout } from '../../io.js';
 import { defineChoice, makeRequired, defineText, defineTextList, defineParsedText } from '../../options.js';
 import { toJson } from '../../output/formats.js';
 import { getValueAtPath } from '../../value-at-path.js';
-import { envLine } from '../demo/settings.js';
-import { reachSandbox, SANDBOX_URL } from './reach.js';
+import { formatSetting } from '../demo/settings.js';
+import { connectToSandbox, SANDBOX_URL_OPTION } from './connect.js';
 import { START } from './start.js';
 
 const RECEIVER = 'http://127.0.0.1:8080';
@@ -22,11 +22,11 @@ const app = defineCommand({
     permission: defineTextList('name', `permissions to request: ${PERMISSION_NAMES.join(', ')}`),
     webhookUrl: defineText('url', `URL for its webhooks (default: ${RECEIVER}/webhooks)`),
     webhookSecret: defineText('text', 'secret that signs its webhooks (default: random)'),
-    url: SANDBOX_URL,
+    url: SANDBOX_URL_OPTION,
   },
   examples: ['carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env'],
   run: async (context, { name, permission: permissions, webhookUrl, webhookSecret, url: named }) => {
-    const { url, control } = await reachSandbox(context, named);
+    const { url, control } = await connectToSandbox(context, named);
     const secret = webhookSecret ?? randomBytes(32).toString('hex');
     const status = await control('GET', '/status');
     const profile = getValueAtPath(status, 'profile');
@@ -45,7 +45,8 @@ const app = defineCommand({
       REGISTRY_PRIVATE_KEY_FILE: resolve(String(getValueAtPath(made, 'privateKeyFile'))),
       WEBHOOK_SECRETS: secret,
     };
-    for (const [key, value] of Object.entries(settings)) await writeStdout(context.io, envLine(key, value));
+    for (const [key, value] of Object.entries(settings))
+      await writeStdout(context.io, formatSetting(key, value));
     if (typeof profile === 'string') context.printNotice(`The sandbox uses the profile ${profile}.`);
     context.printNotice(
       `Next: carbon-mirror install-url ${String(getValueAtPath(made, 'nameId'))} --env-file FILE`,
@@ -63,7 +64,7 @@ const call = defineCommand({
     method: makeRequired(defineChoice('method', 'HTTP method', METHODS)),
     path: makeRequired(defineText('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
   },
-  options: { data: defineParsedText('json', 'request body', readJson), url: SANDBOX_URL },
+  options: { data: defineParsedText('json', 'request body', readJson), url: SANDBOX_URL_OPTION },
   examples: [
     'carbon-mirror sandbox call GET /organizations',
     `carbon-mirror sandbox call POST /installations --data '{"appId":"ID","organizationId":"ID"}'`,
@@ -75,7 +76,7 @@ const call = defineCommand({
   run: async (context, { method, path, data, url }) => {
     if (!path.startsWith('/'))
       throw createUsageError(`Expected a path such as /organizations, got "${path}".`);
-    const { control } = await reachSandbox(context, url);
+    const { control } = await connectToSandbox(context, url);
     const answer = await control(method, path, data);
     await writeStdout(context.io, `${toJson(answer, 2)}\n`);
   },

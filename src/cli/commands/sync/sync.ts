@@ -38,25 +38,33 @@ export const SYNC = defineCommand({
     'carbon-mirror sync --full --json',
   ],
   run: async (context, typed) => {
-    const { askForSync, follow } = await import('./work.js');
-    const { io, format, openReader, printRows, printJson, printLines, printNotice } = context;
+    const { enqueueSync: askForSync, followJobs: follow } = await import('./jobs.js');
+    const {
+      io,
+      format,
+      openReader: reader,
+      printRows: rows,
+      printJson: value,
+      printLines,
+      printNotice,
+    } = context;
     const interrupted = io.createInterruptSignal();
     const startedAt = io.now();
     const asked = await askForSync(context, typed);
     const { jobs, by } = await follow(context, asked, interrupted);
     const resources = typed.resource === undefined ? ALL : [typed.resource];
-    const synced = await readSynced(await openReader(), asked, resources);
+    const synced = await readSynced(await reader(), asked, resources);
     const failures = jobs.filter(({ state }) => state !== 'done');
     const seconds = (io.now() - startedAt) / 1000;
-    if (format === 'json') await printJson({ by, seconds, resources: synced, failures });
+    if (format === 'json') await value({ by, seconds, resources: synced, failures });
     else if (synced.length > 0) {
       const shown = countOrganizations(synced) < 2 ? synced : synced.filter(isWorthShowing);
       const told = shown.map(row => ({ ...row, state: wordsOf(row) }));
-      if (told.length > 0) await printRows(SYNCED_COLUMNS, told, SHAPE);
+      if (told.length > 0) await rows(SYNCED_COLUMNS, told, SHAPE);
       await printLines(describeSynced(synced));
     }
     demandWhole(failures, synced, typed.organization);
-    if (synced.length === 0 && typed.resource === 'members' && (await countKnown(await openReader())) > 0)
+    if (synced.length === 0 && typed.resource === 'members' && (await countKnown(await reader())) > 0)
       throw createCheckError(
         'Members were not read, because they are not mirrored.',
         'Set MIRROR_MEMBERS=on to mirror them.',

@@ -198,7 +198,10 @@ const ROWS_AT_ONCE = 1_000;
 type Looked = (rows: number) => void;
 
 /** Rows, past ones included, with a column that is not what their document says. */
-export async function findUnderived(reader: Reader, looked: Looked = () => undefined): Promise<Broken[]> {
+export async function findContradictedRows(
+  reader: Reader,
+  looked: Looked = () => undefined,
+): Promise<Broken[]> {
   const broken: Broken[] = [];
   for (const table of DERIVED_TABLES) broken.push(...(await findIn(reader, table, looked)));
   return broken;

@@ -38,7 +38,7 @@ export const VERIFY = defineCommand({
   ],
   run: async (context, { againstRegistry, evidence, key, since }) => {
     if (evidence !== undefined) {
-      const { checkFolder } = await import('../evidence/check.js');
+      const { verifyEvidenceFolder: checkFolder } = await import('../evidence/check.js');
       return await checkFolder(context, evidence, [key ?? '', ...(since === undefined ? [] : [since])]);
     }
     if (key !== undefined || since !== undefined)
@@ -97,17 +97,20 @@ function describeSealed({ leaves, covered, waiting, erased, removed, syncsKeptSi
 }
 
 /** What contradicts itself, whoever is asked. */
-async function check({ io, requireMirror, openReader, openPdfs }: CommandContext, interrupted: AbortSignal) {
-  const { findUnderived } = await import('./compare.js');
-  const reader = await openReader();
+async function check(
+  { io, requireMirror: location, openReader: open, openPdfs: pdfs }: CommandContext,
+  interrupted: AbortSignal,
+) {
+  const { findContradictedRows: findUnderived } = await import('./compare.js');
+  const reader = await open();
   let rows = 0;
   const broken: readonly Broken[] = [
-    ...(await requireMirror().engine.findBroken(io.now())),
+    ...(await location().engine.findBroken(io.now())),
     ...(await findUnderived(reader, looked => void (rows += looked))),
     ...(await findChangedTexts(reader)),
   ];
   const findings = await countFindings(reader);
-  const { checked, faults } = await verifyCertificateFiles(reader, await openPdfs(), interrupted);
+  const { checked, faults } = await verifyCertificateFiles(reader, await pdfs(), interrupted);
   const inRows = broken.map(({ law, where, count = 1 }) => ({ check: law, where, fault: 'broken', count }));
   const inFiles = faults.map(({ file, fault }) => ({ check: 'certificates', where: file, fault }));
   return { rows, findings, files: checked, faults: [...inRows, ...inFiles] };

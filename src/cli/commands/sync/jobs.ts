@@ -21,16 +21,16 @@ import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../registry/http/mask.js';
 
-interface Wanted {
+interface SyncSelection {
   readonly organization: string | undefined;
   readonly resource: string | undefined;
   readonly full: boolean;
 }
 
 /** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
-export async function askForSync(
+export async function enqueueSync(
   context: CommandContext,
-  { organization, resource, full }: Wanted,
+  { organization, resource, full }: SyncSelection,
 ): Promise<Asked> {
   const { io, printNotice } = context;
   const isConfigured = findRegistrySettings(io.env).length > 0;
@@ -59,8 +59,8 @@ const POLL_MS = 200;
 const NOBODY_AFTER_MS = 1500;
 
 /** Watch the jobs to their end; where nobody takes them, do them here. */
-export async function follow(context: CommandContext, asked: Asked, interrupted: AbortSignal) {
-  const { io, requireMirror } = context;
+export async function followJobs(context: CommandContext, asked: Asked, interrupted: AbortSignal) {
+  const { io, requireMirror: location } = context;
   const reader = await context.openReader();
   let idleSince: number | null = null;
   let own: RunningProcess | null = null;
@@ -73,7 +73,7 @@ export async function follow(context: CommandContext, asked: Asked, interrupted:
       const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
       idleSince = idle ? (idleSince ?? io.now()) : null;
       if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
-        demandRoom(requireMirror());
+        demandRoom(location());
         own ??= await startOwnWorker(context);
       }
       const pause = sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
@@ -115,8 +115,12 @@ function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
 }
 
 /** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
-  const settings = await readSettings(requireMirror().env, 'work');
+async function startOwnWorker({
+  io,
+  requireMirror: location,
+  printNotice,
+}: CommandContext): Promise<RunningProcess> {
+  const settings = await readSettings(location().env, 'work');
   const mask = createMask([settings.privateKey]);
   const log = createLog({ level: 'silent', mask, now: io.now, pretty: false });
   printNotice('No worker is running: reading in this process.');

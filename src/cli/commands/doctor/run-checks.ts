@@ -10,9 +10,9 @@ import { describeDatabaseDamage, createSecretMask } from '../../errors/explain-e
 import { findExposures } from '../../exposures.js';
 import { checkOlderCopies } from '../../older-copies.js';
 import { formatReceiverUrl } from '../../loopback.js';
-import { MIRROR_CHECKS } from './mirror.js';
-import { describeCreation, isBeingCreated } from '../demo/sandbox.js';
-import { checkRegistry } from './registry.js';
+import { MIRROR_CHECKS } from './mirror-checks.js';
+import { describeDemoCreation, isDemoBeingCreated } from '../demo/sandbox.js';
+import { checkRegistry } from './registry-checks.js';
 import { createHash, createPublicKey } from 'node:crypto';
 import { readPrivateKey } from '../../../registry/auth/private-key.js';
 import type { Environment } from '../../../app/config/setting.js';
@@ -23,10 +23,10 @@ import { request } from 'node:http';
 import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER } from '../../../app/heartbeats.js';
 
 /** What is in order and what is not, and what to do about it: without a secret, wherever one stands. */
-export async function examine(context: CommandContext): Promise<Finding[]> {
+export async function runDoctorChecks(context: CommandContext): Promise<Finding[]> {
   const hide = createSecretMask(context.findMirror().env);
   const all: Finding[] = [];
-  for await (const each of look(context))
+  for await (const each of runChecks(context))
     all.push({ ...each, found: hide(each.found), todo: each.todo && hide(each.todo) });
   return all;
 }
@@ -35,17 +35,14 @@ export async function examine(context: CommandContext): Promise<Finding[]> {
 const FOREIGN = 'DATABASE_URL names a PostgreSQL that is not used, because it may belong to another program';
 const TO_USE_IT = 'To store the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up';
 
-async function* look(context: CommandContext): AsyncGenerator<Finding> {
-  const { isDemo, engine, env } = context.findMirror();
-  if (await isBeingCreated(context.findMirror())) {
-    yield warn('mirror', describeCreation(context.findMirror()), 'Try again in a moment.');
+async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
+  const { isDemo: demo, engine, env } = context.findMirror();
+  if (await isDemoBeingCreated(context.findMirror())) {
+    yield warn('mirror', describeDemoCreation(context.findMirror()), 'Try again in a moment.');
     return;
   }
   const real = engine.findMissing() === null ? 'a real mirror' : 'the settings expect a real mirror';
-  yield ok(
-    'mirror',
-    isDemo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`,
-  );
+  yield ok('mirror', demo ? `the demo in ${engine.location}: made-up data` : `${real} in ${engine.location}`);
   if (/^postgres(ql)?:/.test(env['DATABASE_URL'] ?? '') && !hasDatabaseUrl(env))
     yield { ...ok('mirror', FOREIGN), todo: TO_USE_IT };
   const work = yield* checkSettings(env);
@@ -60,16 +57,16 @@ async function* look(context: CommandContext): AsyncGenerator<Finding> {
 
 /** What can be seen without asking anybody. Answers which receivers store there, as far as that can be read. */
 async function* checkStore(
-  { io, requireMirror, openReader }: CommandContext,
+  { io, requireMirror: location, openReader: open }: CommandContext,
   work: WorkSettings | null,
 ): AsyncGenerator<Finding, Receivers> {
   try {
-    yield* requireMirror().engine.examine();
-    const [now, reader] = [io.now(), await openReader()];
+    yield* location().engine.examine();
+    const [now, reader] = [io.now(), await open()];
     const status = await readStatus(reader, now);
     for (const check of Object.values(MIRROR_CHECKS))
       yield* [await check({ reader, now, status, work })].flat();
-    yield* await checkSealing({ io, requireMirror });
+    yield* await checkSealing({ io, requireMirror: location });
     return await readProcesses(reader, 'receive');
   } catch (error) {
     yield describeUnreadable(error);

@@ -1,0 +1,183 @@
+import { readSettings } from '../../../app/config/config.js';
+import { createLog } from '../../../app/log.js';
+import { startReceiver } from '../../../app/receive.js';
+import { openInOrder } from '../../../app/shutdown.js';
+import { startWorker } from '../../../app/work.js';
+import { createInstallationJob } from '../../../inbox/job.js';
+import type { InboxPort } from '../../../inbox/port.js';
+import { createMask } from '../../../registry/http/mask.js';
+import type { Sandbox } from '../../../sandbox/start.js';
+import type { Engine } from '../../../store/engine.js';
+import { WEBHOOK_PATH } from '../../../webhook/pages.js';
+import type { Io } from '../../io.js';
+
+const DAY_MS = 86_400_000;
+const DAYS_PER_MONTH = 30;
+export const HISTORY_MONTHS = 6;
+const FIRST_DAY = HISTORY_MONTHS * DAYS_PER_MONTH;
+
+/** Events of the history, oldest first. Organizations are given by their place in the order of their names. */
+const HISTORY_EVENTS: readonly (readonly [daysAgo: number, act: (market: MarketActions) => unknown])[] = [
+  [172, market => market.sell(0, 4000, 'Nordlys Ferries AS')],
+  [165, market => market.sell(1, 1250, 'Brightwater Foods Ltd')],
+  [143, market => market.deposit(0, 6000)],
+  [137, market => market.sell(0, 1800, 'Kestrelwood Hotels B.V.')],
+  [128, market => market.transfer(1, 0, 1500)],
+  [112, market => market.sell(2, 2200, 'Quillford Logistics GmbH')],
+  [108, market => market.restateNewest('Quillford Freight GmbH')],
+  [104, market => market.sell(0, 3500, 'Aurelia Airways S.A.')],
+  [91, market => market.readAll()],
+  [83, market => market.suspend(3)],
+  [76, market => market.sell(1, 750, 'Larkmere Paper Oy')],
+  [69, market => market.unsuspend(3)],
+  [54, market => market.sell(0, 2800, 'Nordlys Ferries AS')],
+  [48, market => market.dropNextWebhook()],
+  [47, market => market.sell(2, 1200, 'Thistledown Bakeries ApS')],
+  [31, market => market.readAll()],
+  [24, market => market.deposit(1, 4500)],
+  [17, market => market.sell(1, 1000, 'Havenport Insurance Inc.')],
+  /** Half an hour ago, so that pacing does not delay the reads of the last three events. */
+  [0.02, market => market.sell(0, 1600, 'Solvanna Ceramics Pvt.')],
+  [0, market => market.reserveAndRead(0, 250)],
+  [0, market => market.reserveAndRead(1, 40)],
+  [0, market => market.readAll()],
+];
+
+type MarketActions = ReturnType<typeof createMarketActions>;
+
+/** Creates the actions of organizations that make up the history. `place` is an organization's place by name, from 0. */
+function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: string) {
+  const { installations, reservations, credits, deliveries, retirements, store } = registry;
+  const organizations = registry.organizations
+    .listAll()
+    .toSorted((left, right) => (left.fullName < right.fullName ? -1 : 1));
+  const appInstallations = installations.listAll().filter(installation => installation.appId === appId);
+  const getOrganizationId = (place: number) => organizations[place]?.id ?? '';
+  const getInstallationId = (place: number) =>
+    appInstallations.find(({ organization }) => organization.id === getOrganizationId(place))?.id ?? '';
+
+  /** Returns an ex-post credit with enough tonnes, another one after each reservation. */
+  function chooseCredit(place: number, account: 'warehouse' | 'inventory', tonnes: number): string {
+    const { accounts, tables } = store;
+    const sufficient = accounts
+      .listHoldings(getOrganizationId(place), account)
+      .filter(
+        row => row.amountMicro >= tonnes * 1e6 && tables.credits.getOrThrow(row.creditId).type === 'exPost',
+      );
+    const holding = sufficient[tables.reservations.count() % sufficient.length];
+    if (holding === undefined)
+      throw new Error(`no ${account} credit of ${tonnes} t at ${getOrganizationId(place)}`);
+    return holding.creditId;
+  }
+
+  function reserve(place: number, amount: number) {
+    const creditId = chooseCredit(place, 'warehouse', amount);
+    return reservations.reserve(getOrganizationId(place), appId, { creditId, amount });
+  }
+
+  /** Reserves credits and retires or transfers them at once. */
+  function moveCredits(place: number, tonnes: number, action: 'retire' | 'transfer', body: object): void {
+    const { id } = reserve(place, tonnes);
+    reservations.finish(getOrganizationId(place), appId, { id, action, body });
+  }
+
+  return {
+    /** Reserves credits and enqueues a read, because the registry sends no webhook for a reservation. */
+    reserveAndRead: (place: number, amount: number) => {
+      reserve(place, amount);
+      return inbox.enqueue([
+        createInstallationJob(getInstallationId(place), getOrganizationId(place), 'person'),
+      ]);
+    },
+    sell: (place: number, tonnes: number, beneficiaryName: string) =>
+      moveCredits(place, tonnes, 'retire', { retirementData: { beneficiaryName, reason: 'Compliance' } }),
+    transfer: (fromPlace: number, toPlace: number, tonnes: number) =>
+      moveCredits(fromPlace, tonnes, 'transfer', { receiverId: getOrganizationId(toPlace) }),
+    deposit: (place: number, amount: number) =>
+      credits.deposit(getOrganizationId(place), {
+        creditId: chooseCredit(place, 'inventory', amount),
+        amount,
+      }),
+    /** Changes the beneficiary of the newest retirement at the registry, without a webhook. */
+    restateNewest: (beneficiary: string) => {
+      for (const { id } of store.tables.retirements.listNewest(1))
+        retirements.changeDetails(id, { beneficiary, reason: 'Compliance' });
+    },
+    dropNextWebhook: () => deliveries.changeSettings({ drop: 1 }),
+    suspend: (place: number) => installations.suspend(getInstallationId(place)),
+    unsuspend: (place: number) => installations.unsuspend(getInstallationId(place)),
+    /** Enqueues a scheduled read of every installation, which also finds changes without a webhook. */
+    readAll: () =>
+      inbox.enqueue(
+        appInstallations.map(({ id, organization }) =>
+          createInstallationJob(id, organization.id, 'schedule'),
+        ),
+      ),
+  };
+}
+
+/** Creates a clock that runs a number of days behind the real one, at first six months. */
+export function createHistoryClock(now: () => number) {
+  let delayMs = FIRST_DAY * DAY_MS;
+  return {
+    now: () => now() - delayMs,
+    setDaysAgo: (daysAgo: number) => {
+      delayMs = daysAgo * DAY_MS;
+    },
+  };
+}
+
+export interface HistoryOptions {
+  readonly engine: Engine;
+  readonly env: Io['env'];
+  readonly sandbox: Sandbox;
+  readonly appId: string;
+  readonly clock: ReturnType<typeof createHistoryClock>;
+  /** Installs the app on the organizations. */
+  readonly install: () => void;
+  readonly stopping: AbortSignal;
+  /** Called when each month begins; the first month is 1. */
+  readonly onMonth: (month: number) => void;
+}
+
+/**
+ * Plays six months of history within seconds: the real receiver and worker run on a clock in the past and without a rate
+ * limit, and after each event the mirror reads what changed. The clock ends at the present, also after a failure.
+ */
+export async function playHistory(options: HistoryOptions): Promise<void> {
+  const { engine, env, sandbox, appId, clock, stopping, onMonth } = options;
+  const { apps, deliveries } = sandbox.registry;
+  const { now } = clock;
+  const tools = { now, log: createLog({ level: 'silent', mask: createMask([]), now, pretty: false }) };
+  const settings = { ...env, PORT: '0', OPERATIONS_PORT: '', REGISTRY_REQUESTS_PER_SECOND: '10000' };
+  await openInOrder(async shutdown => {
+    shutdown.add(() => clock.setDaysAgo(0));
+    const { inbox, close } = await engine.openWriters(now);
+    shutdown.add(close);
+    const receive = await startReceiver(await readSettings(settings, 'receive'), tools);
+    shutdown.add(() => receive.stop());
+    const work = await startWorker({ ...(await readSettings(settings, 'work')), syncSchedule: null }, tools);
+    shutdown.add(() => work.stop());
+    const waitUntilRead = async () => {
+      await deliveries.waitUntilSettled();
+      await work.sync.idle();
+    };
+    apps.change(appId, { webhookUrl: `http://127.0.0.1:${receive.port}${WEBHOOK_PATH}` });
+    let month = 1;
+    onMonth(month);
+    options.install();
+    await waitUntilRead();
+    const market = createMarketActions(sandbox, inbox, appId);
+    for (const [daysAgo, act] of HISTORY_EVENTS) {
+      if (stopping.aborted) break;
+      while (month < HISTORY_MONTHS && month * DAYS_PER_MONTH <= FIRST_DAY - daysAgo) {
+        month += 1;
+        onMonth(month);
+      }
+      clock.setDaysAgo(daysAgo);
+      await act(market);
+      await waitUntilRead();
+    }
+    await shutdown.close();
+  });
+}

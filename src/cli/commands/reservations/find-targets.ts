@@ -1,0 +1,64 @@
+import { readByName } from '../../../query/lists/find.js';
+import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
+import { LISTS } from '../../../resources/lists.js';
+import type { CommandContext } from '../../context.js';
+import { createUsageError } from '../../exit.js';
+import { findInstallationOfOrganization, findRowsByName } from '../../find/find-rows.js';
+
+/** The registry as the app may use it for one organization. */
+export interface OrganizationAccess {
+  readonly registry: RegistryClient;
+  readonly organization: OrganizationClient;
+  readonly organizationId: string;
+  readonly installationId: string;
+}
+
+/** Connects to the registry as the app that is installed on the organization with this id or name. */
+export async function connectToOrganization(
+  context: CommandContext,
+  organizationName: string,
+): Promise<OrganizationAccess> {
+  const registry = await context.connectRegistry();
+  const reader = await context.openReader();
+  const { id: installationId, organizationId } = await findInstallationOfOrganization(
+    reader,
+    organizationName,
+  );
+  const organization = registry.organization(installationId, organizationId);
+  return { registry, organization, organizationId, installationId };
+}
+
+/** Completes the start of a credit id from the organization's warehouse; returns the text itself if no id starts so. */
+export async function findCreditId(
+  context: CommandContext,
+  text: string,
+  organizationId: string,
+): Promise<string> {
+  const reader = await context.openReader();
+  const owner = { organizationId };
+  const read = async (id: string) => await readByName(reader, LISTS.warehouse, id, owner);
+  const [credit] = await findRowsByName(reader, LISTS.warehouse, text, read, owner);
+  return String(credit?.['credit_id'] ?? text);
+}
+
+/**
+ * Completes the start of a reservation id from the mirror, and returns the id with the organization it belongs to. Throws
+ * if the organization is neither given nor known.
+ */
+export async function findReservation(
+  context: CommandContext,
+  text: string,
+  organization: string | undefined,
+) {
+  const reader = await context.openReader();
+  const read = async (id: string) => await readByName(reader, LISTS.reservations, id);
+  const rows = await findRowsByName(reader, LISTS.reservations, text, read);
+  const [row] = rows;
+  const knownOwner = rows.length === 1 ? String(row?.['organization_id']) : null;
+  const owner = organization ?? knownOwner;
+  if (owner !== null) return { id: String(row?.['id'] ?? text), organization: owner };
+  throw createUsageError(
+    `The mirror ${rows.length === 0 ? 'does not know' : 'knows several organizations with'} "${text}".`,
+    'Name its organization with --organization ID.',
+  );
+}
