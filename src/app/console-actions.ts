@@ -47,7 +47,7 @@ export function createConsoleActions(
       comparison &&
       (() => {
         log.info({ act: 'compare' }, 'a person asked in the console');
-        comparison.begin();
+        comparison.start();
       }),
   };
 }

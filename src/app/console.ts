@@ -54,7 +54,7 @@ export function startConsole(
     const comparison = setup.compare === null ? null : createComparison(setup.compare, now);
     shutdown.add(async () => comparison?.stop());
     const look = async (): Promise<string> =>
-      JSON.stringify([await readers.use(reader => readPulse(reader, now())), comparison?.told()]);
+      JSON.stringify([await readers.withReader(reader => readPulse(reader, now())), comparison?.getStatus()]);
     await look();
     const changes = createLiveUpdates({
       readState: look,
@@ -66,7 +66,7 @@ export function startConsole(
     const app = createConsole({
       readers,
       now,
-      changes,
+      liveUpdates: changes,
       hostNames: setup.hostNames,
       actions,
       demoActions:
@@ -74,13 +74,13 @@ export function startConsole(
       comparison,
       webhookUrl: setup.webhookUrl,
       version: setup.version,
-      asking: setup.sqlAccess,
-      pdfs: { open: pdfs.open, inspect: file => setup.inspectPdf(pdfs, file) },
-      contradicted: contradictedColumns,
-      sealedIn: setup.findSealedIn,
+      sql: setup.sqlAccess,
+      certificateFiles: { openFile: pdfs.open, inspectFile: file => setup.inspectPdf(pdfs, file) },
+      findContradictedColumns: contradictedColumns,
+      describeCheckpoint: setup.findSealedIn,
       keys: createVisitorKeys({ secret: setup.secret, now }),
       port: () => listening.port,
-      failed: error => log.error({ err: error }, 'a page could not be made'),
+      onFailure: error => log.error({ err: error }, 'a page could not be made'),
     });
     const open = (port: number): Promise<HttpListener> => listenForPeople(app, { host: LOOPBACK, port });
     const listening = await (setup.mayUseNextPort

@@ -37,7 +37,7 @@ export function saveConsoleAddress(location: MirrorFolder, address: ConsoleAddre
 /** Creates a link that signs in one browser, once. */
 export function createSignInLink({ port, secret }: ConsoleAddress, { now }: Pick<Io, 'now'>): string {
   const keys = createVisitorKeys({ secret: Buffer.from(secret, 'hex'), now });
-  return `${formatConsoleUrl(port)}/?key=${keys.mint()}`;
+  return `${formatConsoleUrl(port)}/?key=${keys.createSignInKey()}`;
 }
 
 export function formatConsoleUrl(port: number): string {

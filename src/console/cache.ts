@@ -1,14 +1,17 @@
-/** Caches one result for `forMs` and for as long as the key stays the same. Concurrent calls share one read; a failed read is not cached. */
-export function createCache<T>(forMs: number) {
-  let known: { readonly at: number; readonly key: string; readonly answer: Promise<T> } | null = null;
+/**
+ * Creates a cache of one result, kept for `lifetimeMs` and while the key stays the same.
+ * Concurrent calls share one read. A failed read is not cached.
+ */
+export function createCache<T>(lifetimeMs: number) {
+  let cached: { readonly at: number; readonly key: string; readonly result: Promise<T> } | null = null;
 
   return async (now: number, key: string, read: () => Promise<T>): Promise<T> => {
-    const isOld = known !== null && (now < known.at || now - known.at >= forMs);
-    if (known === null || isOld || known.key !== key) known = { at: now, key, answer: read() };
+    const hasExpired = cached !== null && (now < cached.at || now - cached.at >= lifetimeMs);
+    if (cached === null || hasExpired || cached.key !== key) cached = { at: now, key, result: read() };
     try {
-      return await known.answer;
+      return await cached.result;
     } catch (error) {
-      known = null;
+      cached = null;
       throw error;
     }
   };

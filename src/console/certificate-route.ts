@@ -5,19 +5,19 @@ import { allowOwnFrame } from './guard/headers.js';
 import type { CertificateFileAccess } from './page.js';
 import type { ReaderPool } from './reader-pool.js';
 
-/** Serves certificate files that a current or past row names, and no others. */
+/** Adds the route that serves certificate files. A file is served only if a current or past row names it. */
 export function addCertificateRoute(
   app: Express,
   readers: ReaderPool,
-  pdfs: CertificateFileAccess,
+  certificateFiles: CertificateFileAccess,
   responder: Responder,
 ): void {
   app.get('/certificates/:file', async (request: Request, response: Response, next: NextFunction) => {
     const { file = '' } = getPathParameters(request);
-    const named = await readers.use(reader => isNamed(reader, file));
-    const body = named ? await pdfs.open(file) : null;
-    if (body === null) return next();
+    const isInRow = await readers.withReader(reader => isNamed(reader, file));
+    const content = isInRow ? await certificateFiles.openFile(file) : null;
+    if (content === null) return next();
     response.set({ 'content-type': 'application/pdf', 'content-disposition': 'inline', ...allowOwnFrame() });
-    return await responder.stream(response, body);
+    return await responder.sendStream(response, content);
   });
 }

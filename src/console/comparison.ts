@@ -16,9 +16,16 @@ interface UncomparedList {
   readonly reason: string | null;
 }
 
-/** Compares every row with the registry and reports what it is reading. Throws an error whose message is a sentence. */
-export type Compare = (tell: (reading: string) => void, stopping: AbortSignal) => Promise<ComparisonResult>;
+/**
+ * Compares every row with the registry, and calls `onListStarted` with the name of each list that it reads.
+ * Throws an error whose message is a sentence.
+ */
+export type Compare = (
+  onListStarted: (list: string) => void,
+  signal: AbortSignal,
+) => Promise<ComparisonResult>;
 
+/** The comparison in progress and the last finished one. */
 interface ComparisonStatus {
   readonly running: {
     readonly since: string;
@@ -27,41 +34,46 @@ interface ComparisonStatus {
   } | null;
   readonly finished: {
     readonly at: string;
-    readonly outcome: ComparisonResult | { readonly fault: string };
+    readonly outcome: ComparisonOutcome;
   } | null;
 }
 
+/** The result of a comparison, or why it failed. */
+export type ComparisonOutcome = ComparisonResult | { readonly fault: string };
+
 export type Comparison = ReturnType<typeof createComparison>;
 
-/** Runs one comparison at a time and remembers the last result until the console stops. */
+/** Creates the comparison of a console. It runs once at a time, and its last result is kept until the console stops. */
 export function createComparison(compare: Compare, now: () => number) {
   const stopping = new AbortController();
-  const instant = () => new Date(now()).toISOString();
-  let told: ComparisonStatus = { running: null, finished: null };
-  let work: Promise<void> = Promise.resolve();
+  const formatNow = () => new Date(now()).toISOString();
+  let status: ComparisonStatus = { running: null, finished: null };
+  let currentRun: Promise<void> = Promise.resolve();
 
   async function run(): Promise<void> {
-    const since = instant();
+    const since = formatNow();
     let lists = 0;
-    const tell = (reading: string | null) => {
-      told = { ...told, running: { since, lists, reading } };
+    status = { ...status, running: { since, lists, reading: null } };
+    const onListStarted = (reading: string): void => {
       lists += 1;
+      status = { ...status, running: { since, lists, reading } };
     };
-    tell(null);
-    const outcome = await compare(tell, stopping.signal).catch((error: unknown) => ({
+    const outcome = await compare(onListStarted, stopping.signal).catch((error: unknown) => ({
       fault: error instanceof Error ? error.message : String(error),
     }));
-    told = { running: null, finished: { at: instant(), outcome } };
+    status = { running: null, finished: { at: formatNow(), outcome } };
   }
 
   return {
-    begin: (): void => {
-      if (told.running === null && !stopping.signal.aborted) work = run();
+    /** Starts a comparison, unless one is running or the console is stopping. */
+    start: (): void => {
+      if (status.running === null && !stopping.signal.aborted) currentRun = run();
     },
-    told: (): ComparisonStatus => told,
+    getStatus: (): ComparisonStatus => status,
+    /** Aborts a running comparison and waits for its end. */
     stop: async (): Promise<void> => {
       stopping.abort();
-      await work;
+      await currentRun;
     },
   };
 }

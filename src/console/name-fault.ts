@@ -4,11 +4,11 @@ import type { Reader } from '../store/contract/reader.js';
 import { cleanText } from '../text/clean-text.js';
 import type { PageFault } from './page.js';
 
-/** Describes a wrong filter value, with the values that are near. */
+/** Describes a wrong filter value, with the values that it may mean. */
 export function describeFilterFault(fault: FilterFault): string {
   if (!('candidates' in fault) || fault.candidates.length === 0) return cleanText(fault.fault);
   const { isMissing, candidates } = fault;
-  return `${fault.fault} ${isMissing ? 'Near' : 'It fits'}: ${candidates.join('; ')}.`;
+  return `${fault.fault} ${isMissing ? 'Similar' : 'Matches'}: ${candidates.join('; ')}.`;
 }
 
 /** Returns the id of the organization that the URL names; null if it names none. */
@@ -18,6 +18,6 @@ export async function findChosenOrganization(
 ): Promise<string | PageFault | null> {
   const text = query.get('organization_id') || null;
   if (text === null) return null;
-  const found = await findOrganization(reader, text);
-  return 'id' in found ? found.id : { fault: describeFilterFault(found) };
+  const result = await findOrganization(reader, text);
+  return 'id' in result ? result.id : { fault: describeFilterFault(result) };
 }

@@ -3,15 +3,15 @@ import type { Row } from '../store/contract/tables.js';
 import type { Comparison } from './comparison.js';
 import type { Html } from './components/html.js';
 
-/** Reads certificate files. */
+/** Access to the stored certificate files. */
 export interface CertificateFileAccess {
   /** Opens a file; null if it does not exist or the name is not valid. */
-  readonly open: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
+  readonly openFile: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
   /** Computes the checksum of a file; null if it does not exist. */
-  readonly inspect: (file: string) => Promise<{ readonly sha256: string } | null>;
+  readonly inspectFile: (file: string) => Promise<{ readonly sha256: string } | null>;
 }
 
-/** What all pages share. */
+/** Settings and services that every page receives. */
 export interface PageEnvironment {
   /** URL to which the registry sends webhooks; null if unknown. */
   readonly webhookUrl: string | null;
@@ -20,9 +20,9 @@ export interface PageEnvironment {
   /** Null if the console has no registry credentials. */
   readonly comparison: Comparison | null;
   /** Returns the columns of a row that contradict its stored JSON. */
-  readonly contradicted: (table: string, row: Row) => readonly string[];
+  readonly findContradictedColumns: (table: string, row: Row) => readonly string[];
   /** Describes the checkpoint that covers a row version; null if evidence is off. */
-  readonly sealedIn: (version: number) => Promise<string | null>;
+  readonly describeCheckpoint: (version: number) => Promise<string | null>;
 }
 
 /** A request for a page. */
@@ -37,7 +37,7 @@ export interface PageRequest extends PageEnvironment {
   /** Origin of the URL that the browser uses. */
   readonly origin: string;
   readonly isDemo: boolean;
-  readonly inspect: CertificateFileAccess['inspect'];
+  readonly inspectFile: CertificateFileAccess['inspectFile'];
   /** Parameters of the path, such as the id of a row. */
   readonly params: Readonly<Record<string, string>>;
 }
@@ -50,7 +50,7 @@ export interface PageContent {
   /** Renders the slow part, which is sent after the body. */
   readonly renderRest?: () => Promise<Html>;
   /** Whether a browser without JavaScript reloads the page every two seconds. */
-  readonly refreshes?: boolean;
+  readonly reloadsWithoutScript?: boolean;
 }
 
 /** A file to download, as a stream. */
@@ -60,20 +60,23 @@ export interface FileContent {
   readonly text: AsyncIterable<string>;
 }
 
-/** Explains in a sentence why a request was refused. */
+/** The reason why a request was refused, as a sentence. */
 export interface PageFault {
   readonly fault: string;
 }
 
-/** Sends the visitor to another URL. */
+/** A redirect to another URL of the console. */
 export interface PageRedirect {
   readonly location: string;
 }
 
-/** Names in a sentence what was not found. */
+/** A sentence that names what was not found. */
 export interface PageNotFound {
   readonly missing: string;
 }
+
+/** The answer of a page to a request. */
+export type PageResult = PageContent | FileContent | PageFault | PageRedirect | PageNotFound;
 
 export interface ConsolePage {
   readonly path: string;
@@ -81,7 +84,5 @@ export interface ConsolePage {
   readonly hasHistory?: boolean;
   /** URL parameters that the page accepts, besides `as-of`. */
   readonly parameters?: readonly string[];
-  readonly render: (
-    request: PageRequest,
-  ) => Promise<PageContent | FileContent | PageFault | PageRedirect | PageNotFound>;
+  readonly render: (request: PageRequest) => Promise<PageResult>;
 }

@@ -2,38 +2,38 @@ import PQueue from 'p-queue';
 import type { OpenReader, Reader } from '../store/contract/reader.js';
 
 export interface ReaderPool {
-  /** Lends a reader to one page. Its snapshot and its streams are not shared. */
-  use<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Lends a reader to `work` until it ends. No two works share a reader, its snapshot or its streams. */
+  withReader<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
 /** One person uses the console; further pages wait. */
-const AT_ONCE = 4;
+const MAX_READERS = 4;
 
 /** Creates a pool that opens readers on demand and keeps them for later pages. */
 export function createReaderPool(open: () => Promise<OpenReader>): ReaderPool {
-  const queue = new PQueue({ concurrency: AT_ONCE });
-  const opened: OpenReader[] = [];
-  const free: OpenReader[] = [];
+  const queue = new PQueue({ concurrency: MAX_READERS });
+  const openReaders: OpenReader[] = [];
+  const freeReaders: OpenReader[] = [];
 
-  async function openOne(): Promise<OpenReader> {
+  async function openReader(): Promise<OpenReader> {
     const reader = await open();
-    opened.push(reader);
+    openReaders.push(reader);
     return reader;
   }
 
   return {
-    use: async work =>
+    withReader: async work =>
       await queue.add(async () => {
-        const reader = free.pop() ?? (await openOne());
+        const reader = freeReaders.pop() ?? (await openReader());
         try {
           return await work(reader);
         } finally {
-          free.push(reader);
+          freeReaders.push(reader);
         }
       }),
     close: async () => {
-      for (const reader of opened.splice(0)) await reader.close();
+      for (const reader of openReaders.splice(0)) await reader.close();
     },
   };
 }

@@ -8,18 +8,133 @@ import type { FileContent, PageContent } from './page.js';
 import { html, type Html } from './components/html.js';
 import { type LayoutOptions, renderLayout, type Theme } from './components/layout.js';
 
+/** Sends pages and files to visitors. */
 export interface Responder {
-  /** Sends a page. The slow part is read while the rest is on its way. */
-  readonly page: (
+  /** Sends a page. The slow part is rendered while the rest is on its way. */
+  readonly sendPage: (
     request: Request,
     response: Response,
-    shown: PageContent,
-    how?: { readonly status?: number; readonly dated?: LayoutOptions['dated'] },
+    content: PageContent,
+    options?: { readonly status?: number; readonly history?: LayoutOptions['history'] },
   ) => Promise<void>;
-  /** Streams rows as a file. Reading stops if the visitor disconnects. */
-  readonly rows: (response: Response, sent: FileContent) => Promise<void>;
-  /** Streams a body after its headers were set. */
-  readonly stream: (response: Response, content: AsyncIterable<string | Uint8Array>) => Promise<void>;
+  /** Sends a page of one sentence with an error status. */
+  readonly sendMessage: (
+    request: Request,
+    response: Response,
+    status: number,
+    sentence: string,
+  ) => Promise<void>;
+  /** Streams a file as a download. Reading stops if the visitor disconnects. */
+  readonly sendFile: (response: Response, file: FileContent) => Promise<void>;
+  /** Streams a body whose headers are already set. */
+  readonly sendStream: (response: Response, content: AsyncIterable<string | Uint8Array>) => Promise<void>;
+}
+
+interface ResponderOptions {
+  readonly hasDemo: boolean;
+  /** Reports why a download or the slow part of a page failed. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export const COULD_NOT_BE_CREATED = 'could not be created. The log of the console has the reason.';
+
+export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
+  /** Renders the slow part of a page; a sentence in its place if that fails. */
+  async function renderRestOrFault(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
+    try {
+      return await renderRest();
+    } catch (error) {
+      onFailure(error);
+      return html`<p role="alert" class="fault">The rest of this page ${COULD_NOT_BE_CREATED}</p>`;
+    }
+  }
+
+  /** Resets the connection if reading the content fails. Over HTTP/1.0 a connection that only closes looks like the end of the file. */
+  async function* resetOnFailure<Chunk>(
+    content: AsyncIterable<Chunk>,
+    { req }: Response,
+  ): AsyncGenerator<Chunk> {
+    try {
+      yield* content;
+    } catch (error) {
+      const hasVisitorLeft = req.socket.destroyed;
+      if (!hasVisitorLeft && !(error instanceof AskError)) onFailure(error);
+      req.socket.resetAndDestroy();
+      throw error;
+    }
+  }
+
+  const sendStream: Responder['sendStream'] = async (response, content) => {
+    await pipeline(Readable.from(resetOnFailure(content, response)), response);
+  };
+
+  const sendPage: Responder['sendPage'] = async (
+    request,
+    response,
+    content,
+    { status = 200, history = null } = {},
+  ) => {
+    const { title, body, renderRest, intro = false, reloadsWithoutScript = false } = content;
+    const { searchParams: query } = new URL(request.url, ORIGIN);
+    const { beforeRest, afterRest } = renderLayout({
+      title,
+      path: request.path,
+      query,
+      body,
+      intro,
+      reloadsWithoutScript,
+      history,
+      hasDemo,
+      theme: readTheme(request),
+    });
+    response.status(status).type('html');
+    if (renderRest === undefined || request.method === 'HEAD') {
+      sendText(request, response, beforeRest.text + afterRest.text);
+      return;
+    }
+    const out = canCompress(request) ? compressInto(response) : response;
+    out.write(beforeRest.text);
+    out.end((await renderRestOrFault(renderRest)).text + afterRest.text);
+  };
+
+  return {
+    sendPage,
+    sendStream,
+    sendMessage: async (request, response, status, sentence) => {
+      const title = status === 404 ? 'Not found' : 'Error';
+      const body = html`<h1>${sentence}</h1><p><a href="/">Go to Now</a></p>`;
+      await sendPage(request, response, { title, body }, { status });
+    },
+    sendFile: async (response, { type, name, text }) => {
+      response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
+      await sendStream(response, text);
+    },
+  };
+}
+
+/** Smaller answers fit into few packets, so compressing them gains nothing. */
+const MIN_COMPRESSED_LENGTH = 4_096;
+const GZIP_HEADERS = { 'content-encoding': 'gzip', vary: 'accept-encoding' } as const;
+
+/** Sends a text, compressed if it is long and the request allows it. */
+export function sendText(request: Request, response: Response, text: string): void {
+  if (text.length <= MIN_COMPRESSED_LENGTH || !canCompress(request)) response.send(text);
+  else response.set(GZIP_HEADERS).send(gzipSync(text));
+}
+
+/**
+ * Whether the answer may be compressed: not if the URL has parameters. Otherwise an attacker who sends the visitor to
+ * chosen URLs and sees the sizes of the answers could infer the contents of rows (BREACH). No page contains a key.
+ */
+function canCompress(request: Request): boolean {
+  return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
+}
+
+/** Returns a stream that compresses into the response and flushes after each write. */
+function compressInto(response: Response): Gzip {
+  const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
+  gzip.pipe(response.set(GZIP_HEADERS));
+  return gzip;
 }
 
 /** Reads the body of a form. Our own forms are short. */
@@ -28,104 +143,12 @@ export const readFormBody: RequestHandler = express.text({
   limit: '128kb',
 });
 
-interface ResponderOptions {
-  readonly hasDemo: boolean;
-  /** Reports why the slow part of a page failed. */
-  readonly failed: (error: unknown) => void;
-}
-
-export const COULD_NOT_BE_CREATED = 'could not be created. The log of the console has the reason.';
-
-export function createResponder({ hasDemo, failed }: ResponderOptions): Responder {
-  async function renderOrExplain(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
-    try {
-      return await renderRest();
-    } catch (error) {
-      failed(error);
-      return html`<p role="alert" class="fault">The rest of this page ${COULD_NOT_BE_CREATED}</p>`;
-    }
-  }
-
-  /** Resets the connection where the content cannot be read to its end: over HTTP/1.0 a closed connection looks like the end. */
-  async function* resetOnFailure<Chunk>(
-    content: AsyncIterable<Chunk>,
-    { req }: Response,
-  ): AsyncGenerator<Chunk> {
-    try {
-      yield* content;
-    } catch (error) {
-      const hasLeft = req.socket.destroyed;
-      if (!hasLeft && !(error instanceof AskError)) failed(error);
-      req.socket.resetAndDestroy();
-      throw error;
-    }
-  }
-
-  async function stream(response: Response, content: AsyncIterable<string | Uint8Array>): Promise<void> {
-    await pipeline(Readable.from(resetOnFailure(content, response)), response);
-  }
-
-  return {
-    stream,
-    page: async (request, response, shown, { status = 200, dated = null } = {}) => {
-      const { url, path, method } = request;
-      const { title, body, renderRest, intro = false, refreshes = false } = shown;
-      const { searchParams: query } = new URL(url, ORIGIN);
-      const theme = readTheme(request);
-      const { first, last } = renderLayout({
-        title,
-        path,
-        query,
-        body,
-        intro,
-        refreshes,
-        dated,
-        hasDemo,
-        theme,
-      });
-      response.status(status).type('html');
-      if (renderRest === undefined || method === 'HEAD')
-        return sendText(request, response, first.text + last.text);
-      const out = canCompress(request) ? compressInto(response) : response;
-      out.write(first.text);
-      out.end((await renderOrExplain(renderRest)).text + last.text);
-      return undefined;
-    },
-    rows: async (response, { type, name, text }) => {
-      response.set({ 'content-type': type, 'content-disposition': `attachment; filename="${name}"` });
-      await stream(response, text);
-    },
-  };
-}
-
-/** Smaller answers fit into few packets, so compressing them gains nothing. */
-const SMALL = 4_096;
-const PACKED = { 'content-encoding': 'gzip', vary: 'accept-encoding' } as const;
-
-export function sendText(request: Request, response: Response, text: string): void {
-  if (text.length <= SMALL || !canCompress(request)) response.send(text);
-  else response.set(PACKED).send(gzipSync(text));
-}
-
-/**
- * Compresses no answer to a URL with parameters. Otherwise somebody who sends the visitor to chosen URLs and sees the
- * sizes of the answers could infer the contents of rows (BREACH). No page holds a key.
- */
-function canCompress(request: Request): boolean {
-  return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
-}
-
-/** Compresses a response and flushes after each write. */
-function compressInto(response: Response): Gzip {
-  const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
-  gzip.pipe(response.set(PACKED));
-  return gzip;
-}
-
+/** Parses the body that `readFormBody` has read. */
 export function parseForm({ body }: { readonly body?: unknown }): URLSearchParams {
   return new URLSearchParams(typeof body === 'string' ? body : '');
 }
 
+/** Returns the parameters of the path, such as the id of a row. */
 export function getPathParameters({ params }: Request): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
@@ -133,23 +156,22 @@ export function getPathParameters({ params }: Request): Record<string, string> {
 }
 
 const YEAR_MS = 31_536_000_000;
-const THEME = /(?:^|; )carbon-mirror-theme=(light|dark)(?:;|$)/;
+const THEME_COOKIE = /(?:^|; )carbon-mirror-theme=(light|dark)(?:;|$)/;
 
+/** Reads the chosen theme from the cookie. */
 function readTheme({ headers }: Request): Theme {
-  const chosen = THEME.exec(headers.cookie ?? '')?.[1];
+  const chosen = THEME_COOKIE.exec(headers.cookie ?? '')?.[1];
   return chosen === 'light' || chosen === 'dark' ? chosen : null;
 }
 
-/** Stores the chosen theme in a cookie and returns to the previous page. */
+/** Stores the chosen theme in a cookie and redirects to the previous page. */
 export const chooseTheme: RequestHandler = (request, response) => {
   const form = parseForm(request);
-  const to = URL.parse(form.get('to') ?? '/', ORIGIN);
+  const previous = URL.parse(form.get('to') ?? '/', ORIGIN);
   const theme = /^(light|dark)$/.exec(form.get('theme') ?? '')?.[0] ?? '';
   response.cookie('carbon-mirror-theme', theme, { maxAge: YEAR_MS, httpOnly: true, sameSite: 'lax' });
-  response.redirect(303, to?.origin === ORIGIN ? to.pathname.replace(/^\/+/, '/') + to.search : '/');
+  response.redirect(
+    303,
+    previous?.origin === ORIGIN ? previous.pathname.replace(/^\/+/, '/') + previous.search : '/',
+  );
 };
-
-/** Returns a page of one sentence. */
-export function createMessagePage(title: string, sentence: string): PageContent {
-  return { title, body: html`<h1>${sentence}</h1><p><a href="/">Go to Now</a></p>` };
-}

@@ -222,9 +222,9 @@ async function statementsOf(reader, path, pattern) {
     webhookUrl: null,
     version: '0.0.0',
     comparison: null,
-    inspect: async () => null,
-    contradicted: () => [],
-    sealedIn: async () => null,
+    inspectFile: async () => null,
+    findContradictedColumns: () => [],
+    describeCheckpoint: async () => null,
     origin: 'http://console',
     isDemo: false,
   };

@@ -87,7 +87,7 @@ test('nobody stumbles over anything on any page of many organizations, in light 
   const { origin, keys } = await stage();
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await openPage(browser, origin, { colorScheme });
-    await page.goto(`${origin}/?key=${keys.mint()}`);
+    await page.goto(`${origin}/?key=${keys.createSignInKey()}`);
     for (const path of some) {
       await page.goto(origin + path);
       expect.soft(await findStumbles(page), `${path}, ${colorScheme}`).toEqual([]);
@@ -105,7 +105,7 @@ test('who wants no motion gets none, and the script is small', async () => {
   const { port, keys } = await consoleStage();
   const moving = async (reducedMotion: 'reduce' | 'no-preference') => {
     const page = await openPage(browser, `http://127.0.0.1:${port}`, { reducedMotion });
-    await page.goto(`http://127.0.0.1:${port}/help?key=${keys.mint()}`);
+    await page.goto(`http://127.0.0.1:${port}/help?key=${keys.createSignInKey()}`);
     return await page.evaluate(MOVING);
   };
   expect(await moving('no-preference')).toBe(1);

@@ -29,7 +29,7 @@ interface Visitor extends Omit<ConsoleStage, 'page'> {
 async function letIn(name = '127.0.0.1'): Promise<Visitor> {
   const stage = await consoleStage({ canAct: true, now: Date.now, hostNames: [NAME] });
   const origin = `http://${name}:${stage.port}`;
-  const address = () => `${origin}/?key=${stage.keys.mint()}`;
+  const address = () => `${origin}/?key=${stage.keys.createSignInKey()}`;
   const context = await browser.newContext();
   onTestFinished(() => context.close());
   const page = await context.newPage();

@@ -143,7 +143,7 @@ long.test(
     const { port, keys } = await stage();
     const origin = `http://127.0.0.1:${port}`;
     const page = await openPage(browser, origin, { viewport: NARROW });
-    await page.goto(`${origin}/?key=${keys.mint()}`);
+    await page.goto(`${origin}/?key=${keys.createSignInKey()}`);
     const { all, hostile } = await crawl(page, origin);
     expect([...all].filter(path => !hostile.has(path)).toSorted()).toEqual(WITHOUT);
   },

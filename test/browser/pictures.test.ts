@@ -57,7 +57,7 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
       const origin = `http://127.0.0.1:${port}`;
       for (const look of LOOKS) {
         const page = await openPage(browser, origin, look);
-        await page.goto(`${origin}/?key=${keys.mint()}`);
+        await page.goto(`${origin}/?key=${keys.createSignInKey()}`);
         for (const path of IN_TROUBLE) {
           await beat();
           await page.goto(origin + path);

@@ -35,7 +35,7 @@ describe.each(TROUBLES)('a mirror in trouble: %s', kind => {
     const origin = `http://127.0.0.1:${port}`;
     for (const width of WIDTHS) {
       const page = await openPage(browser, origin, { viewport: { width, height: 800 } });
-      await page.goto(`${origin}/help?key=${keys.mint()}`);
+      await page.goto(`${origin}/help?key=${keys.createSignInKey()}`);
       for (const path of PATHS) {
         await beat();
         await page.goto(origin + path);

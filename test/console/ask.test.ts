@@ -67,7 +67,7 @@ test.each([
 
 test('a link fills in the query form and runs nothing', async () => {
   const asked: string[] = [];
-  const { page } = await consoleStage({ asking: recording(asked) });
+  const { page } = await consoleStage({ sql: recording(asked) });
   expect(await page('/ask?sql=select+1')).toContain('required>select 1</textarea>');
   expect(asked).toEqual([]);
 });
@@ -76,12 +76,12 @@ test('two queries run at a time, and a finished one makes room', async () => {
   const ends: (() => void)[] = [];
   const asking: SqlAccess = {
     ...recording([]),
-    ask: async () => {
+    runQuery: async () => {
       await new Promise<void>(resolve => ends.push(resolve));
       throw new AskError('time_limit', 'stopped after 30 s');
     },
   };
-  const { send } = await consoleStage({ asking });
+  const { send } = await consoleStage({ sql: asking });
   const two = [send('/ask', { sql: 'a' }), send('/ask', { sql: 'b' })];
   await expect.poll(() => ends.length).toBe(2);
   expect(await (await send('/ask', { sql: 'c' })).text()).toContain('two queries are already running');
@@ -99,12 +99,12 @@ test('T87 an unread answer is cut to make room for another query', async () => {
   }
   const asking: SqlAccess = {
     ...recording([]),
-    ask: async ({ sql }) => ({ columns: ['text'], rows: sql === 'much' ? endless() : one() }),
+    runQuery: async ({ sql }) => ({ columns: ['text'], rows: sql === 'much' ? endless() : one() }),
   };
   async function* one() {
     yield { text: 'answered' };
   }
-  const { send, clock, faults } = await consoleStage({ asking });
+  const { send, clock, faults } = await consoleStage({ sql: asking });
   const two = [
     await send('/ask', { sql: 'much', form: 'csv' }),
     await send('/ask', { sql: 'much', form: 'csv' }),
@@ -137,12 +137,12 @@ test('a query is cancelled when its visitor disconnects', async () => {
   }
   const asking: SqlAccess = {
     ...recording([]),
-    ask: async ({ sql }) => {
+    runQuery: async ({ sql }) => {
       if (sql === 'long') await new Promise<void>(resolve => ends.push(resolve));
       return { columns: ['answer'], rows: rows() };
     },
   };
-  const { send, page } = await consoleStage({ asking });
+  const { send, page } = await consoleStage({ sql: asking });
   const gone = new AbortController();
   const two = [1, 2].map(() => send('/ask', { sql: 'long', form: 'csv' }, gone.signal).catch(() => 'left'));
   await expect.poll(() => ends.length).toBe(2);
@@ -176,11 +176,11 @@ test('T83 values of a query result are escaped', async () => {
 
 function recording(asked: string[]): SqlAccess {
   return {
-    ask: async ({ sql }) => {
+    runQuery: async ({ sql }) => {
       asked.push(sql);
       throw new AskError('refused', 'nobody asks here');
     },
     describeSchema: () => [],
-    ready: [],
+    savedQueries: [],
   };
 }

@@ -89,7 +89,7 @@ test('a comparison ends when the console stops, and no other starts', async () =
   await send('/balance/compare');
   await comparison.stop();
   expect(asked[0]?.stop.aborted).toBe(true);
-  expect(comparison.told()).toMatchObject({
+  expect(comparison.getStatus()).toMatchObject({
     running: null,
     finished: { outcome: { fault: 'it was stopped' } },
   });

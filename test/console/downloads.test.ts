@@ -75,7 +75,7 @@ test('a page whose visitor disconnected while waiting for a reader is not render
   const stage = await consoleStage({ readers });
   const ends: (() => void)[] = [];
   const busy = Array.from({ length: 4 }, () =>
-    readers.use(() => new Promise<void>(resolve => ends.push(resolve))),
+    readers.withReader(() => new Promise<void>(resolve => ends.push(resolve))),
   );
   const [socket] = await openUnread(stage, ['/search?q=ab'], 1);
   await stage.open('/console.css');

@@ -44,7 +44,13 @@ describe('T80 the host name of a request', () => {
   ])('%s is not, whoever asks and whatever for', async host => {
     const { ask, cookie, keys } = await visit(['tunnel.example']);
     const own = 'sec-fetch-site: same-origin';
-    for (const head of [HOME, 'POST /', 'OPTIONS /', `GET /?key=${keys.mint()}`, 'GET /console.css']) {
+    for (const head of [
+      HOME,
+      'POST /',
+      'OPTIONS /',
+      `GET /?key=${keys.createSignInKey()}`,
+      'GET /console.css',
+    ]) {
       const answer = await ask(head, `host: ${host}`, `cookie: ${cookie}`, own);
       expect(statusOf(answer), head).toBe(421);
       expect(answer).not.toMatch(/set-cookie/i);
@@ -127,24 +133,24 @@ describe('T81 the sign-in key', () => {
     const clock = { at: 1_000_000 };
     const begin = () => createVisitorKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
     const before = begin();
-    const shown = before.mint();
-    expect(before.exchange(shown)).not.toBeNull();
+    const shown = before.createSignInKey();
+    expect(before.exchangeSignInKey(shown)).not.toBeNull();
     clock.at += 1;
     const anew = begin();
-    expect(anew.exchange(shown)).toBeNull();
-    expect(anew.exchange(anew.mint())).not.toBeNull();
+    expect(anew.exchangeSignInKey(shown)).toBeNull();
+    expect(anew.exchangeSignInKey(anew.createSignInKey())).not.toBeNull();
   });
 
   test('a sign-in link printed after the clock was set back works', () => {
     const clock = { at: 7_200_000 };
     const keys = createVisitorKeys({ secret: Buffer.alloc(32, 7), now: () => clock.at });
     clock.at -= 3_600_000;
-    expect(keys.exchange(keys.mint())).not.toBeNull();
+    expect(keys.exchangeSignInKey(keys.createSignInKey())).not.toBeNull();
   });
 
   test('a sign-in link is exchanged once for a cookie of this port', async () => {
     const { ask, keys, port } = await visit();
-    const key = keys.mint();
+    const key = keys.createSignInKey();
     const first = await ask(`GET /retirements?key=${key}&year=2025`, 'host: localhost');
     expect(statusOf(first)).toBe(303);
     expect(first).toMatch(/^location: \/retirements\?year=2025\r$/im);
@@ -167,14 +173,16 @@ describe('T81 the sign-in key', () => {
   test('a sign-in key is not a visitor key, nor the reverse', async () => {
     const { ask, keys, cookie } = await visit();
     const [name = '', own = ''] = cookie.split('=');
-    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${name}=${keys.mint()}`))).toBe(401);
+    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${name}=${keys.createSignInKey()}`))).toBe(
+      401,
+    );
     expect(await ask(`GET /?key=${own}`, 'host: localhost')).not.toMatch(/set-cookie/i);
   });
 
   test('a sign-in key expires after 12 hours and a visitor key after 30 days', async () => {
     const { ask, keys, clock } = await visit();
-    const early = keys.mint();
-    const late = keys.mint();
+    const early = keys.createSignInKey();
+    const late = keys.createSignInKey();
     const cookie =
       /^set-cookie: ([^;]+)/im.exec(await ask(`GET /?key=${early}`, 'host: localhost'))?.[1] ?? '';
     clock.at += 12 * 3_600_000;
@@ -198,7 +206,7 @@ describe('T81 the sign-in key', () => {
     'a visit begins at a path of ours: %s',
     async path => {
       const { ask, keys } = await visit();
-      const answer = await ask(`GET ${path}?key=${keys.mint()}`, 'host: localhost');
+      const answer = await ask(`GET ${path}?key=${keys.createSignInKey()}`, 'host: localhost');
       expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toMatch(/^\/(?![/\\])/);
     },
   );

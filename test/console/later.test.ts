@@ -16,9 +16,9 @@ async function pageThatWaits() {
   const end = new Promise<Html>(resolve => {
     finish = resolve;
   });
-  const answers = createResponder({ hasDemo: false, failed: () => undefined });
+  const answers = createResponder({ hasDemo: false, onFailure: () => undefined });
   const app = express().get('/', (request, response) =>
-    answers.page(request, response, { title: 'Page', body: html`<h1>There</h1>`, renderRest: () => end }),
+    answers.sendPage(request, response, { title: 'Page', body: html`<h1>There</h1>`, renderRest: () => end }),
   );
   const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0 });
   onTestFinished(() => listening.close());

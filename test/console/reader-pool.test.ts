@@ -12,14 +12,14 @@ test('concurrent pages get their own readers, the fifth waits, and free readers 
   const files = { mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') };
   const readers = createReaderPool(async () => openReader(files));
   onTestFinished(() => readers.close());
-  await readers.use(async () => undefined);
+  await readers.withReader(async () => undefined);
   const ends: (() => void)[] = [];
   const seen: Reader[] = [];
   const page = async (reader: Reader): Promise<void> => {
     seen.push(reader);
     await new Promise<void>(resolve => ends.push(resolve));
   };
-  const pages = Array.from({ length: 5 }, () => readers.use(page));
+  const pages = Array.from({ length: 5 }, () => readers.withReader(page));
   await expect.poll(() => seen.length).toBe(4);
   expect(new Set(seen).size).toBe(4);
   ends[0]?.();

@@ -54,7 +54,7 @@ test('a retirement page names the checkpoint that covers it', async () => {
     sealed.push(version);
     return 'Sealed in the checkpoint of 812 leaves.';
   };
-  const { scene, page, tables } = await consoleStage({ sealedIn });
+  const { scene, page, tables } = await consoleStage({ describeCheckpoint: sealedIn });
   await scene.read('retirements', [retirement('r-1')]);
   expect(wordsOf(await page('/retirements/r-1'))).toContain('Sealed in the checkpoint of 812 leaves.');
   expect(sealed).toEqual([Number(await tables.value('SELECT version FROM retirements'))]);

@@ -15,11 +15,12 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ['select r.vintge from retirements as r', 'Did you mean vintage?'],
   ])('a name that is not there is told with those that are like it: %s', async (sql, perhaps) => {
     const { env } = await library();
-    const desk = createQueryRunner(openEngine(readStoreSettings(env)), Date.now);
+    const { ask: runQuery, describeSchema } = openEngine(readStoreSettings(env));
+    const queryRunner = createQueryRunner({ runQuery, describeSchema }, Date.now);
     const visitor = { signal: new AbortController().signal, hangUp: () => undefined };
-    const reply = await desk.answer(sql, visitor);
+    const reply = await queryRunner.readFirstRows(sql, visitor);
     expect('fault' in reply && reply.fault).toContain(perhaps);
-    const other = await desk.answer('select * from xyzzyplugh', visitor);
+    const other = await queryRunner.readFirstRows('select * from xyzzyplugh', visitor);
     expect('fault' in other && other.fault).toMatch(/^SQL: .*xyzzyplugh/);
     expect('fault' in other && other.fault).not.toContain('Did you mean');
   });

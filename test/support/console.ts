@@ -40,12 +40,15 @@ export interface Visit {
   readonly ask: (head: string, ...lines: readonly string[]) => Promise<string>;
 }
 
-const NO_QUESTIONS: ConsoleOptions['asking'] = {
-  ask: async () => ({ columns: [], rows: Readable.from([]) }),
+const NO_QUESTIONS: ConsoleOptions['sql'] = {
+  runQuery: async () => ({ columns: [], rows: Readable.from([]) }),
   describeSchema: () => [],
-  ready: [],
+  savedQueries: [],
 };
-const NO_PDFS: ConsoleOptions['pdfs'] = { open: async () => null, inspect: async () => null };
+const NO_PDFS: ConsoleOptions['certificateFiles'] = {
+  openFile: async () => null,
+  inspectFile: async () => null,
+};
 const SECRET = Buffer.alloc(32, 7);
 
 /** A console over a mirror, and a visitor whom it let in. */
@@ -61,7 +64,7 @@ export async function visitConsole(
   const failed = (fault: unknown) => void faults.push(fault);
   const readers = createReaderPool(open);
   const changes = createLiveUpdates({
-    readState: () => readers.use(reader => readPulse(reader, now())),
+    readState: () => readers.withReader(reader => readPulse(reader, now())),
     onFailure: failed,
     intervalMs: 10,
   });
@@ -69,19 +72,19 @@ export async function visitConsole(
   const app = createConsole({
     readers,
     now,
-    changes,
+    liveUpdates: changes,
     hostNames: [],
     keys,
     port,
-    failed,
+    onFailure: failed,
     actions: null,
     comparison: null,
     webhookUrl: null,
     version: '1.2.3',
-    asking: NO_QUESTIONS,
-    pdfs: NO_PDFS,
-    contradicted: contradictedColumns,
-    sealedIn: async () => null,
+    sql: NO_QUESTIONS,
+    certificateFiles: NO_PDFS,
+    findContradictedColumns: contradictedColumns,
+    describeCheckpoint: async () => null,
     demoActions: null,
     ...options,
   });
@@ -91,7 +94,7 @@ export async function visitConsole(
     await listening.close();
     await readers.close();
   });
-  const cookie = `carbon-mirror-${listening.port}=${keys.exchange(keys.mint())}`;
+  const cookie = `carbon-mirror-${listening.port}=${keys.exchangeSignInKey(keys.createSignInKey())}`;
   return {
     port: listening.port,
     keys,
@@ -145,7 +148,7 @@ export async function consoleStage(stage: StageOptions = {}): Promise<ConsoleSta
   const actions = canAct ? createConsoleActions(() => engine.openInbox(Date.now), log) : null;
   const visit = await visitConsole(
     async () => openReader(files),
-    { actions, asking: askingOf(engine), pdfs: pdfsOf(scene), ...options },
+    { actions, sql: askingOf(engine), certificateFiles: pdfsOf(scene), ...options },
     limits,
   );
   return {
@@ -161,13 +164,13 @@ export async function consoleStage(stage: StageOptions = {}): Promise<ConsoleSta
   };
 }
 
-function askingOf({ ask, describeSchema }: Engine): ConsoleOptions['asking'] {
-  return { ask, describeSchema, ready: readReadyQuestions() };
+function askingOf({ ask, describeSchema }: Engine): ConsoleOptions['sql'] {
+  return { runQuery: ask, describeSchema, savedQueries: readReadyQuestions() };
 }
 
-function pdfsOf({ pdfs }: SqliteMirror): ConsoleOptions['pdfs'] {
+function pdfsOf({ pdfs }: SqliteMirror): ConsoleOptions['certificateFiles'] {
   const store = pdfs(1_000_000);
-  return { open: store.open, inspect: file => inspect(store, file) };
+  return { openFile: store.open, inspectFile: file => inspect(store, file) };
 }
 
 /** What a page says, without its markup. */

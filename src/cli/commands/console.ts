@@ -70,9 +70,9 @@ export const CONSOLE = defineCommand({
         createDemoActions: readOnly || demo === null ? null : createDemoActionsFactory(io, demo),
         compare: createCompare(location, demo),
         sqlAccess: {
-          ask: location.engine.ask,
+          runQuery: location.engine.ask,
           describeSchema: location.engine.describeSchema,
-          ready: readReadyQuestions(),
+          savedQueries: readReadyQuestions(),
         },
       };
       const running = await startConsole(setup, { log, now: io.now });

@@ -9,61 +9,66 @@ import { readTargets, type Target } from '../../query/at-registry.js';
 /** Work that pages may request. Each request is logged. */
 export interface ConsoleActions {
   /** Retries failed jobs; returns the ids of those that will run. */
-  readonly retry: (jobs: readonly number[] | 'all') => Promise<readonly number[]>;
+  readonly retry: (jobIds: readonly number[] | 'all') => Promise<readonly number[]>;
   /** Requests a sync of these installations now; returns the job ids. */
   readonly sync: (
-    at: readonly Pick<Target, 'installation_id' | 'organization_id'>[],
+    targets: readonly Pick<Target, 'installation_id' | 'organization_id'>[],
   ) => Promise<readonly number[]>;
-  /** Requests a search for unannounced installations; returns the job ids. */
+  /** Requests a search for installations that no webhook announced; returns the job ids. */
   readonly discover: () => Promise<readonly number[]>;
   /** Starts a comparison with the registry; null without registry credentials. */
   readonly compare: (() => void) | null;
 }
 
+/** A form that was sent to request an action. */
 interface ActionRequest extends Pick<PageRequest, 'reader' | 'params'> {
   readonly actions: ConsoleActions;
   readonly form: URLSearchParams;
 }
 
-/** Actions by path. Each returns the page that shows the result; null if its target does not exist. */
-const ROUTES: Readonly<Record<string, (wanted: ActionRequest) => Promise<string | null>>> = {
+/** Performs an action; returns the path of the page that shows the result, or null if its target does not exist. */
+type PerformAction = (request: ActionRequest) => Promise<string | null>;
+
+/** Actions by the path that their forms are sent to. */
+const ACTIONS_BY_PATH: Readonly<Record<string, PerformAction>> = {
   '/jobs/retry': async ({ actions }) => {
     await actions.retry('all');
     return '/jobs';
   },
-  '/jobs/:id/retry': retryOne,
-  '/read-now': readNow,
+  '/jobs/:id/retry': retryJob,
+  '/read-now': requestSync,
   '/balance/compare': async ({ actions }) => {
     actions.compare?.();
     return actions.compare === null ? null : '/balance';
   },
 };
 
-async function retryOne({ actions, reader, params }: ActionRequest): Promise<string | null> {
+async function retryJob({ actions, reader, params }: ActionRequest): Promise<string | null> {
   const job = await readNumbered(reader, JOBS, params['id'] ?? '');
   if (job === null) return null;
   await actions.retry([Number(job['id'])]);
   return `/jobs/${String(job['id'])}`;
 }
 
-/** Requests a sync of one organization, or of all and a search for new installations. */
-async function readNow({ actions, reader, form }: ActionRequest): Promise<string | null> {
+/** Requests a sync of the organization that the form names; without one, a sync of all and a search for new installations. */
+async function requestSync({ actions, reader, form }: ActionRequest): Promise<string | null> {
   const organizationId = form.get('organization_id');
   const targets = await readTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) return null;
-  const jobs = [
+  const jobIds = [
     ...(await actions.sync(targets)),
     ...(organizationId === null ? await actions.discover() : []),
   ];
-  return jobs.length === 1 ? `/jobs/${jobs[0]}` : '/jobs?trigger=person';
+  return jobIds.length === 1 ? `/jobs/${jobIds[0]}` : '/jobs?trigger=person';
 }
 
+/** Adds the routes that forms of pages are sent to. An action redirects to the page that shows its result. */
 export function addActionRoutes(app: Express, readers: ReaderPool, actions: ConsoleActions): void {
-  for (const [path, run] of Object.entries(ROUTES)) {
+  for (const [path, performAction] of Object.entries(ACTIONS_BY_PATH)) {
     app.post(path, readFormBody, async (request: Request, response: Response, next: NextFunction) => {
-      const wanted = { actions, params: getPathParameters(request), form: parseForm(request) };
-      const shownAt = await readers.use(reader => run({ ...wanted, reader }));
-      return shownAt === null ? next() : response.redirect(303, shownAt);
+      const action = { actions, params: getPathParameters(request), form: parseForm(request) };
+      const resultPath = await readers.withReader(reader => performAction({ ...action, reader }));
+      return resultPath === null ? next() : response.redirect(303, resultPath);
     });
   }
 }

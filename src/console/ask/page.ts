@@ -5,14 +5,14 @@ import type { PageContent } from '../page.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { toDisplayValue } from '../components/formats.js';
-import type { QueryResult, SavedQuery } from './query-runner.js';
+import { getQualifiedName, type QueryResult, type SavedQuery } from './query-runner.js';
 
 interface QueryPageOptions {
   readonly sql: string;
   /** Null before a query was run. */
-  readonly outcome: QueryResult | null;
+  readonly result: QueryResult | null;
   readonly relations: readonly Relation[];
-  readonly ready: readonly SavedQuery[];
+  readonly savedQueries: readonly SavedQuery[];
 }
 
 const EDITOR_LINES = 10;
@@ -21,26 +21,25 @@ const COMMON_RELATIONS =
   'available_credits retirements warehouse_credits freshness changes certificates'.split(' ');
 
 /** Renders the SQL page: the query, its result, the saved queries and the schema. */
-export function renderQueryPage({ sql, outcome, relations, ready }: QueryPageOptions): PageContent {
-  const isWanted = ({ name }: Relation) => COMMON_RELATIONS.includes(name);
-  const others = relations.filter(each => !isWanted(each));
+export function renderQueryPage({ sql, result, relations, savedQueries }: QueryPageOptions): PageContent {
   const body = html`<h1>SQL query</h1>
 <div class="columns"><form class="ask card" method="post" action="/ask"><label>Read-only SQL
 <textarea name="sql" rows="${EDITOR_LINES}" spellcheck="false" required>${sql}</textarea></label>
 <p class="links"><button class="first">Run</button> <button name="form" value="csv">Download CSV</button> <span class="quiet"><kbd>Ctrl</kbd> <kbd>Enter</kbd> runs it</span></p></form>
-<section class="card"><h2>Saved queries</h2><p class="quiet">Click one to load it, then press Run.</p><ul>${ready.map(
-    each =>
-      html`<li><a href="/ask?${new URLSearchParams({ sql: each.sql }).toString()}">${each.title}</a></li>`,
+<section class="card"><h2>Saved queries</h2><p class="quiet">Click one to load it, then press Run.</p><ul>${savedQueries.map(
+    query =>
+      html`<li><a href="/ask?${new URLSearchParams({ sql: query.sql }).toString()}">${query.title}</a></li>`,
   )}</ul></section></div>
-${outcome !== null && renderResult(outcome)}
-<div class="columns"><section class="card"><h2>Tables and views</h2>${relations.filter(isWanted).map(renderRelation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(renderRelation)}</details></section>
+${result !== null && renderResult(result)}
+<div class="columns">${renderSchema(relations)}
 <section class="card"><h2>Other tools</h2><p><code>carbon-mirror snapshot FILE</code> copies the current mirror into one SQLite file for sqlite3, Datasette, DuckDB or pandas.</p></section></div>`;
   return { title: 'SQL query', body };
 }
 
-function renderResult(outcome: QueryResult): Html {
-  if ('fault' in outcome) return html`<p role="alert" class="fault">${outcome.fault}</p>`;
-  const { columns, rows, hasMore } = outcome;
+/** Renders the rows of a query result as a table, or why there are none. */
+function renderResult(result: QueryResult): Html {
+  if ('fault' in result) return html`<p role="alert" class="fault">${result.fault}</p>`;
+  const { columns, rows, hasMore } = result;
   const caption = hasMore
     ? `First ${formatWithCommas(rows.length)} rows; the CSV has all of them`
     : formatCount(rows.length, 'row');
@@ -55,9 +54,16 @@ function renderResult(outcome: QueryResult): Html {
   )}</section>`;
 }
 
-function renderRelation({ database, kind, name, meaning, columns }: Relation): Html {
-  const called = database === 'inbox' ? `inbox.${name}` : name;
-  return html`<details><summary><code>${called}</code> (${kind})</summary><p>${meaning}</p><dl class="facts">${columns.map(
+/** Renders the tables and views, with the common ones first and the others collapsed. */
+function renderSchema(relations: readonly Relation[]): Html {
+  const isCommon = ({ name }: Relation) => COMMON_RELATIONS.includes(name);
+  const others = relations.filter(relation => !isCommon(relation));
+  return html`<section class="card"><h2>Tables and views</h2>${relations.filter(isCommon).map(renderRelation)}<details><summary>${formatCount(others.length, 'other table or view', 'other tables and views')}</summary>${others.map(renderRelation)}</details></section>`;
+}
+
+/** Renders a table or view: its name, its meaning and its columns. */
+function renderRelation(relation: Relation): Html {
+  return html`<details><summary><code>${getQualifiedName(relation)}</code> (${relation.kind})</summary><p>${relation.meaning}</p><dl class="facts">${relation.columns.map(
     column => html`<dt><code>${column.name}</code></dt><dd>${column.meaning}</dd>`,
   )}</dl></details>`;
 }

@@ -7,9 +7,9 @@ import type { Row } from '../../store/contract/tables.js';
 /** Access to the mirror by SQL. */
 export interface SqlAccess {
   /** Runs a read-only query that can be cancelled. Throws `AskError`. */
-  readonly ask: (question: Question) => Promise<Asked>;
+  readonly runQuery: (question: Question) => Promise<Asked>;
   readonly describeSchema: () => readonly Relation[];
-  readonly ready: readonly SavedQuery[];
+  readonly savedQueries: readonly SavedQuery[];
 }
 
 /** A query of docs/sql.md, offered on the page. */
@@ -18,7 +18,7 @@ export interface SavedQuery {
   readonly sql: string;
 }
 
-/** The first rows of an answer, or why there are none. */
+/** The first rows that a query returned, or why there are none. */
 export type QueryResult =
   | { readonly columns: readonly string[]; readonly rows: readonly Row[]; readonly hasMore: boolean }
   | { readonly fault: string };
@@ -40,62 +40,68 @@ export interface Visitor {
   readonly hangUp: () => void;
 }
 
-interface OpenAnswer {
+/** A query whose rows are being sent to a visitor. */
+interface RunningQuery {
   readonly hangUp: () => void;
   /** Since when a row waits to be read; null while the next row is being computed. */
   unreadSince: number | null;
 }
 
-/** Limits how many queries run at once, and cuts answers that nobody reads. */
+/**
+ * Creates the runner of SQL queries. It limits how many run at once.
+ * To start another one, it cuts a query whose visitor has stopped reading.
+ */
 export function createQueryRunner(
-  { ask, describeSchema }: Pick<SqlAccess, 'ask' | 'describeSchema'>,
+  { runQuery, describeSchema }: Pick<SqlAccess, 'runQuery' | 'describeSchema'>,
   now: () => number,
 ) {
-  const open = new Set<OpenAnswer>();
+  const running = new Set<RunningQuery>();
 
-  /** Cuts the answer that has waited longest, if it has waited for `UNREAD_MS`. */
-  function makeRoom(): void {
-    const [unread] = [...open]
+  /** Cuts the query whose rows have waited longest, if they have waited for `UNREAD_MS`. */
+  function cutUnreadQuery(): void {
+    const [unread] = [...running]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
       .toSorted((one, other) => Number(one.unreadSince) - Number(other.unreadSince));
     if (unread === undefined) return;
-    open.delete(unread);
+    running.delete(unread);
     unread.hangUp();
   }
 
-  async function* follow(rows: AsyncIterable<Row>, answer: OpenAnswer): AsyncGenerator<Row> {
+  /** Passes the rows on and records since when one waits to be read. */
+  async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {
-        answer.unreadSince = now();
+        query.unreadSince = now();
         yield row;
-        answer.unreadSince = null;
+        query.unreadSince = null;
       }
     } finally {
-      open.delete(answer);
+      running.delete(query);
     }
   }
 
-  async function stream(sql: string, { signal, hangUp }: Visitor): Promise<Asked> {
-    if (open.size >= MAX_RUNNING) makeRoom();
-    if (open.size >= MAX_RUNNING)
+  async function streamRows(sql: string, { signal, hangUp }: Visitor): Promise<Asked> {
+    if (running.size >= MAX_RUNNING) cutUnreadQuery();
+    if (running.size >= MAX_RUNNING)
       throw new AskError('refused', 'two queries are already running; try again in a moment');
-    const answer: OpenAnswer = { hangUp, unreadSince: null };
-    open.add(answer);
+    const query: RunningQuery = { hangUp, unreadSince: null };
+    running.add(query);
     try {
-      const { columns, rows } = await ask({ sql, timeLimitMs: TIME_LIMIT_MS, signal });
-      return { columns, rows: follow(rows, answer) };
+      const { columns, rows } = await runQuery({ sql, timeLimitMs: TIME_LIMIT_MS, signal });
+      return { columns, rows: trackReading(rows, query) };
     } catch (error) {
-      open.delete(answer);
+      running.delete(query);
       throw error;
     }
   }
 
   return {
-    /** Streams all rows. Throws `AskError`. */
-    stream,
-    answer: async (sql: string, visitor: Visitor): Promise<QueryResult> => {
+    /** Runs a query and streams all of its rows. Throws `AskError`. */
+    streamRows,
+    /** Runs a query and returns its first rows, or a sentence about what is wrong with it. */
+    readFirstRows: async (sql: string, visitor: Visitor): Promise<QueryResult> => {
       try {
-        const { columns, rows } = await stream(sql, visitor);
+        const { columns, rows } = await streamRows(sql, visitor);
         return { columns, ...(await takeRows(rows, MAX_ROWS)) };
       } catch (error) {
         if (error instanceof AskError) return { fault: describeAskError(error, describeSchema()) };
@@ -105,16 +111,16 @@ export function createQueryRunner(
   };
 }
 
-/** Ends an answer without reading it. A stream that was never started cannot be closed otherwise. */
+/** Closes a stream of rows without reading it. Closing alone does nothing if the stream was never started. */
 export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
   await takeRows(rows, 0);
 }
 
-/** Returns the first rows up to both limits, and whether there are more. */
-async function takeRows(all: AsyncIterable<Row>, limit: number) {
+/** Returns the first rows up to `limit` and `MAX_BYTES`, and whether there are more. */
+async function takeRows(source: AsyncIterable<Row>, limit: number) {
   const rows: Row[] = [];
   let bytes = 0;
-  for await (const row of all) {
+  for await (const row of source) {
     if (rows.length === limit || bytes > MAX_BYTES) return { rows, hasMore: true };
     rows.push(row);
     bytes += sizeOf(Object.values(row));
@@ -131,26 +137,31 @@ function describeAskError({ code, message }: AskError, schema: readonly Relation
   return `The query was stopped: ${message}.`;
 }
 
-const NAMED = /(table|relation|column):? "?([\w.]+)/;
+/** Finds the unknown name in the error message of SQLite or PostgreSQL. */
+const UNKNOWN_NAME = /(table|relation|column):? "?([\w.]+)/;
 const MAX_SUGGESTIONS = 4;
 
 /** Suggests existing names that contain an unknown name or are spelled like it. */
 function suggestNames(message: string, schema: readonly Relation[]): string {
-  const [, kind, said = ''] = NAMED.exec(message) ?? [];
-  const name = said.split('.').at(-1)?.toLowerCase() ?? '';
-  const called = (each: Relation) => (each.database === 'inbox' ? `inbox.${each.name}` : each.name);
-  const having = schema.filter(({ columns }) => columns.some(column => column.name === name));
-  if (kind === 'column' && having.length > 0)
-    return `. It is a column of ${having.slice(0, MAX_SUGGESTIONS).map(called).join(', ')}`;
+  const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
+  const unknownName = qualifiedName.split('.').at(-1)?.toLowerCase() ?? '';
+  const owners = schema.filter(({ columns }) => columns.some(({ name }) => name === unknownName));
+  if (kind === 'column' && owners.length > 0)
+    return `. It is a column of ${owners.slice(0, MAX_SUGGESTIONS).map(getQualifiedName).join(', ')}`;
   const names =
     kind === 'column'
-      ? schema.flatMap(({ columns }) => columns.map(column => column.name))
-      : schema.map(called);
-  const far = (other: string) =>
-    other.includes(name) ? 1 : computeEditDistance(name, other.replace('inbox.', ''));
-  const near = [...new Set(names)]
-    .filter(other => name !== '' && far(other) <= Math.max(2, name.length / 3))
-    .toSorted((one, other) => far(one) - far(other) || one.length - other.length)
+      ? schema.flatMap(({ columns }) => columns.map(({ name }) => name))
+      : schema.map(getQualifiedName);
+  const distanceTo = (name: string) =>
+    name.includes(unknownName) ? 1 : computeEditDistance(unknownName, name.replace('inbox.', ''));
+  const suggestions = [...new Set(names)]
+    .filter(name => unknownName !== '' && distanceTo(name) <= Math.max(2, unknownName.length / 3))
+    .toSorted((one, other) => distanceTo(one) - distanceTo(other) || one.length - other.length)
     .slice(0, MAX_SUGGESTIONS);
-  return near.length === 0 ? '' : `. Did you mean ${near.join(', ')}?`;
+  return suggestions.length === 0 ? '' : `. Did you mean ${suggestions.join(', ')}?`;
+}
+
+/** Returns the name of a table or view in a query; those of the inbox need its name before them. */
+export function getQualifiedName({ database, name }: Relation): string {
+  return database === 'inbox' ? `inbox.${name}` : name;
 }

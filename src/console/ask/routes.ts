@@ -14,58 +14,58 @@ import { renderQueryPage } from './page.js';
 
 /** Returns the visitor of a response. Hanging up resets the connection, so that half a file does not look complete. */
 function createVisitor(response: Response): Visitor {
-  const left = new AbortController();
-  response.once('close', () => left.abort());
-  return { signal: left.signal, hangUp: () => void response.req.socket.resetAndDestroy() };
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
+  return { signal: disconnected.signal, hangUp: () => void response.req.socket.resetAndDestroy() };
 }
 
 /** Adds the SQL page. A link only fills in the form; a query runs only when our own form is sent. */
 export function addQueryRoutes(
   app: Express,
-  asking: SqlAccess,
+  access: SqlAccess,
   responder: Responder,
   now: () => number,
 ): void {
-  const desk = createQueryRunner(asking, now);
+  const queryRunner = createQueryRunner(access, now);
 
-  async function page(
+  async function sendQueryPage(
     request: Request,
     response: Response,
     sql: string,
-    outcome: QueryResult | null,
+    result: QueryResult | null,
   ): Promise<void> {
-    const relations = asking.describeSchema();
-    await responder.page(
+    const relations = access.describeSchema();
+    await responder.sendPage(
       request,
       response,
-      renderQueryPage({ sql, outcome, relations, ready: asking.ready }),
+      renderQueryPage({ sql, result, relations, savedQueries: access.savedQueries }),
     );
   }
 
-  async function csv(request: Request, response: Response, sql: string): Promise<void> {
+  async function sendQueryCsv(request: Request, response: Response, sql: string): Promise<void> {
     try {
-      const { columns, rows } = await desk.stream(sql, createVisitor(response));
+      const { columns, rows } = await queryRunner.streamRows(sql, createVisitor(response));
       const { type, write } = FILE_FORMATS.csv;
-      const text = write({ rows, columns });
       try {
-        await responder.rows(response, { type, name: 'answer.csv', text });
+        await responder.sendFile(response, { type, name: 'answer.csv', text: write({ rows, columns }) });
       } finally {
         await discardRows(rows);
       }
     } catch (error) {
       if (!(error instanceof AskError) || response.headersSent) throw error;
-      await page(request, response, sql, { fault: `SQL: ${error.message}` });
+      await sendQueryPage(request, response, sql, { fault: `SQL: ${error.message}` });
     }
   }
 
   app.get('/ask', async (request: Request, response: Response) => {
     const { searchParams } = new URL(request.url, ORIGIN);
-    await page(request, response, searchParams.get('sql') ?? '', null);
+    await sendQueryPage(request, response, searchParams.get('sql') ?? '', null);
   });
   app.post('/ask', readFormBody, async (request: Request, response: Response) => {
     const form = parseForm(request);
     const sql = form.get('sql') ?? '';
-    if (form.get('form') === 'csv') return await csv(request, response, sql);
-    return await page(request, response, sql, await desk.answer(sql, createVisitor(response)));
+    if (form.get('form') === 'csv') return await sendQueryCsv(request, response, sql);
+    const result = await queryRunner.readFirstRows(sql, createVisitor(response));
+    return await sendQueryPage(request, response, sql, result);
   });
 }

@@ -23,16 +23,17 @@ export function withQuery(
 }
 
 export interface AsOfState {
+  /** Null shows the present. */
   readonly at: string | null;
-  /** Today, as an example in the field. */
+  /** The current instant; its day is the example in the field. */
   readonly now: string;
 }
 
-/** Renders the form that chooses an instant, and a link back to now. */
+/** Renders the form that chooses an instant and, on an as-of page, a note with a link back to now. */
 export function renderAsOfBar(path: string, query: URLSearchParams, { at, now }: AsOfState): Html {
-  const others = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
+  const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">
-${others.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+${otherParameters.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${at !== null && html`<p role="note"><strong>Showing what the mirror had observed by <time datetime="${at}">${at}</time>.</strong> <a href="${withQuery(path, query, { [AS_OF]: null, after: null })}">Back to now</a></p>`}
 <label>As of<input name="${AS_OF}" value="${at}" placeholder="${now.slice(0, 10)}"></label><button>Show</button></form>`;
 }

@@ -4,26 +4,43 @@ import { html, type Html, type HtmlContent } from './html.js';
 import { formatCount } from '../../text/numbers.js';
 import { renderAge } from './formats.js';
 
-/** Names a row of each resource, the section of its detail page, and its plural if that is irregular. */
-const ROWS: Readonly<Record<string, readonly [one: string, page?: string, several?: string]>> = {
-  warehouse: ['credit in the warehouse', 'warehouse', 'credits in the warehouse'],
-  inventory: ['credit in the inventory', 'inventory', 'credits in the inventory'],
-  retirements: ['retirement', 'retirements'],
-  certificates: ['certificate', 'retirements'],
-  organization: ['organization', 'organizations'],
-  addresses: ['address'],
-  reservations: ['reservation'],
-  inventory_requests: ['inventory request'],
-  members: ['member'],
-  projects: ['project', 'projects'],
+interface RowName {
+  readonly singular: string;
+  /** Only if it is irregular. */
+  readonly plural?: string;
+  /** The section of the detail pages, if there are any. */
+  readonly detailSection?: string;
+}
+
+/** Names of the rows of each resource. */
+const ROW_NAMES: Readonly<Record<string, RowName>> = {
+  warehouse: {
+    singular: 'credit in the warehouse',
+    plural: 'credits in the warehouse',
+    detailSection: 'warehouse',
+  },
+  inventory: {
+    singular: 'credit in the inventory',
+    plural: 'credits in the inventory',
+    detailSection: 'inventory',
+  },
+  retirements: { singular: 'retirement', detailSection: 'retirements' },
+  certificates: { singular: 'certificate', detailSection: 'retirements' },
+  organization: { singular: 'organization', detailSection: 'organizations' },
+  addresses: { singular: 'address' },
+  reservations: { singular: 'reservation' },
+  inventory_requests: { singular: 'inventory request' },
+  members: { singular: 'member' },
+  projects: { singular: 'project', detailSection: 'projects' },
 };
 
 /** Changes of one kind that one read found in one list. */
 export interface ChangeGroup {
-  readonly changes: readonly Change[];
   readonly first: Change;
+  readonly changes: readonly Change[];
 }
 
+/** Groups changes by sync, resource, kind and organization, in the order of their first change. */
 export function groupChanges(changes: readonly Change[]): ChangeGroup[] {
   const groups = new Map<string, { first: Change; changes: Change[] }>();
   for (const change of changes) {
@@ -36,34 +53,42 @@ export function groupChanges(changes: readonly Change[]): ChangeGroup[] {
   return [...groups.values()];
 }
 
-interface FeedOptions {
+interface ChangeFeedOptions {
   readonly now: number;
   /** The organization of the page; its own changes are shown without its name. */
-  readonly owner?: string;
+  readonly ownerId?: string;
   readonly captionExtra?: HtmlContent;
   readonly more?: HtmlContent;
 }
 
-/** Renders groups of changes that open on a click, each with its organization and the cause of the read. */
+/** Renders groups of changes that open on a click, each with its organization and the delivery or sync that revealed it. */
 export function renderChangeFeed(
   caption: string,
   groups: readonly ChangeGroup[],
-  { now, owner, captionExtra, more }: FeedOptions,
+  { now, ownerId, captionExtra, more }: ChangeFeedOptions,
 ): Html | false {
   if (groups.length === 0) return false;
-  return html`<div class="wide"><h2>${caption}${captionExtra}</h2><ul class="feed">${groups.map(
-    ({ first, changes }) =>
-      html`<li><span>${changes.length === 1 ? renderChange(first) : html`<strong>${describeChangeCount(first.resource, first.change, changes.length)}</strong>`}</span>${renderAge(first.observed_at, now)}<small>${owner === undefined && renderOwner(first)} ${renderCause(first)}</small>${changes.length > 1 && html`<details><summary>Show each</summary><ul class="feed">${changes.map(renderChange).map(each => html`<li>${each}</li>`)}</ul></details>`}</li>`,
-  )}</ul>${more}</div>`;
+  const renderGroup = ({ first, changes }: ChangeGroup) => {
+    const title =
+      changes.length === 1
+        ? renderChange(first)
+        : html`<strong>${describeChangeCount(first.resource, first.change, changes.length)}</strong>`;
+    const details =
+      changes.length > 1 &&
+      html`<details><summary>Show each</summary><ul class="feed">${changes.map(change => html`<li>${renderChange(change)}</li>`)}</ul></details>`;
+    return html`<li><span>${title}</span>${renderAge(first.observed_at, now)}<small>${ownerId === undefined && renderOwner(first)} ${renderCause(first)}</small>${details}</li>`;
+  };
+  return html`<div class="wide"><h2>${caption}${captionExtra}</h2><ul class="feed">${groups.map(renderGroup)}</ul>${more}</div>`;
 }
 
 /** Describes a number of changes, such as `2 retirements added`. */
 export function describeChangeCount(resource: string, change: string, count: number): string {
-  const [one, , several] = ROWS[resource] ?? [resource.replaceAll('_', ' ')];
-  const did = resource === 'certificates' && change === 'added' ? 'stored' : change;
-  return `${formatCount(count, one, several)} ${did}`;
+  const { singular, plural }: RowName = ROW_NAMES[resource] ?? { singular: resource.replaceAll('_', ' ') };
+  const participle = resource === 'certificates' && change === 'added' ? 'stored' : change;
+  return `${formatCount(count, singular, plural)} ${participle}`;
 }
 
+/** Links to the organization of a change. */
 function renderOwner({ organization_id: id, organization_name: name }: Change): HtmlContent {
   return renderDetailLink('organization_id', id, html`${name ?? id}`, null);
 }
@@ -72,18 +97,20 @@ function renderChange(change: Change): Html {
   return html`<span class="change">${renderChangeLink(change)}</span>`;
 }
 
+/** Describes a change in a sentence, linked to the page of its row. */
 function renderChangeLink(change: Change): HtmlContent {
-  const [, page] = ROWS[change.resource] ?? [];
-  const words = describeChange(change).replace(LONG_ID, '$1');
-  if (page === undefined) return words;
-  return html`<a href="/${page}/${encodeURIComponent(change.row_id)}">${words}</a>`;
+  const { detailSection } = ROW_NAMES[change.resource] ?? {};
+  const sentence = describeChange(change).replace(UUID, '$1');
+  if (detailSection === undefined) return sentence;
+  return html`<a href="/${detailSection}/${encodeURIComponent(change.row_id)}">${sentence}</a>`;
 }
 
-/** UUIDs, which pages shorten to their first eight digits. */
-const LONG_ID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\b/g;
+/** Matches UUIDs, which pages shorten to their first eight digits. */
+const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\b/g;
 
-function renderCause({ newest_delivery_id: delivery, trigger, sync_id: sync }: Change): Html {
-  if (delivery !== null)
-    return renderDetailLink('newest_delivery_id', delivery, html`delivery ${delivery}`, null);
-  return html`<a href="/syncs?id=${sync}">sync ${sync}</a>${trigger !== null && ` (${trigger === 'person' ? 'manual' : trigger})`}`;
+/** Links to the delivery that announced a change; without one, to the sync that found it. */
+function renderCause({ newest_delivery_id: deliveryId, trigger, sync_id: syncId }: Change): Html {
+  if (deliveryId !== null)
+    return renderDetailLink('newest_delivery_id', deliveryId, html`delivery ${deliveryId}`, null);
+  return html`<a href="/syncs?id=${syncId}">sync ${syncId}</a>${trigger !== null && ` (${trigger === 'person' ? 'manual' : trigger})`}`;
 }

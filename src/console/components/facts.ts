@@ -7,7 +7,7 @@ import { toHeading, renderInstantWithAge } from './formats.js';
 
 interface FactsOptions {
   readonly now: number;
-  /** Makes links lead to pages as of the same instant. */
+  /** The instant that linked pages show. */
   readonly at?: string | null;
 }
 
@@ -19,25 +19,25 @@ export const BOOKKEEPING =
 export function renderRowFacts(
   row: Row,
   { now, at = null }: FactsOptions,
-  without: readonly string[] = [],
+  hiddenColumns: readonly string[] = [],
 ): Html {
-  const lines = Object.keys(row)
-    .filter(column => !without.includes(column))
-    .toSorted((one, other) => Number(IS_ID.test(one)) - Number(IS_ID.test(other)))
+  const facts = Object.keys(row)
+    .filter(column => !hiddenColumns.includes(column))
+    .toSorted((one, other) => Number(ID_COLUMN.test(one)) - Number(ID_COLUMN.test(other)))
     .map((column): LabelledValue => {
       const value = renderFullValue(column, row[column], now);
-      const name = column.endsWith('_id') ? `${toHeading(column)} id` : toHeading(column);
+      const label = column.endsWith('_id') ? `${toHeading(column)} id` : toHeading(column);
       return [
-        renderTermLabel(column, name),
+        renderTermLabel(column, label),
         !isEmptyCell(value.text) && renderDetailLink(column, row[column], value, at),
       ];
     });
-  return renderFacts(lines);
+  return renderFacts(facts);
 }
 
-const IS_ID = /(^|_)id$/;
+const ID_COLUMN = /(^|_)id$/;
 
-/** Renders a value in full that lists shorten. */
+/** Renders a value, with the instants and ids in full that lists shorten. */
 function renderFullValue(column: string, value: Value | undefined, now: number): Html {
   if (typeof value === 'string' && value !== '' && isInstantColumn(column))
     return renderInstantWithAge(value, now);

@@ -8,18 +8,23 @@ export function renderChoice(name: string, choices: readonly Choice[] | null, ch
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
   return html`<select name="${name}"><option value="">any</option>${choices.map(
-    ({ value, says }) =>
-      html`<option value="${value}"${value === chosen && html` selected`}>${says}</option>`,
+    ({ value, says: label }) =>
+      html`<option value="${value}"${value === chosen && html` selected`}>${label}</option>`,
   )}</select>`;
 }
 
-/** Renders a form of filters. `more` follows its button. */
+interface FilterField {
+  readonly label: string;
+  readonly input: Html;
+}
+
+/** Renders a form of filters. `extra` follows its button. */
 export function renderFilterBar(
   path: string,
-  fields: readonly (readonly [label: string, field: Html])[],
-  more: HtmlContent = null,
+  fields: readonly FilterField[],
+  extra: HtmlContent = null,
 ): Html {
   return html`<form class="filters" method="get" action="${path}" role="search" aria-label="Filters">
-${fields.map(([label, field]) => html`<label${TERMS[label] !== undefined && html` title="${TERMS[label]}"`}>${capitalize(label)}${field}</label>`)}
-<button>Show</button> ${more}</form>`;
+${fields.map(({ label, input }) => html`<label${TERMS[label] !== undefined && html` title="${TERMS[label]}"`}>${capitalize(label)}${input}</label>`)}
+<button>Show</button> ${extra}</form>`;
 }

@@ -17,9 +17,10 @@ export function renderDay(instant: string): Html {
   return html`<time datetime="${instant}" title="${instant}">${formatDay(instant)}</time>`;
 }
 
+/** Formats the day of an instant in UTC, such as `29 May 2025`; other text is returned as it is. */
 export function formatDay(instant: string): string {
-  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)/.exec(instant) ?? [];
-  return year === undefined ? instant : `${Number(date)} ${MONTHS[Number(month) - 1]} ${year}`;
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)/.exec(instant) ?? [];
+  return year === undefined ? instant : `${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`;
 }
 
 /** Formats `2025-05` as `May 2025`. */
@@ -35,7 +36,7 @@ export function renderInstant(instant: string): Html {
 /** Renders a sentence with its ISO instants written in full. */
 export function renderInstantsIn(sentence: string): HtmlContent {
   const parts = sentence.split(/([\d-]{10}T[\d:.]{12}Z)/);
-  return parts.map((part, place) => (place % 2 === 1 ? renderInstant(part) : part));
+  return parts.map((part, index) => (index % 2 === 1 ? renderInstant(part) : part));
 }
 
 /** Renders an instant in full, followed by its age. */
@@ -43,6 +44,7 @@ export function renderInstantWithAge(instant: string, now: number): Html {
   return html`${renderInstant(instant)} <span class="ago">${formatRelativeTime(instant, now)}</span>`;
 }
 
+/** Formats how long ago an instant was, or in how long it will be. */
 export function formatRelativeTime(instant: string, now: number): string {
   const seconds = (now - Date.parse(instant)) / 1000;
   return seconds < 0 ? `in ${formatDuration(-seconds)}` : `${formatDuration(seconds)} ago`;
@@ -53,12 +55,13 @@ export function toDisplayValue(value: Value | undefined): HtmlContent {
   return value instanceof Uint8Array ? formatCount(value.length, 'byte') : value;
 }
 
-const GOOD = ['active', 'accepted', 'complete', 'done', 'stored'];
-const DOUBT = ['partial', 'paused', 'removals_unconfirmed'];
+const GOOD_STATES = ['active', 'accepted', 'complete', 'done', 'stored'];
+const DOUBTFUL_STATES = ['partial', 'paused', 'removals_unconfirmed'];
 
+/** Returns the colour of a state of a job, sync, delivery, certificate or installation. */
 export function findStateColour(state: string): Colour {
-  if (GOOD.includes(state)) return 'good';
-  return DOUBT.includes(state) ? 'doubt' : state === 'failed' ? 'bad' : 'none';
+  if (GOOD_STATES.includes(state)) return 'good';
+  return DOUBTFUL_STATES.includes(state) ? 'doubt' : state === 'failed' ? 'bad' : 'none';
 }
 
 /** Renders a state as a coloured badge with a sign and a word. */
@@ -71,15 +74,15 @@ export function describeRowsWithoutAmount(rows: number): string {
   return rows === 0 ? '' : ` ${formatCount(rows, 'row has', 'rows have')} no amount that can be added.`;
 }
 
-/** Returns the same sentence for several sums, to follow their last word. */
+/** Returns a full stop and a sentence about the rows that these sums leave out; empty if there are none. */
 export function describeExcludedRows(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
-  const left = sums.reduce((sum, row) => sum + Number(row.rows_without_amount ?? 0), 0);
-  return left === 0 ? '' : `.${describeRowsWithoutAmount(left)}`;
+  const excludedRows = sums.reduce((total, sum) => total + Number(sum.rows_without_amount ?? 0), 0);
+  return excludedRows === 0 ? '' : `.${describeRowsWithoutAmount(excludedRows)}`;
 }
 
 /** Renders an amount so that the decimal points of a column line up. */
-export function renderTonnes(text: string): Html {
-  const [whole = '', fraction] = text.split('.');
+export function renderTonnes(amount: string): Html {
+  const [whole = '', fraction] = amount.split('.');
   return html`${whole}<i>${fraction !== undefined && `.${fraction}`}</i>`;
 }
 
@@ -110,16 +113,20 @@ export function toHeading(column: string): string {
   return capitalize(toLabel(column));
 }
 
-export function capitalize(words: string): string {
-  return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+export function capitalize(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }
 
 /** Renders the number of certificates per state, linked to the list; unclaimed ones have no row to link to. */
-export function renderCertificateCounts(counts: Readonly<Record<string, number>>, owner = ''): Html {
-  const links = Object.entries(counts).map(([state, count], place) => {
-    const says = html`${formatWithCommas(count)} ${state.replaceAll('_', ' ')}`;
-    const href = `/certificates?${new URLSearchParams({ state, ...(owner && { organization_id: owner }) }).toString()}`;
-    return html`${place > 0 && ','} ${state === 'unclaimed' ? says : html`<a href="${href}">${says}</a>`}`;
+export function renderCertificateCounts(counts: Readonly<Record<string, number>>, organizationId = ''): Html {
+  const links = Object.entries(counts).map(([state, count], index) => {
+    const label = html`${formatWithCommas(count)} ${state.replaceAll('_', ' ')}`;
+    const query = new URLSearchParams({
+      state,
+      ...(organizationId && { organization_id: organizationId }),
+    }).toString();
+    const link = state === 'unclaimed' ? label : html`<a href="/certificates?${query}">${label}</a>`;
+    return html`${index > 0 && ','} ${link}`;
   });
   return html`${links.length > 0 && html`<span>Certificates:${links}</span>`}`;
 }

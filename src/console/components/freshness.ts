@@ -5,32 +5,33 @@ import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.j
 import { html, type Html } from './html.js';
 import { renderAge, renderBadge, formatRelativeTime } from './formats.js';
 
-/** Renders how fresh a list is, and for how many organizations. */
+/** Renders how fresh a list is: each state with the number of its organizations. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {
   return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => renderFreshnessSum(sum, now))}</p>`;
 }
 
-/** Renders the freshness state of a resource as a badge. */
+/** Renders the freshness state of a list as a badge. */
 export function renderFreshnessState(standing: Standing): Html {
   return renderBadge(wordsOf(standing), colourOf(standing));
 }
 
+/** Renders one freshness state, the number of organizations in it and the age of their last complete reads. */
 function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
   const { resources, oldest_at: oldestAt, as_of: asOf } = sum;
-  const read =
+  const lastRead =
     asOf !== null &&
     html`, last complete read ${renderAge(asOf, now)}${oldestAt !== null && formatRelativeTime(oldestAt, now) !== formatRelativeTime(asOf, now) && html` to ${renderAge(oldestAt, now)}`}`;
-  return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${read}. `;
+  return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${lastRead}. `;
 }
 
-/** Renders how up to date an as-of page was at its instant, and its known gaps. */
+/** Renders how old the data of an as-of page was at its instant, and the gaps that are known. */
 export function renderGaps(resource: string, gaps: readonly Known[]): Html {
   const lines = gaps.flatMap(known => {
-    const whose = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
-    return gapsIn(known).map(each => `${whose}: ${each}.`);
+    const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
+    return gapsIn(known).map(gap => `${list}: ${gap}.`);
   });
   const oldest = html`<p class="lead">${sayOldest(gaps)}</p>`;
   if (lines.length === 0) return oldest;
   const shown = [...lines.slice(0, MAX_SHOWN), formatOmittedCount(lines.length) ?? []].flat();
-  return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(each => html`<li>${each}</li>`)}</ul></section>`;
+  return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${line}</li>`)}</ul></section>`;
 }

@@ -2,17 +2,16 @@ import { html, type Html, type HtmlContent } from './html.js';
 
 /** Renders the top of a detail page: a link to its list, a title and a lead. */
 export function renderPageHead(
-  list: readonly [href: string, name: string],
+  list: { readonly href: string; readonly title: string },
   title: HtmlContent,
   lead: HtmlContent,
 ): Html {
-  const [href, name] = list;
-  return html`<div><p class="lead no-paper"><a href="${href}">${name}</a></p>
+  return html`<div><p class="lead no-paper"><a href="${list.href}">${list.title}</a></p>
 <h1 id="sentence" data-live>${title}</h1>
 <p class="lead" id="lead" data-live>${lead}</p></div>`;
 }
 
-export type LabelledValue = readonly [name: HtmlContent, value: HtmlContent];
+export type LabelledValue = readonly [label: HtmlContent, value: HtmlContent];
 
 /** Renders labelled values as a card with a heading. */
 export function renderCard(heading: string, values: readonly LabelledValue[]): Html {
@@ -20,9 +19,9 @@ export function renderCard(heading: string, values: readonly LabelledValue[]): H
 }
 
 /** Renders labelled values as a definition list, without those that are empty. */
-export function renderFacts(values: readonly LabelledValue[], kind: Html | false = false): Html {
-  const known = values.filter(([, value]) => Boolean(value));
-  return html`<dl class="facts${kind}">${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
+export function renderFacts(values: readonly LabelledValue[], extraClass: Html | false = false): Html {
+  const filled = values.filter(([, value]) => Boolean(value));
+  return html`<dl class="facts${extraClass}">${filled.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
 /** An event of a timeline. */
@@ -35,7 +34,7 @@ export interface TimelineEntry {
 
 export function renderTimeline(entries: readonly TimelineEntry[]): Html {
   return html`<ol class="timeline">${entries.map(
-    ({ colour, title: what, details: more = null, items: each = [] }) =>
-      html`<li class="${colour}">${what}${more !== null && html` <p>${more}</p>`}${each.length > 0 && html` <ul>${each.map(line => html`<li>${line}</li>`)}</ul>`}</li>\n`,
+    ({ colour, title, details = null, items = [] }) =>
+      html`<li class="${colour}">${title}${details !== null && html` <p>${details}</p>`}${items.length > 0 && html` <ul>${items.map(item => html`<li>${item}</li>`)}</ul>`}</li>\n`,
   )}</ol>`;
 }

@@ -23,17 +23,18 @@ const ENTITIES: Readonly<Record<string, string>> = {
 const SPECIAL = new RegExp(`[&<>"']|(?![\\t\\n\\r])${UNPRINTABLE.source}`, 'g');
 
 /** Builds markup from a template. Inserted values are escaped; attributes must be quoted. */
-export function html(markup: TemplateStringsArray, ...parts: readonly HtmlContent[]): Html {
-  let text = markup[0] ?? '';
-  parts.forEach((part, index) => {
-    text += toMarkup(part) + (markup[index + 1] ?? '');
+export function html(template: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
+  let text = template[0] ?? '';
+  values.forEach((value, index) => {
+    text += toMarkup(value) + (template[index + 1] ?? '');
   });
   return new Html(text);
 }
 
-function toMarkup(part: HtmlContent): string {
-  if (part === null || part === undefined || part === false) return '';
-  if (part instanceof Html) return part.text;
-  if (typeof part === 'object') return part.map(toMarkup).join('');
-  return String(part).replace(SPECIAL, sign => ENTITIES[sign] ?? ' ');
+/** Converts inserted content to escaped markup. Null, undefined and false become nothing. */
+function toMarkup(content: HtmlContent): string {
+  if (content === null || content === undefined || content === false) return '';
+  if (content instanceof Html) return content.text;
+  if (typeof content === 'object') return content.map(toMarkup).join('');
+  return String(content).replace(SPECIAL, character => ENTITIES[character] ?? ' ');
 }

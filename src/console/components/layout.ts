@@ -1,4 +1,4 @@
-import { renderAsOfBar, type AsOfState, withAsOf } from './as-of.js';
+import { renderAsOfBar, type AsOfState, withAsOf, withQuery } from './as-of.js';
 import { Html, html, type HtmlContent } from './html.js';
 
 /** The theme that a visitor has chosen; null follows the system. */
@@ -11,16 +11,24 @@ export interface LayoutOptions {
   /** The part of the body that is ready. */
   readonly body: Html;
   readonly intro: Html | false;
-  readonly refreshes: boolean;
+  readonly reloadsWithoutScript: boolean;
   /** Null if the page has no history view. */
-  readonly dated: AsOfState | null;
+  readonly history: AsOfState | null;
   readonly hasDemo: boolean;
   readonly theme: Theme;
 }
 
-type NavigationLink = readonly [path: string, name: string];
+interface NavigationLink {
+  readonly path: string;
+  readonly label: string;
+}
 
-/** The sections of the navigation. A section opens on its first page. */
+/** Pages that share a tab bar. The section opens on its first page. */
+interface NavigationSection {
+  readonly name: string;
+  readonly pages: readonly NavigationLink[];
+}
+
 const SECTIONS = [
   createSection('Now', ''),
   createSection('Credits', 'warehouse inventory reservations projects inventory-requests'),
@@ -29,51 +37,33 @@ const SECTIONS = [
   createSection('Changes', 'changes balance'),
   createSection('Operations', 'deliveries rejected-webhooks jobs syncs'),
 ];
-const UNDATED = ['Changes', 'Operations'];
+const SECTIONS_WITHOUT_HISTORY = ['Changes', 'Operations'];
+/** Labels of the theme buttons by cookie value; the empty value follows the system. */
 const THEMES = { light: 'Light', dark: 'Dark', '': 'System' };
 
-type NavigationSection = ReturnType<typeof createSection>;
-
-function createSection(
-  name: string,
-  pages: string,
-): readonly [name: string, pages: readonly NavigationLink[]] {
-  const called: Readonly<Record<string, string>> = {
+/** Creates a section from the paths of its pages, separated by blanks. */
+function createSection(name: string, paths: string): NavigationSection {
+  const shortLabels: Readonly<Record<string, string>> = {
     '': 'Now',
     'inventory-requests': 'Requests',
     'rejected-webhooks': 'Rejected',
     balance: 'Reconciliation',
   };
-  const nameOf = (page: string) => called[page] ?? `${page.charAt(0).toUpperCase()}${page.slice(1)}`;
-  return [name, pages.split(' ').map(page => [`/${page}`, nameOf(page)])];
+  const toPageLabel = (path: string) =>
+    shortLabels[path] ?? `${path.charAt(0).toUpperCase()}${path.slice(1)}`;
+  const pages = paths.split(' ').map(path => ({ path: `/${path}`, label: toPageLabel(path) }));
+  return { name, pages };
 }
 
-/** Renders a page without its slow part: the markup before that part and the markup after it. Pages need no script. */
-export function renderLayout({
-  title,
-  path,
-  query,
-  body,
-  intro,
-  refreshes,
-  dated,
-  hasDemo,
-  theme,
-}: LayoutOptions) {
-  const at = dated?.at ?? null;
-  const entered = SECTIONS.find(([, pages]) => pages.some(([to]) => isAtOrBelow(path, to)));
-  const rooms = SECTIONS.map(([name, [[to] = ['/']]]) =>
-    renderNavigationLink(
-      UNDATED.includes(name) ? to : withAsOf(to, at),
-      name,
-      name === entered?.[0] && IN_ROOM,
-    ),
-  );
-  const hasTabs = entered !== undefined && entered[1].length > 1;
-  const aside = [['/ask', 'SQL'] as const, ...(hasDemo ? [['/demo', 'Demo'] as const] : []), HELP].map(
-    ([to, name]) => renderNavigationLink(to, name, path === to && CURRENT),
-  );
-  const first = html`<!doctype html>
+/** Renders the frame of a page, in two parts: before and after the slow part of the body. Pages work without scripts. */
+export function renderLayout(options: LayoutOptions): {
+  readonly beforeRest: Html;
+  readonly afterRest: Html;
+} {
+  const { title, path, query, body, intro, reloadsWithoutScript, history, theme } = options;
+  const section = SECTIONS.find(({ pages }) => pages.some(page => isAtOrBelow(path, page.path)));
+  const hasTabs = section !== undefined && section.pages.length > 1;
+  const beforeRest = html`<!doctype html>
 <html lang="en"${theme !== null && html` class="${theme}"`}>
 <head>
 <meta charset="utf-8">
@@ -81,55 +71,82 @@ export function renderLayout({
 <meta name="color-scheme" content="light dark">
 <title>${title} · carbon-mirror</title>
 <link rel="stylesheet" href="/console.css">
-${SCRIPT}${refreshes && RELOAD}
+${SCRIPT}${reloadsWithoutScript && RELOAD}
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
-<header class="top">
-<a class="brand" href="/">carbon-mirror</a>${hasDemo && html` <a class="state doubt" href="/demo" title="This mirror reads a sandbox registry with invented data">demo</a>`}
-<nav aria-label="Pages"><ul>${rooms}</ul></nav>
-<form class="search" method="get" action="/search" role="search" aria-label="Everything"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
-<ul>${aside}</ul>
-<details class="menu"><summary>Menu</summary><ul>${rooms}${aside}</ul></details>
-</header>
+${renderHeader(options, section)}
 <p id="link" role="status" hidden>This page could not be updated and may be out of date.</p>
-${(hasTabs || intro || dated !== null) && html`<div class="under">${hasTabs && renderTabs(entered, path, at)}${intro}${dated !== null && renderAsOfBar(path, query, dated)}</div>`}
+${(hasTabs || intro || history !== null) && html`<div class="under">${hasTabs && renderTabs(section, path, history?.at ?? null)}${intro}${history !== null && renderAsOfBar(path, query, history)}</div>`}
 <main id="content">${body}`;
-  const last = html`</main>
+  const afterRest = html`</main>
 <footer>${renderThemeSwitch(theme, path, query)}</footer>
 </body>
 </html>
 `;
-  return { first, last };
+  return { beforeRest, afterRest };
 }
 
-function isAtOrBelow(path: string, to: string): boolean {
-  return path === to || (to !== '/' && path.startsWith(`${to}/`));
+/** Renders the bar above all pages: the sections, the search, and the links to SQL, Demo and Help. */
+function renderHeader(
+  { path, query, history, hasDemo }: LayoutOptions,
+  currentSection: NavigationSection | undefined,
+): Html {
+  const sections = SECTIONS.map(({ name, pages: [firstPage] }) =>
+    renderNavigationItem(
+      toSectionHref(name, firstPage?.path ?? '/', history?.at ?? null),
+      name,
+      name === currentSection?.name && CURRENT_SECTION,
+    ),
+  );
+  const tools = [SQL, ...(hasDemo ? [DEMO] : []), HELP].map(tool =>
+    renderNavigationItem(tool.path, tool.label, path === tool.path && CURRENT_PAGE),
+  );
+  return html`<header class="top">
+<a class="brand" href="/">carbon-mirror</a>${hasDemo && html` <a class="state doubt" href="/demo" title="This mirror reads a sandbox registry with invented data">demo</a>`}
+<nav aria-label="Pages"><ul>${sections}</ul></nav>
+<form class="search" method="get" action="/search" role="search" aria-label="Everything"><label><span>Search</span><input id="search" name="q" type="search" placeholder="Search  /" value="${path === '/search' && query.get('q')}"></label></form>
+<ul>${tools}</ul>
+<details class="menu"><summary>Menu</summary><ul>${sections}${tools}</ul></details>
+</header>`;
 }
 
-function renderNavigationLink(href: string, name: string, current: Html | false): Html {
-  return html`<li><a href="${href}"${current}>${name}</a></li>`;
+/** Whether the path is that of a page, or of a detail page below it. */
+function isAtOrBelow(path: string, page: string): boolean {
+  return path === page || (page !== '/' && path.startsWith(`${page}/`));
 }
 
-function renderTabs([name, pages]: NavigationSection, path: string, at: string | null): HtmlContent {
+/** Returns the link to a page of a section, as of the same instant if the section has history. */
+function toSectionHref(section: string, path: string, at: string | null): string {
+  return SECTIONS_WITHOUT_HISTORY.includes(section) ? path : withAsOf(path, at);
+}
+
+function renderNavigationItem(href: string, label: string, current: Html | false): Html {
+  return html`<li><a href="${href}"${current}>${label}</a></li>`;
+}
+
+function renderTabs({ name, pages }: NavigationSection, path: string, at: string | null): HtmlContent {
   return html`<nav class="tabs" aria-label="${name}">${pages.map(
-    ([to, page]) =>
-      html`<a href="${UNDATED.includes(name) ? to : withAsOf(to, at)}"${path === to ? CURRENT : isAtOrBelow(path, to) && IN_ROOM}>${page}</a>`,
+    page =>
+      html`<a href="${toSectionHref(name, page.path, at)}"${path === page.path ? CURRENT_PAGE : isAtOrBelow(path, page.path) && CURRENT_SECTION}>${page.label}</a>`,
   )}</nav>`;
 }
 
+/** Renders the buttons that choose a theme and return to this page. */
 function renderThemeSwitch(theme: Theme, path: string, query: URLSearchParams): Html {
-  return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${query.size === 0 ? path : `${path}?${query.toString()}`}">${Object.entries(
+  return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${withQuery(path, query, {})}">${Object.entries(
     THEMES,
   ).map(
-    ([value, name]) =>
-      html`<button name="theme" value="${value}" aria-pressed="${(theme ?? '') === value ? 'true' : 'false'}">${name}</button>`,
+    ([value, label]) =>
+      html`<button name="theme" value="${value}" aria-pressed="${(theme ?? '') === value ? 'true' : 'false'}">${label}</button>`,
   )}</form>`;
 }
 
-const HELP: NavigationLink = ['/help', 'Help'];
+const SQL: NavigationLink = { path: '/ask', label: 'SQL' };
+const DEMO: NavigationLink = { path: '/demo', label: 'Demo' };
+const HELP: NavigationLink = { path: '/help', label: 'Help' };
 /** Not an `html` template: a bundler rewrites templates that end a script. */
 const SCRIPT = new Html('<script src="/console.js" defer></script>');
 const RELOAD = html`<noscript><meta http-equiv="refresh" content="2"></noscript>`;
-const CURRENT = html` aria-current="page"`;
-const IN_ROOM = html` aria-current="true"`;
+const CURRENT_PAGE = html` aria-current="page"`;
+const CURRENT_SECTION = html` aria-current="true"`;

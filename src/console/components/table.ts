@@ -27,19 +27,21 @@ export function renderTable<Row>(
   rows: readonly Row[],
   { empty = 'No rows.', footer = null, captionExtra = null }: TableExtras = {},
 ): Html {
-  const filled = columns
+  const filledColumns = columns
     .map(column => ({ ...column, cells: rows.map(row => html`${column.cell(row)}`) }))
     .filter(({ cells }) => cells.some(({ text }) => !isEmptyCell(text)));
-  const cellsOf = (place: number) =>
-    filled.map(
-      ({ name, cells, numeric }) => html`<td data-label="${name}"${numeric && NUMERIC}>${cells[place]}</td>`,
-    );
+  const renderHeading = ({ name, heading = name, numeric, cells }: (typeof filledColumns)[number]) =>
+    html`<th scope="col"${numeric && NUMERIC}>${heading}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`;
+  const renderRowAt = (index: number) =>
+    html`<tr>${filledColumns.map(
+      ({ name, cells, numeric }) => html`<td data-label="${name}"${numeric && NUMERIC}>${cells[index]}</td>`,
+    )}</tr>\n`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
 <caption>${caption}${captionExtra}</caption>
 ${
   rows.length > 0 &&
-  html`<thead><tr>${filled.map(({ name, heading = name, numeric, cells }) => html`<th scope="col"${numeric && NUMERIC}>${heading}${cells.some(({ text }) => text.includes('<i>')) && html`<i></i>`}</th>`)}</tr></thead>
-<tbody>${rows.map((_, place) => html`<tr>${cellsOf(place)}</tr>\n`)}</tbody>`
+  html`<thead><tr>${filledColumns.map(renderHeading)}</tr></thead>
+<tbody>${rows.map((_, index) => renderRowAt(index))}</tbody>`
 }
 </table>${rows.length === 0 && html`<p class="empty">${empty}</p>`}${footer}</div>`;
 }
@@ -47,7 +49,7 @@ ${
 /** URL parameter of Now that shows its lists in full. */
 export const ALL = 'all';
 
-/** Returns how many rows of a list Now shows. */
+/** Returns how many rows of a list Now shows: all if the URL asks for them, otherwise `limit`. */
 export function getRowLimit(query: URLSearchParams, limit = MAX_SHOWN): number {
   return query.has(ALL) ? Infinity : limit;
 }
@@ -57,23 +59,26 @@ export function renderShowAllLink(query: URLSearchParams, label: HtmlContent): H
   return html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${label}</a>`;
 }
 
+interface TopRowsOptions {
+  /** How many rows there are, if `rows` has only the first of them. */
+  readonly count?: number;
+  readonly limit?: number;
+  readonly more?: HtmlContent;
+}
+
 /** Renders the first rows of a list of Now, with a link to the rest; all rows if the URL asks for them. */
 export function renderTopRows<Row>(
   caption: HtmlContent,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
   query: URLSearchParams,
-  {
-    count = rows.length,
-    limit = MAX_SHOWN,
-    more = null,
-  }: { readonly count?: number; readonly limit?: number; readonly more?: HtmlContent } = {},
+  { count = rows.length, limit = MAX_SHOWN, more = null }: TopRowsOptions = {},
 ): Html {
-  const left = formatOmittedCount(count, limit);
-  const isAll = left === null || query.has(ALL);
-  const rest = !isAll && renderShowAllLink(query, left);
-  return renderTable(caption, columns, isAll ? rows : rows.slice(0, limit), {
-    footer: (rest !== false || more !== null) && html`<div class="more">${rest}${more}</div>`,
+  const restLabel = formatOmittedCount(count, limit);
+  const showsAll = restLabel === null || query.has(ALL);
+  const restLink = !showsAll && renderShowAllLink(query, restLabel);
+  return renderTable(caption, columns, showsAll ? rows : rows.slice(0, limit), {
+    footer: (restLink !== false || more !== null) && html`<div class="more">${restLink}${more}</div>`,
   });
 }
 

@@ -5,29 +5,33 @@ import { html, type Html } from './html.js';
 import { toLabel, toDisplayValue } from './formats.js';
 
 /** Returns the versions observed by an instant. A version that ended later is returned as current. */
-export function selectVersionsKnownAt(at: string | null, all: readonly Row[]): Row[] {
-  if (at === null) return [...all];
-  return all
-    .filter(each => String(each['valid_from']) <= at)
-    .map(each => (String(each['valid_to'] ?? '') > at ? { ...each, valid_to: null } : each));
+export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {
+  if (at === null) return [...versions];
+  return versions
+    .filter(version => String(version['valid_from']) <= at)
+    .map(version => (String(version['valid_to'] ?? '') > at ? { ...version, valid_to: null } : version));
 }
 
 /** Renders each version by what it changed, newest first. */
-export function renderVersions(rows: readonly Row[], now: number): Html {
-  const changes = rows.map((row, index) => ({ row, before: rows[index - 1] })).toReversed();
-  const line = ({ row, before }: (typeof changes)[number]) =>
-    html`<li>Observed ${renderCell('valid_from', row['valid_from'], now)}${row['valid_to'] !== null && html`, valid until ${renderCell('valid_to', row['valid_to'], now)}`}:
-${before === undefined ? 'first observed' : renderDifferences(before, row, now)} (${row['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${toDisplayValue(row['sync_id'])}">sync ${toDisplayValue(row['sync_id'])}</a>`})</li>`;
-  return html`<ol class="versions" reversed>${changes.map(line)}</ol>`;
+export function renderVersions(versions: readonly Row[], now: number): Html {
+  const items = versions.map((version, index) => renderVersion(version, versions[index - 1], now));
+  return html`<ol class="versions" reversed>${items.toReversed()}</ol>`;
 }
 
+function renderVersion(version: Row, previous: Row | undefined, now: number): Html {
+  const syncId = toDisplayValue(version['sync_id']);
+  return html`<li>Observed ${renderCell('valid_from', version['valid_from'], now)}${version['valid_to'] !== null && html`, valid until ${renderCell('valid_to', version['valid_to'], now)}`}:
+${previous === undefined ? 'first observed' : renderDifferences(previous, version, now)} (${version['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${syncId}">sync ${syncId}</a>`})</li>`;
+}
+
+/** Renders the old and the new value of each column that differs. */
 function renderDifferences(before: Row, after: Row, now: number): Html {
   const columns = Object.keys(after).filter(
     column => ![...BOOKKEEPING, 'valid_from'].includes(column) && before[column] !== after[column],
   );
   if (columns.length === 0) return html`reappeared, or changed only in fields without a column`;
   return html`${columns.map(
-    (column, place) =>
-      html`${place > 0 && ', '}${toLabel(column)}: <del>${renderCell(column, before[column], now)}</del> → <ins>${renderCell(column, after[column], now)}</ins>`,
+    (column, index) =>
+      html`${index > 0 && ', '}${toLabel(column)}: <del>${renderCell(column, before[column], now)}</del> → <ins>${renderCell(column, after[column], now)}</ins>`,
   )}`;
 }

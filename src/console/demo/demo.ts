@@ -24,27 +24,29 @@ interface PerformedAction {
   readonly result: string;
 }
 
-const CHANGES = 200;
-const GROUPS = 12;
+const MAX_CHANGES = 200;
+const MAX_CHANGE_GROUPS = 12;
 
-async function renderDemo(
+/** Renders the page of a demo: its actions, those that were performed, and the changes that the mirror observed. */
+async function renderDemoPage(
   reader: Reader,
   actions: readonly DemoAction[],
-  done: readonly PerformedAction[],
+  performedActions: readonly PerformedAction[],
   now: number,
 ): Promise<PageContent> {
-  const changes = await readNewest(reader, ALL_CHANGES, null, CHANGES);
+  const changes = await readNewest(reader, ALL_CHANGES, null, MAX_CHANGES);
+  const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
   const body = html`<h1>Demo</h1>
 <p>This mirror reads a sandbox registry on this machine. Actions run in the sandbox registry; watch the mirror pick them up.</p>
 <ul class="actions card">${actions.map(
-    ({ name, label: says, description: shows }) =>
-      html`<li>${renderButton(true, `/demo/${name}`, says)} <span>${shows}</span></li>`,
+    ({ name, label, description }) =>
+      html`<li>${renderButton(true, `/demo/${name}`, label)} <span>${description}</span></li>`,
   )}</ul>
 <section id="done" data-live>${
-    done.length > 0 &&
-    html`<h2>Your actions</h2><ul class="card">${done.map(each => html`<li>${renderAge(each.at, now)}: ${each.result}</li>`)}</ul>`
+    performedActions.length > 0 &&
+    html`<h2>Your actions</h2><ul class="card">${performedActions.map(({ at, result }) => html`<li>${renderAge(at, now)}: ${result}</li>`)}</ul>`
   }</section>
-<section id="moved" data-live>${renderChangeFeed('Recent changes in the mirror', groupChanges(changes).slice(0, GROUPS), { now })}</section>`;
+<section id="moved" data-live>${renderChangeFeed('Recent changes in the mirror', groups, { now })}</section>`;
   return { title: 'Demo', body };
 }
 
@@ -57,21 +59,24 @@ interface DemoOptions {
 
 const MAX_REMEMBERED = 10;
 
+/** Adds the page of a demo and the route that performs its actions. The latest actions are remembered until the console stops. */
 export function addDemoRoutes(app: Express, { actions, readers, now, responder }: DemoOptions): void {
-  const done: PerformedAction[] = [];
+  const performedActions: PerformedAction[] = [];
 
   app.get('/demo', async (request: Request, response: Response) => {
-    const shown = await readers.use(reader => renderDemo(reader, actions, done, now()));
-    await responder.page(request, response, shown);
+    const content = await readers.withReader(reader =>
+      renderDemoPage(reader, actions, performedActions, now()),
+    );
+    await responder.sendPage(request, response, content);
   });
   app.post('/demo/:name', readFormBody, async (request: Request, response: Response, next: NextFunction) => {
     const action = actions.find(({ name }) => name === request.params['name']);
     if (action === undefined) return next();
-    const says = await readers
-      .use(reader => action.run(reader))
+    const result = await readers
+      .withReader(reader => action.run(reader))
       .catch(({ message }: Error) => `Failed: ${message}`);
-    done.unshift({ at: new Date(now()).toISOString(), result: says });
-    done.splice(MAX_REMEMBERED);
+    performedActions.unshift({ at: new Date(now()).toISOString(), result });
+    performedActions.splice(MAX_REMEMBERED);
     return response.redirect(303, '/demo');
   });
 }

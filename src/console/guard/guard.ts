@@ -10,41 +10,46 @@ export interface GuardOptions {
   readonly port: () => number;
 }
 
+/** URL parameter of the sign-in key. */
 const KEY = 'key';
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
-const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(:\d{1,5})?$/i;
+const LOOPBACK_NAMES = ['localhost', '127.0.0.1', '[::1]'];
+const HOST_HEADER = /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+?)\.?(:\d{1,5})?$/i;
 /** A second slash or backslash would start a host name. */
-const PATH = /^\/(?![/\\])/;
+const URL_PATH = /^\/(?![/\\])/;
 /** Base for parsing relative URLs; never shown. */
 export const ORIGIN = 'http://console';
-const SAFE = ['GET', 'HEAD'];
+const SAFE_METHODS = ['GET', 'HEAD'];
 
-/** Creates the middleware that checks every request first: host name, then origin, then cookie or sign-in key.
- * A rejected request learns nothing else and loses its connection. */
-export function createGuard({ keys, hostNames: names, port }: GuardOptions): RequestHandler {
-  const cookie = () => `carbon-mirror-${port()}`;
+/**
+ * Creates the middleware that checks every request first: host name, then origin, then cookie or sign-in key.
+ * A rejected request gets one sentence, and its connection is closed.
+ */
+export function createGuard({ keys, hostNames, port }: GuardOptions): RequestHandler {
+  const getCookieName = () => `carbon-mirror-${port()}`;
 
-  function exchange(request: Request, response: Response): void {
+  /** Exchanges the sign-in key of the URL for a cookie, and redirects to the URL without the key. */
+  function signIn(request: Request, response: Response): void {
     const { searchParams, pathname } = new URL(request.url, ORIGIN);
-    const visit = keys.exchange(searchParams.get(KEY) ?? '');
-    if (visit === null && !isIn(request)) return rejectRequest(response, 401, LINK_EXPIRED);
+    const visitorKey = keys.exchangeSignInKey(searchParams.get(KEY) ?? '');
+    if (visitorKey === null && !isSignedIn(request)) return rejectRequest(response, 401, LINK_EXPIRED);
     searchParams.delete(KEY);
-    const rest = searchParams.size === 0 ? '' : `?${searchParams.toString()}`;
-    if (visit !== null) response.cookie(cookie(), visit, { httpOnly: true, sameSite: 'lax', path: '/' });
-    response.redirect(303, `${pathname.replace(/^\/+/, '/')}${rest}`);
+    const query = searchParams.size === 0 ? '' : `?${searchParams.toString()}`;
+    if (visitorKey !== null)
+      response.cookie(getCookieName(), visitorKey, { httpOnly: true, sameSite: 'lax', path: '/' });
+    response.redirect(303, `${pathname.replace(/^\/+/, '/')}${query}`);
   }
 
-  const isIn = (request: Request): boolean =>
-    parseCookies(request).some(([name, value]) => name === cookie() && keys.isVisitor(value));
+  const isSignedIn = (request: Request): boolean =>
+    parseCookies(request).some(([name, value]) => name === getCookieName() && keys.isVisitorKey(value));
 
   return (request: Request, response: Response, next: NextFunction) => {
     response.set(HEADERS);
-    if (!PATH.test(request.url) || !URL.canParse(request.url, ORIGIN))
+    if (!URL_PATH.test(request.url) || !URL.canParse(request.url, ORIGIN))
       return rejectRequest(response, 400, 'Expected a path.');
-    if (!isAllowedHost(request, names)) return rejectRequest(response, 421, UNKNOWN_HOST);
+    if (!isAllowedHost(request, hostNames)) return rejectRequest(response, 421, UNKNOWN_HOST);
     if (!isSameOrigin(request)) return rejectRequest(response, 403, CROSS_SITE);
-    if (request.method === 'GET' && KEY in request.query) return exchange(request, response);
-    if (!isIn(request)) return rejectRequest(response, 401, NOT_SIGNED_IN);
+    if (request.method === 'GET' && KEY in request.query) return signIn(request, response);
+    if (!isSignedIn(request)) return rejectRequest(response, 401, NOT_SIGNED_IN);
     return next();
   };
 }
@@ -60,28 +65,31 @@ const LINK_EXPIRED =
  * Whether the Host header is an allowed name. This stops DNS rebinding, where a foreign name points at this machine.
  * The port does not matter, because a tunnel has another one.
  */
-function isAllowedHost({ headers }: Request, names: readonly string[]): boolean {
-  const name = HOST.exec(headers.host ?? '')?.[1]?.toLowerCase();
-  return name !== undefined && [...LOOPBACK, ...names].includes(name);
+function isAllowedHost({ headers }: Request, hostNames: readonly string[]): boolean {
+  const name = HOST_HEADER.exec(headers.host ?? '')?.[1]?.toLowerCase();
+  return name !== undefined && [...LOOPBACK_NAMES, ...hostNames].includes(name);
 }
 
-/** Whether a request that may change something comes from our own pages. Browsers send Sec-Fetch-Site only over https or on loopback; otherwise Origin is compared. */
+/**
+ * Whether a request comes from our own pages; reading requests may come from anywhere.
+ * Browsers send Sec-Fetch-Site only over https or on loopback; otherwise Origin is compared.
+ */
 function isSameOrigin({ method, headers }: Request): boolean {
-  if (SAFE.includes(method)) return true;
+  if (SAFE_METHODS.includes(method)) return true;
   const site = headers['sec-fetch-site'];
   if (site !== undefined) return site === 'same-origin';
   const [, origin = null] = /^https?:\/\/([^/]+)$/.exec(headers.origin ?? '') ?? [];
   return origin === headers.host;
 }
 
-/** Rejects a request and closes its connection. */
+/** Answers with an error status and one sentence, and closes the connection. */
 function rejectRequest(response: Response, status: number, sentence: string): void {
   response.status(status).set('connection', 'close').type('text/plain').send(`${sentence}\n`);
 }
 
-function parseCookies(request: Request): readonly (readonly [string, string])[] {
+function parseCookies(request: Request): readonly (readonly [name: string, value: string])[] {
   return (request.headers.cookie ?? '').split(';').map(pair => {
-    const at = pair.indexOf('=');
-    return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()] as const;
+    const separator = pair.indexOf('=');
+    return [pair.slice(0, separator).trim(), pair.slice(separator + 1).trim()] as const;
   });
 }

@@ -22,26 +22,27 @@ export function renderFileLinks(
   changes: Readonly<Record<string, null>>,
 ): Html {
   const links = Object.keys(FILE_FORMATS).map(
-    ending => html` <a href="${withQuery(`${path}.${ending}`, query, changes)}">${ending.toUpperCase()}</a>`,
+    extension =>
+      html` <a href="${withQuery(`${path}.${extension}`, query, changes)}">${extension.toUpperCase()}</a>`,
   );
   return html`<span class="files">${links}</span>`;
 }
 
 /** Creates the CSV and JSON downloads of a page, with all of its rows. */
 export function createFilePages(
-  list: string,
-  question: Pick<ConsolePage, 'hasHistory' | 'parameters'>,
-  read: (ask: PageRequest) => Promise<ExportedRows | PageFault>,
+  baseName: string,
+  urlOptions: Pick<ConsolePage, 'hasHistory' | 'parameters'>,
+  readRows: (request: PageRequest) => Promise<ExportedRows | PageFault>,
 ): readonly ConsolePage[] {
-  return Object.entries(FILE_FORMATS).map(([ending, { type, write }]) => {
-    const file = `${list}.${ending}`;
+  return Object.entries(FILE_FORMATS).map(([extension, { type, write }]) => {
+    const file = `${baseName}.${extension}`;
     return {
       path: `/${file}`,
-      ...question,
+      ...urlOptions,
       render: async request => {
-        const found = await read(request);
+        const exported = await readRows(request);
         const name = request.isDemo ? `demo-${file}` : file;
-        return 'fault' in found ? found : { type, name, text: write(found) };
+        return 'fault' in exported ? exported : { type, name, text: write(exported) };
       },
     };
   });
@@ -53,12 +54,12 @@ async function* writeCsv({ rows, columns }: ExportedRows): AsyncGenerator<string
 }
 
 async function* writeJson({ rows, columns }: ExportedRows): AsyncGenerator<string> {
-  let before = '[\n';
+  let separator = '[\n';
   for await (const row of rows) {
-    yield `${before}${JSON.stringify(Object.fromEntries(columns.map(column => [column, toJsonValue(row[column])])))}`;
-    before = ',\n';
+    yield `${separator}${JSON.stringify(Object.fromEntries(columns.map(column => [column, toJsonValue(row[column])])))}`;
+    separator = ',\n';
   }
-  yield before === '[\n' ? '[]\n' : '\n]\n';
+  yield separator === '[\n' ? '[]\n' : '\n]\n';
 }
 
 /** Converts a value for JSON. Large integers become text, because JSON readers would round them. */

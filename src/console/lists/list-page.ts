@@ -1,39 +1,42 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { findOwnerColumn } from '../../resources/entry.js';
-import { colourOf, WAITING } from '../../query/freshness/words.js';
+import { colourOf } from '../../query/freshness/words.js';
 import { ask, textOf } from '../../query/lists/ask.js';
 import { explainNothing } from '../../query/lists/explain-nothing.js';
-import { type Choice, readChoices, readNameOf } from '../../query/names.js';
-import type { Filter } from '../../query/lists/filter.js';
+import { readNameOf } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
-import { readValues } from '../../query/lists/values.js';
 import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
-import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
+import {
+  FRESHNESS_COLUMNS,
+  readStates,
+  type States,
+  sumFreshness,
+  withFreshness,
+} from '../../query/freshness/read.js';
 import { formatCount, pluralize, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
 import type { PageRequest, PageFault, ConsolePage } from '../page.js';
 import { describeFilterFault } from '../name-fault.js';
-import { AS_OF, withAsOf, withQuery } from '../components/as-of.js';
-import { renderCell, isNumericColumn, renderDetailLink } from '../components/cell.js';
-import { renderFreshness, renderGaps, renderFreshnessState } from '../components/freshness.js';
+import { withAsOf, withQuery } from '../components/as-of.js';
+import { renderFreshness, renderGaps } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
-import { renderChoice, renderFilterBar } from '../components/filters.js';
 import { renderTable } from '../components/table.js';
-import { renderTermLabel } from '../components/terms.js';
-import { toHeading, toLabel, describeRowsWithoutAmount } from '../components/formats.js';
+import { toLabel, describeRowsWithoutAmount } from '../components/formats.js';
 import { renderFileLinks, createFilePages } from './files.js';
+import { createListColumns } from './list-columns.js';
+import { type FilterChoices, readFilterChoices, renderFilters } from './list-filters.js';
 
 const PAGE_SIZE = 50;
 
 /** Creates the page of a list and its downloads. The rows may take long, so they follow the filters. */
 export function createListPages(list: List): readonly ConsolePage[] {
   const { name, title, past } = list;
-  const question = { hasHistory: past !== null, parameters: Object.keys(list.filters) };
+  const urlOptions = { hasHistory: past !== null, parameters: Object.keys(list.filters) };
   const page: ConsolePage = {
     path: `/${name}`,
-    ...question,
-    parameters: [...question.parameters, 'after'],
+    ...urlOptions,
+    parameters: [...urlOptions.parameters, 'after'],
     render: async request => {
       const listRequest = await parseListRequest(list, request);
       if ('fault' in listRequest) return listRequest;
@@ -46,20 +49,22 @@ ${renderFilters(list, listRequest, request, choices)}`,
       };
     },
   };
-  const files = createFilePages(name, question, async request => {
-    const listRequest = await parseListRequest(list, request);
-    if ('fault' in listRequest) return listRequest;
-    const { reader, at } = request;
-    const states = at === null ? await readStates(reader, list.resource, null) : null;
-    const { listRequest: then, gaps } = await restrictToKnownLists(listRequest, request);
-    if (gaps.length > 0 && knownIn(gaps).length === 0)
-      return { fault: 'Nothing is known about this list at that time.' };
-    const rows = streamRows(reader, then);
-    const { columns } = listRequest.list;
-    if (states === null) return { rows, columns };
-    return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
-  });
-  return [page, ...files];
+  return [page, ...createFilePages(name, urlOptions, request => readExportedRows(list, request))];
+}
+
+/** Reads all rows of a list for a download. The present rows carry the freshness of their list. */
+async function readExportedRows(list: List, request: PageRequest) {
+  const { reader, at } = request;
+  const unrestricted = await parseListRequest(list, request);
+  if ('fault' in unrestricted) return unrestricted;
+  const states = at === null ? await readStates(reader, list.resource, null) : null;
+  const { listRequest, gaps } = await restrictToKnownLists(unrestricted, request);
+  if (gaps.length > 0 && knownIn(gaps).length === 0)
+    return { fault: 'Nothing is known about this list at that time.' };
+  const rows = streamRows(reader, listRequest);
+  const { columns } = unrestricted.list;
+  if (states === null) return { rows, columns };
+  return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
 }
 
 /** Parses the filters of a URL. */
@@ -87,188 +92,106 @@ async function restrictToKnownLists(
   };
 }
 
-async function renderRows(all: ListRequest, request: PageRequest, choices: FilterChoices): Promise<Html> {
+/** Renders the rows of one page of a list, with their freshness, the links to other pages, the known gaps and the SQL. */
+async function renderRows(
+  unrestricted: ListRequest,
+  request: PageRequest,
+  choices: FilterChoices,
+): Promise<Html> {
   const { reader, now, query, at } = request;
-  const { listRequest, gaps } = await restrictToKnownLists(all, request);
+  const { listRequest, gaps } = await restrictToKnownLists(unrestricted, request);
   const { list } = listRequest;
   const { name, resource } = list;
-  const organization = textOf(listRequest, 'organization_id');
-  const sums = at === null && resource !== null ? await sumFreshness(reader, resource, organization) : [];
-  const isFresh = sums.every(sum => colourOf(sum) === 'good');
-  const states = isFresh ? null : await readStates(reader, resource, organization);
-  const owner = organization && ((await readNameOf(reader, organization, at)) ?? organization);
+  const organizationId = textOf(listRequest, 'organization_id');
+  const freshness =
+    at === null && resource !== null ? await sumFreshness(reader, resource, organizationId) : [];
+  const areAllFresh = freshness.every(sum => colourOf(sum) === 'good');
+  const states = areAllFresh ? null : await readStates(reader, resource, organizationId);
   const after = parseCursor(query.get('after'), list.order.length);
-  const paged = await readPage(reader, { ...listRequest, after, limit: PAGE_SIZE });
-  const says = (filter: string) => {
-    const value = textOf(listRequest, filter) ?? '';
-    const said = choices.get(filter)?.find(choice => choice.value === value)?.says;
-    const isOne = paged.rows.every(row => row['project_id'] === paged.rows[0]?.['project_id']);
-    const named = filter === 'project_id' && value !== '' && isOne ? paged.rows[0]?.['project_name'] : null;
-    return said ?? String(named ?? value);
-  };
-  const available =
-    name === 'warehouse' && states !== null && paged.sum !== null && paged.count > 0
-      ? `, of which ${formatTonnes(await readSumOf(reader, listRequest, states.fresh))} t are available now`
-      : '';
-  const lead = (text: string, from: string | null, rel: Html | false = false) =>
-    html`<a href="${withQuery(`/${name}`, query, { after: from })}"${rel}>${text}</a>`;
-  const shown = orderColumns(list).map(column => ({
-    ...labelColumn(list, column),
-    cell: (row: Row) => renderListCell(list, row, column, { now, at }),
-    numeric: isNumericColumn(column),
-  }));
-  const isShown = states !== null && !states.areAllFresh;
-  const stateOf = (row: Row) => renderFreshnessState(states?.standingOf(row) ?? WAITING);
-  const columns = isShown ? [...shown, { name: 'Freshness', cell: stateOf }] : shown;
-  return html`${at === null && resource !== null && renderFreshness(sums, now)}
-<section id="rows" data-live>${renderTable(describeRows(list, paged, { owner, says, available }), columns, paged.rows, { empty: await explainEmptyList(reader, listRequest), captionExtra: renderFileLinks(`/${name}`, query, { after: null }) })}
-<p class="links">${query.has('after') && lead('First page', null)}
-${paged.next !== null && lead('Next page', Buffer.from(JSON.stringify(paged.next)).toString('base64url'), html` rel="next"`)}</p>
+  const page = await readPage(reader, { ...listRequest, after, limit: PAGE_SIZE });
+  const caption = describeRows(list, page, {
+    owner: organizationId && ((await readNameOf(reader, organizationId, at)) ?? organizationId),
+    filters: describeFilters(listRequest, page.rows, choices),
+    available: states === null ? '' : await describeAvailable(request, listRequest, page, states),
+  });
+  const columns = createListColumns(list, request, states);
+  return html`${at === null && resource !== null && renderFreshness(freshness, now)}
+<section id="rows" data-live>${renderTable(caption, columns, page.rows, { empty: await explainEmptyList(reader, listRequest), captionExtra: renderFileLinks(`/${name}`, query, { after: null }) })}
+${renderPageLinks(`/${name}`, query, page)}
 </section>
 ${gaps.length > 0 && renderGaps(resource ?? '', gaps)}
-<details><summary>SQL of this page</summary><pre>${paged.sql}</pre></details>`;
+<details><summary>SQL of this page</summary><pre>${page.sql}</pre></details>`;
 }
 
-/** The column that identifies a row to people, by list. It comes first and links to the detail page. */
-const NAME_COLUMNS: Readonly<Record<string, string>> = {
-  retirements: 'beneficiary',
-  certificates: 'retirement_id',
-};
-/** Columns of names, with the id column that each replaces. */
-const ID_COLUMNS: Readonly<Record<string, string>> = {
-  organization_name: 'organization_id',
-  project_name: 'project_id',
-};
-
-function findNameColumn({ name, columns }: List): string {
-  return NAME_COLUMNS[name] ?? columns[0] ?? '';
+/** Renders the links to the first and the next page. */
+function renderPageLinks(path: string, query: URLSearchParams, { next }: Paged): Html {
+  const renderLink = (label: string, after: string | null, rel: Html | false = false) =>
+    html`<a href="${withQuery(path, query, { after })}"${rel}>${label}</a>`;
+  return html`<p class="links">${query.has('after') && renderLink('First page', null)}
+${next !== null && renderLink('Next page', formatCursor(next), html` rel="next"`)}</p>`;
 }
 
-/** Orders the columns for a page: the name first, ids last, without ids whose name is shown. */
-function orderColumns(list: List): string[] {
-  const first = findNameColumn(list);
-  const said = list.columns.flatMap(column => ID_COLUMNS[column] ?? []);
-  const others = list.columns.filter(column => column !== first && !said.includes(column));
-  const isId = (column: string) => /(^|_)id$/.test(column);
-  return [first, ...others.filter(column => !isId(column)), ...others.filter(isId)];
+/** Describes the filters in use, such as `project Peat bog, vintage 2021`. */
+function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices: FilterChoices): string {
+  const [firstRow] = rows;
+  const haveOneProject = rows.every(row => row['project_id'] === firstRow?.['project_id']);
+  const describeValue = (filter: string): string => {
+    const value = textOf(listRequest, filter) ?? '';
+    const label = choices.get(filter)?.find(choice => choice.value === value)?.says;
+    const projectName =
+      filter === 'project_id' && value !== '' && haveOneProject ? firstRow?.['project_name'] : null;
+    return label ?? String(projectName ?? value);
+  };
+  return Object.keys(listRequest.list.filters)
+    .filter(filter => filter !== 'organization_id' && describeValue(filter) !== '')
+    .map(filter => `${toLabel(filter)} ${describeValue(filter)}`)
+    .join(', ');
 }
 
-function labelColumn(list: List, column: string) {
-  const name = toHeading(list.name === 'retirements' && column === 'created_at' ? 'retired' : column);
-  return { name, heading: renderTermLabel(column, name) };
-}
-
-/** Renders a cell, linked to the page about it. */
-function renderListCell(
-  list: List,
-  row: Row,
-  column: string,
-  { now, at }: Pick<PageRequest, 'now' | 'at'>,
-): Html {
-  const value = row[column];
-  const content =
-    list.name === 'retirements' && column === 'beneficiary' && !value
-      ? html`<span class="quiet">unclaimed</span>`
-      : renderCell(column, value, now);
-  if (list.leads && column === findNameColumn(list)) {
-    const path = `/${list.name}/${encodeURIComponent(String(row[list.named]))}`;
-    return html`<a href="${withAsOf(path, at)}">${content}</a>`;
-  }
-  const id = ID_COLUMNS[column] ?? column;
-  const named = row[id];
-  return renderDetailLink(id, named, value === null ? renderCell(id, named, now) : content, at);
+/** Describes how much of a filtered warehouse is available now; empty for other lists. */
+async function describeAvailable(
+  { reader }: PageRequest,
+  listRequest: ListRequest,
+  { sum, count }: Paged,
+  states: States,
+): Promise<string> {
+  if (listRequest.list.name !== 'warehouse' || sum === null || count === 0) return '';
+  return `, of which ${formatTonnes(await readSumOf(reader, listRequest, states.fresh))} t are available now`;
 }
 
 interface CaptionOptions {
   readonly owner: string | null;
-  readonly says: (name: string) => string;
+  readonly filters: string;
   readonly available: string;
 }
 
+/** Describes the rows of a list: their number, owner, filters and sum. */
 function describeRows(
-  { one, filters }: List,
+  { one: singular }: List,
   { count, isCountedToTheEnd, sum }: Paged,
-  { owner, says, available }: CaptionOptions,
+  { owner, filters, available }: CaptionOptions,
 ): string {
-  const many = isCountedToTheEnd
-    ? formatCount(count, one)
-    : `More than ${formatWithCommas(count)} ${pluralize(one)}`;
-  const set = Object.keys(filters).filter(name => name !== 'organization_id' && says(name) !== '');
-  const how = set.map(name => `${toLabel(name)} ${says(name)}`).join(', ');
-  const all = `${many}${owner === null ? '' : ` of ${owner}`}${how && ` (${how})`}`;
-  if (sum === null || count === 0) return all;
-  return `${all}: ${formatTonnes(sum.amount_micro)} t${available}.${describeRowsWithoutAmount(sum.rows_without_amount)}`;
-}
-
-type FilterChoices = ReadonlyMap<string, readonly Choice[] | null>;
-
-const NAMED_CHOICES: Readonly<Record<string, Parameters<typeof readChoices>[1]>> = {
-  organization_id: 'organizations',
-  project_id: 'projects',
-  installation_id: 'installations',
-};
-const COLUMNS_WITH_FEW_VALUES = ['type', 'vintage'];
-/** Too large to look up its distinct values for every page. */
-const LARGE_LIST = 'retirements';
-
-async function readFilterChoices(list: List, { reader, at }: PageRequest): Promise<FilterChoices> {
-  const choices = new Map<string, readonly Choice[] | null>();
-  const word = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
-  for (const [name, filter] of Object.entries(list.filters)) {
-    const chosen = NAMED_CHOICES[name];
-    if (chosen !== undefined) choices.set(name, await readChoices(reader, chosen, at));
-    else if (filter.fits === 'choice') choices.set(name, filter.choices.map(word));
-    else if (COLUMNS_WITH_FEW_VALUES.includes(name) && list.name !== LARGE_LIST)
-      choices.set(name, await readValues(reader, list, filter.column, at));
-  }
-  return choices;
-}
-
-/** Filters that duplicate another; they are shown only if the URL uses them. */
-const ALTERNATIVE_FILTERS: Readonly<Record<string, string>> = {
-  project: 'project_id',
-  ignored: 'verdict',
-  year: 'from',
-};
-
-function renderFilters(
-  list: List,
-  listRequest: ListRequest,
-  { at }: PageRequest,
-  choices: FilterChoices,
-): Html | false {
-  const isAsked = (name: string) => {
-    const other = ALTERNATIVE_FILTERS[name] ?? '';
-    return textOf(listRequest, name) === null && other in list.filters && choices.get(other) !== null;
-  };
-  const all = Object.entries(list.filters).filter(([name]) => !isAsked(name));
-  if (all.length === 0) return false;
-  return renderFilterBar(
-    `/${list.name}`,
-    all.map(([name, filter]) => [
-      name === 'installation_id' ? 'organization' : toLabel(name),
-      renderFilter(name, filter, choices, textOf(listRequest, name)),
-    ]),
-    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(`/${list.name}`, at)}">Clear filters</a>`}`,
-  );
-}
-
-function renderFilter(name: string, { fits }: Filter, choices: FilterChoices, value: string | null): Html {
-  if (fits === 'flag')
-    return html`<input type="checkbox" name="${name}" value="yes"${value && html` checked`}>`;
-  const isDay = value === null || /^\d{4}-\d{2}-\d{2}$/.test(value);
-  if (isDay && (fits === 'from' || fits === 'until'))
-    return html`<input type="date" name="${name}" value="${value}">`;
-  return renderChoice(name, choices.get(name) ?? null, value);
+  const rows = isCountedToTheEnd
+    ? formatCount(count, singular)
+    : `More than ${formatWithCommas(count)} ${pluralize(singular)}`;
+  const caption = `${rows}${owner === null ? '' : ` of ${owner}`}${filters && ` (${filters})`}`;
+  if (sum === null || count === 0) return caption;
+  return `${caption}: ${formatTonnes(sum.amount_micro)} t${available}.${describeRowsWithoutAmount(sum.rows_without_amount)}`;
 }
 
 /** Explains why a list is empty and links to the unfiltered list. */
 async function explainEmptyList(reader: PageRequest['reader'], listRequest: ListRequest): Promise<Html> {
   const { list, at, filters } = listRequest;
-  const all = html`<a href="${withAsOf(`/${list.name}`, at)}">Show all ${list.many}</a>`;
-  if (filters.length > 0)
-    return html`No ${list.many} match these filters. ${(await explainNothing(reader, listRequest)).map(each => `${each} `)}${all}`;
-  return at === null ? html`${list.empty}` : html`No ${list.many} are known at that time.`;
+  if (filters.length === 0)
+    return at === null ? html`${list.empty}` : html`No ${list.many} are known at that time.`;
+  const reasons = await explainNothing(reader, listRequest);
+  const allLink = html`<a href="${withAsOf(`/${list.name}`, at)}">Show all ${list.many}</a>`;
+  return html`No ${list.many} match these filters. ${reasons.map(reason => `${reason} `)}${allLink}`;
+}
+
+/** Encodes the values after which the next page begins, for its URL. */
+function formatCursor(values: readonly Value[]): string {
+  return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
 /** Parses the cursor of the URL; null if it is not one of ours, so that the first page is shown. */
@@ -276,12 +199,12 @@ function parseCursor(text: string | null, length: number): readonly Value[] | nu
   if (text === null) return null;
   try {
     const values: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return Array.isArray(values) && values.length === length && values.every(isValue) ? values : null;
+    return Array.isArray(values) && values.length === length && values.every(isCursorValue) ? values : null;
   } catch {
     return null;
   }
 }
 
-function isValue(value: unknown): value is Value {
+function isCursorValue(value: unknown): value is Value {
   return value === null || typeof value === 'string' || typeof value === 'number';
 }

@@ -1,56 +1,57 @@
 /**
- * The script of all pages. It fetches the page again after a change, and every 20 seconds because ages grow, at most once a
- * second, and replaces the elements marked \`data-live\`. It leaves alone what is hidden, selected, focused or opened.
+ * The script of all pages. It fetches the page again after a change, at most once a second, and every 20 seconds because
+ * ages grow. It replaces the elements marked \`data-live\`, except those that are selected, focused or opened.
+ * A hidden page is not fetched.
  */
 export const SCRIPT = `'use strict';
 (() => {
-  const gone = document.getElementById('link');
+  const staleNotice = document.getElementById('link');
   const changes = new EventSource('/live');
-  let due = false;
+  let isUpdateDue = false;
   let isTooEarly = false;
-  let fresh = null;
+  let fetchedPage = null;
 
-  const isBusy = part =>
+  const isInUse = part =>
     part.contains(document.activeElement) ||
     part.querySelector('details[open]') !== null ||
     (!getSelection().isCollapsed && getSelection().containsNode(part, true));
 
-  const swap = () => {
+  const replaceChangedParts = () => {
     for (const part of document.querySelectorAll('[data-live]')) {
-      const next = fresh && fresh.getElementById(part.id);
-      if (!next || next.outerHTML === part.outerHTML || isBusy(part)) continue;
+      const next = fetchedPage && fetchedPage.getElementById(part.id);
+      if (!next || next.outerHTML === part.outerHTML || isInUse(part)) continue;
       part.replaceWith(document.adoptNode(next));
     }
   };
 
   // A page as of an instant does not change.
-  const isOfThen = new URLSearchParams(location.search).has('as-of');
+  const isAsOfPage = new URLSearchParams(location.search).has('as-of');
 
-  const look = async () => {
-    if (isOfThen) { gone.hidden = changes.readyState === EventSource.OPEN; return; }
-    if (!due || isTooEarly || document.hidden) return;
+  const update = async () => {
+    if (isAsOfPage) { staleNotice.hidden = changes.readyState === EventSource.OPEN; return; }
+    if (!isUpdateDue || isTooEarly || document.hidden) return;
     isTooEarly = true;
-    due = false;
+    isUpdateDue = false;
     try {
       const answer = await fetch(location.href, { headers: { accept: 'text/html' }, signal: AbortSignal.timeout(15000) });
       const text = await answer.text();
-      if (answer.ok) fresh = new DOMParser().parseFromString(text, 'text/html');
-      const isWhole = answer.ok ? fresh.querySelector('.fault') === null : answer.status === 404;
-      gone.hidden = isWhole && changes.readyState === EventSource.OPEN;
+      if (answer.ok) fetchedPage = new DOMParser().parseFromString(text, 'text/html');
+      const isComplete = answer.ok ? fetchedPage.querySelector('.fault') === null : answer.status === 404;
+      staleNotice.hidden = isComplete && changes.readyState === EventSource.OPEN;
     } catch {
-      due = true;
-      gone.hidden = false;
+      isUpdateDue = true;
+      staleNotice.hidden = false;
     }
-    swap();
-    setTimeout(() => { isTooEarly = false; look(); }, 1000);
+    replaceChangedParts();
+    setTimeout(() => { isTooEarly = false; update(); }, 1000);
   };
 
-  changes.addEventListener('changed', () => { due = true; look(); });
-  changes.addEventListener('open', () => { gone.hidden = true; due = true; look(); });
-  changes.addEventListener('error', () => { gone.hidden = false; });
-  document.addEventListener('visibilitychange', look);
-  setInterval(() => { swap(); look(); }, 2000);
-  setInterval(() => { due = true; }, 20000);
+  changes.addEventListener('changed', () => { isUpdateDue = true; update(); });
+  changes.addEventListener('open', () => { staleNotice.hidden = true; isUpdateDue = true; update(); });
+  changes.addEventListener('error', () => { staleNotice.hidden = false; });
+  document.addEventListener('visibilitychange', update);
+  setInterval(() => { replaceChangedParts(); update(); }, 2000);
+  setInterval(() => { isUpdateDue = true; }, 20000);
 
   document.addEventListener('click', event => {
     const id = event.target instanceof Element && event.target.closest('.id');

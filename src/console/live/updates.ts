@@ -15,48 +15,50 @@ const MAX_PAGES = 100;
 
 export type LiveUpdates = ReturnType<typeof createLiveUpdates>;
 
-/** Tells open pages when something has changed. One poll serves all pages; without pages nothing is polled. */
+/** Creates the event stream that notifies open pages of changes. One poll serves all pages; without pages nothing is polled. */
 export function createLiveUpdates({
-  readState: look,
-  onFailure: failed,
-  intervalMs: everyMs = POLL_INTERVAL_MS,
+  readState,
+  onFailure,
+  intervalMs = POLL_INTERVAL_MS,
 }: LiveUpdatesOptions) {
   const pages = new Set<Response>();
-  let seen: string | null = null;
-  let timer: NodeJS.Timeout | null = null;
-  const breath = setInterval(() => broadcast(': still here\n\n'), KEEP_ALIVE_MS);
-  breath.unref();
+  let lastState: string | null = null;
+  let pollTimer: NodeJS.Timeout | null = null;
+  const keepAliveTimer = setInterval(() => broadcast(': keep-alive\n\n'), KEEP_ALIVE_MS);
+  keepAliveTimer.unref();
 
   const broadcast = (text: string): void => {
     for (const page of pages) page.write(text);
   };
 
+  /** Notifies all pages if the state has changed, and schedules the next poll while pages are open. */
   async function poll(): Promise<void> {
     try {
-      const found = await look();
-      if (seen !== null && found !== seen) broadcast('event: changed\ndata: {}\n\n');
-      seen = found;
+      const state = await readState();
+      if (lastState !== null && state !== lastState) broadcast('event: changed\ndata: {}\n\n');
+      lastState = state;
     } catch (error) {
-      failed(error);
+      onFailure(error);
     }
-    timer = pages.size > 0 ? setTimeout(() => void poll(), everyMs) : null;
-    if (timer === null) seen = null;
+    pollTimer = pages.size > 0 ? setTimeout(() => void poll(), intervalMs) : null;
+    if (pollTimer === null) lastState = null;
   }
 
   return {
     /** Sends change events to one page until it disconnects. */
-    follow: (response: Response): void => {
+    subscribe: (response: Response): void => {
       const [oldest] = pages;
       if (oldest !== undefined && pages.size >= MAX_PAGES) oldest.end();
       pages.add(response);
       response.on('close', () => pages.delete(response));
       response.set('content-type', 'text/event-stream').flushHeaders();
       response.write('retry: 1000\n\n');
-      timer ??= setTimeout(() => void poll(), 0);
+      pollTimer ??= setTimeout(() => void poll(), 0);
     },
+    /** Ends all event streams and stops polling. */
     close: (): void => {
-      clearInterval(breath);
-      if (timer !== null) clearTimeout(timer);
+      clearInterval(keepAliveTimer);
+      if (pollTimer !== null) clearTimeout(pollTimer);
       for (const page of pages) page.end();
     },
   };

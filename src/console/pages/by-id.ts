@@ -3,22 +3,23 @@ import type { List } from '../../query/lists/list.js';
 import type { PageRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
-/** Redirects from the beginning of an id to its page, or to the list of all matching rows. `others` are ids that have a page but no row. */
+/** Redirects from the beginning of an id to its page, or to the list of all matching rows. `idsWithoutRow` have a page but no row. */
 export async function redirectByIdPrefix(
   list: List,
   { reader, params, query }: PageRequest,
-  others: readonly string[] = [],
+  idsWithoutRow: readonly string[] = [],
 ): Promise<PageRedirect | PageNotFound> {
-  const { name, named, entry } = list;
-  const text = (params['id'] ?? '').replace(/…$/, '');
-  if (entry === null || text === '') return reportMissing(list, params['id']);
-  const rows = await readBeginnings(reader, entry, text, { from: `${entry.table}_history` });
-  const [first, other] = new Set([...rows, ...others.filter(id => id.startsWith(text))]);
-  if (first === undefined) return reportMissing(list, params['id']);
-  if (other === undefined) return { location: withQuery(`/${name}/${encodeURIComponent(first)}`, query, {}) };
-  return { location: withQuery(`/${name}`, query, { [named]: text }) };
+  const { name, named: idColumn, entry } = list;
+  const prefix = (params['id'] ?? '').replace(/…$/, '');
+  if (entry === null || prefix === '') return createNotFound(list, params['id']);
+  const rowIds = await readBeginnings(reader, entry, prefix, { from: `${entry.table}_history` });
+  const [id, otherId] = new Set([...rowIds, ...idsWithoutRow.filter(each => each.startsWith(prefix))]);
+  if (id === undefined) return createNotFound(list, params['id']);
+  if (otherId === undefined) return { location: withQuery(`/${name}/${encodeURIComponent(id)}`, query, {}) };
+  return { location: withQuery(`/${name}`, query, { [idColumn]: prefix }) };
 }
 
-export function reportMissing({ one }: List, id: string | undefined): PageNotFound {
-  return { missing: `No ${one} with the id “${id ?? ''}”.` };
+/** Returns the answer for an id that no row has. */
+export function createNotFound({ one: singular }: List, id: string | undefined): PageNotFound {
+  return { missing: `No ${singular} with the id “${id ?? ''}”.` };
 }

@@ -19,6 +19,7 @@ import { html, type Html } from '../components/html.js';
 import { formatDay, renderInstant } from '../components/formats.js';
 import { formatCount } from '../../text/numbers.js';
 
+/** The changes that a URL asks for. */
 interface ChangesRequest extends ChangesAsked {
   readonly since: string;
   readonly until: string;
@@ -26,11 +27,12 @@ interface ChangesRequest extends ChangesAsked {
 
 const TITLE = 'Changes';
 const PATH = '/changes';
-const SINCE = '24h';
-const UNTIL = 'now';
-const ROWS = 100;
+const DEFAULT_SINCE = '24h';
+const DEFAULT_UNTIL = 'now';
+const PAGE_SIZE = 100;
 const PARAMETERS = ['since', 'until', 'organization_id', 'resource'];
 
+/** The page of changes between two instants, and its downloads. */
 export const CHANGES: readonly ConsolePage[] = [
   {
     path: PATH,
@@ -38,7 +40,10 @@ export const CHANGES: readonly ConsolePage[] = [
     render: async request => {
       const changesRequest = await parseChangesRequest(request);
       if ('fault' in changesRequest)
-        return { title: TITLE, body: html`<h1>${changesRequest.fault}</h1>${await renderFilters(request)}` };
+        return {
+          title: TITLE,
+          body: html`<h1>${changesRequest.fault}</h1>${await renderChangeFilters(request)}`,
+        };
       return { title: TITLE, body: await renderChanges(request, changesRequest) };
     },
   },
@@ -50,16 +55,18 @@ export const CHANGES: readonly ConsolePage[] = [
   }),
 ];
 
+/** Parses the time range, resource and organization of a URL. */
 async function parseChangesRequest({ reader, query, now }: PageRequest): Promise<ChangesRequest | PageFault> {
-  const since = parseTimeRange(query.get('since') || SINCE, now);
-  const until = parseTimeRange(query.get('until') || UNTIL, now);
+  const since = parseTimeRange(query.get('since') || DEFAULT_SINCE, now);
+  const until = parseTimeRange(query.get('until') || DEFAULT_UNTIL, now);
   if ('fault' in since) return since;
   if ('fault' in until) return until;
   if (since.since > until.until)
     return { fault: `The range ends at ${until.until}, before it starts at ${since.since}.` };
-  const given = query.get('resource') || null;
-  const resource = given === null ? null : findSpelling(given, CHANGED);
-  if (given !== null && resource === null) return { fault: describeWrongWord(given, CHANGED) };
+  const chosenResource = query.get('resource') || null;
+  const resource = chosenResource === null ? null : findSpelling(chosenResource, CHANGED);
+  if (chosenResource !== null && resource === null)
+    return { fault: describeWrongWord(chosenResource, CHANGED) };
   const organizationId = await findChosenOrganization(reader, query);
   if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
   return {
@@ -70,55 +77,76 @@ async function parseChangesRequest({ reader, query, now }: PageRequest): Promise
   };
 }
 
+/** Renders one page of changes, with its filters, links, time range and SQL. */
 async function renderChanges(request: PageRequest, changesRequest: ChangesRequest): Promise<Html> {
   const { reader, query, now } = request;
-  const newer = query.get('before') ?? '';
-  const before = /^\d{1,15}$/.test(newer) ? Number(newer) : null;
-  const found = await readNewest(reader, changesRequest, before, ROWS + 1);
-  const changes = found.slice(0, ROWS);
-  const last = found.length > ROWS ? changes.at(-1) : undefined;
+  const cursor = query.get('before') ?? '';
+  const before = /^\d{1,15}$/.test(cursor) ? Number(cursor) : null;
+  const found = await readNewest(reader, changesRequest, before, PAGE_SIZE + 1);
+  const changes = found.slice(0, PAGE_SIZE);
+  const last = found.length > PAGE_SIZE ? changes.at(-1) : undefined;
   const days = new Set([changesRequest.since, changesRequest.until].map(formatDay));
-  return html`<h1 id="sentence" data-live>${describeChangesCount(found.length, before !== null)}, ${[...days].join(' to ')}</h1>
-${await renderFilters(request)}
+  return html`<h1 id="sentence" data-live>${describeFoundChanges(found.length, before !== null)}, ${[...days].join(' to ')}</h1>
+${await renderChangeFilters(request)}
 <section id="rows" data-live>${renderChangeFeed('Changes, newest first', groupChanges(changes), { now, captionExtra: renderFileLinks(PATH, query, { before: null }) })}
 <p class="links">${before !== null && html`<a href="${withQuery(PATH, query, { before: null })}">Newest</a>`}
 ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(last.number) })}" rel="next">Older</a>`}</p></section>
 <p id="span" class="lead" data-live>Observed from ${renderInstant(changesRequest.since)} to ${renderInstant(changesRequest.until)}. The registry may have changed earlier. Changes undone between two reads are not recorded.</p>
-<details><summary>SQL of this page</summary><pre>${newestInSql(reader, changesRequest, before, ROWS)}</pre></details>`;
+<details><summary>SQL of this page</summary><pre>${newestInSql(reader, changesRequest, before, PAGE_SIZE)}</pre></details>`;
 }
 
-/** Describes the number of changes; newer pages are not counted. */
-function describeChangesCount(count: number, isOlder: boolean): string {
-  const one = isOlder ? 'older change' : 'change';
-  if (count > ROWS) return `More than ${ROWS} ${one}s`;
-  if (count === 0) return isOlder ? 'No older changes' : 'No changes';
-  return formatCount(count, one);
+/** Describes the number of changes; those on newer pages are not counted. */
+function describeFoundChanges(count: number, isOlderPage: boolean): string {
+  const noun = isOlderPage ? 'older change' : 'change';
+  if (count > PAGE_SIZE) return `More than ${PAGE_SIZE} ${noun}s`;
+  return count === 0 ? `No ${noun}s` : formatCount(count, noun);
 }
 
-/** Returns common time ranges, as labels and URL values. */
-function listPresets(now: number): (readonly [label: string, since: string, until: string])[] {
+interface TimeRangePreset {
+  readonly label: string;
+  readonly since: string;
+  readonly until: string;
+}
+
+/** Returns the time ranges that the page offers as links. */
+function listTimeRangePresets(now: number): readonly TimeRangePreset[] {
   const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()];
-  const monthName = (place: number) => new Date(Date.UTC(year, place, 1)).toISOString().slice(0, 7);
-  const quarter = month - (month % 3) - 3;
+  const formatMonthOfYear = (index: number) => new Date(Date.UTC(year, index, 1)).toISOString().slice(0, 7);
+  const lastQuarter = month - (month % 3) - 3;
+  const lastYear = String(year - 1);
   return [
-    ['Today', new Date(now).toISOString().slice(0, 10), UNTIL],
-    ['This month', monthName(month), UNTIL],
-    ['Last quarter', monthName(quarter), monthName(quarter + 2)],
-    [String(year - 1), String(year - 1), String(year - 1)],
+    { label: 'Today', since: new Date(now).toISOString().slice(0, 10), until: DEFAULT_UNTIL },
+    { label: 'This month', since: formatMonthOfYear(month), until: DEFAULT_UNTIL },
+    {
+      label: 'Last quarter',
+      since: formatMonthOfYear(lastQuarter),
+      until: formatMonthOfYear(lastQuarter + 2),
+    },
+    { label: lastYear, since: lastYear, until: lastYear },
   ];
 }
 
-async function renderFilters({ reader, query, now }: PageRequest): Promise<Html> {
+/** Renders the offered time ranges and the form of filters. */
+async function renderChangeFilters({ reader, query, now }: PageRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
-  const what = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
-  return html`<p id="choices" class="choices" data-live>${listPresets(now).map(
-    ([label, since, until]) =>
+  const resources = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
+  return html`<p id="choices" class="choices" data-live>${listTimeRangePresets(now).map(
+    ({ label, since, until }) =>
       html`<a href="${withQuery(PATH, query, { since, until, before: null })}"${query.get('since') === since && html` aria-current="true"`}>${label}</a>`,
   )}</p>
 ${renderFilterBar(PATH, [
-  ['since', html`<input name="since" value="${query.get('since')}" placeholder="${SINCE}">`],
-  ['until', html`<input name="until" value="${query.get('until')}" placeholder="${UNTIL}">`],
-  ['organization', renderChoice('organization_id', organizations, query.get('organization_id'))],
-  ['resource', renderChoice('resource', what, query.get('resource'))],
+  {
+    label: 'since',
+    input: html`<input name="since" value="${query.get('since')}" placeholder="${DEFAULT_SINCE}">`,
+  },
+  {
+    label: 'until',
+    input: html`<input name="until" value="${query.get('until')}" placeholder="${DEFAULT_UNTIL}">`,
+  },
+  {
+    label: 'organization',
+    input: renderChoice('organization_id', organizations, query.get('organization_id')),
+  },
+  { label: 'resource', input: renderChoice('resource', resources, query.get('resource')) },
 ])}`;
 }

@@ -7,63 +7,64 @@ import { renderChart } from '../components/chart.js';
 import { html, type Html } from '../components/html.js';
 import { formatDay, formatMonth, describeExcludedRows } from '../components/formats.js';
 
-const MICRO = 1e6;
+const MICRO_PER_TONNE = 1e6;
+
+type StockSeries = Charts['stock'][number];
 
 /** Renders the stock by day of the credit type with the largest stock. */
 export function renderStockChart({ stock, stockCoverage }: Charts): Html {
   const [series] = stock.toSorted((one, other) => getLastMicro(other) - getLastMicro(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
   if (series === undefined || first === undefined || last === undefined) return html``;
-  const type = formatCreditType(series.type);
-  const way = last.micro > first.micro ? 'rose' : last.micro < first.micro ? 'fell' : 'stayed';
-  const now = `${formatWholeTonnes(last.micro)} t`;
-  const title =
-    series.points.length === 1
-      ? `Stock of ${type}, recorded since today: ${now}`
-      : `Stock of ${type} ${way === 'stayed' ? 'stayed at' : `${way} from ${formatWholeTonnes(first.micro)} t to`} ${now}`;
-  const more = describeExcludedRows([last]);
   return renderChart({
     kind: 'line',
-    title: `${title} (${describeCoverage(stockCoverage)})${more}`,
+    title: `${describeStock(series, first, last)} (${describeCoverage(stockCoverage)})${describeExcludedRows([last])}`,
     unit: 'tonnes in the warehouses at the end of the day',
-    points: toChartPoints(series.points, name => formatDay(name).replace(/ \d{4}$/, '')),
+    points: toChartPoints(series.points, day => formatDay(day).replace(/ \d{4}$/, '')),
   });
 }
 
-function toChartPoints(points: readonly Point[], called: (name: string) => string) {
-  return points.map(point => {
-    const { name, micro } = point;
-    return {
-      name: called(name),
-      description: `${formatTonnes(micro)} t${describeExcludedRows([point])}`,
-      value: Number(micro) / MICRO,
-    };
-  });
+/** Describes how a stock changed, such as `Stock of ex-post rose from 5 t to 8 t`. */
+function describeStock({ type, points }: StockSeries, first: Point, last: Point): string {
+  const stock = `Stock of ${formatCreditType(type)}`;
+  const current = `${formatWholeTonnes(last.micro)} t`;
+  if (points.length === 1) return `${stock}, recorded since today: ${current}`;
+  if (last.micro === first.micro) return `${stock} stayed at ${current}`;
+  const verb = last.micro > first.micro ? 'rose' : 'fell';
+  return `${stock} ${verb} from ${formatWholeTonnes(first.micro)} t to ${current}`;
+}
+
+function toChartPoints(points: readonly Point[], formatName: (name: string) => string) {
+  return points.map(point => ({
+    name: formatName(point.name),
+    description: `${formatTonnes(point.micro)} t${describeExcludedRows([point])}`,
+    value: Number(point.micro) / MICRO_PER_TONNE,
+  }));
 }
 
 /** Returns text such as `3 of the 4 known organizations, 1 of them not up to date`. */
-function describeCoverage({ organizations, known, last_seen: lastSeen }: ListCoverage): string {
-  const old = lastSeen === 0 ? '' : `, ${formatWithCommas(lastSeen)} of them not up to date`;
-  return `${formatWithCommas(organizations)} of ${formatKnownOrganizations(known)}${old}`;
+function describeCoverage({ organizations, known, last_seen: notUpToDate }: ListCoverage): string {
+  const suffix = notUpToDate === 0 ? '' : `, ${formatWithCommas(notUpToDate)} of them not up to date`;
+  return `${formatWithCommas(organizations)} of ${formatKnownOrganizations(known)}${suffix}`;
 }
 
-function getLastMicro({ points }: Charts['stock'][number]): number {
+/** Returns the current stock of a credit type in millionths of a tonne. */
+function getLastMicro({ points }: StockSeries): number {
   return Number(points.at(-1)?.micro ?? 0n);
 }
 
 /** Renders the tonnes retired by month; nothing if no retirements were ever read. */
-export function renderRetirementChart({ retired: points, retiredCoverage }: Charts): Html {
-  const [most] = points.toSorted((one, other) => Number(other.micro - one.micro));
-  if (most === undefined || retiredCoverage.organizations === 0) return html``;
+export function renderRetirementChart({ retired, retiredCoverage }: Charts): Html {
+  const [largest] = retired.toSorted((one, other) => Number(other.micro - one.micro));
+  if (largest === undefined || retiredCoverage.organizations === 0) return html``;
   const title =
-    most.micro === 0n
+    largest.micro === 0n
       ? '0 t retired in the last twelve months'
-      : `Most retired in the last twelve months: ${formatWholeTonnes(most.micro)} t in ${formatMonth(most.name)}`;
-  const more = describeExcludedRows(points);
+      : `Most retired in the last twelve months: ${formatWholeTonnes(largest.micro)} t in ${formatMonth(largest.name)}`;
   return renderChart({
     kind: 'bars',
-    title: `${title} (${describeCoverage(retiredCoverage)})${more}`,
+    title: `${title} (${describeCoverage(retiredCoverage)})${describeExcludedRows(retired)}`,
     unit: 'tonnes retired in the month (registry dates)',
-    points: toChartPoints(points, name => formatMonth(name).replace(/ 20/, ' ’')),
+    points: toChartPoints(retired, month => formatMonth(month).replace(/ 20/, ' ’')),
   });
 }

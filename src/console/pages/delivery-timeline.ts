@@ -8,117 +8,119 @@ import { renderAge, renderBadge, findStateColour, renderInstant } from '../compo
 type SyncRow = Tables['syncs'];
 
 /** Renders the timeline of a delivery, from its arrival to the changes. */
-export function renderDeliveryTimeline(delivery: Row, reads: readonly SyncRow[], now: number): Html {
-  const stops = [describeArrival(delivery, now), describeVerdict(delivery), ...describeJob(delivery)];
-  const state = String(delivery['job_state']);
+export function renderDeliveryTimeline(delivery: Row, syncs: readonly SyncRow[], now: number): Html {
+  const entries = [describeArrival(delivery, now), describeVerdict(delivery), ...describeJob(delivery)];
+  const jobState = String(delivery['job_state']);
   return renderTimeline(
-    reads.length === 0 ? stops : [...stops, describeReads(reads), describeChanges(reads, state)],
+    syncs.length === 0 ? entries : [...entries, describeSyncs(syncs), describeChanges(syncs, jobState)],
   );
 }
 
+/** Describes when a delivery arrived, and its duplicates. */
 function describeArrival({ received_at: at, duplicates }: Row, now: number): TimelineEntry {
-  const came = String(at ?? '');
-  const what = html`<strong>Received</strong> ${renderInstant(came)}`;
-  const more = html`${renderAge(came, now)}${Number(duplicates) > 0 && `, ${formatCount(Number(duplicates), 'duplicate')} since`}`;
-  return { colour: 'good', title: what, details: more };
-}
-
-function describeVerdict({ verdict, ignored_reason: reason, secret_index: secret }: Row): TimelineEntry {
-  const isAccepted = verdict === 'accepted';
-  const what = isAccepted ? 'Verified and stored' : String(verdict ?? '').replaceAll('_', ' ');
-  const more = `answered 202; signed with secret ${Number(secret ?? 0) + 1} of WEBHOOK_SECRETS`;
+  const receivedAt = String(at ?? '');
+  const count = Number(duplicates);
   return {
-    colour: isAccepted ? 'good' : 'none',
-    title: html`<strong>${what}</strong>`,
-    details: isAccepted ? more : String(reason ?? ''),
+    colour: 'good',
+    title: html`<strong>Received</strong> ${renderInstant(receivedAt)}`,
+    details: html`${renderAge(receivedAt, now)}${count > 0 && `, ${formatCount(count, 'duplicate')} since`}`,
   };
 }
 
-function describeJob({
-  job_id: job,
-  job_state: state,
-  received_at: from,
-  started_at: to,
-  outcome,
-}: Row): TimelineEntry[] {
-  if (job === null || job === undefined) return [];
-  const waited = formatElapsed(String(from ?? ''), String(to ?? ''));
-  const said = String(state ?? 'unknown');
-  const what = html`<strong>Processed</strong> by <a href="/jobs/${String(job)}">job ${String(job)}</a> ${waited !== null && `after ${waited} `}${renderBadge(said)}`;
+/** Describes whether a delivery was accepted, or why it was ignored. */
+function describeVerdict({ verdict, ignored_reason: reason, secret_index: secretIndex }: Row): TimelineEntry {
+  if (verdict !== 'accepted')
+    return {
+      colour: 'none',
+      title: html`<strong>${String(verdict ?? '').replaceAll('_', ' ')}</strong>`,
+      details: String(reason ?? ''),
+    };
+  return {
+    colour: 'good',
+    title: html`<strong>Verified and stored</strong>`,
+    details: `answered 202; signed with secret ${Number(secretIndex ?? 0) + 1} of WEBHOOK_SECRETS`,
+  };
+}
+
+/** Describes the job that processed a delivery; no entry if there is none. */
+function describeJob(delivery: Row): TimelineEntry[] {
+  const { job_id: jobId, job_state: jobState, received_at: receivedAt, outcome } = delivery;
+  if (jobId === null || jobId === undefined) return [];
+  const wait = formatElapsed(String(receivedAt ?? ''), String(delivery['started_at'] ?? ''));
+  const state = String(jobState ?? 'unknown');
+  const title = html`<strong>Processed</strong> by <a href="/jobs/${String(jobId)}">job ${String(jobId)}</a> ${wait !== null && `after ${wait} `}${renderBadge(state)}`;
   return [
-    { colour: findStateColour(said), title: what, details: said === 'done' ? null : String(outcome ?? '') },
+    { colour: findStateColour(state), title, details: state === 'done' ? null : String(outcome ?? '') },
   ];
 }
 
-/** Describes the reads of a delivery: one line per list that changed or was not read, one line for all others. */
-function describeReads(reads: readonly SyncRow[]): TimelineEntry {
-  const failed = reads.filter(each => !isCompleteOrRunning(each));
-  const hasFailed = failed.some(({ state }) => state === 'failed');
-  const lists = formatCount(reads.length, 'list');
-  const what =
-    failed.length === 0
-      ? html`<strong>Read</strong> ${lists}`
-      : html`<strong>${failed.length} of ${lists} not read</strong>`;
-  const isQuiet = (each: SyncRow) => each.state === 'complete' && countChanges(each) === 0;
-  const quiet = reads.filter(isQuiet).map((each, place) => html`${place > 0 && ', '}${renderSyncLink(each)}`);
-  const others = reads.filter(each => !isQuiet(each)).map(renderSync);
-  const colour = failed.length === 0 ? 'good' : hasFailed ? 'bad' : 'doubt';
+/** Describes the syncs of a delivery: one line per list that changed or was not read, one line for all others. */
+function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
+  const failed = syncs.filter(sync => !isCompleteOrRunning(sync));
+  const lists = formatCount(syncs.length, 'list');
+  const isUnchanged = (sync: SyncRow) => sync.state === 'complete' && countChanges(sync) === 0;
+  const unchanged = syncs
+    .filter(isUnchanged)
+    .map((sync, index) => html`${index > 0 && ', '}${renderSyncLink(sync)}`);
+  const others = syncs.filter(sync => !isUnchanged(sync)).map(describeSync);
   return {
-    colour,
-    title: what,
-    items: quiet.length === 0 ? others : [...others, html`nothing changed in ${quiet}`],
+    colour: failed.length === 0 ? 'good' : failed.some(({ state }) => state === 'failed') ? 'bad' : 'doubt',
+    title:
+      failed.length === 0
+        ? html`<strong>Read</strong> ${lists}`
+        : html`<strong>${failed.length} of ${lists} not read</strong>`,
+    items: unchanged.length === 0 ? others : [...others, html`nothing changed in ${unchanged}`],
   };
 }
 
-/** Describes the changes that reads found, one text per resource and kind. */
-export function countChangesByKind(reads: readonly SyncRow[]): string[] {
-  return reads.flatMap(({ resource, rows_added: added, rows_changed: altered, rows_removed: removed }) =>
-    Object.entries({ added, changed: altered, removed }).flatMap(([change, count]) =>
+/** Describes the changes that syncs found, one text per resource and kind of change. */
+export function countChangesByKind(syncs: readonly SyncRow[]): string[] {
+  return syncs.flatMap(({ resource, rows_added: added, rows_changed: changed, rows_removed: removed }) =>
+    Object.entries({ added, changed, removed }).flatMap(([change, count]) =>
       count > 0 ? describeChangeCount(resource, change, count) : [],
     ),
   );
 }
 
 /** Describes what changed. Lists that were not read, or not yet, may have changed too. */
-function describeChanges(reads: readonly SyncRow[], state: string): TimelineEntry {
-  const rows = reads.reduce((sum, each) => sum + countChanges(each), 0);
-  const isOver = !['waiting', 'running', 'paused'].includes(state);
-  const isAll = isOver && state !== 'failed' && reads.every(isCompleteOrRunning);
-  const nothing = isAll ? 'Nothing changed' : 'No changes known';
-  const what = rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : nothing;
+function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineEntry {
+  const rows = syncs.reduce((sum, sync) => sum + countChanges(sync), 0);
+  const hasJobEnded = !['waiting', 'running', 'paused'].includes(jobState);
+  const isConclusive = hasJobEnded && jobState !== 'failed' && syncs.every(isCompleteOrRunning);
+  const noChanges = isConclusive ? 'Nothing changed' : 'No changes known';
+  const caveat = hasJobEnded ? 'Lists that were not read may have changed.' : 'Processing has not finished.';
   return {
-    colour: isAll ? 'good' : 'doubt',
-    title: html`<strong>${what}</strong>`,
-    details: isAll
-      ? null
-      : isOver
-        ? 'Lists that were not read may have changed.'
-        : 'Processing has not finished.',
-    items: countChangesByKind(reads),
+    colour: isConclusive ? 'good' : 'doubt',
+    title: html`<strong>${rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : noChanges}</strong>`,
+    details: isConclusive ? null : caveat,
+    items: countChangesByKind(syncs),
   };
 }
 
-function renderSync(each: SyncRow): HtmlContent {
-  const { started_at: from, finished_at: to, state, error } = each;
-  const took = to === null ? 'in progress' : `in ${formatElapsed(from, to) ?? 'no time'}`;
-  const rows = countChanges(each);
-  const came =
-    rows > 0
-      ? formatCount(rows, 'row changed', 'rows changed')
-      : isCompleteOrRunning(each) && 'nothing changed';
-  return html`${renderSyncLink(each)} ${took}, ${!isCompleteOrRunning(each) && html`${renderBadge(state, 'bad')} ${describeError(error)} `}${came}`;
+/** Describes one sync: its list, duration, error and number of changed rows. */
+function describeSync(sync: SyncRow): HtmlContent {
+  const { started_at: startedAt, finished_at: finishedAt, state, error } = sync;
+  const isSuccess = isCompleteOrRunning(sync);
+  const duration =
+    finishedAt === null ? 'in progress' : `in ${formatElapsed(startedAt, finishedAt) ?? 'no time'}`;
+  const rows = countChanges(sync);
+  const changes =
+    rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : isSuccess && 'nothing changed';
+  return html`${renderSyncLink(sync)} ${duration}, ${!isSuccess && html`${renderBadge(state, 'bad')} ${describeError(error)} `}${changes}`;
 }
 
 function renderSyncLink({ id, resource }: SyncRow): Html {
   return html`<a href="/syncs?id=${id}">${resource.replaceAll('_', ' ')}</a>`;
 }
 
+/** Whether a sync has succeeded or may still succeed. */
 export function isCompleteOrRunning({ state }: SyncRow): boolean {
   return state === 'complete' || state === 'running';
 }
 
-function countChanges({ rows_added: added, rows_changed: altered, rows_removed: removed }: SyncRow): number {
-  return added + altered + removed;
+/** Returns how many rows a sync added, changed or removed. */
+function countChanges({ rows_added: added, rows_changed: changed, rows_removed: removed }: SyncRow): number {
+  return added + changed + removed;
 }
 
 /** Returns the HTTP status of an error in brackets, or its message. */
@@ -127,6 +129,7 @@ function describeError(error: string | null): string {
   return status === undefined ? (error ?? '') : `(${status})`;
 }
 
+/** Formats the time between two instants; null if one is missing or the first is later. */
 function formatElapsed(from: string, to: string): string | null {
   const ms = Date.parse(to) - Date.parse(from);
   if (Number.isNaN(ms) || ms < 0) return null;

@@ -8,44 +8,46 @@ import { renderRawText, renderRowFacts } from '../components/facts.js';
 import { renderPageHead } from '../components/head.js';
 import { html } from '../components/html.js';
 import { renderBadge, toDisplayValue } from '../components/formats.js';
-import { reportMissing } from './by-id.js';
+import { createNotFound } from './by-id.js';
 import { countChangesByKind, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 
+/** The page of a delivery: its payload, and a timeline from its arrival to the changes. */
 export const DELIVERY: ConsolePage = {
   path: '/deliveries/:id',
   render: async request => {
     const delivery = await readNumbered(request.reader, DELIVERIES, request.params['id'] ?? '');
     return delivery === null
-      ? reportMissing(DELIVERIES, request.params['id'])
+      ? createNotFound(DELIVERIES, request.params['id'])
       : await renderDelivery(delivery, request);
   },
 };
 
 async function renderDelivery(delivery: Row, { reader, now, canAct }: PageRequest): Promise<PageContent> {
-  const { id, event, organization_name: owner, verdict, end } = delivery;
-  const { job_id: own, merged_into: merged, organization_id: organizationId, job_state: state } = delivery;
-  const jobId = merged ?? own;
-  const isOpen = typeof state === 'string' && state !== 'done';
+  const { id, event, organization_name: organizationName, verdict, end: result } = delivery;
+  const { job_id: ownJobId, merged_into: mergedJobId } = delivery;
+  const { organization_id: organizationId, job_state: jobState } = delivery;
+  const jobId = mergedJobId ?? ownJobId;
   /** Empty if the delivery caused no job, or its organization is not known yet. */
-  const reads =
+  const syncs =
     typeof jobId === 'number' && typeof organizationId === 'string'
       ? await readSyncsOf(reader, organizationId, jobId)
       : [];
   const signedData = await readSignedText(reader, delivery);
-  const title = `${String(event ?? 'Delivery')}${owner === null ? '' : ` of ${String(owner)}`}`;
-  const effects = reads.every(isCompleteOrRunning) ? countChangesByKind(reads) : [];
-  const came = effects.length > 0 ? effects.join(', ') : end;
-  const body = html`${renderPageHead(['/deliveries', 'Deliveries'], title, html`${renderBadge(String(verdict))}${isOpen && renderBadge(state)} Delivery ${toDisplayValue(id)}${came !== null && html`: ${toDisplayValue(came)}`}`)}
-<div class="columns"><section id="life" class="card" data-live><h2>Timeline</h2>${renderDeliveryTimeline(delivery, reads, now)}
+  const title = `${String(event ?? 'Delivery')}${organizationName === null ? '' : ` of ${String(organizationName)}`}`;
+  const changes = syncs.every(isCompleteOrRunning) ? countChangesByKind(syncs) : [];
+  const summary = changes.length > 0 ? changes.join(', ') : result;
+  const lead = html`${renderBadge(String(verdict))}${typeof jobState === 'string' && jobState !== 'done' && renderBadge(jobState)} Delivery ${toDisplayValue(id)}${summary !== null && html`: ${toDisplayValue(summary)}`}`;
+  const body = html`${renderPageHead({ href: '/deliveries', title: 'Deliveries' }, title, lead)}
+<div class="columns"><section id="life" class="card" data-live><h2>Timeline</h2>${renderDeliveryTimeline(delivery, syncs, now)}
 ${typeof organizationId === 'string' && renderButton(canAct, '/read-now', 'Read now', { organization_id: organizationId })}</section>
-<div class="stack"><section id="came" class="card" data-live><h2>Payload</h2>${renderRowFacts(delivery, { now }, WITHOUT)}</section>
+<div class="stack"><section id="came" class="card" data-live><h2>Payload</h2>${renderRowFacts(delivery, { now }, TECHNICAL_COLUMNS)}</section>
 <section class="card"><details><summary>Technical details</summary>${renderRowFacts(delivery, { now })}</details>
 ${signedData === null ? html`<p>The signed text was deleted after its retention period.</p>` : renderRawText('Signed text', decodeSignedText(signedData))}</section></div></div>`;
   return { title: `Delivery ${String(id)}`, body };
 }
 
 /** Columns shown elsewhere on the page, or under the technical details only. */
-const WITHOUT =
+const TECHNICAL_COLUMNS =
   'id received_at signed_text_sha256 stored_text_id end verdict ignored_reason outcome secret_index job_id job_state claim started_at finished_at'.split(
     ' ',
   );

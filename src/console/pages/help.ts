@@ -13,9 +13,9 @@ function renderHelp(): PageContent {
 <dt><kbd>?</kbd></dt><dd>Open this page</dd><dt><kbd>Ctrl</kbd> <kbd>Enter</kbd></dt><dd>Run the SQL query</dd></dl>
 </section><section class="card"><h2>Lists</h2><ul class="links">${ALL_LISTS.map(({ name, title }) => html`<li><a href="/${name}">${title}</a></li>`)}</ul>
 </section><section class="card"><h2>Freshness</h2><dl class="facts">
-${FRESHNESS.map(words => html`<dt>${renderBadge(wordsOf(words), words.colour)}</dt><dd>${words.meaning}</dd>`)}</dl>
+${FRESHNESS.map(state => html`<dt>${renderBadge(wordsOf(state), state.colour)}</dt><dd>${state.meaning}</dd>`)}</dl>
 </section><section class="card"><h2>Terms</h2><dl class="facts">
-${Object.entries(TERMS).map(([name, meaning]) => html`<dt id="${name}">${capitalize(name)}</dt><dd>${meaning}</dd>`)}
+${Object.entries(TERMS).map(([term, meaning]) => html`<dt id="${term}">${capitalize(term)}</dt><dd>${meaning}</dd>`)}
 <dt>Paused</dt><dd>A job to which the registry answered 401. It is retried automatically, at growing intervals, and with the next delivery.</dd>
 <dt>Failed</dt><dd>A job that failed ten times or cannot succeed. The schedule reads the same lists again; the job itself runs again only when a person retries it.</dd></dl>
 </section><section class="card"><h2>Links and times</h2><p>Filters, page and date are in the URL, so you can share a link with other users of this console. Times are shown as ages; point at one to see the instant in UTC.</p></section>`;

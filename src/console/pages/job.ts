@@ -8,33 +8,37 @@ import { renderPageHead } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { JOB_KIND_MEANINGS } from '../components/terms.js';
 import { renderBadge } from '../components/formats.js';
-import { reportMissing } from './by-id.js';
+import { createNotFound } from './by-id.js';
 
+/** The page of a job: what it does, its state and its last error. */
 export const JOB: ConsolePage = {
   path: '/jobs/:id',
   render: async request => {
     const job = await readNumbered(request.reader, JOBS, request.params['id'] ?? '');
-    if (job === null) return reportMissing(JOBS, request.params['id']);
+    if (job === null) return createNotFound(JOBS, request.params['id']);
     const title = `Job ${String(job['id'])}`;
-    const body = html`${renderPageHead(['/jobs', 'Jobs'], `${title}: ${String(job['kind'])}`, html`${renderBadge(String(job['state']))} ${describeKind(job)}`)}
-<section id="facts" class="card" data-live>${renderRowFacts(job, request, job['state'] === 'done' ? [...QUEUE_COLUMNS, 'last_error'] : QUEUE_COLUMNS)}${renderJobButton(job, request.canAct)}</section>
+    const lead = html`${renderBadge(String(job['state']))} ${describeJobKind(job)}`;
+    const hiddenColumns = job['state'] === 'done' ? [...TECHNICAL_COLUMNS, 'last_error'] : TECHNICAL_COLUMNS;
+    const body = html`${renderPageHead({ href: '/jobs', title: 'Jobs' }, `${title}: ${String(job['kind'])}`, lead)}
+<section id="facts" class="card" data-live>${renderRowFacts(job, request, hiddenColumns)}${renderJobButton(job, request.canAct)}</section>
 <section class="card"><details><summary>Technical details</summary>${renderRowFacts(job, request)}</details></section>`;
     return { title, body };
   },
 };
 
-function describeKind(job: Row): string {
+/** Describes in a sentence what a job does. */
+function describeJobKind(job: Row): string {
   const meaning = JOB_KIND_MEANINGS[String(job['kind'])];
   return meaning === undefined ? '' : `This job ${meaning}.`;
 }
 
-/** Columns shown under the technical details only. */
-const QUEUE_COLUMNS = ['id', 'kind', 'state', 'dedupe_key', 'payload', 'claim', 'only_duplicates_asked'];
+/** Columns shown in the title, or under the technical details only. */
+const TECHNICAL_COLUMNS = ['id', 'kind', 'state', 'dedupe_key', 'payload', 'claim', 'only_duplicates_asked'];
 
 /** Renders the button that continues a job: retry for a failed one, a new read for a paused one. */
 function renderJobButton(job: Row, canAct: boolean): Html | false {
   if (job['state'] === 'failed') return renderButton(canAct, `/jobs/${String(job['id'])}/retry`, 'Retry');
-  const organization = job['organization_id'];
-  if (job['state'] !== 'paused' || typeof organization !== 'string') return false;
-  return renderButton(canAct, '/read-now', 'Read now', { organization_id: organization });
+  const organizationId = job['organization_id'];
+  if (job['state'] !== 'paused' || typeof organizationId !== 'string') return false;
+  return renderButton(canAct, '/read-now', 'Read now', { organization_id: organizationId });
 }

@@ -12,7 +12,7 @@ import { renderButton } from '../actions/button.js';
 import type { PageRequest, ConsolePage, PageContent } from '../page.js';
 import { renderDetailLink, sumMicroBy, formatWholeTonnes } from '../components/cell.js';
 import { renderChangeFeed, groupChanges } from '../components/changes.js';
-import { renderFreshnessState as stateOf } from '../components/freshness.js';
+import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { ALL, renderTopRows, getRowLimit } from '../components/table.js';
 import {
@@ -23,60 +23,64 @@ import {
   renderTonnes,
   formatRelativeTime,
 } from '../components/formats.js';
+import { renderVintageMatrix } from '../components/vintage-matrix.js';
 import { createCache } from '../cache.js';
 import { renderStockChart, renderRetirementChart } from './charts.js';
-import { renderVintageMatrix } from './by-vintage.js';
-import { createAsOfPage } from './as-of-page.js';
+import { renderNowAsOf } from './now-as-of.js';
 
 const MAX_ORGANIZATIONS = 8;
-const MAX_GROUPS = 4;
+const MAX_CHANGE_GROUPS = 4;
 
-const MINUTE_MS = 60_000;
+const CHARTS_CACHED_MS = 60_000;
 /** Shorter than the time after which a missing worker or read is reported. */
-const SUMS_MS = 10_000;
+const SUMS_CACHED_MS = 10_000;
 
-/** Creates the first page. It caches results that scan every row: charts for a minute or until an organization comes or goes, sums until something changes. */
-export function createNow(): ConsolePage {
-  const charts = createCache<Charts>(MINUTE_MS);
-  const sums = createCache<Awaited<ReturnType<typeof readSums>>>(SUMS_MS);
+/**
+ * Creates the first page: available credits, organizations, issues and recent activity.
+ * It caches results that scan every row: charts until an organization comes or goes, sums until something changes.
+ */
+export function createNowPage(): ConsolePage {
+  const chartsCache = createCache<Charts>(CHARTS_CACHED_MS);
+  const sumsCache = createCache<Awaited<ReturnType<typeof readSums>>>(SUMS_CACHED_MS);
   return {
     path: '/',
     hasHistory: true,
     parameters: [ALL],
     render: async request => {
       const { reader, now, at, query } = request;
-      if (at !== null) return createAsOfPage(request, at);
+      if (at !== null) return renderNowAsOf(request, at);
       const origin = await readOrigin(reader);
-      const about = origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`;
-      const answer = await readOverview(reader, now, async snapshot => {
+      const overview = await readOverview(reader, now, async snapshot => {
         const key = `${getRowLimit(query)} ${await readPulse(snapshot, now)}`;
-        const most = getRowLimit(query, MAX_ORGANIZATIONS);
-        return await sums(now, key, () => readSums(snapshot, most, getRowLimit(query)));
+        const organizationLimit = getRowLimit(query, MAX_ORGANIZATIONS);
+        return await sumsCache(now, key, () => readSums(snapshot, organizationLimit, getRowLimit(query)));
       });
-      const { known, uninstalled } = answer.standing;
-      const later = async () =>
-        renderCharts(await charts(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
+      const { known, uninstalled } = overview.standing;
+      const renderRest = async () =>
+        renderCharts(await chartsCache(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
       return {
-        intro: about,
-        ...renderNow(answer, request),
-        ...(countOrganizations(answer.standing) > 0 && { renderRest: later }),
+        intro: origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`,
+        ...renderOverview(overview, request),
+        ...(countOrganizations(overview.standing) > 0 && { renderRest }),
       };
     },
   };
 }
 
-function renderNow(answer: Overview, request: PageRequest): PageContent {
+/** Renders the first page without its charts. */
+function renderOverview(overview: Overview, request: PageRequest): PageContent {
   const { now, canAct, webhookUrl, query } = request;
-  const { activity, standing, sums, changes } = answer;
+  const { activity, standing, sums, changes } = overview;
   const isEmpty = countOrganizations(standing) === 0;
-  const troubles = [...findTroubles(activity, now), ...findFailing(answer.failing)];
-  const body = html`<div class="stack"><div class="tiles">${renderHeadline(answer)}<div id="tiles" data-live>${renderTiles(answer, troubles, now)}</div></div>
+  const troubles = [...findTroubles(activity, now), ...findFailing(overview.failing)];
+  const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
+  const body = html`<div class="stack"><div class="tiles">${renderHeadline(overview)}<div id="tiles" data-live>${renderTiles(overview, troubles, now)}</div></div>
 <section id="attention" class="notices" data-live>${renderNotices(troubles, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && renderSetup(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
 <section id="available" data-live>${sums.length > 0 && renderVintageMatrix('Available', sums, { query })}</section>
-<div class="stack"><section id="glance" data-live>${!isEmpty && renderOrganizations(answer, request)}</section>
-<section id="moved" data-live>${renderChangeFeed('Recent activity', groupChanges(changes).slice(0, MAX_GROUPS), { now, more: ALL_CHANGES_LINK })}</section></div>
+<div class="stack"><section id="glance" data-live>${!isEmpty && renderOrganizations(overview, request)}</section>
+<section id="moved" data-live>${renderChangeFeed('Recent activity', groups, { now, more: ALL_CHANGES_LINK })}</section></div>
 </div>
 <div id="below" class="stack"><section id="leftout" data-live>${renderUnavailableWarehouses(standing.leftOut, request)}</section></div>`;
   return { title: 'Now', body };
@@ -88,6 +92,7 @@ function renderCharts(charts: Charts): Html {
 
 const ALL_CHANGES_LINK = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
+/** Counts the organizations that the mirror knows, with those that have uninstalled the app. */
 function countOrganizations({ known, uninstalled }: StandingSums): number {
   return known + uninstalled;
 }
@@ -111,57 +116,84 @@ function renderHeadline({ standing, sums }: Overview): Html {
   return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumsByType(sums))} <span class="of">available to sell now in ${formatWithCommas(standing.available)} of ${formatKnownOrganizations(standing.known)}${describeExcludedRows(sums)}</span></h1>`;
 }
 
-/** Renders one line per credit type, with a large number. */
+/** Renders a sentence of amounts as one line per credit type, with a large number. */
 function renderAmounts(sentence: string): HtmlContent {
-  return sentence.split(/ and |, /).map((line, place) => {
+  return sentence.split(/ and |, /).map((line, index) => {
     const [number = '', ...unit] = line.split(' ');
-    return html`${place > 0 && html`<span class="unseen"> and </span>`}<span><b>${renderTonnes(number)}</b> ${unit.join(' ')}</span>`;
+    return html`${index > 0 && html`<span class="unseen"> and </span>`}<span><b>${renderTonnes(number)}</b> ${unit.join(' ')}</span>`;
   });
 }
 
-function renderTiles(answer: Overview, troubles: readonly Trouble[], now: number): Html {
-  const { standing, left, reserved, activity } = answer;
-  const { count, seen, worst } = standing.leftOut;
-  const [first] = worst;
-  const reservations = reserved.reduce((sum, each) => sum + each.rows, 0);
-  const [ends = null] = reserved.flatMap(({ first_ends_at: at }) => at ?? []).toSorted();
-  const rejected = activity.rejectedWebhooks.reduce((sum, each) => sum + each.rejected, 0);
-  return html`${renderTile(
+/** Renders the small tiles beside the headline. */
+function renderTiles(overview: Overview, troubles: readonly Trouble[], now: number): Html {
+  const { activity } = overview;
+  const rejected = activity.rejectedWebhooks.reduce((sum, reason) => sum + reason.rejected, 0);
+  const webhookTile = renderTile(
+    'Newest webhook',
+    activity.newestDeliveryAt === null ? 'none yet' : renderAge(activity.newestDeliveryAt, now),
+    html`<a href="/rejected-webhooks">${formatWithCommas(rejected)} rejected</a> since yesterday`,
+  );
+  const attentionTile = renderTile(
+    'Attention',
+    renderIssueCount(troubles),
+    html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${formatWithCommas(activity.jobs.due)} due now`,
+  );
+  return html`${renderReservedTile(overview, now)}${renderUnavailableTile(overview)}${renderFreshTile(overview, now)}${webhookTile}${attentionTile}`;
+}
+
+function renderReservedTile({ reserved }: Overview, now: number): Html {
+  const reservations = reserved.reduce((sum, { rows }) => sum + rows, 0);
+  const [firstExpiry = null] = reserved.flatMap(({ first_ends_at: expiry }) => expiry ?? []).toSorted();
+  return renderTile(
     'Reserved',
     formatSumsByType(reserved),
     reservations === 0
       ? 'no outstanding reservations'
-      : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first expires ${ends === null ? 'never' : formatRelativeTime(ends, now)}${describeExcludedRows(reserved)}`,
-  )}${renderTile(
+      : html`<a href="/reservations?state=outstanding">${formatCount(reservations, 'reservation')}</a>, the first expires ${firstExpiry === null ? 'never' : formatRelativeTime(firstExpiry, now)}${describeExcludedRows(reserved)}`,
+  );
+}
+
+function renderUnavailableTile({ standing, left: unavailableSums }: Overview): Html {
+  const { count, seen: countWithRows, worst } = standing.leftOut;
+  const [first] = worst;
+  return renderTile(
     'Not available',
-    count > 0 && seen === 0 ? 'unknown' : formatSumsByType(left),
+    count > 0 && countWithRows === 0 ? 'unknown' : formatSumsByType(unavailableSums),
     first === undefined
       ? 'all organizations included'
-      : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(left)}`,
-  )}${renderTile(
+      : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(unavailableSums)}`,
+  );
+}
+
+function renderFreshTile({ standing }: Overview, now: number): Html {
+  const oldest = standing.oldest_at !== null && html`, oldest read ${renderAge(standing.oldest_at, now)}`;
+  const failing =
+    standing.failing > 0 &&
+    html`; <a href="/organizations">last read failed in ${formatWithCommas(standing.failing)}</a>`;
+  return renderTile(
     'Fresh',
     `${formatWithCommas(standing.available)} of ${formatWithCommas(standing.known)}`,
-    html`known organizations${standing.oldest_at !== null && html`, oldest read ${renderAge(standing.oldest_at, now)}`}${standing.failing > 0 && html`; <a href="/organizations">last read failed in ${formatWithCommas(standing.failing)}</a>`}`,
-  )}${renderTile(
-    'Newest webhook',
-    activity.newestDeliveryAt === null ? 'none yet' : renderAge(activity.newestDeliveryAt, now),
-    html`<a href="/rejected-webhooks">${formatWithCommas(rejected)} rejected</a> since yesterday`,
-  )}${renderTile('Attention', renderAttention(troubles), html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${formatWithCommas(activity.jobs.due)} due now`)}`;
+    html`known organizations${oldest}${failing}`,
+  );
 }
 
-function renderAttention(troubles: readonly Trouble[]): Html {
+/** Renders the number of issues, coloured like the worst of them. */
+function renderIssueCount(troubles: readonly Trouble[]): Html {
   if (troubles.length === 0) return html`<span class="good">✓ None</span>`;
-  return html`<a class="${troubles.some(each => findNoticeColour(each) === 'bad') ? 'bad' : 'doubt'}" href="#attention">▲ ${formatCount(troubles.length, 'issue')}</a>`;
+  const colour = troubles.some(trouble => findNoticeColour(trouble) === 'bad') ? 'bad' : 'doubt';
+  return html`<a class="${colour}" href="#attention">▲ ${formatCount(troubles.length, 'issue')}</a>`;
 }
 
-function renderTile(name: string, value: HtmlContent, more: HtmlContent): Html {
-  return html`<dl class="tile"><dt>${name}</dt><dd>${value}</dd><dd>${more}</dd></dl>`;
+function renderTile(label: string, value: HtmlContent, details: HtmlContent): Html {
+  return html`<dl class="tile"><dt>${label}</dt><dd>${value}</dd><dd>${details}</dd></dl>`;
 }
 
-function getWarehouseName({ organization_name: name, ...own }: Warehouse): string {
-  return name ?? own.organization_id ?? own.installation_id;
+/** Returns the name of the organization that owns a warehouse, or an id if the name is unknown. */
+function getWarehouseName({ organization_name: name, ...ids }: Warehouse): string {
+  return name ?? ids.organization_id ?? ids.installation_id;
 }
 
+/** Renders each issue as a notice with what to do, a button if one can help, and the command. */
 function renderNotices(troubles: readonly Trouble[], canAct: boolean): Html {
   return html`${troubles.map(
     trouble =>
@@ -169,7 +201,7 @@ function renderNotices(troubles: readonly Trouble[], canAct: boolean): Html {
   )}`;
 }
 
-/** Red if no worker runs or a job failed for good; otherwise amber. */
+/** Returns the colour of an issue: red if no worker runs or a job failed for good; otherwise amber. */
 function findNoticeColour({ check, href }: Trouble): 'bad' | 'doubt' {
   return check === 'worker' || href.endsWith('failed') ? 'bad' : 'doubt';
 }
@@ -180,12 +212,13 @@ const NOTICE_ACTIONS: Readonly<Record<string, (canAct: boolean) => HtmlContent>>
   '/jobs?state=paused': canAct => renderButton(canAct, '/read-now', 'Read now'),
 };
 
+/** Renders the first organizations with their state and tonnes, those with problems first. */
 function renderOrganizations(
-  { organizations, standing, own, certificates: counts }: Overview,
+  { organizations, standing, own: ownSums, certificates: certificateCounts }: Overview,
   { query, canAct }: PageRequest,
 ): Html {
-  const sums = sumMicroBy(own, ({ organization_id: id, type }) => JSON.stringify([id, type]));
-  const sum = (type: string) => ({
+  const sums = sumMicroBy(ownSums, ({ organization_id: id, type }) => JSON.stringify([id, type]));
+  const createSumColumn = (type: string) => ({
     name: `${formatCreditType(type)}, t`,
     numeric: true,
     cell: ({ organization_id: id }: OrganizationStatus) =>
@@ -196,23 +229,24 @@ function renderOrganizations(
     [
       {
         name: 'Organization',
-        cell: ({ organization_id: id, installation_id: installed, name }) =>
-          renderDetailLink('organization_id', id, html`${name ?? id ?? installed}`, null),
+        cell: ({ organization_id: id, installation_id: installationId, name }) =>
+          renderDetailLink('organization_id', id, html`${name ?? id ?? installationId}`, null),
       },
-      { name: 'State', cell: organization => stateOf(worstOf(organization)) },
-      sum('exPost'),
-      sum('exAnte'),
+      { name: 'State', cell: organization => renderFreshnessState(worstOf(organization)) },
+      createSumColumn('exPost'),
+      createSumColumn('exAnte'),
     ],
     organizations,
     query,
     {
       count: countOrganizations(standing),
       limit: MAX_ORGANIZATIONS,
-      more: html`${renderCertificateCounts(counts)} ${renderButton(canAct, '/read-now', 'Read everything now')}`,
+      more: html`${renderCertificateCounts(certificateCounts)} ${renderButton(canAct, '/read-now', 'Read everything now')}`,
     },
   )}`;
 }
 
+/** Renders the warehouses whose credits are not available, with the reason. */
 function renderUnavailableWarehouses(
   { count, worst }: StandingSums['leftOut'],
   { now, query }: PageRequest,
@@ -223,10 +257,15 @@ function renderUnavailableWarehouses(
     [
       {
         name: 'Organization',
-        cell: each =>
-          renderDetailLink('organization_id', each.organization_id, html`${getWarehouseName(each)}`, null),
+        cell: warehouse =>
+          renderDetailLink(
+            'organization_id',
+            warehouse.organization_id,
+            html`${getWarehouseName(warehouse)}`,
+            null,
+          ),
       },
-      { name: 'State', cell: stateOf },
+      { name: 'State', cell: renderFreshnessState },
       { name: 'Last complete read', cell: ({ as_of: at }) => renderAge(at, now) },
       { name: 'Rows', cell: ({ rows }) => formatWithCommas(rows), numeric: true },
       { name: 'Reason', cell: sentenceOf },

@@ -18,76 +18,83 @@ import { renderTable } from '../components/table.js';
 import { renderTermLabel } from '../components/terms.js';
 import { renderAge, renderBadge, renderCertificateCounts } from '../components/formats.js';
 import { redirectByIdPrefix } from './by-id.js';
-import { renderAvailability } from './by-vintage.js';
+import { renderAvailability } from './availability.js';
 
-const CHANGES = 200;
-const GROUPS = 10;
+const MAX_CHANGES = 200;
+const MAX_CHANGE_GROUPS = 10;
 
+/** The page of an organization: its available credits, how fresh its data is, and its recent changes. */
 export const ORGANIZATION: ConsolePage = {
   path: '/organizations/:id',
   hasHistory: true,
   render: async request => {
     const { id = '' } = request.params;
-    const found = await readOrganization(request.reader, id);
-    if (found !== null) return await renderOrganization(found, id, request);
+    const status = await readOrganization(request.reader, id);
+    if (status !== null) return await renderOrganization(status, id, request);
+    const organizations = await readOrganizationNames(request.reader);
     return await redirectByIdPrefix(
       ORGANIZATIONS,
       request,
-      (await readOrganizationNames(request.reader)).map(each => each.id),
+      organizations.map(organization => organization.id),
     );
   },
 };
 
 async function renderOrganization(
-  answer: OrganizationStatus,
+  status: OrganizationStatus,
   id: string,
   request: PageRequest,
 ): Promise<PageContent> {
   const { reader, now, at, canAct } = request;
-  const title = answer.name ?? id;
-  const href = (path: string) => withAsOf(`/${path}?organization_id=${encodeURIComponent(id)}`, at);
+  const title = status.name ?? id;
+  const toListHref = (list: string) => withAsOf(`/${list}?organization_id=${encodeURIComponent(id)}`, at);
   const lists = ALL_LISTS.filter(
     ({ filters, past, resource }) =>
       filters['organization_id']?.column === 'organization_id' &&
       (at === null ? resource === null : past !== null),
   );
   const links = [...lists, ...(at === null ? [{ name: 'changes', title: 'Changes' }] : [])];
-  const top = html`${renderPageHead([withAsOf('/organizations', at), 'Organizations'], title, at === null && (answer.state === 'active' ? renderFreshnessState(worstOf(answer)) : renderBadge(answer.state)))}
-<ul class="links no-paper">${links.map(list => html`<li><a href="${href(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${href('jobs')}&amp;state=waiting">Next reads</a></li>`}</ul>`;
+  const state = status.state === 'active' ? renderFreshnessState(worstOf(status)) : renderBadge(status.state);
+  const listLink = { href: withAsOf('/organizations', at), title: 'Organizations' };
+  const top = html`${renderPageHead(listLink, title, at === null && state)}
+<ul class="links no-paper">${links.map(list => html`<li><a href="${toListHref(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${toListHref('jobs')}&amp;state=waiting">Next reads</a></li>`}</ul>`;
   if (at !== null) return { title, body: top, renderRest: () => renderKnownAt(request, id, at) };
   const body = html`${top}
 <section id="available" data-live>${await renderAvailability(reader, { organizationId: id })}</section>
-<section id="resources" data-live>${renderResources(answer, href, now)}</section>
-<section class="links"><span id="certificates" data-live>${renderCertificateCounts(answer.certificates, id)}</span> ${renderButton(canAct, '/read-now', 'Read now', { organization_id: id })}</section>`;
-  const later = async () => {
-    const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId: id }, null, CHANGES);
-    return html`<section id="moved" data-live>${renderChangeFeed('Recent changes', groupChanges(changes).slice(0, GROUPS), { now, owner: id })}</section>`;
-  };
-  return { title, body, renderRest: later };
+<section id="resources" data-live>${renderResources(status, toListHref, now)}</section>
+<section class="links"><span id="certificates" data-live>${renderCertificateCounts(status.certificates, id)}</span> ${renderButton(canAct, '/read-now', 'Read now', { organization_id: id })}</section>`;
+  return { title, body, renderRest: () => renderRecentChanges(request, id) };
 }
 
-const ROWS = {
+async function renderRecentChanges({ reader, now }: PageRequest, organizationId: string): Promise<Html> {
+  const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId }, null, MAX_CHANGES);
+  const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
+  return html`<section id="moved" data-live>${renderChangeFeed('Recent changes', groups, { now, ownerId: organizationId })}</section>`;
+}
+
+const ROW_COUNT_COLUMN = {
   name: 'Rows',
   cell: ({ rows }: { readonly rows: number }) => formatWithCommas(rows),
   numeric: true,
 };
 
+/** Renders how fresh each list of an organization is, with a link to its rows. */
 function renderResources(
-  { resources: all }: OrganizationStatus,
-  href: (path: string) => string,
+  { resources }: OrganizationStatus,
+  toListHref: (list: string) => string,
   now: number,
 ): Html {
-  const linked = (resource: string) => {
-    const name = resource.replaceAll('_', ' ');
+  const renderResourceLink = (resource: string) => {
+    const label = resource.replaceAll('_', ' ');
     const list = ALL_LISTS.find(each => each.resource === resource && each.filters['organization_id']);
-    return list === undefined ? name : html`<a href="${href(list.name)}">${name}</a>`;
+    return list === undefined ? label : html`<a href="${toListHref(list.name)}">${label}</a>`;
   };
   return renderTable(
     'Data freshness',
     [
-      { name: 'Resource', cell: ({ resource }) => linked(resource) },
+      { name: 'Resource', cell: ({ resource }) => renderResourceLink(resource) },
       { name: 'State', cell: renderFreshnessState },
-      ROWS,
+      ROW_COUNT_COLUMN,
       { name: 'Last complete read', cell: ({ as_of: at }) => renderAge(at, now) },
       {
         name: 'Drift',
@@ -98,26 +105,27 @@ function renderResources(
       { name: 'Reason', cell: sentenceOf },
       { name: 'Failing since', cell: ({ failing_since: since }) => since !== null && renderAge(since, now) },
     ],
-    all,
+    resources,
   );
 }
 
+/** Renders how many rows of each list were known at an instant, and the known gaps. */
 async function renderKnownAt({ reader }: PageRequest, organizationId: string, at: string): Promise<Html> {
-  const stood = [];
+  const knownResources = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     if (findOwnerColumn(entry) === null) continue;
-    const read = await readKnownOf(reader, { organizationId, resource, at });
+    const known = await readKnownOf(reader, { organizationId, resource, at });
     const rows = await countAt(reader, entry, { organizationId, at });
-    stood.push({ ...read, resource, rows });
+    knownResources.push({ ...known, resource, rows });
   }
   return renderTable(
     'Known data at that time',
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
-      ROWS,
+      ROW_COUNT_COLUMN,
       { name: 'Last complete read', cell: ({ lastRead }) => lastRead ?? 'not recorded' },
       { name: 'Known gap', cell: ({ unknown }) => unknown },
     ],
-    stood,
+    knownResources,
   );
 }

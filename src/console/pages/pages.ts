@@ -6,15 +6,15 @@ import { CHANGES } from './changes.js';
 import { DELIVERY } from './delivery.js';
 import { HELP } from './help.js';
 import { JOB } from './job.js';
-import { createNow } from './now.js';
+import { createNowPage } from './now.js';
 import { ORGANIZATION } from './organization.js';
 import { RETIREMENT } from './retirement.js';
 import { SEARCH } from './search.js';
 import { CREDIT_AND_PROJECT_PAGES } from './credits-and-projects.js';
 
-/** Creates all pages. */
+/** Creates all pages, except those that need more than a reader: SQL and Demo. */
 export const createPages = (): readonly ConsolePage[] => [
-  createNow(),
+  createNowPage(),
   ...CHANGES,
   BALANCE,
   ...ALL_LISTS.flatMap(createListPages),

@@ -31,26 +31,32 @@ import {
 } from '../components/formats.js';
 import { redirectByIdPrefix } from './by-id.js';
 
+/** The page of a retirement: who retired what for whom, its certificate, and how the mirror knows. */
 export const RETIREMENT: ConsolePage = {
   path: '/retirements/:id',
   hasHistory: true,
   render: async request => {
-    const { reader, params, at, now, inspect, contradicted } = request;
-    const all = await readHistory(reader, LISTS.retirements, params['id'] ?? '');
-    const told = selectVersionsKnownAt(at, all);
-    const row = told.findLast(isCurrent) ?? told.at(-1) ?? null;
-    const any = row ?? all[0];
-    if (any === undefined) return await redirectByIdPrefix(RETIREMENTS, request);
-    const isOwn = (each: Row) => each['organization_id'] === any['organization_id'];
-    const [own, history] = [all.filter(isOwn), told.filter(isOwn)];
-    const ground = { reader, inspect, contradicted, at: at ?? new Date(now).toISOString() };
-    const explained = await explainRow(ground, LISTS.retirements, own);
-    const title = `Retirement ${explained.id}`;
-    if (row !== null) return { title, body: await renderRetirement(row, history, explained, request) };
-    return {
-      title,
-      body: html`<h1>${title} was not in the mirror at that time.</h1>${renderProvenance(explained)}`,
+    const { reader, params, at, now, inspectFile, findContradictedColumns } = request;
+    const versions = await readHistory(reader, LISTS.retirements, params['id'] ?? '');
+    const knownVersions = selectVersionsKnownAt(at, versions);
+    const version = knownVersions.findLast(isCurrent) ?? knownVersions.at(-1) ?? null;
+    const anyVersion = version ?? versions[0];
+    if (anyVersion === undefined) return await redirectByIdPrefix(RETIREMENTS, request);
+    const hasSameOwner = (each: Row) => each['organization_id'] === anyVersion['organization_id'];
+    const ground = {
+      reader,
+      inspect: inspectFile,
+      contradicted: findContradictedColumns,
+      at: at ?? new Date(now).toISOString(),
     };
+    const explanation = await explainRow(ground, LISTS.retirements, versions.filter(hasSameOwner));
+    const title = `Retirement ${explanation.id}`;
+    if (version === null) {
+      const heading = html`<h1>${title} was not in the mirror at that time.</h1>`;
+      return { title, body: html`${heading}${renderProvenance(explanation)}` };
+    }
+    const history = knownVersions.filter(hasSameOwner);
+    return { title, body: await renderRetirement(version, history, explanation, request) };
   },
 };
 
@@ -58,153 +64,161 @@ function isCurrent(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
+/** Renders a version of a retirement, with the history up to that version. */
 async function renderRetirement(
-  row: Row,
+  version: Row,
   history: readonly Row[],
-  explained: Explanation,
+  explanation: Explanation,
   request: PageRequest,
 ): Promise<Html> {
   const { reader, now, at } = request;
-  const id = String(row['organization_id']);
-  const owner = (await readNameOf(reader, id, at)) ?? id;
-  const seal = await request.sealedIn(Number(row['version']));
-  const known = at === null ? ((await readStates(reader, 'retirements', id))?.standingOf(row) ?? null) : null;
-  const freshness = known === null ? null : wordsOf(known);
-  const cited = withAsOf(`/retirements/${encodeURIComponent(explained.id)}`, explained.at);
-  const lead = html`${known !== null && renderBadge(wordsOf(known), colourOf(known))} ${!isCurrent(row) && renderBadge('No longer listed by the registry', 'bad')} ${history.length > 1 && renderBadge(`changed ${formatCount(history.length - 1, 'time')} since first observed`)} ${renderCertificateVerdict(explained)}`;
-  return html`${renderPageHead([withAsOf('/retirements', at), 'Retirements'], describeRetirement(row), lead)}
-${renderPrintedFacts(owner, (await readOrigin(reader))?.base_url ?? null, cited, explained, request)}
-<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${renderCredits(row, at)}<div class="two">${renderParties(row, owner, at)}<section class="card"><h2>Timeline</h2>${renderTimeline(listTimelineEntries(row, history, explained, now))}</section></div></div>
-<section id="why" class="card" data-live><h2>Provenance</h2>${renderProvenance(explained)}${seal !== null && html`<p>${seal}</p>`}
-<p class="cite no-paper">Permanent link: <a href="${cited}">${cited}</a></p></section>
+  const organizationId = String(version['organization_id']);
+  const owner = (await readNameOf(reader, organizationId, at)) ?? organizationId;
+  const checkpoint = await request.describeCheckpoint(Number(version['version']));
+  const states = at === null ? await readStates(reader, 'retirements', organizationId) : null;
+  const standing = states?.standingOf(version) ?? null;
+  const freshness = standing === null ? null : wordsOf(standing);
+  const citedPath = withAsOf(`/retirements/${encodeURIComponent(explanation.id)}`, explanation.at);
+  const registry = (await readOrigin(reader))?.base_url ?? null;
+  const listLink = { href: withAsOf('/retirements', at), title: 'Retirements' };
+  const lead = html`${standing !== null && renderBadge(wordsOf(standing), colourOf(standing))} ${!isCurrent(version) && renderBadge('No longer listed by the registry', 'bad')} ${history.length > 1 && renderBadge(`changed ${formatCount(history.length - 1, 'time')} since first observed`)} ${renderCertificateVerdict(explanation)}`;
+  const timeline = renderTimeline(listTimelineEntries(version, history, explanation, now));
+  return html`${renderPageHead(listLink, describeRetirement(version), lead)}
+${renderPrintedFacts({ owner, registry, citedPath }, explanation, request)}
+<div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${renderCredits(version, at)}<div class="two">${renderParties(version, owner, at)}<section class="card"><h2>Timeline</h2>${timeline}</section></div></div>
+<section id="why" class="card" data-live><h2>Provenance</h2>${renderProvenance(explanation)}${checkpoint !== null && html`<p>${checkpoint}</p>`}
+<p class="cite no-paper">Permanent link: <a href="${citedPath}">${citedPath}</a></p></section>
 <section id="versions" class="card" data-live><h2>Version history, newest first</h2>${renderVersions(history, now)}</section>
-<section class="card no-paper"><details><summary>Technical details</summary>${renderRowFacts({ ...row, freshness }, { now, at }, BOOKKEEPING)}</details>
-${typeof row['document'] === 'string' && renderRawText('Original JSON from the registry', row['document'])}</section></div>
-<section id="certificate" class="card" data-live><h2>Certificate</h2>${renderCertificate(explained)}${await renderCertificateHistory(request, id, explained)}</section></div>`;
+<section class="card no-paper"><details><summary>Technical details</summary>${renderRowFacts({ ...version, freshness }, { now, at }, BOOKKEEPING)}</details>
+${typeof version['document'] === 'string' && renderRawText('Original JSON from the registry', version['document'])}</section></div>
+<section id="certificate" class="card" data-live><h2>Certificate</h2>${renderCertificate(explanation)}${await renderCertificateHistory(request, organizationId, explanation.id)}</section></div>`;
+}
+
+interface PrintedOrigin {
+  readonly owner: string;
+  readonly registry: string | null;
+  readonly citedPath: string;
 }
 
 /** Renders facts that only the printed page shows, so that it can be checked later. */
 function renderPrintedFacts(
-  owner: string,
-  registry: string | null,
-  cited: string,
-  told: Explanation,
-  request: PageRequest,
+  { owner, registry, citedPath }: PrintedOrigin,
+  { at, certificate }: Explanation,
+  { now, origin, isDemo, version }: PageRequest,
 ): Html {
-  const { now, origin, isDemo, version } = request;
-  const { at, certificate: stored } = told;
-  const said: readonly LabelledValue[] = [
+  const facts: readonly LabelledValue[] = [
     ['Demo', isDemo && 'Sandbox registry with invented data'],
     ['Organization', owner],
     ['Registry', registry ?? 'unknown'],
     ['Recorded by', `carbon-mirror ${version}`],
     ['As of', at],
     ['Printed', new Date(now).toISOString()],
-    ['Certificate', stored !== null && `SHA-256 ${stored.sha256}`],
-    ['URL', `${origin}${cited}`],
+    ['Certificate', certificate !== null && `SHA-256 ${certificate.sha256}`],
+    ['URL', `${origin}${citedPath}`],
   ];
-  return renderFacts(said, html` only-paper`);
+  return renderFacts(facts, html` only-paper`);
 }
 
-function renderCredits(row: Row, at: string | null): Html {
-  const id = (column: string) =>
-    row[column] !== null && html`<span class="id">${toDisplayValue(row[column])}</span>`;
-  const project = html`${toDisplayValue(row['project_name'] ?? row['project_id'])}`;
+function renderCredits(retirement: Row, at: string | null): Html {
+  const renderId = (column: string) =>
+    retirement[column] !== null && html`<span class="id">${toDisplayValue(retirement[column])}</span>`;
+  const project = html`${toDisplayValue(retirement['project_name'] ?? retirement['project_id'])}`;
   return renderCard('Credits', [
-    ['Amount', html`${formatAmount(row)} t`],
-    ['Project', renderDetailLink('project_id', row['project_id'], project, at)],
-    ['Vintage', toDisplayValue(row['vintage'])],
-    ['Retirement', id('id')],
-    ['Serialization', id('serialization')],
+    ['Amount', html`${formatAmount(retirement)} t`],
+    ['Project', renderDetailLink('project_id', retirement['project_id'], project, at)],
+    ['Vintage', toDisplayValue(retirement['vintage'])],
+    ['Retirement', renderId('id')],
+    ['Serialization', renderId('serialization')],
   ]);
 }
 
-function renderParties(row: Row, owner: string, at: string | null): Html {
+function renderParties(retirement: Row, owner: string, at: string | null): Html {
   return renderCard('Parties', [
-    ['Beneficiary', toDisplayValue(row['beneficiary'] ?? 'unclaimed')],
-    ['Retired by', renderDetailLink('organization_id', row['organization_id'], html`${owner}`, at)],
-    ['Reason', toDisplayValue(row['reason'])],
-    ['Comment', toDisplayValue(row['comment'])],
+    ['Beneficiary', toDisplayValue(retirement['beneficiary'] ?? 'unclaimed')],
+    ['Retired by', renderDetailLink('organization_id', retirement['organization_id'], html`${owner}`, at)],
+    ['Reason', toDisplayValue(retirement['reason'])],
+    ['Comment', toDisplayValue(retirement['comment'])],
   ]);
 }
 
-type TimelineMoment = readonly [
-  at: string | null,
-  what: Html,
-  more: string,
-  colour?: TimelineEntry['colour'],
-];
-
+/** Lists what happened to a retirement: retired, first observed, changed, last confirmed, and no longer listed. */
 function listTimelineEntries(
-  row: Row,
+  version: Row,
   history: readonly Row[],
-  explained: Explanation,
+  { dated_at: retiredAt, first_seen_at: firstSeenAt, last_seen_at: lastSeenAt, until }: Explanation,
   now: number,
 ): TimelineEntry[] {
-  const { dated_at: dated, first_seen_at: first, last_seen_at: last, until } = explained;
-  const changed = (at: string): TimelineMoment => [
-    at,
-    renderAge(at, now),
-    'Change observed, see the version history',
-    'none',
+  const createEntry = (
+    at: string | null,
+    details: string,
+    colour: TimelineEntry['colour'] = 'good',
+    title = renderAge(at, now),
+  ): TimelineEntry[] => (at === null ? [] : [{ colour, title: html`<strong>${title}</strong>`, details }]);
+  return [
+    ...createEntry(retiredAt, 'Retired (registry date)', 'good', renderDay(retiredAt ?? '')),
+    ...createEntry(firstSeenAt, 'First observed by the mirror; earlier history is unknown'),
+    ...history
+      .slice(1)
+      .flatMap(({ valid_from: changedAt }) =>
+        createEntry(String(changedAt), 'Change observed, see the version history', 'none'),
+      ),
+    ...createEntry(lastSeenAt, 'Confirmed unchanged by the latest complete read'),
+    ...createEntry(isCurrent(version) ? null : until, 'No longer listed by the registry', 'bad'),
   ];
-  const all: readonly TimelineMoment[] = [
-    [dated, renderDay(dated ?? ''), 'Retired (registry date)'],
-    [first, renderAge(first, now), 'First observed by the mirror; earlier history is unknown'],
-    ...history.slice(1).map(({ valid_from: at }) => changed(String(at))),
-    [last, renderAge(last, now), 'Confirmed unchanged by the latest complete read'],
-    [isCurrent(row) ? null : until, renderAge(until, now), 'No longer listed by the registry', 'bad'],
-  ];
-  return all.flatMap(([at, what, more, colour = 'good']) =>
-    at === null ? [] : [{ colour, title: html`<strong>${what}</strong>`, details: more }],
-  );
 }
 
-function formatAmount(row: Row): string {
-  return formatWithCommas(String(row['amount_exact'] ?? 'an unknown amount of'));
+function formatAmount(retirement: Row): string {
+  return formatWithCommas(String(retirement['amount_exact'] ?? 'an unknown amount of'));
 }
 
-function describeRetirement(row: Row): Html {
-  const whom =
-    row['beneficiary'] === null
+/** Describes a retirement in one sentence: amount, project, vintage and beneficiary. */
+function describeRetirement(retirement: Row): Html {
+  const beneficiary =
+    retirement['beneficiary'] === null
       ? ', beneficiary unclaimed'
-      : html` for ${toDisplayValue(row['beneficiary'])}`;
-  const what = row['project_name'] ?? row['project_id'] ?? 'an unknown project';
-  return html`${formatAmount(row)} t of ${toDisplayValue(what)} ${toDisplayValue(row['vintage'])} retired${whom}`;
+      : html` for ${toDisplayValue(retirement['beneficiary'])}`;
+  const project = retirement['project_name'] ?? retirement['project_id'] ?? 'an unknown project';
+  return html`${formatAmount(retirement)} t of ${toDisplayValue(project)} ${toDisplayValue(retirement['vintage'])} retired${beneficiary}`;
 }
 
-function renderCertificateVerdict({ certificate: stored }: Explanation): Html {
-  if (stored === null || stored.file === null) return renderBadge('no certificate stored');
-  return stored.state === 'as it was stored'
+/** Renders as a badge whether the certificate file still matches the hash taken at download. */
+function renderCertificateVerdict({ certificate }: Explanation): Html {
+  if (certificate === null || certificate.file === null) return renderBadge('no certificate stored');
+  return certificate.state === 'as it was stored'
     ? renderBadge('certificate matches its hash', 'good')
-    : renderBadge(`certificate does not match its hash: the file is ${stored.state}`, 'bad');
+    : renderBadge(`certificate does not match its hash: the file is ${certificate.state}`, 'bad');
 }
 
-/** Renders the certificate, and whether the file still matches the hash taken at download. */
-function renderCertificate(explained: Explanation): Html {
-  const { certificate: stored } = explained;
-  if (stored === null || stored.file === null) return html`<p>${renderCertificateVerdict(explained)}</p>`;
-  const href = `/certificates/${encodeURIComponent(stored.file)}`;
-  const open = html`<a href="${href}">Open the certificate</a>`;
-  return html`<p>${renderCertificateVerdict(explained)} ${open}</p>
-${renderFacts([['SHA-256', html`<span class="id">${stored.sha256}</span>`]])}
-${stored.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><p>This browser cannot show a PDF inside a page.</p>${open}</object>`}`;
+/** Renders the certificate inside the page, with its hash and whether the file still matches it. */
+function renderCertificate(explanation: Explanation): Html {
+  const { certificate } = explanation;
+  const verdict = renderCertificateVerdict(explanation);
+  if (certificate === null || certificate.file === null) return html`<p>${verdict}</p>`;
+  const href = `/certificates/${encodeURIComponent(certificate.file)}`;
+  const link = html`<a href="${href}">Open the certificate</a>`;
+  return html`<p>${verdict} ${link}</p>
+${renderFacts([['SHA-256', html`<span class="id">${certificate.sha256}</span>`]])}
+${certificate.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><p>This browser cannot show a PDF inside a page.</p>${link}</object>`}`;
 }
 
 /** Renders earlier certificate files, which are never deleted. */
 async function renderCertificateHistory(
   { reader, at, now }: PageRequest,
   organizationId: string,
-  { id }: Explanation,
-) {
-  const all = selectVersionsKnownAt(
-    at,
-    await readHistory(reader, ENTRY_BY_RESOURCE.certificates, id, organizationId),
+  retirementId: string,
+): Promise<Html | false> {
+  const versions = await readHistory(reader, ENTRY_BY_RESOURCE.certificates, retirementId, organizationId);
+  const knownVersions = selectVersionsKnownAt(at, versions);
+  return (
+    knownVersions.length > 1 &&
+    html`<h3>Certificate history, newest first</h3>${renderVersions(knownVersions, now)}`
   );
-  return all.length > 1 && html`<h3>Certificate history, newest first</h3>${renderVersions(all, now)}`;
 }
 
-function renderProvenance(explained: Explanation): Html {
-  const { not_known: gaps } = explained;
-  return html`${reasonsOf(explained).map(line => html`<p>${renderInstantsIn(line)}</p>`)}${gaps.length > 0 && html`<h3>Known gaps</h3><ul class="gaps">${gaps.map(gap => html`<li>${renderInstantsIn(gap)}</li>`)}</ul>`}`;
+/** Renders how the mirror knows the retirement, and what it does not know. */
+function renderProvenance(explanation: Explanation): Html {
+  const { not_known: gaps } = explanation;
+  const reasons = reasonsOf(explanation).map(reason => html`<p>${renderInstantsIn(reason)}</p>`);
+  const gapItems = gaps.map(gap => html`<li>${renderInstantsIn(gap)}</li>`);
+  return html`${reasons}${gaps.length > 0 && html`<h3>Known gaps</h3><ul class="gaps">${gapItems}</ul>`}`;
 }

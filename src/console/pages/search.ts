@@ -10,32 +10,36 @@ import { toLabel } from '../components/formats.js';
 /** A single character would match almost every row. */
 const MIN_LENGTH = 2;
 const MAX_LENGTH = 200;
+
+/** The results of a search over all lists. A number also finds the rows with that id. */
 export const SEARCH: ConsolePage = {
   path: '/search',
   parameters: ['q'],
   render: async ({ reader, query }: PageRequest) => {
     const text = (query.get('q') ?? '').trim().slice(0, MAX_LENGTH);
-    const numbered = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
-    const isShort = text.length < MIN_LENGTH;
-    const body = html`<h1>${isShort ? 'Search' : `Search for “${text}”`}</h1>
-${numbered.length > 0 && html`<p>${numbered.map(list => html`<a href="${toHitHref(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;
+    const listsWithNumber = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
+    const isTooShort = text.length < MIN_LENGTH;
+    const body = html`<h1>${isTooShort ? 'Search' : `Search for “${text}”`}</h1>
+${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a href="${toHitHref(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;
     return {
       title: 'Search',
       body,
-      renderRest: async () => (isShort ? HOW : renderHits(await search(reader, text))),
+      renderRest: async () => (isTooShort ? SEARCH_HELP : renderHits(await search(reader, text))),
     };
   },
 };
 
+/** Renders the number of results, and the results by list. */
 function renderHits(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
   return html`<p id="found">${formatCount(count, 'result')}</p>
 ${hits.map(renderHitGroup)}
-${HOW}`;
+${SEARCH_HELP}`;
 }
 
-const HOW = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
+const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
 
+/** Renders the results that one column of one list contains. */
 function renderHitGroup({ list, column, rows }: Hits): Html {
   return html`<section class="card"><h2>${list.title}, by ${toLabel(column)}</h2><ul class="hits">${rows.map(
     row =>
@@ -43,18 +47,21 @@ function renderHitGroup({ list, column, rows }: Hits): Html {
   )}</ul></section>`;
 }
 
-function summarizeRow(row: Row, column: string): string {
+/** Returns the amount, name, beneficiary, project and vintage of a row, without the column that matched. */
+function summarizeRow(row: Row, matchedColumn: string): string {
   const amount = getText(row, 'amount_exact');
-  const words = ['full_name', 'beneficiary', 'project_name', 'vintage'].filter(name => name !== column);
+  const columns = ['full_name', 'beneficiary', 'project_name', 'vintage'].filter(
+    column => column !== matchedColumn,
+  );
   return [
     ...(amount === null ? [] : [`${formatWithCommas(amount)} t`]),
-    ...words.flatMap(name => getText(row, name) ?? []),
+    ...columns.flatMap(column => getText(row, column) ?? []),
   ].join(', ');
 }
 
-/** Returns the URL of the detail page, or of the list with only this row. */
-function toHitHref({ name, leads, named }: List, text: string): string {
-  const id = encodeURIComponent(text);
-  if (name === 'certificates') return `/retirements/${id}`;
-  return leads ? `/${name}/${id}` : `/${name}?${named}=${id}`;
+/** Returns the URL of the detail page of a row; without one, of the list with only this row. */
+function toHitHref({ name, leads: hasDetailPages, named: idColumn }: List, id: string): string {
+  const encodedId = encodeURIComponent(id);
+  if (name === 'certificates') return `/retirements/${encodedId}`;
+  return hasDetailPages ? `/${name}/${encodedId}` : `/${name}?${idColumn}=${encodedId}`;
 }

@@ -1,0 +1,202 @@
+import type { Value } from '../../store/contract/tables.js';
+import { formatCount } from '../../text/numbers.js';
+import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
+import { withAsOf } from './as-of.js';
+import { renderDetailLink, getMicro, sumMicroBy, getText, formatWholeTonnes } from './cell.js';
+import { describeExcludedRows } from './formats.js';
+import { html, type Html, type HtmlContent } from './html.js';
+import { ALL, renderShowAllLink } from './table.js';
+
+type Row = Readonly<Record<string, Value>>;
+
+/** The rows of one project and credit type. */
+interface ProjectGroup {
+  readonly type: string | null;
+  readonly firstRow: Row;
+  readonly rows: readonly Row[];
+  readonly micro: bigint;
+}
+
+interface MatrixOptions {
+  /** URL parameters of Now, which may show everything. */
+  readonly query?: URLSearchParams | null;
+  /** Whether all rows belong to one project, which is then not named. */
+  readonly isOneProject?: boolean;
+  readonly at?: string | null;
+}
+
+const MAX_PROJECTS = 12;
+const MAX_VINTAGES = 8;
+/** Characters that fit next to the names at 1280 pixels, and the margin of a column. */
+const MAX_WIDTH = 64;
+const COLUMN_MARGIN = 0.7;
+/** Shades of a cell, by its share of the largest one. */
+const HEATS = 4;
+/** The column of all vintages that have no column of their own. */
+const OTHERS = 'others';
+const EMPTY_CELL = html`<td></td>`;
+
+/** Renders credits by project and vintage, separately per type: the largest projects, the sum of the others, and the total. */
+export function renderVintageMatrix(
+  subject: string,
+  rows: readonly Row[],
+  { query = null, isOneProject = false, at = null }: MatrixOptions,
+): Html {
+  const showsAll = isOneProject || query?.has(ALL) === true;
+  const groups = groupByProject(rows);
+  const shownGroups = new Set(showsAll ? groups : groups.slice(0, MAX_PROJECTS));
+  const { columns, fitsScreen } = chooseColumns(rows, showsAll);
+  const largest = findLargestCell([...shownGroups], columns);
+
+  const renderType = (type: string | null) => {
+    const ofType = groups.filter(group => group.type === type);
+    const shown = ofType.filter(group => shownGroups.has(group));
+    const others = ofType.filter(group => !shownGroups.has(group));
+    const typeLabel = `${formatCreditType(type)}, ${formatCount(ofType.length, 'project')}`;
+    const othersLabel = formatCount(others.length, 'other project');
+    const othersLink = query === null ? othersLabel : renderShowAllLink(query, othersLabel);
+    return html`<tbody>${!isOneProject && renderSumRow(typeLabel, ofType, columns, 'sum')}${shown.map(group =>
+      renderProjectRow(group, { columns, largest, isOneProject, at }),
+    )}${others.length > 0 && renderSumRow(othersLink, others, columns, 'others')}</tbody>`;
+  };
+
+  const types = [...new Set(groups.map(({ type }) => type))];
+  const caption = `${subject} by ${isOneProject ? '' : 'project and '}vintage, whole tonnes, rounded down${describeExcludedRows(rows)}`;
+  return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${fitsScreen ? 'matrix' : 'matrix blocks'}">
+<caption>${caption}</caption>
+<thead><tr><th scope="col">${isOneProject ? 'Type' : 'Project'}</th>${columns.map(vintage => html`<th scope="col" class="number">${toColumnLabel(vintage)}</th>`)}<th scope="col" class="number">Total</th></tr></thead>
+${types.map(renderType)}
+</table></div>`;
+}
+
+/** Groups rows by type and project, largest first. */
+function groupByProject(rows: readonly Row[]): ProjectGroup[] {
+  const groups = new Map<string, Row[]>();
+  for (const row of rows) {
+    const key = JSON.stringify([row['type'], row['project_id'] ?? [row['project_name']]]);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push(row);
+  }
+  return [...groups.values()]
+    .map(group => {
+      const [firstRow = {}] = group;
+      return { type: getText(firstRow, 'type'), firstRow, rows: group, micro: sumMicro(group) };
+    })
+    .toSorted((one, other) => Number(other.micro - one.micro));
+}
+
+/** Chooses the vintages that get a column: as many of the largest as fit on the screen, unless all are asked for. */
+function chooseColumns(rows: readonly Row[], showsAll: boolean) {
+  const vintages = [...sumMicroBy(rows, getVintage)]
+    .toSorted(([, one], [, other]) => Number(other - one))
+    .map(([vintage]) => vintage);
+  const takeColumns = (count: number) => [
+    ...vintages.slice(0, count).toSorted(),
+    ...(count < vintages.length ? [OTHERS] : []),
+  ];
+  const canFit = (count: number) =>
+    measureWidth([...sumByColumn(rows, takeColumns(count)), ['Total', sumMicro(rows)]]) <= MAX_WIDTH;
+  const maxCount = showsAll ? vintages.length : Math.min(vintages.length, MAX_VINTAGES);
+  const descendingCounts = Array.from({ length: maxCount }, (_, index) => maxCount - index);
+  const count = showsAll ? maxCount : (descendingCounts.find(canFit) ?? 1);
+  return { columns: takeColumns(count), fitsScreen: canFit(count) };
+}
+
+/** Returns the width of these columns in characters. */
+function measureWidth(totals: readonly (readonly [column: string, total: bigint])[]): number {
+  const widths = totals.map(
+    ([column, total]) => Math.max(column.length, formatWholeTonnes(total).length) + COLUMN_MARGIN,
+  );
+  return widths.reduce((sum, width) => sum + width, 0);
+}
+
+/** Sums rows by the column of their vintage. */
+function sumByColumn(rows: readonly Row[], columns: readonly string[]): ReadonlyMap<string, bigint> {
+  const vintages = new Set(columns);
+  return sumMicroBy(rows, row => (vintages.has(getVintage(row)) ? getVintage(row) : OTHERS));
+}
+
+/** Returns the largest amount of one cell in millionths of a tonne; at least 1, because shades are shares of it. */
+function findLargestCell(groups: readonly ProjectGroup[], columns: readonly string[]): number {
+  const cells = groups.flatMap(({ rows }) => [...sumByColumn(rows, columns).values()].map(Number));
+  return Math.max(1, ...cells);
+}
+
+interface ProjectRowOptions {
+  readonly columns: readonly string[];
+  readonly largest: number;
+  readonly isOneProject: boolean;
+  readonly at: string | null;
+}
+
+/** Renders the row of a project. Each amount is shaded by its size and links to its credits in the warehouses. */
+function renderProjectRow(
+  { type, firstRow, rows }: ProjectGroup,
+  { columns, largest, isOneProject, at }: ProjectRowOptions,
+): Html {
+  const projectName = getProjectName(firstRow);
+  const name = isOneProject
+    ? formatCreditType(type)
+    : renderDetailLink('project_id', firstRow['project_id'], html`${projectName}`, null);
+  const renderAmount = (micro: bigint, vintage: string) => {
+    const heat = Math.ceil((HEATS * Number(micro)) / largest);
+    const href = withAsOf(toWarehouseHref(firstRow, vintage), at);
+    return html`<td class="number heat${heat}" data-label="${toColumnLabel(vintage)}" title="${formatTonnes(micro)} t"><a href="${href}">${formatWholeTonnes(micro)}</a></td>`;
+  };
+  return html`<tr><th scope="row" title="${projectName}">${name}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
+}
+
+/** Renders a row with the sums of several projects. */
+function renderSumRow(
+  label: HtmlContent,
+  groups: readonly ProjectGroup[],
+  columns: readonly string[],
+  className: string,
+): Html {
+  const rows = groups.flatMap(group => group.rows);
+  const renderAmount = (micro: bigint, vintage: string) =>
+    html`<td class="number" data-label="${toColumnLabel(vintage)}">${formatWholeTonnes(micro)}</td>`;
+  return html`<tr class="${className}"><th scope="row">${label}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
+}
+
+/** Renders one cell per column, and the total. */
+function renderAmounts(
+  rows: readonly Row[],
+  columns: readonly string[],
+  renderAmount: (micro: bigint, vintage: string) => Html,
+): Html {
+  const sums = sumByColumn(rows, columns);
+  const cells = columns.map(vintage => {
+    const micro = sums.get(vintage);
+    return micro === undefined ? EMPTY_CELL : renderAmount(micro, vintage);
+  });
+  const total = sumMicro(rows);
+  return html`${cells}<td class="number" data-label="Total" title="${formatTonnes(total)} t">${formatWholeTonnes(total)}</td>`;
+}
+
+function getVintage(row: Row): string {
+  return getText(row, 'vintage') ?? '';
+}
+
+/** Returns the heading of a column; `none` for rows without a vintage. */
+function toColumnLabel(vintage: string): string {
+  return vintage || 'none';
+}
+
+function getProjectName(row: Row): string {
+  return getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'no project';
+}
+
+/** Returns the URL of the warehouse list, filtered by the project, type and vintage of a cell. */
+function toWarehouseHref(row: Row, vintage: string): string {
+  const query = new URLSearchParams();
+  const filters = { project_id: getText(row, 'project_id'), vintage, type: getText(row, 'type') };
+  for (const [name, value] of Object.entries(filters))
+    if (value !== null && value !== '' && value !== OTHERS) query.set(name, value);
+  return `/warehouse?${query.toString()}`;
+}
+
+function sumMicro(rows: readonly Row[]): bigint {
+  return rows.reduce((sum, row) => sum + getMicro(row), 0n);
+}

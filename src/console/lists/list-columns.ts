@@ -1,0 +1,80 @@
+import type { Row } from '../../store/contract/tables.js';
+import { WAITING } from '../../query/freshness/words.js';
+import type { States } from '../../query/freshness/read.js';
+import type { List } from '../../query/lists/list.js';
+import { withAsOf } from '../components/as-of.js';
+import { renderCell, isNumericColumn, renderDetailLink } from '../components/cell.js';
+import { toHeading } from '../components/formats.js';
+import { renderFreshnessState } from '../components/freshness.js';
+import { html, type Html } from '../components/html.js';
+import type { TableColumn } from '../components/table.js';
+import { renderTermLabel } from '../components/terms.js';
+import type { PageRequest } from '../page.js';
+
+/** The column that identifies a row to people, by list. It comes first and links to the detail page. */
+const NAME_COLUMNS: Readonly<Record<string, string>> = {
+  retirements: 'beneficiary',
+  certificates: 'retirement_id',
+};
+/** Columns of names, with the id column that each replaces. */
+const ID_COLUMNS: Readonly<Record<string, string>> = {
+  organization_name: 'organization_id',
+  project_name: 'project_id',
+};
+
+/** Creates the columns of a list's table. A column of freshness is added if `states` has a list that is not fresh. */
+export function createListColumns(
+  list: List,
+  request: Pick<PageRequest, 'now' | 'at'>,
+  states: States | null,
+): readonly TableColumn<Row>[] {
+  const columns = orderColumns(list).map(column => ({
+    ...labelColumn(list, column),
+    cell: (row: Row) => renderListCell(list, row, column, request),
+    numeric: isNumericColumn(column),
+  }));
+  if (states === null || states.areAllFresh) return columns;
+  const freshness = (row: Row) => renderFreshnessState(states.standingOf(row) ?? WAITING);
+  return [...columns, { name: 'Freshness', cell: freshness }];
+}
+
+/** Returns the column that identifies a row to people. */
+function findNameColumn({ name, columns }: List): string {
+  return NAME_COLUMNS[name] ?? columns[0] ?? '';
+}
+
+/** Orders the columns for a page: the name first, ids last, without ids whose name is shown. */
+function orderColumns(list: List): string[] {
+  const first = findNameColumn(list);
+  const replacedIds = list.columns.flatMap(column => ID_COLUMNS[column] ?? []);
+  const others = list.columns.filter(column => column !== first && !replacedIds.includes(column));
+  const isId = (column: string) => /(^|_)id$/.test(column);
+  return [first, ...others.filter(column => !isId(column)), ...others.filter(isId)];
+}
+
+/** Returns the name of a column and its heading, which links to its explanation if it needs one. */
+function labelColumn(list: List, column: string) {
+  const name = toHeading(list.name === 'retirements' && column === 'created_at' ? 'retired' : column);
+  return { name, heading: renderTermLabel(column, name) };
+}
+
+/** Renders a cell, linked to the page about it. */
+function renderListCell(
+  list: List,
+  row: Row,
+  column: string,
+  { now, at }: Pick<PageRequest, 'now' | 'at'>,
+): Html {
+  const value = row[column];
+  const content =
+    list.name === 'retirements' && column === 'beneficiary' && !value
+      ? html`<span class="quiet">unclaimed</span>`
+      : renderCell(column, value, now);
+  if (list.leads && column === findNameColumn(list)) {
+    const path = `/${list.name}/${encodeURIComponent(String(row[list.named]))}`;
+    return html`<a href="${withAsOf(path, at)}">${content}</a>`;
+  }
+  const idColumn = ID_COLUMNS[column] ?? column;
+  const id = row[idColumn];
+  return renderDetailLink(idColumn, id, value === null ? renderCell(idColumn, id, now) : content, at);
+}

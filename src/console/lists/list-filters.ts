@@ -1,0 +1,83 @@
+import { textOf } from '../../query/lists/ask.js';
+import type { Filter } from '../../query/lists/filter.js';
+import type { List, ListRequest } from '../../query/lists/list.js';
+import { readValues } from '../../query/lists/values.js';
+import { type Choice, readChoices } from '../../query/names.js';
+import { AS_OF, withAsOf } from '../components/as-of.js';
+import { renderChoice, renderFilterBar } from '../components/filters.js';
+import { toLabel } from '../components/formats.js';
+import { html, type Html } from '../components/html.js';
+import type { PageRequest } from '../page.js';
+
+/** Values to choose from, by filter; null if there are too many. */
+export type FilterChoices = ReadonlyMap<string, readonly Choice[] | null>;
+
+/** Filters whose values are ids, with the kind of rows that the ids belong to. */
+const ID_FILTERS: Readonly<Record<string, Parameters<typeof readChoices>[1]>> = {
+  organization_id: 'organizations',
+  project_id: 'projects',
+  installation_id: 'installations',
+};
+const COLUMNS_WITH_FEW_VALUES = ['type', 'vintage'];
+/** Too large to look up its distinct values for every page. */
+const LARGE_LIST = 'retirements';
+
+/** Reads the values to choose from for each filter of a list that is a drop-down list. */
+export async function readFilterChoices(list: List, { reader, at }: PageRequest): Promise<FilterChoices> {
+  const choices = new Map<string, readonly Choice[] | null>();
+  const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
+  for (const [name, filter] of Object.entries(list.filters)) {
+    const idKind = ID_FILTERS[name];
+    if (idKind !== undefined) choices.set(name, await readChoices(reader, idKind, at));
+    else if (filter.fits === 'choice') choices.set(name, filter.choices.map(toChoice));
+    else if (COLUMNS_WITH_FEW_VALUES.includes(name) && list.name !== LARGE_LIST)
+      choices.set(name, await readValues(reader, list, filter.column, at));
+  }
+  return choices;
+}
+
+/** Filters that another filter can replace. They are shown only if the URL uses them. */
+const ALTERNATIVE_FILTERS: Readonly<Record<string, string>> = {
+  project: 'project_id',
+  ignored: 'verdict',
+  year: 'from',
+};
+
+/** Renders the form of filters; false if the list has none. */
+export function renderFilters(
+  list: List,
+  listRequest: ListRequest,
+  { at }: PageRequest,
+  choices: FilterChoices,
+): Html | false {
+  const isReplaced = (name: string) => {
+    const replacement = ALTERNATIVE_FILTERS[name] ?? '';
+    const isUsed = textOf(listRequest, name) !== null;
+    return !isUsed && replacement in list.filters && choices.get(replacement) !== null;
+  };
+  const filters = Object.entries(list.filters).filter(([name]) => !isReplaced(name));
+  if (filters.length === 0) return false;
+  return renderFilterBar(
+    `/${list.name}`,
+    filters.map(([name, filter]) => ({
+      label: name === 'installation_id' ? 'organization' : toLabel(name),
+      input: renderFilterInput(name, filter, choices, textOf(listRequest, name)),
+    })),
+    html`${at !== null && html`<input type="hidden" name="${AS_OF}" value="${at}">`}${listRequest.filters.length > 0 && html`<a href="${withAsOf(`/${list.name}`, at)}">Clear filters</a>`}`,
+  );
+}
+
+/** Renders the input of a filter: a checkbox, a date, a drop-down list or a text field. */
+function renderFilterInput(
+  name: string,
+  { fits: kind }: Filter,
+  choices: FilterChoices,
+  value: string | null,
+): Html {
+  if (kind === 'flag')
+    return html`<input type="checkbox" name="${name}" value="yes"${value && html` checked`}>`;
+  const isDay = value === null || /^\d{4}-\d{2}-\d{2}$/.test(value);
+  if (isDay && (kind === 'from' || kind === 'until'))
+    return html`<input type="date" name="${name}" value="${value}">`;
+  return renderChoice(name, choices.get(name) ?? null, value);
+}

@@ -1,0 +1,115 @@
+import type { Request, RequestHandler, Response } from 'express';
+import { parseTimeRange } from '../text/time-range.js';
+import { AS_OF, withQuery } from './components/as-of.js';
+import { ORIGIN } from './guard/guard.js';
+import type {
+  CertificateFileAccess,
+  ConsolePage,
+  PageEnvironment,
+  PageFault,
+  PageRequest,
+  PageResult,
+} from './page.js';
+import type { ReaderPool } from './reader-pool.js';
+import { type Responder, getPathParameters } from './responder.js';
+
+export interface PageHandlerOptions {
+  readonly environment: PageEnvironment;
+  readonly readers: ReaderPool;
+  readonly responder: Responder;
+  readonly certificateFiles: CertificateFileAccess;
+  readonly canAct: boolean;
+  readonly isDemo: boolean;
+  readonly now: () => number;
+}
+
+/** Downloads are not redirected: programs expect the rows in the first answer. */
+const IS_FILE = /\.(csv|json)$/;
+
+/**
+ * Creates the handler of a page. It checks the URL, redirects an as-of range such as a day to its last instant, and
+ * renders the page with a reader from the pool.
+ */
+export function createPageHandler(page: ConsolePage, options: PageHandlerOptions): RequestHandler {
+  const { environment, readers, responder, certificateFiles, canAct, isDemo, now } = options;
+  const hasHistory = page.hasHistory === true;
+
+  function createPageRequest(
+    request: Request,
+    parsed: Pick<PageRequest, 'reader' | 'query' | 'at'>,
+  ): PageRequest {
+    return {
+      ...environment,
+      ...parsed,
+      canAct,
+      isDemo,
+      now: now(),
+      inspectFile: certificateFiles.inspectFile,
+      params: getPathParameters(request),
+      origin: `${request.protocol}://${request.headers.host ?? ''}`,
+    };
+  }
+
+  async function send(
+    request: Request,
+    response: Response,
+    result: PageResult,
+    at: string | null,
+  ): Promise<void> {
+    if ('location' in result) response.redirect(303, result.location);
+    else if ('missing' in result) await responder.sendMessage(request, response, 404, result.missing);
+    else if ('fault' in result) await responder.sendMessage(request, response, 400, result.fault);
+    else if ('text' in result) await responder.sendFile(response, result);
+    else {
+      const history = hasHistory ? { at, now: new Date(now()).toISOString() } : null;
+      await responder.sendPage(request, response, result, { history });
+    }
+  }
+
+  return async (request, response) => {
+    const { searchParams: query } = new URL(request.url, ORIGIN);
+    const parsed =
+      findUnknownParameter(query, page) ??
+      findNulCharacter(request, query) ??
+      (hasHistory ? parseAsOf(query, now()) : { at: null });
+    if ('fault' in parsed) return await responder.sendMessage(request, response, 400, parsed.fault);
+    const { at } = parsed;
+    if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
+      return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
+    return await readers.withReader(async reader => {
+      if (response.destroyed) return;
+      const result = await page.render(createPageRequest(request, { reader, query, at }));
+      await send(request, response, result, at);
+    });
+  };
+}
+
+/** Refuses unknown parameters: ignoring one would answer a different question. */
+function findUnknownParameter(
+  query: URLSearchParams,
+  { parameters = [], hasHistory }: ConsolePage,
+): PageFault | null {
+  const known = hasHistory === true ? [...parameters, AS_OF] : parameters;
+  const unknown = [...query.keys()].find(name => !known.includes(name));
+  if (unknown === undefined) return null;
+  const problem = unknown === AS_OF ? 'This page has no history view.' : `Unknown parameter “${unknown}”.`;
+  const accepted =
+    known.length === 0 ? 'This page accepts no parameters.' : `Parameters: ${known.join(', ')}.`;
+  return { fault: `${problem} ${accepted}` };
+}
+
+/** Refuses U+0000: PostgreSQL cannot store it, so no row contains it. */
+function findNulCharacter(request: Request, query: URLSearchParams): PageFault | null {
+  const values = [...query.values(), ...Object.values(getPathParameters(request))];
+  return values.some(value => value.includes('\0'))
+    ? { fault: 'A URL cannot contain the character U+0000.' }
+    : null;
+}
+
+/** Returns the instant of the `as-of` parameter; the last instant of a range such as a day. */
+function parseAsOf(query: URLSearchParams, now: number): { readonly at: string | null } | PageFault {
+  const text = query.get(AS_OF) || null;
+  if (text === null) return { at: null };
+  const range = parseTimeRange(text, now);
+  return 'fault' in range ? range : { at: range.until };
+}

@@ -1,0 +1,58 @@
+import { type Availability, readAvailability, type Scope } from '../../query/available.js';
+import { knownIn, readKnownAt } from '../../query/history/as-of.js';
+import { sumStoodAt } from '../../query/sums.js';
+import type { Reader } from '../../store/contract/reader.js';
+import { formatSumsByType } from '../../text/tonnes.js';
+import { renderDetailLink } from '../components/cell.js';
+import { renderGaps, renderFreshnessState } from '../components/freshness.js';
+import { html, type Html } from '../components/html.js';
+import { renderTable } from '../components/table.js';
+import { renderVintageMatrix } from '../components/vintage-matrix.js';
+import { describeExcludedRows } from '../components/formats.js';
+import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
+
+/** Renders the available credits of an organization or project, then its unavailable ones with the reason. */
+export async function renderAvailability(reader: Reader, scope: Scope): Promise<Html> {
+  const { rows, unavailable } = await readAvailability(reader, scope);
+  const amounts =
+    rows.length === 0
+      ? html`<p class="card">Nothing is available now.</p>`
+      : renderVintageMatrix('Available', rows, { isOneProject: scope.projectId != null });
+  return html`<div class="stack">${amounts}
+${renderUnavailable(unavailable)}</div>`;
+}
+
+/** Renders the warehouses whose credits are not available, with the reason and the amount. */
+function renderUnavailable(warehouses: Availability['unavailable']): Html | false {
+  if (warehouses.length === 0) return false;
+  const sums = warehouses.flatMap(warehouse => warehouse.sums);
+  return renderTable(
+    `Not available now: ${formatSumsByType(sums)}${describeExcludedRows(sums)}`,
+    [
+      {
+        name: 'Organization',
+        cell: ({ organization_id: id, organization_name: name }) =>
+          renderDetailLink('organization_id', id, html`${name ?? id}`, null),
+      },
+      { name: 'State', cell: renderFreshnessState },
+      {
+        name: 'Amount',
+        cell: warehouse => html`${formatSumsByType(warehouse.sums)}${describeExcludedRows(warehouse.sums)}`,
+      },
+    ],
+    warehouses.slice(0, MAX_SHOWN),
+    { footer: formatOmittedCount(warehouses.length) },
+  );
+}
+
+/** Renders the credits of a project at an instant, in warehouses whose list was known then. */
+export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
+  const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const knownOrganizations = new Set(knownIn(gaps));
+  const rows = (await sumStoodAt(reader, at)).filter(
+    row => row.project_id === projectId && knownOrganizations.has(row.organization_id ?? ''),
+  );
+  if (rows.length === 0)
+    return html`<p class="card">Not in any warehouse at that time.</p>${renderGaps('warehouse', gaps)}`;
+  return html`${renderVintageMatrix('In the warehouses', rows, { isOneProject: true, at })}${renderGaps('warehouse', gaps)}`;
+}

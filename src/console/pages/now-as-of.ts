@@ -1,0 +1,37 @@
+import { knownIn, readKnownAt } from '../../query/history/as-of.js';
+import { countKnownAt } from '../../query/coverage.js';
+import { sumStoodAt } from '../../query/sums.js';
+import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
+import { formatSumsByType } from '../../text/tonnes.js';
+import type { PageRequest, PageContent } from '../page.js';
+import { withQuery } from '../components/as-of.js';
+import { renderGaps } from '../components/freshness.js';
+import { html, type Html } from '../components/html.js';
+import { ALL } from '../components/table.js';
+import { describeExcludedRows } from '../components/formats.js';
+import { renderVintageMatrix } from '../components/vintage-matrix.js';
+
+/** Renders Now as of an instant: the credits in the warehouses. Whether they were available then is not recorded. */
+export function renderNowAsOf(request: PageRequest, at: string): PageContent {
+  return {
+    title: 'Warehouses',
+    body: html`<h1>Credits in the warehouses at that time</h1>`,
+    renderRest: () => renderWarehousesAt(request, at),
+  };
+}
+
+/** Renders the credits in the warehouses at an instant, and the gaps that are known. */
+async function renderWarehousesAt({ reader, query }: PageRequest, at: string): Promise<Html> {
+  const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const knownOrganizations = new Set(knownIn(gaps));
+  const sums = (await sumStoodAt(reader, at)).filter(row =>
+    knownOrganizations.has(row.organization_id ?? ''),
+  );
+  if (sums.length === 0 && gaps.some(({ unknown }) => unknown !== null))
+    return html`<p id="sentence"><strong>No credits are known in any warehouse at that time.</strong></p>${renderGaps('warehouse', gaps)}`;
+  const organizations = new Set(sums.map(row => row.organization_id)).size;
+  return html`<p id="sentence"><strong>${formatSumsByType(sums)} in the warehouses of ${formatWithCommas(organizations)} of ${formatKnownOrganizations(await countKnownAt(reader, at))}${describeExcludedRows(sums) || '.'}</strong></p>
+${sums.length > 0 && html`<section id="stood">${renderVintageMatrix('Credits', sums, { query, at })}</section>`}
+<p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">Credits by organization</a></p>
+${renderGaps('warehouse', gaps)}`;
+}
