@@ -133,7 +133,7 @@ function exportPem(key: KeyObject): string {
 /** Wraps the app client so that each installation it reads updates the permissions that its cached token must have. */
 function reportPermissions(app: AppClient, tokens: AccessTokens): AppClient {
   function report(installation: Installation): Installation {
-    tokens.matchPermissions(installation.id, installation.permissions);
+    tokens.setGrantedPermissions(installation.id, installation.permissions);
     return installation;
   }
 

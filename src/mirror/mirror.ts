@@ -128,7 +128,7 @@ export interface ListReader<Item> {
   readonly previousRead: LastRead;
   /** Pages and groups of the previous read by their digests. Rows of an unchanged page or group can be skipped. */
   readonly known: {
-    readonly rowsOf: (pageDigest: string) => number | undefined;
+    readonly getRowCount: (pageDigest: string) => number | undefined;
     readonly hasGroup: (groupDigest: string) => boolean;
   };
   /** Takes a page. Its rows are compared and written together with those of other pages. */

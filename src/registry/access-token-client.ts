@@ -7,20 +7,26 @@ import { createOrganizationClient } from './organization-client.js';
 import { createTokenClient } from './token-client.js';
 
 export interface AccessTokenClientOptions extends HttpOptions {
-  /** An access token of any kind, or a function that returns one. The function is called before each attempt, and again after a refusal. */
+  /**
+   * An access token, or a function that returns one. The function is called before each attempt, and again after the
+   * registry refused the token.
+   */
   readonly token: string | (() => string | Promise<string>);
-  /** The app of the token. Without it, a reservation whose answer was lost cannot be recognized as ours. */
+  /** The app that the token belongs to. Without it, a reservation whose response was lost cannot be attributed to the app. */
   readonly appId?: string;
 }
 
-/** A client with an access token that was created elsewhere, such as by an organization in the registry's pages. */
+/** Uses an access token that was created elsewhere, such as by an organization on the registry's website. */
 export interface AccessTokenClient {
   readonly http: HttpClient;
   readonly token: TokenClient;
   organization(organizationId: string): OrganizationClient;
 }
 
-/** Creates a client that uses an access token. A token given as text is never renewed: if it is refused, the call fails. */
+/**
+ * Creates a client that uses a given access token. A token passed as a string is never renewed: calls fail once it is
+ * refused.
+ */
 export function createClientWithToken(options: AccessTokenClientOptions): AccessTokenClient {
   const { appId = null } = options;
   const http = createHttpClient(options);
@@ -32,7 +38,7 @@ export function createClientWithToken(options: AccessTokenClientOptions): Access
   };
 }
 
-/** Creates the source of a fixed token, or of the tokens that a function returns. */
+/** Creates a token source from a fixed token, or from a function that returns tokens. */
 function createTokenSource(token: AccessTokenClientOptions['token']): TokenSource<InstallationToken> {
   if (typeof token === 'string') {
     const fixedToken = toAccessToken(token);
@@ -44,6 +50,7 @@ function createTokenSource(token: AccessTokenClientOptions['token']): TokenSourc
   };
 }
 
+/** Returns a text as an access token. Throws `bad_request` if it cannot be sent in a header. */
 function toAccessToken(text: string): InstallationToken {
   if (isCredential<InstallationToken>(text)) return text;
   throw new RegistryError('bad_request', 'token: expected an access token: printable characters, no spaces');

@@ -20,19 +20,19 @@ export interface AppClientOptions {
 
 const INSTALLATION_FORMAT = { name: 'installation', parse: parseInstallation };
 
-/** Creates the client that acts as the app itself, with its JWT. */
+/** Creates the client that acts as the app itself and authenticates with the app's JWT. */
 export function createAppClient({ http, token }: AppClientOptions): AppClient {
-  function createGet(route: string, params: RouteParams = {}): HttpRequest {
+  function createGetRequest(route: string, params: RouteParams = {}): HttpRequest {
     return { method: 'GET', route, params, token };
   }
 
   function listInstallations(options?: ListOptions) {
-    const request = createGet('/app/installations');
+    const request = createGetRequest('/app/installations');
     return readPages({ http, request, key: 'installations', parse: parseInstallation }, options);
   }
 
-  /** Requests an access token. This is repeatable: a surplus token is never used and expires. */
-  async function requestToken(
+  /** Requests an access token and returns the response body. The request may be retried: a surplus token just expires. */
+  async function requestAccessToken(
     route: string,
     params: RouteParams,
     options: ReadOptions = {},
@@ -41,8 +41,11 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /** Finds the installations that a lost creation may have made, by the organization's name. */
-  function findCreated(
+  /**
+   * Finds the installations that a lost request to create an organization may have made. They have the organization's
+   * name.
+   */
+  function findCreatedInstallations(
     fullName: string,
     isSinceWrite: (instant: string | null) => boolean,
     options: ReadOptions,
@@ -52,7 +55,10 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     );
   }
 
-  /** Creates a user and an organization in one write that is never repeated. */
+  /**
+   * Creates a user and an organization. The request is sent once; if its response is lost, the new installation is
+   * looked up.
+   */
   async function createUserAndOrganization(
     body: CreateUserAndOrganizationRequest,
     options: ReadOptions = {},
@@ -67,7 +73,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
       },
       parseResponse: response => parseCreatedOrganization(decodeBody(response)),
       lookUp: async isSinceWrite => {
-        const { candidates, certain } = await findCreated(fullName, isSinceWrite, options);
+        const { candidates, certain } = await findCreatedInstallations(fullName, isSinceWrite, options);
         return {
           candidates: candidates.map(toCreatedOrganization),
           certain: certain.map(toCreatedOrganization),
@@ -78,9 +84,9 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     });
   }
 
-  /** Reads the installation of the app on an organization. Throws if the answer is that of another one. */
+  /** Reads the app's installation on an organization. Throws if the response names another organization. */
   async function readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation> {
-    const request = createGet('/app/organizations/:organizationId/installation', { organizationId });
+    const request = createGetRequest('/app/organizations/:organizationId/installation', { organizationId });
     const installation = await readObject(http, request, INSTALLATION_FORMAT, options);
     const ownerId = installation.organizationId ?? organizationId;
     if (isSameId(ownerId, organizationId)) return installation;
@@ -88,26 +94,28 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   }
 
   return {
-    createAppToken: async options => parseAccessToken(await requestToken('/app/accessTokens', {}, options)),
+    createAppToken: async options =>
+      parseAccessToken(await requestAccessToken('/app/accessTokens', {}, options)),
     createInstallationToken: async (installationId, options) => {
       const route = '/app/installations/:installationId/accessTokens';
-      return parseAccessToken(await requestToken(route, { installationId }, options));
+      return parseAccessToken(await requestAccessToken(route, { installationId }, options));
     },
     createUserAndOrganization,
     listInstallations,
     readInstallation: (installationId, options) => {
-      const request = createGet('/app/installations/:installationId', { installationId });
+      const request = createGetRequest('/app/installations/:installationId', { installationId });
       return readObject(http, request, { ...INSTALLATION_FORMAT, id: installationId }, options);
     },
     readInstallationOf,
   };
 }
 
+/** Builds the result of a creation from the installation that was looked up. The user is unknown then. */
 function toCreatedOrganization(installation: Installation): CreatedOrganization {
   return { user: null, organization: installation.organization, installation };
 }
 
-/** Parses the answer to a creation. Only the installation must be in it. */
+/** Parses the response to the creation of an organization. Only the installation is required. */
 function parseCreatedOrganization(text: string): CreatedOrganization {
   const created = parseObject(text, 'created');
   const installationObject = getObjectField(created, 'installation');

@@ -21,40 +21,44 @@ import type {
   ReserveRequest,
 } from './writes/requests.js';
 
-/** The result of creating a user and an organization. `user` is null if the answer was lost and the rest was found afterwards. */
+/**
+ * The result of creating a user and an organization. `user` is null if the response was lost and the installation was
+ * looked up.
+ */
 export interface CreatedOrganization {
   readonly user: User | null;
   readonly organization: Organization | null;
   readonly installation: Installation;
 }
 
-/** All clients of one app. They share one limit of requests. */
+/** All clients of one app. They share one rate limit. */
 export interface RegistryClient {
   readonly http: HttpClient;
   /** Acts as the app itself. */
   readonly app: AppClient;
-  /** Does what any access token allows, with the app's own token. */
+  /** Makes the calls that any access token allows, with the app's own token. */
   readonly token: TokenClient;
-  /** The same with the token of an installation, which is also the one that `revokeToken` revokes. */
+  /** Makes the same calls with the token of an installation. Its `revokeToken` revokes that token. */
   installation(installationId: string): TokenClient;
-  /** Acts for the organization of an installation, as far as its permissions allow. */
+  /** Acts for the organization of an installation, within the installation's permissions. */
   organization(installationId: string, organizationId: string): OrganizationClient;
 }
 
-/** Acts as the app itself, with its JWT. */
+/** Acts as the app itself and authenticates with the app's JWT. */
 export interface AppClient {
   createAppToken(options?: ReadOptions): Promise<AccessToken<AppToken>>;
   createInstallationToken(
     installationId: string,
     options?: ReadOptions,
   ): Promise<AccessToken<InstallationToken>>;
-  /** Is sent once. If the answer is lost, the new installation is searched by the organization's name. */
+  /** Sends the request once. If the response is lost, looks the new installation up by the organization's name. */
   createUserAndOrganization(
     request: CreateUserAndOrganizationRequest,
     options?: ReadOptions,
   ): Promise<CreatedOrganization>;
   listInstallations(options?: ListOptions): AsyncIterable<ListPage<Installation>>;
   readInstallation(installationId: string, options?: ReadOptions): Promise<Installation>;
+  /** Reads the app's installation on an organization. */
   readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation>;
 }
 
@@ -64,13 +68,17 @@ export interface OrganizationClient {
   readAddresses(options?: ReadOptions): Promise<readonly Address[]>;
   readMembers(options?: ReadOptions): Promise<readonly Member[]>;
 
-  /** Reads one long answer in batches, as it arrives. It is complete only if the iteration ends without an error. */
+  /**
+   * Yields the credits in batches while the response arrives. The list is complete only if the iteration ends without an
+   * error.
+   */
   readWarehouse(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
+  /** Yields the credits in batches, like `readWarehouse`. */
   readInventory(options?: ReadOptions): AsyncIterable<readonly Credit[]>;
 
   listReservations(options?: ListOptions): AsyncIterable<ListPage<Reservation>>;
   readReservation(reservationId: string, options?: ReadOptions): Promise<Reservation>;
-  /** Is sent once, as are all writes. If the answer is lost, the new reservation is searched in the list. */
+  /** Sends the request once, as all writes do. If the response is lost, looks the new reservation up in the list. */
   reserve(request: ReserveRequest, options?: ReadOptions): Promise<Reservation>;
   /** Returns the ended reservation; null if the registry accepted the request and no longer shows the reservation. */
   cancelReservation(reservationId: string, options?: ReadOptions): Promise<Reservation | null>;
@@ -94,13 +102,13 @@ export interface OrganizationClient {
   downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
 }
 
-/** Finds a project by one of its credits. One of the two is enough. */
+/** Selects a project by one of its credits. Either the credit's serialization or its id is enough. */
 export interface ProjectQuery {
   readonly serialization?: string | undefined;
   readonly creditId?: string | undefined;
 }
 
-/** Does what any access token allows, be it the app's or an installation's. */
+/** Makes the calls that any access token allows, whether it is the app's or an installation's. */
 export interface TokenClient {
   listProjects(options?: ListOptions): AsyncIterable<ListPage<Project>>;
   findProject(query: ProjectQuery, options?: ReadOptions): Promise<Project>;
@@ -108,9 +116,9 @@ export interface TokenClient {
   readRetirement(retirementId: string, options?: ReadOptions): Promise<Retirement>;
   downloadCertificate(retirementId: string, options?: DownloadOptions): Promise<Download>;
   /**
-   * Deposits 100 credits, in a sandbox only. Returns the credits that the registry shows, which may be none.
-   * It is a GET that writes, so it is sent once. A deposit cannot be recognized afterwards, so a lost answer
-   * is always `outcome_unknown`.
+   * Deposits 100 credits; only a sandbox registry offers this. Returns the credits that the response shows, which may be
+   * none. The request is a GET that writes, so it is sent once. A deposit cannot be looked up afterwards, so a lost
+   * response always throws `outcome_unknown`.
    */
   friendbot(organizationId: string, options?: ReadOptions): Promise<readonly Credit[]>;
   /** Revokes the token that this client sends. */

@@ -24,12 +24,13 @@ export const REGISTRY_ERROR_CODES = [
 ] as const;
 export type RegistryErrorCode = (typeof REGISTRY_ERROR_CODES)[number];
 
-/** The beginning of an answer that is JSON of an unexpected form. */
+/** The beginning of a response that is valid JSON, but not the expected list. */
 export interface UnexpectedAnswer {
   readonly form: 'object' | 'list';
   readonly text: string;
 }
 
+/** Optional details of a `RegistryError`. See the fields of the same names there. */
 export interface RegistryErrorDetails {
   readonly call?: string | null;
   readonly status?: number | null;
@@ -74,18 +75,19 @@ export class RegistryError extends Error {
   }
 }
 
+/** Masks the credentials in a text; null if there is no text. */
 function maskIfPresent(text: string | null | undefined): string | null {
   return text == null ? null : maskCredentials(text);
 }
 
-/** Returns what to check when even the list of installations cannot be read. */
+/** Returns advice on what to check when the list of installations could not be read. */
 export function getAccessAdvice(errorCode: string): string {
   return errorCode === 'unauthorized' || errorCode === 'forbidden'
     ? 'Check that REGISTRY_APP_ID and the private key belong to the same app, and that its public key is at the registry.'
     : 'Check REGISTRY_BASE_URL, and that this machine can reach it.';
 }
 
-/** Formats the beginning of an unexpected value for an error message. Values that are no text are only named by their type. */
+/** Formats the beginning of an unexpected value for an error message. Of a value that is not text, only the type is shown. */
 export function formatExcerpt(value: unknown): string {
   if (typeof value !== 'string') return value === null ? 'null' : typeof value;
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);

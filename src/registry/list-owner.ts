@@ -1,6 +1,9 @@
 import { createBadAnswerError } from './json/json-object.js';
 
-/** Returns the organization that a list names as its owner; null if it names none. Throws if it is not the requested one. */
+/**
+ * Returns the organization that a list's envelope names as owner; null if it names none. Throws if it is not the
+ * requested organization.
+ */
 export function checkListOwner(
   envelope: Readonly<Record<string, unknown>>,
   organizationId: string,
@@ -11,7 +14,7 @@ export function checkListOwner(
   throw createBadAnswerError('organizationId', 'the requested organization', 'another one');
 }
 
-/** Whether two ids are the same. Most are UUIDs, which the registry may return in another case. */
+/** Whether two ids are equal, ignoring case: most are UUIDs, which the registry may return in another case. */
 export function isSameId(idA: string, idB: string): boolean {
   return idA.toLowerCase() === idB.toLowerCase();
 }

@@ -45,12 +45,13 @@ export interface Amount {
   readonly fault: string | null;
 }
 
+/** The project of a credit, reservation or retirement, as far as those objects show it. */
 export interface ProjectReference {
   readonly id: string;
   readonly fullName: string | null;
 }
 
-/** The types of fields and their values once parsed. With `?` the field may be missing. */
+/** Maps each field type to the type of its parsed value. A `?` means that the field may be missing. */
 interface FieldTypes {
   /** May be used in a path or a file name. */
   readonly id: string;
@@ -74,10 +75,13 @@ interface FieldTypes {
 export type FieldType = keyof FieldTypes;
 export type FieldValue<K extends FieldType> = FieldTypes[K];
 
-/** The fields of an object: the type of each, followed by all names under which it may be sent, in order of preference, if it is not just its own. */
+/**
+ * Maps each field of an object to its type, or to its type followed by all names under which it may be sent, the
+ * preferred name first. A field without names is sent under its own name.
+ */
 export type ObjectModel = Readonly<Record<string, FieldType | readonly [FieldType, ...string[]]>>;
 
-/** A parsed object of a model. `document` is the text that the registry sent, digit for digit. */
+/** A parsed object of a model. `document` is the JSON text exactly as the registry sent it. */
 export type ParsedObject<T extends ObjectModel> = { readonly document: string } & {
   readonly [Name in keyof T]: FieldTypes[T[Name] extends FieldType ? T[Name] : T[Name][0] & FieldType];
 };
@@ -245,13 +249,17 @@ export type CreditTransaction = ParsedObject<typeof TRANSACTION>;
 /** The only ids that may enter a path or a file name. */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
+/** Whether a value is an id that may be used in a path or a file name: letters, digits, `_` and `-`. */
 export function isId(value: unknown): value is string {
   return typeof value === 'string' && ID.test(value);
 }
 
 const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u;
 
-/** Whether a value is text without control characters. Ids that never enter a path or a file name, such as a credit's, may be any such text. */
+/**
+ * Whether a value is text without control characters. Ids that are never used in a path or a file name, such as a
+ * credit's, may be any such text.
+ */
 export function isPrintable(value: unknown): value is string {
   return typeof value === 'string' && PRINTABLE.test(value) && value.trim() !== '';
 }
@@ -260,7 +268,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the permissions grant this one at this level or a higher one. */
+/** Whether the permissions include this one, at this level or a higher one. */
 export function hasPermission(
   permissions: Permissions,
   name: PermissionName,

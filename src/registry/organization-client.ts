@@ -4,10 +4,10 @@ import type { OrganizationClient } from './clients.js';
 import type { InstallationToken, TokenSource } from './http/credential.js';
 import type { ObjectParser } from './json/json-object.js';
 import {
-  createDuplicateKey,
+  getDuplicateKey,
   findMatches,
-  matchInventoryRequest,
-  matchReservation,
+  createInventoryRequestMatcher,
+  createReservationMatcher,
   type WriteMatcher,
 } from './writes/lost-write-match.js';
 import { writeOnce } from './writes/write-once.js';
@@ -32,7 +32,7 @@ import { endReservation } from './writes/end-reservation.js';
 import {
   type ObjectFormat,
   openDownload,
-  parseWrittenObject,
+  parseResponseObject,
   readObject,
   readShortList,
 } from './pages/single-response.js';
@@ -41,7 +41,7 @@ export interface OrganizationClientOptions {
   readonly http: HttpClient;
   readonly organizationId: string;
   readonly token: TokenSource<InstallationToken>;
-  /** Our own app, by which our reservations are recognized after a lost answer. Null if it is unknown. */
+  /** The app that sends the requests. It identifies our reservations when a response was lost. Null if unknown. */
   readonly appId: string | null;
 }
 
@@ -55,7 +55,7 @@ const RESERVATION_FORMAT = { name: 'reservation', parse: parseReservation };
 const REQUEST_FORMAT = { name: 'creditRequest', parse: parseInventoryRequest };
 const RETIREMENT_FORMAT = { name: 'retirement', parse: parseRetirement };
 
-/** A write that creates an object, and how that object is found in its list if the answer is lost. */
+/** A write that creates an object, and how to find that object in its list if the response is lost. */
 interface CreditWrite<T> {
   readonly request: HttpRequest;
   readonly movement: ReserveRequest;
@@ -68,7 +68,7 @@ interface CreditWrite<T> {
 export function createOrganizationClient(options: OrganizationClientOptions): OrganizationClient {
   const { http, organizationId, token, appId } = options;
 
-  /** Creates a request to the organization. Its id is added to the parameters of the route. */
+  /** Creates a request to the organization. Adds the organization's id to the parameters of the route. */
   function createRequest(
     method: HttpRequest['method'],
     route: string,
@@ -79,47 +79,61 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
     return body === undefined ? request : { ...request, body };
   }
 
-  function createGet(route: string, params?: RouteParams): HttpRequest {
+  function createGetRequest(route: string, params?: RouteParams): HttpRequest {
     return createRequest('GET', route, params);
   }
 
-  /** Creates the method that reads a paged list. */
+  /** Creates the client method that reads a paged list. */
   function createListReader<T>(route: string, key: string, parse: ObjectParser<T>) {
     return (listOptions?: ListOptions) =>
-      readPages({ http, request: createGet(route), key, parse, organizationId }, listOptions);
+      readPages({ http, request: createGetRequest(route), key, parse, organizationId }, listOptions);
   }
 
-  /** Creates the method that reads a list of one answer. Its path and its array have the same name. */
+  /**
+   * Creates the client method that reads a list without pages. Its array has the same name as the last segment of its
+   * path.
+   */
   function createShortListReader<T>(key: string, parse: ObjectParser<T>) {
     return (readOptions?: ReadOptions) =>
-      readShortList(http, createGet(`${ORGANIZATION}/${key}`), { key, parse, organizationId }, readOptions);
+      readShortList(
+        http,
+        createGetRequest(`${ORGANIZATION}/${key}`),
+        { key, parse, organizationId },
+        readOptions,
+      );
   }
 
-  /** Creates the method that reads the credits of a warehouse or an inventory in batches. */
+  /** Creates the client method that reads the credits of a warehouse or an inventory in batches. */
   function createCreditsReader(route: string) {
-    const list = { http, request: createGet(route), key: 'credits', parse: parseCredit, organizationId };
+    const list = {
+      http,
+      request: createGetRequest(route),
+      key: 'credits',
+      parse: parseCredit,
+      organizationId,
+    };
     return (readOptions?: ReadOptions) => readBatches(list, readOptions);
   }
 
-  /** Creates the method that reads one object. The id fills the last placeholder of the route. */
+  /** Creates the client method that reads one object. The object's id replaces the last placeholder of the route. */
   function createObjectReader<T extends { readonly id: string }>(route: string, format: ObjectFormat<T>) {
     const idName = route.slice(route.lastIndexOf(':') + 1);
     return (id: string, readOptions?: ReadOptions) =>
-      readObject(http, createGet(route, { [idName]: id }), { ...format, id }, readOptions);
+      readObject(http, createGetRequest(route, { [idName]: id }), { ...format, id }, readOptions);
   }
 
-  /** Sends a write that creates an object, once, and returns the object. */
-  function createOnce<T extends { readonly id: string }>(
+  /** Creates an object with a write that is sent exactly once, and returns the object. */
+  function createObjectOnce<T extends { readonly id: string }>(
     readOptions: ReadOptions,
     { request, movement, format, listPages, match }: CreditWrite<T>,
   ): Promise<T> {
     return writeOnce(http, readOptions, {
       request,
-      parseResponse: response => parseWrittenObject(response, format),
+      parseResponse: response => parseResponseObject(response, format),
       lookUp: isCreatedSinceWrite =>
         findMatches(listPages(readOptions), object => match(object, { appId, isCreatedSinceWrite })),
       getCreatedId: ({ id }) => id,
-      duplicateKey: createDuplicateKey(movement),
+      duplicateKey: getDuplicateKey(movement),
     });
   }
 
@@ -139,12 +153,12 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
     listReservations,
     readReservation,
     reserve: async (movement, readOptions = {}) =>
-      createOnce(readOptions, {
+      createObjectOnce(readOptions, {
         request: createRequest('POST', RESERVATIONS, {}, formatReserveBody(movement)),
         movement,
         format: RESERVATION_FORMAT,
         listPages: listReservations,
-        match: matchReservation(movement),
+        match: createReservationMatcher(movement),
       }),
     cancelReservation: (reservationId, readOptions = {}) =>
       endReservation(http, readOptions, {
@@ -167,7 +181,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
     listInventoryRequests,
     readInventoryRequest: createObjectReader(`${REQUESTS}/:requestId`, REQUEST_FORMAT),
     requestInventoryAction: async (action, movement, readOptions = {}) =>
-      createOnce(readOptions, {
+      createObjectOnce(readOptions, {
         request: createRequest(
           'POST',
           `${REQUESTS}/:action`,
@@ -177,12 +191,12 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
         movement,
         format: REQUEST_FORMAT,
         listPages: listInventoryRequests,
-        match: matchInventoryRequest(action, movement),
+        match: createInventoryRequestMatcher(action, movement),
       }),
 
     listRetirements: createListReader(RETIREMENTS, 'retirements', parseRetirement),
     readRetirement: createObjectReader(`${RETIREMENTS}/:retirementId`, RETIREMENT_FORMAT),
     downloadCertificate: (retirementId, readOptions) =>
-      openDownload(http, createGet(`${RETIREMENTS}/:retirementId/pdf`, { retirementId }), readOptions),
+      openDownload(http, createGetRequest(`${RETIREMENTS}/:retirementId/pdf`, { retirementId }), readOptions),
   };
 }

@@ -2,7 +2,7 @@ import type { RegistryError } from './errors.js';
 import type { CallRecord, HttpRequest } from './http/http-types.js';
 import type { SourceObject } from './json/json-object.js';
 
-/** An object of a list that could not be parsed. */
+/** A row of a list that could not be parsed. */
 export interface UnreadableRow {
   readonly object: SourceObject;
   readonly error: RegistryError;
@@ -12,9 +12,12 @@ export interface ReadOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called after each attempt of each request of this read. */
   readonly onCall?: ((call: CallRecord) => void) | undefined;
-  /** Called for each answer of an organization's list with the owner that it names, or null if it names none. */
+  /**
+   * Called for each response with an organization's list. Receives the owner that the response names, or null if it
+   * names none.
+   */
   readonly onOwner?: ((organizationId: string | null) => void) | undefined;
-  /** Called for each unreadable row of a list, which is then left out. Without it, such a row fails the whole read. */
+  /** Called for each unreadable row of a list, which is then left out. Without it, an unreadable row fails the whole read. */
   readonly onUnreadable?: ((row: UnreadableRow) => void) | undefined;
 }
 
@@ -25,19 +28,24 @@ export interface ListOptions extends ReadOptions {
   readonly limit?: number;
   /** Pages to request at once. They are yielded in order. Default 4. */
   readonly readAhead?: number;
-  /** Pages and groups of rows that an earlier read has seen. They are recognized by their digests and not parsed again. */
+  /**
+   * The pages and groups of rows that an earlier read has seen. They are recognized by their digests and not parsed
+   * again.
+   */
   readonly knownRows?: KnownListRows | undefined;
 }
 
+/** Tells which pages and groups of rows an earlier read has seen. */
 interface KnownListRows {
-  /** Returns the number of rows of a known page; undefined for an unknown one. */
-  readonly rowsOf: (pageDigest: string) => number | undefined;
+  /** Returns the number of rows of a known page; undefined if the page is unknown. */
+  readonly getRowCount: (pageDigest: string) => number | undefined;
+  /** Whether an earlier read has seen the group with this digest. */
   readonly hasGroup: (groupDigest: string) => boolean;
 }
 
 /**
- * Consecutive rows of a page that are compared together. The ids of the rows decide where a group ends, so that
- * a row that is inserted before them leaves most groups unchanged.
+ * Consecutive rows of a page that are compared as one. Where a group ends depends only on the ids of its rows, so a row
+ * that is inserted before them leaves most groups unchanged.
  */
 export interface PageRowGroup {
   /** SHA-256 (hex) of the texts of the rows: equal digests mean equal rows in the same order. */
@@ -45,34 +53,41 @@ export interface PageRowGroup {
   readonly ids: readonly string[];
 }
 
+/** One page of a list. */
 export interface ListPage<T> {
-  /** The rows of the unknown groups. */
+  /** The parsed rows of the groups that an earlier read has not seen. */
   readonly items: readonly T[];
+  /** The number of rows. */
   readonly rows: number;
-  /** Whether the whole page is known. It then has neither items nor groups. */
+  /** Whether an earlier read has seen the whole page. It then has neither items nor groups. */
   readonly isKnown: boolean;
+  /** The groups that an earlier read has seen. */
   readonly known: readonly PageRowGroup[];
+  /** The groups that an earlier read has not seen. */
   readonly unknown: readonly PageRowGroup[];
   /** Counted from 0. */
   readonly number: number;
   /** The length of the whole list as the registry states it; null if it does not. */
   readonly total: number | null;
-  /** Rows that were requested. */
+  /** The number of rows that were requested. */
   readonly limit: number;
-  /** Rows that a full page of this list really has. */
+  /** The number of rows that a full page of this list has in fact. */
   readonly pageSize: number;
   readonly bytes: number;
   /** SHA-256 (hex) of the list: equal digests mean equal rows in the same order. */
   readonly digest: string;
-  /** When the page had been received, in epoch milliseconds of our clock. It may be yielded much later. */
+  /** When the page was received, in epoch milliseconds of the local clock. It may be yielded much later. */
   readonly arrivedAt: number;
   readonly isLast: boolean;
-  /** Why the last page is the last: the list ended, the page had no new rows, or there were too many pages for its rows. */
+  /**
+   * Why this page is the last: the list ended, the page had no new rows, or there were more pages than the list should
+   * have. Null if it is not the last.
+   */
   readonly end: 'complete' | 'repeated' | 'endless' | null;
 }
 
 export interface DownloadOptions extends ReadOptions {
-  /** A larger certificate is not read to its end. Default 50 MB. */
+  /** The download of a larger certificate fails. Default 50 MB. */
   readonly maxBytes?: number;
 }
 
@@ -85,7 +100,7 @@ export interface Download {
   cancel(): Promise<void>;
 }
 
-/** Picks the read options that belong to the HTTP request. */
+/** Picks the read options that apply to each HTTP request. */
 export function pickRequestOptions({ signal, onCall }: ReadOptions): Pick<HttpRequest, 'signal' | 'onCall'> {
   return { signal, onCall };
 }

@@ -11,8 +11,9 @@ export function hasReservationEnded({
 }
 
 /**
- * Returns the state of a reservation at a time of the registry's clock: `outstanding`, `finished`, `expired`, or the state
- * that the registry sent, in lower case, even if it is unknown here. Null if neither state nor time limit is known.
+ * Returns the state of a reservation at an instant of the registry's clock: `outstanding`, `finished`, `expired`, or the
+ * state that the registry sent, in lower case, even if it is unknown here. Null if neither state nor time limit is
+ * known.
  */
 export function getReservationState(
   { state, isComplete, reservedToDate }: Pick<Reservation, 'state' | 'isComplete' | 'reservedToDate'>,

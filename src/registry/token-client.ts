@@ -19,36 +19,40 @@ const PROJECT_FORMAT = { name: 'project', parse: parseProject };
 const PROJECT_LIST = { key: 'projects', parse: parseProject, idNames: ['id', '_id', 'projectId'] };
 const RETIREMENT_FORMAT = { name: 'retirement', parse: parseRetirement };
 
-/** Creates the client for what any access token allows. */
+/** Creates the client for the calls that any access token allows. */
 export function createTokenClient({ http, token }: TokenClientOptions): TokenClient {
-  function createGet(route: string, params: RouteParams = {}): HttpRequest {
+  function createGetRequest(route: string, params: RouteParams = {}): HttpRequest {
     return { method: 'GET', route, params, token };
   }
 
   return {
-    listProjects: options => readPages({ http, request: createGet('/projects'), ...PROJECT_LIST }, options),
+    listProjects: options =>
+      readPages({ http, request: createGetRequest('/projects'), ...PROJECT_LIST }, options),
     findProject: async (query, options) => {
-      const request = { ...createGet(http.findPath), query: createProjectQuery(query) };
+      const request = { ...createGetRequest(http.findPath), query: createProjectQuery(query) };
       return readObject(http, request, PROJECT_FORMAT, options);
     },
     readProject: (projectId, options) =>
-      readObject(http, createGet('/projects/:projectId', { projectId }), PROJECT_FORMAT, options),
+      readObject(http, createGetRequest('/projects/:projectId', { projectId }), PROJECT_FORMAT, options),
     readRetirement: async (retirementId, options) => {
-      const request = { ...createGet('/retirements'), query: { id: checkId(retirementId) } };
+      const request = { ...createGetRequest('/retirements'), query: { id: requireId(retirementId) } };
       return readObject(http, request, RETIREMENT_FORMAT, options);
     },
     downloadCertificate: (retirementId, options) =>
-      openDownload(http, createGet('/retirements/:retirementId/pdf', { retirementId }), options),
+      openDownload(http, createGetRequest('/retirements/:retirementId/pdf', { retirementId }), options),
     friendbot: (organizationId, options = {}) =>
       writeOnce(http, options, {
-        request: createGet('/organizations/:organizationId/friendbot', { organizationId }),
+        request: createGetRequest('/organizations/:organizationId/friendbot', { organizationId }),
         parseResponse: parseDeposit,
       }),
     revokeToken: options => revokeToken(http, token, options),
   };
 }
 
-/** Returns the credits of a deposit. The form of the answer is not documented: any JSON or an empty body confirms the deposit. */
+/**
+ * Returns the credits in the response to a deposit, or none. Its format is not documented: any JSON or an empty body
+ * confirms the deposit.
+ */
 function parseDeposit(response: HttpResponse): readonly Credit[] {
   const text = decodeBody(response);
   const answer = text === '' ? {} : parseJson(text, 'friendbot');
@@ -57,8 +61,8 @@ function parseDeposit(response: HttpResponse): readonly Credit[] {
 }
 
 /**
- * Revokes the current token. It is not renewed for this, because a token that is refused needs no revocation. If an answer
- * was lost and the token is then refused, the lost attempt has revoked it.
+ * Revokes the current token. A refused token is not renewed for this, because it needs no revocation. If a response was
+ * lost and the next attempt is refused, the lost attempt has revoked the token.
  */
 async function revokeToken(
   http: HttpClient,
@@ -89,24 +93,24 @@ async function revokeToken(
   }
 }
 
-/** Creates the query that finds a project. Throws `bad_request` if both values are missing or one is malformed. */
+/** Creates the URL query that finds a project. Throws `bad_request` if both values are missing or one is malformed. */
 function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly<Record<string, string>> {
   if (serialization === undefined && creditId === undefined)
     throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');
   return {
-    ...(serialization !== undefined && { serialization: checkPrintable('serialization', serialization) }),
-    ...(creditId !== undefined && { creditId: checkPrintable('creditId', creditId) }),
+    ...(serialization !== undefined && { serialization: requirePrintable('serialization', serialization) }),
+    ...(creditId !== undefined && { creditId: requirePrintable('creditId', creditId) }),
   };
 }
 
-/** Returns the text; throws `bad_request` unless it is printable. */
-function checkPrintable(fieldName: string, text: string): string {
+/** Returns the text. Throws `bad_request` unless it is printable. */
+function requirePrintable(fieldName: string, text: string): string {
   if (isPrintable(text)) return text;
   throw new RegistryError('bad_request', `${fieldName}: expected printable text`);
 }
 
-/** Returns the id; throws `bad_request` unless it is one. */
-function checkId(id: string): string {
+/** Returns the id. Throws `bad_request` unless it is valid. */
+function requireId(id: string): string {
   if (isId(id)) return id;
   throw new RegistryError('bad_request', 'id: expected an id');
 }

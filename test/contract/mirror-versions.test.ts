@@ -164,9 +164,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     clock.at += MINUTE;
     const same = await beginRead({ mirror, clock }, 'retirements');
     const parts = [old.slice(0, 10), old.slice(10), old.slice(5)];
-    const { rowsOf, hasGroup } = same.known;
+    const { getRowCount, hasGroup } = same.known;
     expect(parts.map(part => hasGroup(digestOf(part)))).toEqual([true, true, false]);
-    expect(parts.map(part => rowsOf(pageOf(part, 0).digest))).toEqual([10, 10, undefined]);
+    expect(parts.map(part => getRowCount(pageOf(part, 0).digest))).toEqual([10, 10, undefined]);
     await same.writePage(knownPageOf(old.slice(0, 10), clock.at));
     await same.writePage({ ...pageOf([], clock.at), known: [groupOf(old.slice(10))] });
     expect(await same.compareRemaining()).toBe(20);
@@ -192,7 +192,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       expect(ended).toMatchObject({ state: 'partial', readAgain: true, removed: 0 });
       const again = await beginRead({ mirror, clock }, 'retirements');
       expect(again.known.hasGroup(digestOf(old.slice(0, 10)))).toBe(false);
-      expect(again.known.rowsOf(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
+      expect(again.known.getRowCount(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
       expect(await db.value("SELECT count(*) FROM retirements WHERE id <> 'new'")).toBe(20);
     },
   );
@@ -213,7 +213,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       }
       const next = await beginRead({ mirror, clock }, 'retirements', { full: how === 'full' });
       expect(next.known.hasGroup(digestOf(old.slice(0, 10)))).toBe(false);
-      expect(next.known.rowsOf(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
+      expect(next.known.getRowCount(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
     },
   );
 

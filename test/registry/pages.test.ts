@@ -186,7 +186,7 @@ describe('a list', () => {
     expect(digests(before.pages)[0]).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  const NOTHING = { rowsOf: () => undefined, hasGroup: () => false };
+  const NOTHING = { getRowCount: () => undefined, hasGroup: () => false };
 
   test('does not parse the rows of a known group, but states their ids', async () => {
     const [changed, ...others] = (await readList(createHonestRegistry(250))).pages[1]?.unknown ?? [];
@@ -209,9 +209,9 @@ describe('a list', () => {
 
   test('does not parse the rows of a known page, whatever its envelope', async () => {
     const before = (await readList(createHonestRegistry(250))).pages;
-    const rowsOf = (digest: string) => before.find(page => page.digest === digest)?.rows;
+    const getRowCount = (digest: string) => before.find(page => page.digest === digest)?.rows;
     const { pages } = await readList(createHonestRegistry(251), {
-      knownRows: { ...NOTHING, rowsOf: rowsOf },
+      knownRows: { ...NOTHING, getRowCount },
     });
     expect(pages.map(page => [page.isKnown, page.rows, page.total])).toEqual([
       [true, 100, 251],
@@ -226,7 +226,7 @@ describe('a list', () => {
     const list = JSON.stringify(createRows(0, 100));
     const known = {
       ...NOTHING,
-      rowsOf: (digest: string) => before.find(page => page.digest === digest)?.rows,
+      getRowCount: (digest: string) => before.find(page => page.digest === digest)?.rows,
     };
     const pagination = '"pagination":{"total":100,"pageCount":1,"nextPage":null}';
     const { pages } = await readList(() => `{"retirements":${list},${pagination}}`, { knownRows: known });
@@ -249,7 +249,7 @@ describe('a list', () => {
     const before = (await readList(createHonestRegistry(100))).pages;
     const known = {
       ...NOTHING,
-      rowsOf: (digest: string) => before.find(page => page.digest === digest)?.rows,
+      getRowCount: (digest: string) => before.find(page => page.digest === digest)?.rows,
     };
     const { pages } = await readList(
       ({ limit }) => ({ ...Object(createHonestRegistry(300)({ page: 0, limit })) }),

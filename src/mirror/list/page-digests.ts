@@ -45,7 +45,8 @@ export class PageDigests {
   }
 
   /** Returns how many rows the previous read saw on the page with this digest; undefined if it saw no such page. */
-  readonly rowsOf = (pageDigest: string) => this.#rememberedPages.get(shortenDigest(pageDigest))?.rowCount;
+  readonly getRowCount = (pageDigest: string) =>
+    this.#rememberedPages.get(shortenDigest(pageDigest))?.rowCount;
 
   /** Whether the previous read saw a group of rows with this digest. */
   readonly hasGroup = (groupDigest: string) => this.#rememberedGroups.has(shortenDigest(groupDigest));

@@ -20,27 +20,33 @@ export interface AccessTokensOptions {
 }
 
 interface InstallationTokenSource extends TokenSource<InstallationToken> {
-  /** Also returns the permissions of the token. */
+  /** Returns a token together with its permissions. */
   get(): Promise<IssuedToken<InstallationToken>>;
 }
 
+/** The access tokens of one app, cached until shortly before they expire. */
 export interface AccessTokens {
+  /** Returns the token source of the app itself. */
   app(): TokenSource<AppToken>;
-  /** With an organization, a token that names another one is refused. */
+  /**
+   * Returns the token source of an installation. If an organization is given, a token for another organization is
+   * rejected.
+   */
   installation(installationId: string, organizationId?: string): InstallationTokenSource;
-  /** Reports the current permissions of an installation. A cached token with other permissions is not used again. */
-  matchPermissions(installationId: string, permissions: Permissions | null): void;
+  /** Reports the permissions that an installation grants now. A cached token with other permissions is not used again. */
+  setGrantedPermissions(installationId: string, permissions: Permissions | null): void;
   /** Drops the token of an installation that was uninstalled or suspended, even one that is still being requested. */
   forget(installationId: string): void;
   /** Returns the number of installations with a cache. Unusable caches are removed when another installation is added. */
   count(): number;
 }
 
-/** Creates the tokens of one app: a cache for the app itself and one for each installation. */
+/** Creates the token caches of one app: one for the app itself and one for each installation. */
 export function createAccessTokens({ issuer, now }: AccessTokensOptions): AccessTokens {
   const appCache = createTokenCache({ requestToken: () => issuer.createAppToken(), now });
   const caches = new Map<string, TokenCache<InstallationToken>>();
 
+  /** Removes the caches that have no usable token and are not requesting one. */
   function removeIdleCaches(): void {
     for (const [id, cache] of caches) if (cache.isIdle()) caches.delete(id);
   }
@@ -58,6 +64,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   return {
     app: () => appCache,
     installation: (installationId, organizationId) => ({
+      /** Returns a token of the installation. Throws if it is for another organization. */
       async get() {
         const cache = getOrCreateCache(installationId);
         const issued = await cache.get();
@@ -67,8 +74,8 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
       },
       refuse: token => caches.get(installationId)?.refuse(token),
     }),
-    matchPermissions: (installationId, permissions) =>
-      caches.get(installationId)?.matchPermissions(permissions),
+    setGrantedPermissions: (installationId, permissions) =>
+      caches.get(installationId)?.setGrantedPermissions(permissions),
     forget: installationId => {
       caches.delete(installationId);
     },
@@ -76,7 +83,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   };
 }
 
-/** Requests a token of an installation. Throws if it belongs to another one, or the installation does not exist. */
+/** Requests an access token of an installation. Throws if the installation does not exist or the token is for another one. */
 async function requestInstallationToken(
   issuer: TokenIssuer,
   installationId: string,
@@ -88,7 +95,10 @@ async function requestInstallationToken(
   throw new RegistryError('bad_answer', 'The access token is for another installation');
 }
 
-/** A caller that reads another object must not take this 404 as the answer for that object, so it gets a code of its own. */
+/**
+ * Converts a 404 to a token request into `installation_gone`. Otherwise a caller that reads another object would mistake
+ * it for that object's 404.
+ */
 function createInstallationGoneError({
   call,
   status,
@@ -103,7 +113,10 @@ function isNotFound(error: unknown): error is RegistryError {
   return error instanceof RegistryError && error.code === 'not_found';
 }
 
-/** Whether two ids are equal, or one is unknown: the registry need not name the owner of a token, nor the caller know it. */
+/**
+ * Whether two ids are equal or one is unknown. The registry may leave out the owner of a token, and the caller may not
+ * know it.
+ */
 function isCompatibleId(sentId: string | null, expectedId: string | undefined): boolean {
   return sentId === null || expectedId === undefined || sentId === expectedId;
 }

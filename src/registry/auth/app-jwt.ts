@@ -21,25 +21,27 @@ interface SignedJwt {
   readonly signedAtSeconds: number;
 }
 
-/** Creates the source of the app's JWT. A JWT is reused until it is old, is refused, or the clock has stepped. */
+/** Creates the source of the app's JWT. A JWT is reused until it is four minutes old, is refused, or the clock steps back. */
 export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): TokenSource<AppJwt> {
   let lastSigned: SignedJwt | undefined;
   return {
+    /** Returns the last JWT if it can be reused; otherwise signs a new one. */
     async get() {
       const nowSeconds = Math.floor(now() / 1000);
-      if (lastSigned !== undefined && mayReuse(lastSigned.signedAtSeconds, nowSeconds))
+      if (lastSigned !== undefined && canReuseJwt(lastSigned.signedAtSeconds, nowSeconds))
         return { token: lastSigned.jwt, fresh: false };
       const jwt = await signAppJwt(appId, privateKey, nowSeconds);
       lastSigned = { jwt, signedAtSeconds: nowSeconds };
       return { token: jwt, fresh: true };
     },
+    /** Drops the JWT that the registry refused, so that the next call signs a new one. */
     refuse(token) {
       if (lastSigned?.jwt === token) lastSigned = undefined;
     },
   };
 }
 
-/** Signs a JWT of the app that is valid for seven minutes, with its issue time one minute in the past. */
+/** Signs a JWT of the app. It is valid for seven minutes, and its issue time is one minute in the past. */
 async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
   const jwt = await new SignJWT({ alg: 'RS256' })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
@@ -52,7 +54,7 @@ async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: numb
 }
 
 /** Whether a JWT is young enough to be sent again. It is not if the clock stepped back to before its issue time. */
-function mayReuse(signedAtSeconds: number, nowSeconds: number): boolean {
+function canReuseJwt(signedAtSeconds: number, nowSeconds: number): boolean {
   const ageSeconds = nowSeconds - signedAtSeconds;
   return ageSeconds >= -BACKDATE_SECONDS && ageSeconds < MAX_REUSE_SECONDS;
 }

@@ -7,28 +7,31 @@ export const MAX_UNCORRECTED_SKEW_MS = 2 * 60_000 + 10_000;
 const MAX_CORRECTION_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
-/** A response and its time, in epoch milliseconds. */
+/** The status of a response and when it was sent and received, in epoch milliseconds. */
 interface DatedResponse {
   readonly status: number;
-  /** The Date header. */
+  /** When the registry sent the response, by its Date header. */
   readonly registryMs: number;
   /** When the response arrived, by the local clock. */
   readonly localMs: number;
 }
 
-export interface ClockOptions {
+export interface RegistryClockOptions {
   readonly now: () => number;
   /** Called when the correction changes, with the milliseconds that are now added to the local clock. */
   readonly onCorrection?: (offsetMs: number) => void;
-  /** Called if a skew that would explain a refused JWT is not corrected, at most once an hour. */
+  /**
+   * Called at most once an hour, when clock skew would explain a refused JWT but is too large or too soon to be
+   * corrected.
+   */
   readonly onRefusal?: (skewMs: number) => void;
 }
 
 /**
- * Creates a clock that follows the registry's if the local one is far off. It is corrected only after a 401 that the skew
- * would explain, by at most a day and at most once an hour. Returning to the local clock is always allowed.
+ * Creates a clock that corrects the local time to the registry's. It is corrected only after a 401 that clock skew would
+ * explain: by at most a day, and at most once an hour. Returning to the local time is always allowed.
  */
-export function createRegistryClock({ now, onCorrection, onRefusal }: ClockOptions) {
+export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;
   let refusalReportedAt = Number.NEGATIVE_INFINITY;
@@ -48,11 +51,11 @@ export function createRegistryClock({ now, onCorrection, onRefusal }: ClockOptio
       const explainsRefusal = Math.abs(skewMs - offsetMs) > MAX_UNCORRECTED_SKEW_MS;
       if (status !== 401 || !Number.isFinite(skewMs) || !explainsRefusal) return;
       if (Math.abs(skewMs) <= MAX_UNCORRECTED_SKEW_MS) return setOffset(0);
-      if (Math.abs(skewMs) <= MAX_CORRECTION_MS && isHourApart(correctedAt, localMs)) {
+      if (Math.abs(skewMs) <= MAX_CORRECTION_MS && areAnHourApart(correctedAt, localMs)) {
         correctedAt = localMs;
         return setOffset(skewMs);
       }
-      if (!isHourApart(refusalReportedAt, localMs)) return;
+      if (!areAnHourApart(refusalReportedAt, localMs)) return;
       refusalReportedAt = localMs;
       onRefusal?.(skewMs);
     },
@@ -60,6 +63,6 @@ export function createRegistryClock({ now, onCorrection, onRefusal }: ClockOptio
 }
 
 /** Whether two times are at least an hour apart, in either direction: the local clock may have stepped back. */
-function isHourApart(previousMs: number, nowMs: number): boolean {
+function areAnHourApart(previousMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - previousMs) >= HOUR_MS;
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 
+/** Why a text cannot be used as the app's private key. */
 export type PrivateKeyFault =
   | 'empty'
   | 'not_pem'
@@ -39,7 +40,7 @@ export function readPrivateKey(text: string): KeyObject {
   return key;
 }
 
-/** Returns the PEM block of the private key; throws if there is none or it cannot be used. */
+/** Returns the PEM block that holds the private key. Throws if there is none, or if it is encrypted or in OpenSSH form. */
 function findPrivateKeyBlock(pem: string): string {
   const labels = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]{1,40})-----/g)].map(match => match[1] ?? '');
   const label = labels.find(name => name.endsWith('PRIVATE KEY'));
@@ -61,7 +62,7 @@ function findPrivateKeyBlock(pem: string): string {
   return block;
 }
 
-/** Creates the error for PEM text without a private key, by the labels of its blocks. */
+/** Creates the error for PEM text without a private key. The labels of its blocks tell what it holds instead. */
 function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   if (labels.some(name => name.endsWith('PUBLIC KEY'))) {
     return new PrivateKeyError('public_key', 'a public key');
@@ -72,7 +73,7 @@ function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   return new PrivateKeyError('not_pem', 'text that is not PEM');
 }
 
-/** Parses a PEM block. The error leaves out its cause, which could contain a part of the key. */
+/** Parses a PEM block. Its error has no cause, because a cause could contain a part of the key. */
 function parseKeyBlock(block: string): KeyObject {
   try {
     return createPrivateKey(block);

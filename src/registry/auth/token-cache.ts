@@ -15,7 +15,7 @@ export interface TokenCacheOptions<T extends string> {
 
 export interface IssuedToken<T extends string> {
   readonly token: T;
-  /** Whether the token was requested for this very call. */
+  /** Whether the token was requested for this call. */
   readonly fresh: boolean;
   readonly organizationId: string | null;
   readonly permissions: Permissions | null;
@@ -31,13 +31,19 @@ interface CachedToken<T extends string> {
 
 export type TokenCache<T extends string> = ReturnType<typeof createTokenCache<T>>;
 
-/** Creates a cache for the token of one installation, or of the app. Calls that need a new token at the same time share one request. */
+/**
+ * Creates a cache for the token of one installation or of the app. Concurrent calls that need a new token share one
+ * request.
+ */
 export function createTokenCache<T extends string>({ requestToken, now }: TokenCacheOptions<T>) {
   let cached: CachedToken<T> | undefined;
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /** A token that was requested after the permissions became known is kept as it is: dropping it again would loop forever. */
+  /**
+   * Whether a cached token has the permissions that are granted now. A token that was requested after they became known
+   * always counts as having them: dropping it again would loop forever.
+   */
   function hasGrantedPermissions({
     accessToken: { permissions },
     grantedAtRequest,
@@ -46,13 +52,15 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
     return permissions === null || grantedPermissions === serializePermissions(permissions);
   }
 
-  function getUsable(): CachedToken<T> | undefined {
-    const isUsable = cached !== undefined && hasGrantedPermissions(cached) && isCurrent(cached, now());
+  /** Returns the cached token if it has the granted permissions and is not due for renewal. */
+  function getUsableToken(): CachedToken<T> | undefined {
+    const isUsable =
+      cached !== undefined && hasGrantedPermissions(cached) && isNotDueForRenewal(cached, now());
     return isUsable ? cached : undefined;
   }
 
   /** Requests a new token and stores it in the cache. */
-  async function requestAndCache(): Promise<AccessToken<T>> {
+  async function requestAndCacheToken(): Promise<AccessToken<T>> {
     const grantedAtRequest = grantedPermissions;
     const accessToken = await requestToken();
     cached = createCachedToken(accessToken, now(), grantedAtRequest);
@@ -60,22 +68,25 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   }
 
   return {
+    /** Returns the cached token, or requests a new one if it is not usable. */
     async get(): Promise<IssuedToken<T>> {
-      const usable = getUsable();
+      const usable = getUsableToken();
       if (usable !== undefined) return toIssuedToken(usable.accessToken, false);
-      pendingRequest ??= requestAndCache().finally(() => {
+      pendingRequest ??= requestAndCacheToken().finally(() => {
         pendingRequest = undefined;
       });
       return toIssuedToken(await pendingRequest, true);
     },
+    /** Drops a token that the registry refused. */
     refuse(token: T): void {
       if (cached?.accessToken.token === token) cached = undefined;
     },
-    matchPermissions(permissions: Permissions | null): void {
+    /** Sets the permissions that are granted now. A cached token with other permissions is not used again. */
+    setGrantedPermissions(permissions: Permissions | null): void {
       if (permissions !== null) grantedPermissions = serializePermissions(permissions);
     },
     /** Whether there is no usable token and none is being requested. */
-    isIdle: () => pendingRequest === undefined && getUsable() === undefined,
+    isIdle: () => pendingRequest === undefined && getUsableToken() === undefined,
   };
 }
 
@@ -101,12 +112,12 @@ function createCachedToken<T extends string>(
   };
 }
 
-/** Whether a cached token need not be renewed yet. */
-function isCurrent({ receivedAtMs, renewAtMs }: CachedToken<string>, nowMs: number): boolean {
+/** Whether a cached token can be used without renewing it. False if the clock has stepped back too far to tell its age. */
+function isNotDueForRenewal({ receivedAtMs, renewAtMs }: CachedToken<string>, nowMs: number): boolean {
   return nowMs < renewAtMs && nowMs >= receivedAtMs - MAX_CLOCK_STEP_BACK_MS;
 }
 
-/** Returns the same text for equal permissions, whatever their order and the case of their levels. */
+/** Returns the same text for equal permissions, regardless of their order and the case of their levels. */
 function serializePermissions(permissions: Permissions): string {
   const grants = Object.entries(permissions).map(([name, level]) => `${name}:${level.toUpperCase()}`);
   return JSON.stringify(grants.sort());

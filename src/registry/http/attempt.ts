@@ -2,19 +2,23 @@ import type { CallRecord, HttpRequest } from './http-types.js';
 import type { RegistryError } from '../errors.js';
 import { createCancelledError, createTimeoutError, toRegistryError } from './transport-errors.js';
 
-/** One attempt to send a request, from its start until its body is read. It ends exactly once, whatever happens first. */
+/**
+ * One attempt to send a request, from its start until its body is read. It ends once: later calls of `fail` or `succeed`
+ * change nothing.
+ */
 export interface RequestAttempt {
-  /** Aborts the attempt, with an error as its reason. */
+  /** Aborts the attempt. The reason must be an error. */
   readonly abort: AbortController;
   recordStatus(status: number): void;
   countBytes(bytes: number): void;
-  /** Replaces the deadline by a new one, counted from now. */
+  /** Replaces the deadline with a new one that is counted from now. */
   restartDeadline(deadlineMs: number): void;
   /** Ends the attempt as failed and returns the error to throw. */
   fail(error: unknown): RegistryError;
   succeed(): void;
 }
 
+/** How to time and report an attempt. */
 export interface RequestAttemptOptions {
   readonly deadlineMs: number;
   readonly now: () => number;
@@ -22,7 +26,10 @@ export interface RequestAttemptOptions {
   readonly onCall: ((call: CallRecord) => void) | undefined;
 }
 
-/** Starts the deadline and the record of an attempt. A deadline or the caller's signal aborts it, which ends it at once. */
+/**
+ * Starts an attempt with its deadline and its call record. The deadline or the caller's signal aborts the attempt, which
+ * ends it at once.
+ */
 export function startAttempt(
   request: Omit<HttpRequest, 'params' | 'query'>,
   options: RequestAttemptOptions,
@@ -38,8 +45,8 @@ export function startAttempt(
   let bytes = 0;
   let hasEnded = false;
 
-  /** Ends the attempt, once: frees its slot and reports its record. */
-  function end(error: RegistryError | null): void {
+  /** Ends the attempt unless it has ended: releases its slot and reports its call record. */
+  function endAttempt(error: RegistryError | null): void {
     if (hasEnded) return;
     hasEnded = true;
     clearTimeout(timer);
@@ -50,9 +57,10 @@ export function startAttempt(
     request.onCall?.(record);
   }
 
+  /** Ends the attempt as failed and returns the error to throw. */
   function fail(error: unknown): RegistryError {
     const registryError = toRegistryError(request, error, abort.signal);
-    end(registryError);
+    endAttempt(registryError);
     return registryError;
   }
 
@@ -72,6 +80,6 @@ export function startAttempt(
       timer = setTimeout(onDeadline, deadlineMs);
     },
     fail,
-    succeed: () => end(null),
+    succeed: () => endAttempt(null),
   };
 }

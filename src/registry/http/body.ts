@@ -4,13 +4,16 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 export interface BodyLimits {
   readonly maxBytes: number;
-  /** Aborts the request, with an error as its reason. */
+  /** Aborts the request. The reason must be an error. */
   readonly abort: AbortController;
   /** The longest pause between two chunks. */
   readonly idleMs: number;
 }
 
-/** Yields the chunks of a body. Throws `too_large` above the limit; an announced length is checked before reading. */
+/**
+ * Yields the chunks of a response body. Throws `too_large` if it exceeds the limit; a Content-Length above the limit
+ * throws before any chunk is read.
+ */
 export async function* readBodyChunks(response: Response, limits: BodyLimits): AsyncGenerator<Buffer> {
   const { maxBytes, abort, idleMs } = limits;
   if (response.body === null) return;
@@ -31,7 +34,7 @@ export async function* readBodyChunks(response: Response, limits: BodyLimits): A
   }
 }
 
-/** Reads a chunk, or rejects on abort. Node's fetch alone may never settle a read that is aborted after the last byte. */
+/** Reads one chunk, or rejects on abort. Node's fetch alone may never settle a read that is aborted after the last byte. */
 function readChunk(reader: BodyReader, signal: AbortSignal): ReturnType<BodyReader['read']> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -44,7 +47,7 @@ function readChunk(reader: BodyReader, signal: AbortSignal): ReturnType<BodyRead
   });
 }
 
-/** Reads a whole body, under the same limits as `readBodyChunks`. */
+/** Reads a whole response body, under the same limits as `readBodyChunks`. */
 export async function readBody(response: Response, limits: BodyLimits): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of readBodyChunks(response, limits)) chunks.push(chunk);

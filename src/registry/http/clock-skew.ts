@@ -1,16 +1,17 @@
 import { parseHttpDate } from './http-date.js';
 
-export interface ClockSkewOptions {
+export interface ClockSkewMeterOptions {
   readonly now: () => number;
   /** Called for each response whose Date header was read. */
   readonly onDate: ((serverMs: number, localMs: number, status: number) => void) | undefined;
 }
 
-/** Creates a measurement of how far the registry's clock is ahead of ours, by the Date header of each response. */
-export function createClockSkew({ now, onDate }: ClockSkewOptions) {
+/** Creates a meter of how far the registry's clock is ahead of ours. It reads the Date header of each response. */
+export function createClockSkewMeter({ now, onDate }: ClockSkewMeterOptions) {
   let skewMs: number | null = null;
 
   return {
+    /** Measures the clock skew by the Date header of a response. Ignores cached responses. */
     measure(response: Response): void {
       const serverMs = parseHttpDate(response.headers.get('date'));
       // A response with an Age comes from a cache, and its date is when it was stored.

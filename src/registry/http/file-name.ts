@@ -2,8 +2,8 @@
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._()-]{0,119}$/;
 const RESERVED_ON_WINDOWS = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 
-/** Returns the file name of a Content-Disposition header if it is a PDF's and safe on every system; else null. */
-export function parseFileName(disposition: string | null): string | null {
+/** Returns the file name in a Content-Disposition header if it ends in `.pdf` and is safe on every system; otherwise null. */
+export function parsePdfFileName(disposition: string | null): string | null {
   const [, quoted, plain] =
     /;\s*filename=(?:"([^"\\]*)"|([^\s;"]+))\s*(?:;|$)/i.exec(disposition ?? '') ?? [];
   const name = quoted ?? plain ?? '';

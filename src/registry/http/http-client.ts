@@ -8,13 +8,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RequestAttempt, startAttempt } from './attempt.js';
 import { readBody } from './body.js';
-import { createClockSkew } from './clock-skew.js';
+import { createClockSkewMeter } from './clock-skew.js';
 import type { HttpClient, HttpOptions, HttpRequest } from './http-types.js';
 import { isCredential } from './credential.js';
 import { RegistryError } from '../errors.js';
 import { createWriteLog } from '../writes/write-log.js';
 import { createLearningMask } from './mask.js';
-import { type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWhole } from './receive.js';
+import { type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWholeBody } from './receive.js';
 import { createRefusalError } from './refusal.js';
 import { createRequestLimiter } from './request-limiter.js';
 import { type RetryableRequest, sendWithRetries } from './retry.js';
@@ -25,6 +25,7 @@ import { appendQuery, fillRoute, resolveUrl } from './url.js';
 
 const MAX_REFUSAL_BYTES = 64 * 1024;
 
+/** A request whose route parameters and query are already part of its URL. */
 type UrlRequest = Omit<HttpRequest, 'params' | 'query'>;
 
 interface PreparedRequest {
@@ -35,7 +36,7 @@ interface PreparedRequest {
   readonly bodyDeadlineMs: number | null;
 }
 
-/** Creates the HTTP client of one registry. Clients of the registry share it, and so share its limits. */
+/** Creates the HTTP client of one registry. All API clients of the registry use it and share its rate limit. */
 export function createHttpClient(options: HttpOptions): HttpClient {
   const settings = resolveHttpSettings(options);
   const { now, random } = options;
@@ -43,7 +44,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   const limiter = createRequestLimiter({ ...settings, now });
   const retryRules = { ...settings, random, sleep };
   const mask = createLearningMask(options.secrets ?? []);
-  const clockSkew = createClockSkew({ now, onDate: options.onDate });
+  const clockSkew = createClockSkewMeter({ now, onDate: options.onDate });
   // Created here because the first use of `Headers` loads all of fetch, which would delay the first request.
   const commonHeaders = new Headers({ [`x-${settings.headerPrefix}-api-version`]: settings.apiVersion });
 
@@ -57,7 +58,10 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     return { request, url: resolveUrl(settings.base, path), maxBytes, bodyDeadlineMs };
   }
 
-  /** Sends one attempt of a request and returns its response, or throws the error that a refusal means. */
+  /**
+   * Sends one attempt of a request and resolves when the headers have arrived. Throws the matching error for an error
+   * status.
+   */
   async function openResponse(prepared: PreparedRequest, token: string): Promise<OpenResponse> {
     const { request, bodyDeadlineMs } = prepared;
     const attempt = await beginAttempt(request, token);
@@ -79,7 +83,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     }
   }
 
-  /** Waits for a slot and starts an attempt. */
+  /** Waits until the limiter lets another request start, and starts an attempt. */
   async function beginAttempt(request: UrlRequest, token: string): Promise<RequestAttempt> {
     if (!isCredential(token))
       throw new RegistryError('bad_request', 'the credential: expected printable text');
@@ -99,7 +103,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  /** Reads the body of a response without success and returns the error that it means. */
+  /** Reads the body of a response with an error status and returns the matching error. */
   async function readRefusal(request: UrlRequest, response: Response, attempt: RequestAttempt) {
     const limits = { maxBytes: MAX_REFUSAL_BYTES, abort: attempt.abort, idleMs: settings.deadlineMs };
     const body = await readBody(response, limits).catch(() => Buffer.alloc(0));
@@ -112,7 +116,10 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  function createBodyOptions({ request, maxBytes }: PreparedRequest, token: string): ResponseBodyOptions {
+  function createResponseBodyOptions(
+    { request, maxBytes }: PreparedRequest,
+    token: string,
+  ): ResponseBodyOptions {
     return {
       maxBytes,
       idleMs: settings.deadlineMs,
@@ -127,15 +134,15 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     findPath: settings.findPath,
     send: request => {
       const prepared = prepareRequest(request, request.maxBytes ?? settings.maxBytes, null);
-      return sendWithRetries(toRetryable(request), retryRules, async token =>
-        receiveWhole(await openResponse(prepared, token), createBodyOptions(prepared, token)),
+      return sendWithRetries(toRetryableRequest(request), retryRules, async token =>
+        receiveWholeBody(await openResponse(prepared, token), createResponseBodyOptions(prepared, token)),
       );
     },
     stream: request => {
       const maxBytes = request.maxBytes ?? settings.maxStreamBytes;
       const prepared = prepareRequest(request, maxBytes, settings.streamDeadlineMs);
-      return sendWithRetries(toRetryable(request), retryRules, async token =>
-        receiveStream(await openResponse(prepared, token), createBodyOptions(prepared, token)),
+      return sendWithRetries(toRetryableRequest(request), retryRules, async token =>
+        receiveStream(await openResponse(prepared, token), createResponseBodyOptions(prepared, token)),
       );
     },
     clockSkewMs: clockSkew.getMs,
@@ -154,12 +161,12 @@ function createHeaders(commonHeaders: Headers, request: UrlRequest, token: strin
   return headers;
 }
 
-/** Picks what decides on retries. Only a GET is repeatable unless the request says otherwise. */
-function toRetryable({ token, signal, repeatable, method }: HttpRequest): RetryableRequest {
+/** Picks what the retry loop needs of a request. Only a GET is repeatable unless the request says otherwise. */
+function toRetryableRequest({ token, signal, repeatable, method }: HttpRequest): RetryableRequest {
   return { token, signal, repeatable: repeatable ?? method === 'GET' };
 }
 
-/** Waits, and rejects with `cancelled` if the signal is aborted meanwhile. */
+/** Waits. Rejects with `cancelled` if the signal is aborted during the wait. */
 async function defaultSleep(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(error => {
     throw new RegistryError('cancelled', 'cancelled while waiting to try again', { cause: error });

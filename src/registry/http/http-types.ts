@@ -2,7 +2,7 @@ import type { TokenSource } from './credential.js';
 import type { RegistryErrorCode } from '../errors.js';
 import type { WriteLog } from '../writes/write-log.js';
 
-/** How one attempt of a request ended, for counters and logs. It holds no credential and no id. */
+/** How one attempt of a request ended, for metrics and logs. It contains no credential and no id. */
 export interface CallRecord {
   readonly method: string;
   /** The template of the path, such as `/organizations/:organizationId/retirements`. */
@@ -36,11 +36,14 @@ export interface HttpOptions {
   readonly maxBytes?: number;
   /** The largest streamed list. Default 1 GB. */
   readonly maxStreamBytes?: number;
-  /** How often a repeatable request is sent at most, the first time included. Default 4. */
+  /** Maximum number of attempts of a repeatable request, including the first. Default 4. */
   readonly attempts?: number;
-  /** The longest wait before a retry. After a longer one was asked for, the error has `retryAfterMs` and the caller decides. Default 5 seconds. */
+  /**
+   * The longest wait before a retry. If the registry asks for a longer one, the call fails, and the error's
+   * `retryAfterMs` tells the caller. Default 5 seconds.
+   */
   readonly maxRetryWaitMs?: number;
-  /** Texts to be masked in every error, in addition to the credentials that are sent. */
+  /** Texts to mask in every error, in addition to the credentials that are sent. */
   readonly secrets?: readonly string[];
   /** Returns the time in epoch milliseconds, such as `Date.now`. */
   readonly now: () => number;
@@ -53,6 +56,7 @@ export interface HttpOptions {
   readonly onDate?: (serverMs: number, localMs: number, status: number) => void;
 }
 
+/** The ids that replace the placeholders of a route. */
 export type RouteParams = Readonly<Record<string, string>>;
 
 export interface HttpRequest {
@@ -69,7 +73,7 @@ export interface HttpRequest {
   /** Whether sending the request twice does no harm. Default: only for GET. */
   readonly repeatable?: boolean;
   readonly accept?: string;
-  /** Replaces the limit of the options. */
+  /** Overrides the limit of the client's options. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called after each attempt of this request. */
@@ -86,7 +90,10 @@ export interface StreamedResponse {
   readonly contentLength: number | null;
   /** The file name that the registry suggests, if it is safe on every system; else null. */
   readonly fileName: string | null;
-  /** Whether the body is complete once it has ended. False for a partial response, and for a body that ends where the connection does. */
+  /**
+   * Whether a body that has ended is known to be complete. False for a partial response, and for a body without a stated
+   * end.
+   */
   readonly isWhole: boolean;
   /** Can be iterated once. Leaving the loop early, or `cancel`, closes the connection. */
   readonly body: AsyncIterable<Buffer>;
@@ -97,16 +104,16 @@ export interface StreamedResponse {
 export interface HttpClient {
   readonly baseUrl: string;
   readonly findPath: string;
-  /** The writes of all clients that share this one. */
+  /** The log of the writes that all clients with this HTTP client sent. */
   readonly writeLog: WriteLog;
   /** Sends a request and reads the whole response. */
   send(request: HttpRequest): Promise<HttpResponse>;
-  /** Sends a request and returns the response as soon as its body begins. */
+  /** Sends a request and resolves when the headers have arrived, before the body is read. */
   stream(request: HttpRequest): Promise<StreamedResponse>;
   /** The registry's clock minus ours, by the latest Date header; null before the first response. */
   clockSkewMs(): number | null;
   localNow(): number;
-  /** Masks the credentials that were sent, and the app's own secrets, in a text of the registry. */
+  /** Masks the credentials that were sent, and the app's own secrets, in a text from the registry. */
   readonly mask: (text: string) => string;
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

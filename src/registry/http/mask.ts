@@ -89,7 +89,7 @@ export function createMask(secrets: readonly string[]): Mask {
     );
   }
 
-  /** A cheap check of a whole line: most lines contain no secret and need not be parsed. */
+  /** Whether a line may contain a secret. This check is cheap: most lines contain none and need not be parsed. */
   function mayContainSecret(json: string): boolean {
     return (
       SECRET_KEY_IN_JSON.test(json) ||
@@ -115,8 +115,9 @@ export function createMask(secrets: readonly string[]): Mask {
   };
 }
 
+/** A mask to which secrets are added as they come into use. */
 export interface LearningMask extends Pick<Mask, 'text'> {
-  /** Masks this secret as well from now on. */
+  /** Masks this secret too from now on. */
   addSecret(secret: string): void;
   /** Whether the bytes contain this secret in any of its forms. */
   isSecretIn(secret: string, bytes: Buffer): boolean;
@@ -125,13 +126,16 @@ export interface LearningMask extends Pick<Mask, 'text'> {
 /** More credentials than this are not in use at once. Older ones are still masked by their look. */
 const MAX_ADDED_SECRETS = 64;
 
-/** Creates a mask to which secrets are added as they come into use. The forms of a secret are computed at its first search. */
+/**
+ * Creates a mask to which secrets can be added. The encoded forms of an added secret are computed when it is first
+ * needed.
+ */
 export function createLearningMask(secrets: readonly string[]): LearningMask {
   const initialMask = createMask(secrets);
   const addedMasks = new Map<string, Mask | null>();
 
-  /** Returns the mask of an added secret, and creates it at the first use. */
-  function getMaskOf(secret: string): Mask {
+  /** Returns the mask for an added secret. It is created on first use. */
+  function getAddedMask(secret: string): Mask {
     const mask = addedMasks.get(secret) ?? createMask([secret]);
     addedMasks.set(secret, mask);
     return mask;
@@ -143,28 +147,28 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
       addedMasks.set(secret, null);
       if (addedMasks.size > MAX_ADDED_SECRETS) addedMasks.delete([...addedMasks.keys()][0] ?? '');
     },
-    isSecretIn: (secret, bytes) => getMaskOf(secret).isSecretIn(bytes),
+    isSecretIn: (secret, bytes) => getAddedMask(secret).isSecretIn(bytes),
     text: text => {
       const secretsInUse = [...addedMasks.keys()];
       return initialMask.text(
-        secretsInUse.reduce((remaining, secret) => getMaskOf(secret).text(remaining), text),
+        secretsInUse.reduce((remaining, secret) => getAddedMask(secret).text(remaining), text),
       );
     },
   };
 }
 
-/** Lists each text by which a secret or a long part of it may appear. */
+/** Lists all texts in which a secret, or a long part of it, may appear. */
 function listSecretForms(secret: string): string[] {
   const whole = secret.trim();
   if (whole.length < MIN_MASKED_CHARACTERS) return [];
   // The header of a JWT is not secret: any JWT of the same kind begins with it.
   const isSecretPart = (part: string) => part.length >= MIN_PART_CHARACTERS && !part.startsWith('eyJ');
   const parts = whole.split(/\s|\\n|\./).filter(isSecretPart);
-  return [whole, ...parts].flatMap(encodeForms);
+  return [whole, ...parts].flatMap(encodeSecretForms);
 }
 
-/** Returns a secret as plain text and as JSON, part of a URL, hex and base64. */
-function encodeForms(secret: string): string[] {
+/** Returns a secret as plain text, JSON, URL-encoded text, hex and base64. */
+function encodeSecretForms(secret: string): string[] {
   return [
     secret,
     escapeForJson(secret),
@@ -197,7 +201,7 @@ function escapeForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** A shorter secret may be part of a longer one, which must be replaced first. */
+/** Sorts texts by length, without duplicates. A shorter secret may be part of a longer one, which must be replaced first. */
 function sortLongestFirst(texts: readonly string[]): string[] {
   return [...new Set(texts)].toSorted((a, b) => b.length - a.length);
 }

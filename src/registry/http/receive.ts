@@ -2,7 +2,7 @@ import { readBody, readBodyChunks } from './body.js';
 import type { RequestAttempt } from './attempt.js';
 import type { HttpResponse, StreamedResponse } from './http-types.js';
 import { RegistryError } from '../errors.js';
-import { parseFileName } from './file-name.js';
+import { parsePdfFileName } from './file-name.js';
 
 /** A response whose headers have arrived and whose body is still to be read. */
 export interface OpenResponse {
@@ -24,8 +24,14 @@ export interface ResponseBodyOptions {
 /** The longest encoding of a secret is the one in a URL: three characters for each byte. */
 const MAX_CHARACTERS_PER_BYTE = 3;
 
-/** Reads the whole body and ends the attempt. Throws if it repeats the token, which might then be stored with it. */
-export async function receiveWhole(open: OpenResponse, options: ResponseBodyOptions): Promise<HttpResponse> {
+/**
+ * Reads the whole body and ends the attempt. Throws if the body repeats the token that was sent, which could otherwise
+ * be stored.
+ */
+export async function receiveWholeBody(
+  open: OpenResponse,
+  options: ResponseBodyOptions,
+): Promise<HttpResponse> {
   const { response, attempt } = open;
   try {
     const body = await readBody(response, { ...options, abort: attempt.abort });
@@ -38,14 +44,14 @@ export async function receiveWhole(open: OpenResponse, options: ResponseBodyOpti
   }
 }
 
-/** Returns a response whose body is read as it is iterated. The attempt ends with the iteration. */
+/** Returns a response whose body is read while it is iterated. The attempt ends when the iteration ends. */
 export function receiveStream(
   { response, attempt }: OpenResponse,
   options: ResponseBodyOptions,
 ): StreamedResponse {
   const { abort } = attempt;
 
-  /** Yields the chunks of the body after checking them, and ends the attempt with the iteration. */
+  /** Checks and yields the chunks of the body, and ends the attempt when the iteration ends. */
   async function* iterateBody(): AsyncGenerator<Buffer> {
     try {
       // The token may be split between chunks, so the end of the bytes before is checked together with each chunk.
@@ -67,7 +73,7 @@ export function receiveStream(
   return {
     status: response.status,
     contentLength: getContentLength(response),
-    fileName: parseFileName(response.headers.get('content-disposition')),
+    fileName: parsePdfFileName(response.headers.get('content-disposition')),
     isWhole: isWhole(response),
     body: iterateBody(),
     cancel: async () => abort.abort(options.createCancelledError()),
@@ -80,7 +86,7 @@ function assertNoTokenEcho(bytes: Buffer, { hasTokenEcho }: ResponseBodyOptions)
     throw new RegistryError('bad_answer', 'the answer repeats the credential of its request');
 }
 
-/** Returns the announced length of the body; null if it is unknown or that of the compressed body. */
+/** Returns the Content-Length of a response; null if it is absent or counts compressed bytes. */
 function getContentLength(response: Response): number | null {
   const length = response.headers.get('content-length');
   const isEncoded = response.headers.has('content-encoding');

@@ -1,6 +1,7 @@
 import { RegistryError, type RegistryErrorCode } from '../errors.js';
 import { isObject } from '../model.js';
 
+/** A response with an error status. */
 export interface RefusalResponse {
   readonly status: number;
   /** Method and route of the request. */
@@ -11,7 +12,7 @@ export interface RefusalResponse {
   readonly mask: (text: string) => string;
 }
 
-/** Converts a response without success to the error that it means. */
+/** Converts a response with an error status to the matching `RegistryError`. */
 export function createRefusalError(response: RefusalResponse): RegistryError {
   const { status, call, bodyText, retryAfterMs, mask } = response;
   const message = parseErrorMessage(status, bodyText);
@@ -27,7 +28,10 @@ export function createRefusalError(response: RefusalResponse): RegistryError {
   });
 }
 
-/** Maps a status to an error code. A 404 means `not_found` only if the registry itself sent it: a proxy may send one too. */
+/**
+ * Maps a status to an error code. A 404 is `not_found` only if the registry itself sent it, because a proxy may send one
+ * too.
+ */
 function getErrorCode(status: number, isFromRegistry: boolean): RegistryErrorCode {
   if (status < 400) return 'bad_answer';
   if (status === 401) return 'unauthorized';
@@ -59,7 +63,10 @@ function parseJsonOrNull(text: string): unknown {
 
 const MAX_MESSAGE_CHARACTERS = 500;
 
-/** Removes control characters and shortens the message. Mask it before: a part of a secret would not be recognized. */
+/**
+ * Removes control characters from a message and shortens it. Mask the message before: a secret that was cut would not be
+ * recognized.
+ */
 function toPrintable(message: string): string {
   const cleaned = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
   return cleaned.length > MAX_MESSAGE_CHARACTERS ? `${cleaned.slice(0, MAX_MESSAGE_CHARACTERS)}…` : cleaned;

@@ -10,6 +10,7 @@ export interface RequestLimiterOptions {
 /** Returns the slot to the limiter. Calling it again does nothing. */
 type ReleaseSlot = () => void;
 
+/** A request that waits for a slot. */
 interface Waiter {
   readonly start: () => void;
   readonly isDownload: boolean;
@@ -19,8 +20,8 @@ interface Waiter {
 const SLOTS_KEPT_FROM_DOWNLOADS = 2;
 
 /**
- * Creates a limiter of the requests per second (a token bucket) and the requests in flight of everyone who shares the limiter.
- * Waiting requests start in their order, but downloads may be overtaken.
+ * Creates a limiter of the requests per second (token bucket) and of the requests in flight. Waiting requests start in
+ * order, except that other requests may overtake downloads.
  */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
   const waiters: Waiter[] = [];
@@ -31,7 +32,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   let downloads = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Adds the requests that were earned since the last call, up to the burst. */
+  /** Adds the requests that became allowed since the last call, up to the burst. */
   function refillAllowance(): void {
     const nowMs = now();
     const earned = (Math.max(nowMs - refilledAtMs, 0) * requestsPerSecond) / 1000;
@@ -63,7 +64,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   }
 
   /** Creates the function that releases one slot. */
-  function createRelease(isDownload: boolean): ReleaseSlot {
+  function createSlotRelease(isDownload: boolean): ReleaseSlot {
     let isReleased = false;
     return () => {
       if (isReleased) return;
@@ -86,7 +87,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
         const waiter = {
           start: () => {
             signal?.removeEventListener('abort', onAbort);
-            resolve(createRelease(isDownload));
+            resolve(createSlotRelease(isDownload));
           },
           isDownload,
         };

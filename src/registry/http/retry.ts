@@ -3,9 +3,9 @@ import { RegistryError, type RegistryErrorCode } from '../errors.js';
 import { computeBackoffMs } from './retry-after.js';
 
 export interface RetryRules {
-  /** How often a repeatable request is sent at most, the first time included. */
+  /** Maximum number of attempts of a repeatable request, including the first. */
   readonly attempts: number;
-  /** A longer wait is left to the caller: the error is thrown at once. */
+  /** The longest wait before a retry. If a longer one is needed, the error is thrown at once and the caller decides. */
   readonly maxRetryWaitMs: number;
   readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
@@ -18,6 +18,7 @@ export interface RetryableRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A token that the registry refused, and its error. */
 interface RefusedToken {
   readonly token: string;
   readonly error: RegistryError;
@@ -26,8 +27,8 @@ interface RefusedToken {
 const TEMPORARY_ERRORS: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
 
 /**
- * Sends a request and retries it where that is safe. If the token is refused, any request is sent once more with a new
- * token, because a refused request changed nothing. After a temporary error only a repeatable request is retried.
+ * Sends a request and retries it where that is safe. A request whose token was refused is sent once more with a new
+ * token, because a refused request changed nothing. After a temporary error, only a repeatable request is retried.
  */
 export async function sendWithRetries<T>(
   request: RetryableRequest,
@@ -58,7 +59,10 @@ export async function sendWithRetries<T>(
   }
 }
 
-/** Rethrows the error of minting a token without `mayHaveHappened`: the request that needed the token was not sent. */
+/**
+ * Rethrows the error of a token request without `mayHaveHappened`, because the request that needed the token was not
+ * sent.
+ */
 function rethrowTokenError(error: unknown): never {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
   const { code, message, call, status, retryAfterMs, registryMessage } = error;

@@ -1,5 +1,6 @@
 import { RegistryError } from '../errors.js';
 
+/** The method and route of a request. */
 interface RequestLine {
   readonly method: string;
   readonly route: string;
@@ -26,7 +27,10 @@ export function createCancelledError(request: RequestLine, cause: unknown): Regi
   return new RegistryError('cancelled', `${call}: cancelled`, { call, cause });
 }
 
-/** Converts whatever failed between sending and the last byte. After an abort the signal's reason counts. */
+/**
+ * Converts an error that occurred between sending and the last byte. After an abort, the signal's reason is converted
+ * instead.
+ */
 export function toRegistryError(request: RequestLine, error: unknown, signal: AbortSignal): RegistryError {
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (cause instanceof RegistryError && cause.status !== null) return cause;
@@ -43,7 +47,7 @@ export function toRegistryError(request: RequestLine, error: unknown, signal: Ab
   });
 }
 
-/** Describes a failed connection in words, followed by the code of the system. */
+/** Describes a failed connection in words, followed by the system's error code. */
 function describeSystemCode(systemCode: string | null): string {
   if (systemCode === null) return 'the connection failed';
   const isBroken = BROKEN_CONNECTION_CODES.includes(systemCode);
@@ -56,7 +60,7 @@ function formatCall({ method, route }: RequestLine): string {
   return `${method} ${route}`;
 }
 
-/** Finds a code such as ECONNREFUSED: `fetch` hides it one or two causes deep. */
+/** Finds an error code such as ECONNREFUSED, which `fetch` hides one or two causes deep. */
 function findSystemCode(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

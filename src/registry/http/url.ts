@@ -17,7 +17,10 @@ export function parseBaseUrl(text: string): URL {
   return url;
 }
 
-/** Replaces each `:name` of a route by the id of that name. Throws for anything but an id, so that no other text enters a path. */
+/**
+ * Replaces each `:name` in a route with the id `params.name`. Throws if that is not an id, so that no other text gets
+ * into a path.
+ */
 export function fillRoute(route: string, params: Readonly<Record<string, string>> = {}): string {
   return route.replace(/:([A-Za-z]+)/g, (_placeholder, name: string) => {
     const id = params[name];
@@ -31,7 +34,7 @@ export function appendQuery(path: string, query: Readonly<Record<string, string>
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Appends a path to the base URL and its own path. Throws if the path would be normalized or lead to another host. */
+/** Appends a path to the base URL. Throws if URL parsing would change the path or the host. */
 export function resolveUrl(base: URL, path: string): URL {
   const prefix = base.pathname.replace(/\/+$/, '');
   const url = parseUrl(`${base.origin}${prefix}${path}`);
@@ -46,7 +49,7 @@ function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
-/** Whether a path has no empty segment, no backslash and no encoded slash, backslash, dot or NUL. */
+/** Whether a path begins with a slash and has no empty segment, no backslash and no encoded slash, backslash, dot or NUL. */
 function isPlainPath(path: string): boolean {
   const [pathname = ''] = path.split('?');
   const hasEncodedSpecial = /%(2f|5c|00|2e)/i.test(pathname);

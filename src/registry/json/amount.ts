@@ -2,7 +2,7 @@ import { RegistryError } from '../errors.js';
 import { findMemberText } from './json-text.js';
 import type { Amount } from '../model.js';
 
-/** An amount given by a caller: decimal text, or a number with exactly the digits that it prints. */
+/** An amount that a caller passes: a decimal text, or a number whose printed digits are used. */
 export type AmountInput = string | number;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
@@ -27,6 +27,7 @@ class WritableAmount implements Amount {
     this.fault = fault;
   }
 
+  /** Returns the fields for `JSON.stringify`, with `micro` as text. */
   toJSON() {
     const micro = this.micro?.toString() ?? null;
     return { exact: this.exact, value: this.value, micro, fault: this.fault };
@@ -34,8 +35,8 @@ class WritableAmount implements Amount {
 }
 
 /**
- * Reads an amount of a JSON object with all its digits. They are taken from the object's text,
- * because `JSON.parse` has already rounded `parsedValue`.
+ * Reads an amount from a JSON object without losing digits: it reads them from the object's text, because `JSON.parse`
+ * has already rounded `parsedValue`.
  */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
@@ -48,8 +49,8 @@ export function parseAmount(objectText: string, parsedValue: unknown, fieldName 
 }
 
 /**
- * Fast path for nearly all amounts: digits and at most one point, small enough that `parsedValue` is exact to the millionth.
- * Returns null for any other text.
+ * Parses the form of nearly all amounts quickly: digits with at most one point, and a `parsedValue` that is exact to the
+ * millionth. Returns null for any other text.
  */
 function parsePlainAmount(objectText: string, parsedValue: number, quotedName: string): Amount | null {
   const nameStart = objectText.indexOf(quotedName);
@@ -59,7 +60,7 @@ function parsePlainAmount(objectText: string, parsedValue: number, quotedName: s
   const point = objectText.charCodeAt(end) === POINT ? end : null;
   if (point !== null) end += 1;
   while (isDigit(objectText.charCodeAt(end))) end += 1;
-  const isPlain = nameStart >= 0 && objectText[start - 1] === ':' && endsNumber(objectText.charCodeAt(end));
+  const isPlain = nameStart >= 0 && objectText[start - 1] === ':' && isNumberEnd(objectText.charCodeAt(end));
   const fitsMillionths = point === null || end - point - 1 <= MICRO_DIGITS;
   if (!isPlain || !fitsMillionths || !(parsedValue >= 0 && parsedValue < 1e9)) return null;
   // A second key of this name, plain or escaped, would make it unclear which value counts.
@@ -72,14 +73,17 @@ function isDigit(charCode: number): boolean {
   return charCode >= 0x30 && charCode <= 0x39;
 }
 
-function endsNumber(charCode: number): boolean {
+function isNumberEnd(charCode: number): boolean {
   return charCode === COMMA || charCode === CLOSE_OBJECT;
 }
 
 /** PostgreSQL stores no more than some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
-/** Creates an amount from the text of a JSON number. A text that is no usable amount gives one with a `fault`. */
+/**
+ * Creates an amount from the text of a JSON number. If the text is not a usable amount, `fault` says why and all other
+ * fields are null.
+ */
 export function createAmount(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');
@@ -89,7 +93,7 @@ export function createAmount(exact: string): Amount {
   return new WritableAmount(exact, value === 0 ? 0 : value, toMillionths(exact), null);
 }
 
-/** Whether a text that `Number` rounds to zero is a negative number, and not `-0`. */
+/** Whether a number that `Number` rounds to zero is negative. `-0` is not. */
 function isTinyNegative(exact: string): boolean {
   const [mantissa = ''] = exact.split(/[eE]/);
   return exact.startsWith('-') && /[1-9]/.test(mantissa);
@@ -99,7 +103,10 @@ function createFaultyAmount(fault: string): Amount {
   return new WritableAmount(null, null, null, fault);
 }
 
-/** Returns the digits of the amount in the object's text. Where the name occurs once, they follow it directly. */
+/**
+ * Returns the digits of an amount from the object's text. If the field name occurs only once, the digits follow it
+ * directly.
+ */
 function findAmountDigits(objectText: string, fieldName: string): string {
   const quotedName = `"${fieldName}"`;
   const nameStart = objectText.indexOf(quotedName);
@@ -112,7 +119,7 @@ function findAmountDigits(objectText: string, fieldName: string): string {
   return match?.[1] ?? findMemberText(objectText, fieldName) ?? '';
 }
 
-/** Converts to millionths; null if the amount has finer digits or does not fit into 64 bits. */
+/** Converts a decimal text to millionths; null if it has finer digits or does not fit into 64 bits. */
 function toMillionths(exact: string): bigint | null {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
@@ -127,7 +134,10 @@ function nullIfTooLarge(micro: bigint): bigint | null {
   return micro <= MAX_MICRO ? micro : null;
 }
 
-/** Formats an amount as a JSON number with the caller's own digits. Throws `bad_request` for anything but a positive decimal. */
+/**
+ * Formats an amount as a JSON number and keeps the caller's digits. Throws `bad_request` unless it is a positive decimal
+ * number.
+ */
 export function formatAmount(amount: AmountInput): string {
   const text = typeof amount === 'number' ? String(amount) : amount;
   const isDecimal = /^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && text.length <= 60;
@@ -136,12 +146,12 @@ export function formatAmount(amount: AmountInput): string {
   throw new RegistryError('bad_request', 'amount: expected a positive decimal number');
 }
 
-/** Whether two texts are the same number to the last digit, such as `1`, `1.0` and `10e-1`. */
+/** Whether two texts are exactly the same number, such as `1`, `1.0` and `10e-1`. */
 export function isSameAmount(exactA: string, exactB: string): boolean {
   return normalizeAmount(exactA) === normalizeAmount(exactB);
 }
 
-/** Returns the same text for all ways to write one number. */
+/** Returns a canonical text for a number: all ways to write the number give the same text. */
 export function normalizeAmount(exact: string): string {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');

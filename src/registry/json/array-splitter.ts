@@ -7,8 +7,8 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * Creates a splitter that returns the texts of the elements of one array of a JSON object as the bytes arrive. It only
- * searches for their ends: elements and envelope are checked when they are parsed. With `allowBareArray` the answer may
+ * Creates a splitter that extracts the elements of one array in a JSON object while its bytes arrive. It only finds
+ * where the elements end; elements and envelope are checked when they are parsed. With `allowBareArray` the response may
  * also be just the array, without an object around it.
  */
 export function createArraySplitter(arrayName: string, { allowBareArray = false } = {}) {
@@ -17,15 +17,18 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   const element = createElementScanner(arrayName);
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
-  /** Scans on from an offset and returns the next one; null at the end of the chunk. Adds an element that ends to `texts`. */
-  function scan(chunk: Buffer, from: number, texts: string[]): number | null {
+  /**
+   * Scans a chunk from an offset and returns the offset at which to continue; null at the end of the chunk. Adds the
+   * text of an element that ends here to `texts`.
+   */
+  function scanNext(chunk: Buffer, from: number, texts: string[]): number | null {
     if (position === 'envelope') {
       const arrayStart = envelope.findArray(chunk, from);
       if (arrayStart !== null) position = 'array';
       return arrayStart;
     }
     if (position === 'array') {
-      const next = separators.findNext(chunk, from);
+      const next = separators.findNextElement(chunk, from);
       if (next !== null) position = chunk[next] === OPEN_OBJECT ? 'element' : 'envelope';
       return next;
     }
@@ -38,11 +41,11 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   }
 
   return {
-    /** Returns the texts of the elements that end in this chunk. */
+    /** Takes the next chunk and returns the texts of the elements that end in it. */
     push(chunk: Buffer): string[] {
       const texts: string[] = [];
       let at: number | null = 0;
-      while (at !== null && at < chunk.length) at = scan(chunk, at, texts);
+      while (at !== null && at < chunk.length) at = scanNext(chunk, at, texts);
       return texts;
     },
     /** Parses the part of the object before the array. Empty before the array has begun. */
@@ -57,8 +60,11 @@ function createSeparatorScanner(arrayName: string) {
   let expected: 'first element' | 'element' | 'comma' = 'first element';
 
   return {
-    /** Returns the offset of the next element or of the array's end; null if neither is in the rest of this chunk. */
-    findNext(chunk: Buffer, from: number): number | null {
+    /**
+     * Returns the offset of the next element or of the array's closing bracket; null if the rest of the chunk has
+     * neither.
+     */
+    findNextElement(chunk: Buffer, from: number): number | null {
       for (let at = from; at < chunk.length; at += 1) {
         const byte = chunk[at] ?? 0;
         if (byte === OPEN_OBJECT && expected !== 'comma') {

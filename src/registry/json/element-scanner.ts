@@ -11,7 +11,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Creates a scanner that finds the end of one array element after the other. An element may arrive in several chunks. */
+/** Creates a scanner that finds the end of each array element. An element may be spread over several chunks. */
 export function createElementScanner(arrayName: string) {
   let earlierParts: Buffer[] = [];
   let earlierBytes = 0;
@@ -21,10 +21,10 @@ export function createElementScanner(arrayName: string) {
   let skipsNextByte = false;
 
   /**
-   * Returns the offset after the element, which begins or continues at `from`. Returns null if it continues in the next
-   * chunk; this part of it is kept then.
+   * Returns the offset after the element that begins or continues at `from`. If the element continues in the next chunk,
+   * keeps the part in this one and returns null.
    */
-  function findEnd(chunk: Buffer, from: number): number | null {
+  function findElementEnd(chunk: Buffer, from: number): number | null {
     // Four fifths of all bytes pass this loop, so it works on local copies.
     const { length } = chunk;
     let at = skipsNextByte ? from + 1 : from;
@@ -54,20 +54,20 @@ export function createElementScanner(arrayName: string) {
     depth = currentDepth;
     inString = isInString;
     skipsNextByte = at > length;
-    keepPart(chunk.subarray(from));
+    keepElementPart(chunk.subarray(from));
     return null;
   }
 
-  /** Keeps a part of an element that continues in the next chunk. Throws if the element is too large. */
-  function keepPart(part: Buffer): void {
+  /** Keeps the part of an element that continues in the next chunk. Throws if the element is too large. */
+  function keepElementPart(part: Buffer): void {
     earlierBytes += part.length;
     if (earlierBytes > MAX_ELEMENT_BYTES)
       throw new RegistryError('too_large', `${arrayName}: one element is too large`);
     earlierParts.push(part);
   }
 
-  /** Returns the text of the element whose last part is this one. */
-  function takeText(lastPart: Buffer): string {
+  /** Returns the text of the element that ends with this part, including the parts that were kept. */
+  function takeElementText(lastPart: Buffer): string {
     if (earlierBytes === 0) return decodeUtf8(lastPart, arrayName);
     const element = Buffer.concat([...earlierParts, lastPart]);
     earlierParts = [];
@@ -75,5 +75,5 @@ export function createElementScanner(arrayName: string) {
     return decodeUtf8(element, arrayName);
   }
 
-  return { findEnd, takeText };
+  return { findEnd: findElementEnd, takeText: takeElementText };
 }

@@ -16,11 +16,13 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** The members of a response. The array that was searched for is left out or empty. */
 type Envelope = Readonly<Record<string, unknown>>;
 
 /**
- * Creates a scanner that searches the envelope of an answer for the array of this name, and keeps the envelope's bytes. It only searches for brackets
- * and names; the envelope is checked when it is parsed. With `allowBareArray` the whole answer may also be just the array.
+ * Creates a scanner that searches a response for the array with this name, and keeps all bytes outside the array (the
+ * envelope). It only looks for brackets and names; the envelope is checked when it is parsed. With `allowBareArray` the
+ * whole response may also be just the array.
  */
 export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean) {
   const quotedArrayName = `"${arrayName}"`;
@@ -37,22 +39,22 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   let isBareArray = false;
   let hasArray = false;
 
-  /** Returns the offset after the bracket that opens the array; null if it is not in the rest of this chunk. */
+  /** Returns the offset after the array's opening bracket; null if the rest of this chunk does not have it. */
   function findArray(chunk: Buffer, from: number): number | null {
     for (let at = from; at < chunk.length; at += 1) {
       const opensArray = scanByte(chunk[at] ?? 0);
       if (!opensArray) continue;
       if (hasArray) throw createBadAnswerError(arrayName, 'one list', 'a second one');
       hasArray = true;
-      keepPart(chunk.subarray(from, at + 1));
+      keepEnvelopePart(chunk.subarray(from, at + 1));
       partsBeforeArray = parts.length;
       return at + 1;
     }
-    keepPart(chunk.subarray(from));
+    keepEnvelopePart(chunk.subarray(from));
     return null;
   }
 
-  /** Updates the state by one byte and returns whether it opens the array. */
+  /** Updates the state by one byte and returns whether the byte opens the array. */
   function scanByte(byte: number): boolean {
     if (inString) scanStringByte(byte);
     else if (byte === QUOTE) {
@@ -62,13 +64,13 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
       depth += 1;
       if (depth > MAX_DEPTH)
         throw createBadAnswerError(arrayName, `no more than ${MAX_DEPTH} levels`, 'more');
-      return byte === OPEN_ARRAY && isWantedArray();
+      return byte === OPEN_ARRAY && isTargetArray();
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) depth -= 1;
     else if (byte === COLON && depth === 1) memberName = lastString;
     return false;
   }
 
-  /** Updates the state by one byte within a string. */
+  /** Updates the state by one byte inside a string. */
   function scanStringByte(byte: number): void {
     if (depth === 1 && lastString.length <= quotedArrayName.length) lastString += String.fromCharCode(byte);
     if (isEscaped) isEscaped = false;
@@ -76,14 +78,14 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     else if (byte === QUOTE) inString = false;
   }
 
-  /** Whether the array that was just opened is the wanted one. */
-  function isWantedArray(): boolean {
+  /** Whether the array that was just opened is the one to find. */
+  function isTargetArray(): boolean {
     if (allowBareArray && depth === 1 && !hasArray) isBareArray = true;
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
   /** Keeps a part of the envelope. Throws if the envelope is too large. */
-  function keepPart(part: Buffer): void {
+  function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)
       throw new RegistryError('too_large', `${arrayName}: too much around the list`);
@@ -91,8 +93,8 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     parts.push(Buffer.from(part));
   }
 
-  /** Parses what was sent before the array. Empty before the array has begun. */
-  function parseStart(): Envelope {
+  /** Parses the members before the array. Returns an empty object until the array has begun. */
+  function parseEnvelopeStart(): Envelope {
     if (partsBeforeArray === 0 || isBareArray) return {};
     const label = `the answer before ${arrayName}`;
     const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts.slice(0, partsBeforeArray)), label));
@@ -100,8 +102,11 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isObject(value) ? value : {};
   }
 
-  /** Parses the envelope of a complete answer, in which the array is empty. Throws if the answer has no array or is cut short. */
-  function parseWhole(): Envelope {
+  /**
+   * Parses the envelope of a complete response; the array in it is empty. Throws if the array is missing or the response
+   * is cut short.
+   */
+  function parseWholeEnvelope(): Envelope {
     const label = `the answer around ${arrayName}`;
     const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts), label));
     const value = parseCheckedJson(text, label);
@@ -113,14 +118,14 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return value;
   }
 
-  return { findArray, parseStart, parseWhole };
+  return { findArray, parseStart: parseEnvelopeStart, parseWhole: parseWholeEnvelope };
 }
 
 function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** Creates the error for an answer that is valid JSON without the list. It carries the beginning of the answer. */
+/** Creates the error for a response that is valid JSON but lacks the list. It carries the beginning of the response. */
 function createUnexpectedFormError(
   arrayName: string,
   form: UnexpectedAnswer['form'],

@@ -20,26 +20,33 @@ export interface SourceObject {
 /** Parses a JSON object; throws `bad_answer` if a field is malformed. */
 export type ObjectParser<T> = (object: SourceObject) => T;
 
-/** The names under which a field may be sent; the first one present counts. `a.b` is the member `b` of the member `a`. */
+/**
+ * The names under which a field may be sent; the first name that is present counts. `a.b` means the member `b` of the
+ * member `a`.
+ */
 export type FieldAliases = readonly [string, ...string[]];
 
-/** Creates a parser's error: `field: expected …, got …`. */
+/** Creates a `bad_answer` error with the message `field: expected …, got …`. */
 export function createBadAnswerError(field: string, expected: string, actual: string): RegistryError {
   return new RegistryError('bad_answer', `${field}: expected ${expected}, got ${actual}`);
 }
 
-/** Throws if a text is nested too deeply or has too many objects: parsed, it could take a hundred times its size in memory. */
+/**
+ * Throws if JSON text is nested too deeply or has too many objects, because parsing it could take a hundred times its
+ * size in memory.
+ */
 export function assertWithinLimits(text: string, label: string): void {
   const limit = findExceededLimit(text);
   if (limit !== null) throw createBadAnswerError(label, `no more than ${limit}`, 'more');
 }
 
+/** Parses JSON text after checking its depth and number of objects. */
 export function parseJson(text: string, label: string): unknown {
   assertWithinLimits(text, label);
   return parseCheckedJson(text, label);
 }
 
-/** Parses a text whose depth and number of objects were checked before. */
+/** Parses JSON text whose depth and number of objects the caller has checked. */
 export function parseCheckedJson(text: string, label: string): unknown {
   try {
     return JSON.parse(text);
@@ -48,36 +55,37 @@ export function parseCheckedJson(text: string, label: string): unknown {
   }
 }
 
-/** Describes a text without repeating it: it may be a token. */
+/** Describes a text for an error without quoting it, because it may be a token. */
 function describeText(text: string): string {
   if (text === '') return 'nothing';
   return text.startsWith('<') ? 'an HTML page' : `${text.length} characters that are not complete JSON`;
 }
 
-/** Decodes UTF-8 and throws for other bytes, which were damaged on their way: `toString` would replace them silently. */
+/** Decodes UTF-8. Throws for invalid bytes, which `toString` would silently replace. */
 export function decodeUtf8(bytes: Buffer, label: string): string {
   if (!isUtf8(bytes)) throw createBadAnswerError(label, 'UTF-8', 'bytes that are not');
   return bytes.toString('utf8');
 }
 
+/** Parses the text of a JSON object. Throws `bad_answer`, naming `label`, if the text is anything else. */
 export function parseObject(text: string, label: string): SourceObject {
   return toSourceObject(text, parseJson(text, label), label);
 }
 
-/** Combines the text of an object with its parsed value; throws if the value is no object. */
+/** Combines the text of a JSON object with its parsed value. Throws if the value is not an object. */
 export function toSourceObject(text: string, parsedValue: unknown, label: string): SourceObject {
   if (!isObject(parsedValue)) throw createBadAnswerError(label, 'an object', describeType(parsedValue));
   return { label, text, members: parsedValue };
 }
 
-/** Parses an object that may be wrapped in its own name, as in `{"retirement": {…}}`. */
+/** Parses a JSON object that may be wrapped in an object with its name, as in `{"retirement": {…}}`. */
 export function parseWrappedObject(text: string, name: string): SourceObject {
   const object = parseObject(text, name);
   const inner = object.members['id'] === undefined ? getObjectField(object, name) : null;
   return inner ?? object;
 }
 
-/** Returns a field that is an object, with its own text; null if there is none. */
+/** Returns a field that is an object, together with its text; null if the field is not an object. */
 export function getObjectField(object: SourceObject, name: string): SourceObject | null {
   const value = object.members[name];
   if (!isObject(value)) return null;
@@ -85,7 +93,10 @@ export function getObjectField(object: SourceObject, name: string): SourceObject
   return { label: `${object.label}.${name}`, text, members: value };
 }
 
-/** Returns the members of a field that is an object. Faster than `getObjectField`, which also finds its text. */
+/**
+ * Returns the members of a field that is an object. This is faster than `getObjectField`, which also finds the field's
+ * text.
+ */
 export function getObjectMembers(
   object: SourceObject,
   name: string,
@@ -94,7 +105,7 @@ export function getObjectMembers(
   return isObject(value) ? value : null;
 }
 
-/** Returns the id under the first of these names that is present; throws if it is missing or no id. */
+/** Returns the id under the first of these names that is present. Throws if there is none or it is not an id. */
 export function getRequiredId(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isId(value))
@@ -102,13 +113,16 @@ export function getRequiredId(object: SourceObject, aliases: FieldAliases): stri
   return value;
 }
 
-/** Returns an id, or null if the field is absent, null or empty. Throws for anything else. */
+/** Returns an id; null if the field is absent, null or empty. Throws for anything else. */
 export function getOptionalId(object: SourceObject, aliases: FieldAliases): string | null {
-  const name = aliases.find(alias => !isAbsent(getField(object, alias)));
+  const name = aliases.find(alias => !isAbsentOrEmpty(getField(object, alias)));
   return name === undefined ? null : getRequiredId(object, [name]);
 }
 
-/** Returns printable text: an id that never becomes part of a path or a file name. Throws if it is missing or unprintable. */
+/**
+ * Returns an id that may be any printable text, because it is never used in a path or a file name. Throws if it is
+ * missing or unprintable.
+ */
 export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isPrintable(value))
@@ -120,16 +134,16 @@ export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases
   return value;
 }
 
-/** Returns printable text, or null if the field is absent, null or empty. Throws for anything else. */
+/** Returns printable text; null if the field is absent, null or empty. Throws for anything else. */
 export function getOptionalPrintable(object: SourceObject, name: string): string | null {
-  return isAbsent(object.members[name]) ? null : getRequiredPrintable(object, [name]);
+  return isAbsentOrEmpty(object.members[name]) ? null : getRequiredPrintable(object, [name]);
 }
 
-function isAbsent(value: unknown): boolean {
+function isAbsentOrEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Returns the first field of these names that is text or a number, as text; null if there is none. */
+/** Returns the first of these fields that is text or a number, as text; null if there is none. */
 export function getOptionalText(object: SourceObject, aliases: FieldAliases): string | null {
   for (const name of aliases) {
     const text = toText(getField(object, name));
@@ -138,14 +152,14 @@ export function getOptionalText(object: SourceObject, aliases: FieldAliases): st
   return null;
 }
 
-/** Returns a field by its name, or by `outer.inner` a field of a field. */
+/** Returns a field by its name. A name such as `outer.inner` means the member `inner` of the member `outer`. */
 function getField(object: SourceObject, name: string): unknown {
   const point = name.indexOf('.');
   if (point < 0) return object.members[name];
   return getObjectMembers(object, name.slice(0, point))?.[name.slice(point + 1)];
 }
 
-/** Returns text as it is and a number as its digits; null for anything else. */
+/** Returns text unchanged and a number as its digits; null for anything else. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' ? String(value) : null;
@@ -157,8 +171,8 @@ export function getBoolean(object: SourceObject, name: string): boolean | null {
 }
 
 /**
- * Returns a time in ISO 8601, UTC, to the millisecond; null if the field is no time.
- * A time without a zone is taken as UTC, whatever the machine's own zone is, and a date as its midnight.
+ * Returns a time as ISO 8601 in UTC, to the millisecond; null if the field is not a time. A time without a zone is read
+ * as UTC, and a date without a time as midnight UTC.
  */
 export function getInstant(object: SourceObject, name: string): string | null {
   const value = object.members[name];
@@ -172,7 +186,10 @@ const NORMAL_INSTANT =
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?:(Z)|([+-]\d\d):?(\d\d)?)?)?$/i;
 
-/** Rebuilds the text from its parts before parsing it: `Date.parse` alone accepts almost any text. */
+/**
+ * Converts an ISO 8601 time to UTC, to the millisecond; null if it is malformed. `Date.parse` alone would accept almost
+ * any text, so the text is taken apart first.
+ */
 function normalizeInstant(value: string): string | null {
   if (NORMAL_INSTANT.test(value)) return value;
   const [, date = '', time = '00:00', , zoneHours, zoneMinutes = '00'] = INSTANT.exec(value) ?? [];
@@ -189,7 +206,7 @@ function isCalendarDate(date: string): boolean {
   return !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(date);
 }
 
-/** Returns a short hash of an object's text, which serves as an id where the registry sends none. */
+/** Returns a short hash of an object's text. It serves as the id of an object that the registry sends without one. */
 export function hashObjectText(objectText: string): string {
   return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
 }
@@ -199,7 +216,7 @@ function describeType(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Returns the first field of these names that is neither absent nor null, else the field of the first name. */
+/** Returns the first of these fields that is neither absent nor null; otherwise the field with the first name. */
 function getFirstPresent(object: SourceObject, aliases: FieldAliases): unknown {
   for (const name of aliases) {
     const value = getField(object, name) ?? null;

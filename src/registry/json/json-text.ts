@@ -3,8 +3,8 @@ const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
 /**
- * Returns the text of one member of a JSON object with every digit, or null if there is none.
- * The text must have been accepted by `JSON.parse` before: only the ends of values are searched, nothing is checked.
+ * Returns the text of one member of a JSON object with all its digits; null if there is no such member. `JSON.parse`
+ * must have accepted the text before: this function only searches for the ends of values and checks nothing.
  */
 export function findMemberText(objectText: string, memberName: string): string | null {
   let at = skipSpace(objectText, objectText.indexOf('{') + 1);
@@ -77,18 +77,21 @@ export const MAX_DEPTH = 64;
 /** Ten for each row of the longest page. 2 MB of nothing but empty objects would take 100 MB of memory. */
 const MAX_OBJECTS = 100_000;
 
-/** Describes the limit of nesting or of objects that a text exceeds; null if it exceeds none. Call it before parsing. */
+/** Describes the limit of depth or of objects that JSON text exceeds; null if it exceeds neither. Call it before parsing. */
 export function findExceededLimit(text: string): string | null {
   const mayExceed = hasMoreBracketsThan(text, MAX_DEPTH);
   return mayExceed ? measureNesting(text) : null;
 }
 
-/** Whether a text may hold too many objects. Brackets within strings count too, which makes it much faster than an exact count. */
+/**
+ * Whether JSON text may have too many objects. It also counts brackets in strings, which makes it much faster than an
+ * exact count.
+ */
 export function mayHaveTooManyObjects(text: string): boolean {
   return hasMoreBracketsThan(text, MAX_OBJECTS);
 }
 
-/** Whether a text has more opening brackets than this, counting those within strings. */
+/** Whether a text has more opening brackets than the limit, including those in strings. */
 function hasMoreBracketsThan(text: string, limit: number): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -100,7 +103,7 @@ function hasMoreBracketsThan(text: string, limit: number): boolean {
   return false;
 }
 
-/** Walks a text and describes the first limit of depth or of objects that it exceeds; null if none. */
+/** Returns a description of the first limit of depth or of objects that JSON text exceeds; null if it exceeds neither. */
 function measureNesting(text: string): string | null {
   let depth = 0;
   let objects = 0;

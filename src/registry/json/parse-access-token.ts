@@ -2,7 +2,10 @@ import { type AccessToken, isCredential } from '../http/credential.js';
 import { createBadAnswerError, getInstant, getOptionalId, parseObject } from './json-object.js';
 import { parsePermissions } from './permissions.js';
 
-/** Parses the answer that carries a new access token. The error never quotes a malformed token, which may work after all. */
+/**
+ * Parses the response with a new access token. Its errors never quote a malformed token, because the token may still be
+ * valid.
+ */
 export function parseAccessToken<T extends string>(body: string): AccessToken<T> {
   const object = parseObject(body, 'token');
   const { token } = object.members;

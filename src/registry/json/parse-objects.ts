@@ -41,6 +41,7 @@ import {
 import { RegistryError } from '../errors.js';
 import { parsePermissions } from './permissions.js';
 
+/** Reads one field of a JSON object. */
 type FieldParser<T> = (object: SourceObject) => T;
 
 /** For each field type, creates the parser of a field with these names. */
@@ -86,13 +87,13 @@ const FIELD_PARSERS: { readonly [T in FieldType]: (aliases: FieldAliases) => Fie
     },
 };
 
-/** The type of a field and all names under which it may be sent. */
+/** The type of a field, and all names under which it may be sent. */
 interface FieldSource {
   readonly type: FieldType;
   readonly aliases: FieldAliases;
 }
 
-/** Resolves a field of a model: without names of its own it is sent under the name of the field. */
+/** Returns the type and the names of a field in a model. A field without names is sent under its own name. */
 function resolveField(fieldName: string, definition: ObjectModel[string]): FieldSource {
   if (typeof definition === 'string') return { type: definition, aliases: [fieldName] };
   const [type, firstAlias = fieldName, ...otherAliases] = definition;
@@ -100,8 +101,8 @@ function resolveField(fieldName: string, definition: ObjectModel[string]): Field
 }
 
 /**
- * Creates a function that returns only the key fields of an object, or null if one of them is unreadable.
- * The result is also null if the registry sends no id: the hash of an unreadable object is not the hash by which it was stored.
+ * Creates a function that returns the key fields of an object; null if one of them is unreadable. It also returns null
+ * if the id would have to be a hash, because the object may have been stored under another one.
  */
 export function createKeyParser(
   model: ObjectModel,
@@ -169,7 +170,7 @@ function isBlank(text: string | null): boolean {
   return text === null || text.trim() === '';
 }
 
-/** Returns an id, or null for anything else: in some fields the registry has been seen to send other values too. */
+/** Returns the value if it is an id; otherwise null. In some fields the registry is known to send other values too. */
 function nullUnlessId(value: unknown): string | null {
   return isId(value) ? value : null;
 }
@@ -179,7 +180,10 @@ const PROJECT_NAME: FieldAliases = ['fullName', 'name'];
 const FLAT_PROJECT_ID: FieldAliases = ['projectId'];
 const FLAT_PROJECT_NAME: FieldAliases = ['projectName'];
 
-/** Parses the project of an object: an object of its own, or the flat fields `projectId` and `projectName`. */
+/**
+ * Parses the project of an object. It is sent either as the object `project`, or as the flat fields `projectId` and
+ * `projectName`.
+ */
 function parseProjectReference(object: SourceObject): ProjectReference | null {
   const project = getObjectMembers(object, 'project');
   if (project === null) {

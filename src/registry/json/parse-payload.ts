@@ -2,7 +2,7 @@ import type { CreditTransaction, Installation, User } from '../model.js';
 import { parseInstallation, parseTransaction, parseUser } from './parse-objects.js';
 import { getObjectField, getOptionalText, parseObject } from './json-object.js';
 
-/** The signed content of a webhook. It is only a hint that something changed: the state is read from the registry. */
+/** The signed content of a webhook. It only hints that something changed; the current state is read from the registry. */
 export interface Payload {
   /** The event's name, kept even if it is unknown here; null if there is none. */
   readonly event: string | null;

@@ -11,20 +11,22 @@ const LEVEL_BY_WORD: Readonly<Record<string, PermissionLevel>> = {
   READ_WRITE: 'WRITE',
 };
 
+/** One permission and the level at which it is granted. */
 interface Grant {
   readonly name: string;
   readonly level: string;
 }
 
 /**
- * Returns the highest granted level of each permission; null if the object grants none in a usable form. `permissions` may be
- * an object of names and levels, a list of `name:level`, or a list of objects.
+ * Returns the highest granted level of each permission; null if the object grants none in a known form. `permissions`
+ * may be an object of names and levels, a list of `name:level`, or a list of objects.
  */
 export function parsePermissions({ members }: SourceObject): Permissions | null {
   const highestLevels = new Map<string, string>();
   for (const grant of parseGrants(members['permissions'])) {
     const level = LEVEL_BY_WORD[grant.level.toUpperCase()] ?? grant.level;
-    if (rankLevel(level) >= rankLevel(highestLevels.get(grant.name))) highestLevels.set(grant.name, level);
+    if (getLevelRank(level) >= getLevelRank(highestLevels.get(grant.name)))
+      highestLevels.set(grant.name, level);
   }
   return highestLevels.size === 0 ? null : Object.fromEntries(highestLevels);
 }
@@ -60,7 +62,7 @@ function parseListedGrant(value: unknown): Grant[] {
   return level === null ? parseListedGrant(name) : [{ name, level }];
 }
 
-/** Returns a rank that rises with the level; -1 for none and for levels that we do not know. */
-function rankLevel(level: string | undefined): number {
+/** Returns the rank of a level, which rises with its rights; -1 for an unknown level and for none. */
+function getLevelRank(level: string | undefined): number {
   return PERMISSION_LEVELS.findIndex(knownLevel => knownLevel === level);
 }

@@ -13,19 +13,20 @@ const SLICE_BYTES = 64 * 1024;
 /** After this many bytes the event loop gets a turn: a body that is already buffered would block it. */
 const BYTES_PER_TURN = 256 * 1024;
 
+/** A list that the registry sends in one long response, and how to request and parse it. */
 export interface BatchedList<T> {
   readonly http: HttpClient;
   readonly request: HttpRequest;
-  /** The name of the array in the answer. */
+  /** The name of the array in the response. */
   readonly key: string;
   readonly parse: ObjectParser<T>;
-  /** If the answer names an organization, it must be this one. */
+  /** If the response names an organization, it must be this one. */
   readonly organizationId: string;
 }
 
 /**
- * Reads a list that is sent in one long answer, in batches as it arrives, so that memory does not grow with its length.
- * The list is complete only if the iteration ends without an error.
+ * Reads a list that is sent in one long response and yields its rows in batches as they arrive, so that memory use does
+ * not grow with the list. The list is complete only if the iteration ends without an error.
  */
 export async function* readBatches<T>(
   { http, request, key, parse, organizationId }: BatchedList<T>,

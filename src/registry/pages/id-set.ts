@@ -1,9 +1,9 @@
 export type IdSet = ReturnType<typeof createIdSet>;
 
 /**
- * Creates a set of ids that stores only a 32-bit hash of each in an open-addressed table: four to eight bytes an id, where a `Set`
- * takes a hundred. Two ids may share a hash (for a new id among a million, once in 4,000 times), so use it only where
- * many ids must agree before anything depends on it.
+ * Creates a set of ids that stores only a 32-bit hash of each. It takes four to eight bytes per id, where a `Set` takes
+ * a hundred. Two ids may have the same hash (for a new id among a million, once in 4,000 times), so use it only where a
+ * decision needs many ids to agree.
  */
 export function createIdSet() {
   let table = new Uint32Array(1024);
@@ -40,7 +40,7 @@ function insertHash(table: Uint32Array, idHash: number): boolean {
   return true;
 }
 
-/** Returns a 32-bit hash of an id, never 0: FNV-1a with a final mix of its bits. */
+/** Returns a 32-bit hash of an id that is never 0: FNV-1a with a final mix of the bits. */
 export function hashId(id: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);

@@ -5,8 +5,8 @@ const MIN_PAGE_SIZE = 10;
 const MENTIONS_PAGE_SIZE = /limit|page.?size|per.?page/i;
 
 /**
- * Returns the page size to try after an error: the one that the registry's message names, else half of the refused one.
- * Rethrows the error if it is not about the size of a page, or if the page is already as small as it may be.
+ * Returns the page size to try after an error: the size that the registry's message names, otherwise half of the refused
+ * one. Rethrows the error if it is not about the page size, or if the page cannot be smaller.
  */
 export function chooseSmallerPageSize(error: unknown, refusedSize: number): number {
   if (!(error instanceof RegistryError) || !mayConcernPageSize(error)) throw error;
@@ -20,7 +20,7 @@ function mayConcernPageSize({ code, status }: RegistryError): boolean {
   return code === 'too_large' || status === 400 || status === 422;
 }
 
-/** Returns the largest number in a message about page sizes that is below the refused size; null if there is none. */
+/** Returns the largest number below the refused size in a message about page sizes; null if there is none. */
 function findNamedSize(message: string, refusedSize: number): number | null {
   if (!MENTIONS_PAGE_SIZE.test(message)) return null;
   const numbers = (message.match(/\d{1,6}/g) ?? []).map(Number);

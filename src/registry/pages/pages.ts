@@ -27,19 +27,20 @@ import { createIdSet, hashId, type IdSet } from './id-set.js';
 const MAX_PAGES = 100_000;
 const DEFAULT_READ_AHEAD = 4;
 
+/** A list that the registry sends in pages, and how to request and parse it. */
 export interface PagedList<T> {
   readonly http: HttpClient;
   readonly request: HttpRequest;
-  /** The name of the array in the answer. */
+  /** The name of the array in the response. */
   readonly key: string;
   readonly parse: ObjectParser<T>;
   /** The names under which a row may have its id. Default: `id`. */
   readonly idNames?: readonly string[];
-  /** If an answer names an organization, it must be this one. */
+  /** If a response names an organization, it must be this one. */
   readonly organizationId?: string;
 }
 
-/** A page as it was answered, before its place in the list is known. */
+/** A page as received, before its position in the list is known. */
 interface RawPage<T>
   extends Pick<
     ListPage<T>,
@@ -51,7 +52,7 @@ interface RawPage<T>
   readonly pagination: Pagination;
 }
 
-/** What was read of a list so far. It stays valid when the size of the pages changes. */
+/** What has been read of a list so far. It stays valid when the page size changes. */
 interface ListProgress {
   readonly seenIds: IdSet;
   readonly seenKnownPages: Set<string>;
@@ -59,16 +60,19 @@ interface ListProgress {
   pages: number;
 }
 
-/** Options with all defaults filled in. */
+/** The options of a list, with all defaults filled in. */
 type PageOptions = ListOptions & { readonly limit: number; readonly readAhead: number };
 
-/** Yields the pages of a list in order. If the registry refuses pages of this size, smaller ones are read from the same place on. */
+/**
+ * Yields the pages of a list in order. If the registry refuses the page size, continues with smaller pages from the same
+ * row.
+ */
 export async function* readPages<T>(
   list: PagedList<T>,
   options: ListOptions = {},
 ): AsyncGenerator<ListPage<T>> {
-  let limit = checkPositiveInteger('limit', options.limit ?? DEFAULT_PAGE_SIZE);
-  const readAhead = checkPositiveInteger('readAhead', options.readAhead ?? DEFAULT_READ_AHEAD);
+  let limit = requirePositiveInteger('limit', options.limit ?? DEFAULT_PAGE_SIZE);
+  const readAhead = requirePositiveInteger('readAhead', options.readAhead ?? DEFAULT_READ_AHEAD);
   const progress = { seenIds: createIdSet(), seenKnownPages: new Set<string>(), rows: 0, pages: 0 };
   for (;;) {
     try {
@@ -80,14 +84,14 @@ export async function* readPages<T>(
   }
 }
 
-/** Yields the pages from the first row that was not read yet. The first page may repeat some rows that were. */
+/** Yields the pages from the first unread row on. The first page may repeat rows that were already read. */
 async function* readRemainingPages<T>(
   list: PagedList<T>,
   options: PageOptions,
   progress: ListProgress,
 ): AsyncGenerator<ListPage<T>> {
   const { limit } = options;
-  const abort = createLinkedAbort(options.signal);
+  const abort = createLinkedAbortSignal(options.signal);
   const firstPage = Math.floor(progress.rows / limit);
   const readAhead = createReadAhead(options.readAhead, firstPage, pageNumber =>
     readPage(list, pageNumber, { ...options, signal: abort.signal }),
@@ -96,8 +100,11 @@ async function* readRemainingPages<T>(
   let maxPages = MAX_PAGES;
   let pageSize = 1;
 
-  /** Whether a short page without a statement is the whole list: the page after it is then missing, empty or the same. */
-  async function isWholeList(page: RawPage<T>, pageNumber: number): Promise<boolean> {
+  /**
+   * Whether a short page ends the list although the response does not say so. It does if the next page is missing, empty
+   * or identical.
+   */
+  async function isLastShortPage(page: RawPage<T>, pageNumber: number): Promise<boolean> {
     readAhead.raiseLimit(Math.min(pageNumber + 2, maxPages));
     const nextPage = await readAhead.peekNext();
     return nextPage === undefined || nextPage.rows === 0 || nextPage.digest === page.digest;
@@ -110,7 +117,7 @@ async function* readRemainingPages<T>(
       if (page === undefined) return;
       const { pagination, ids: _, unreadable, ...answer } = page;
       const next = predictNextPage(pagination, pageNumber, page.rows, limit);
-      const isListEnd = next === 'unknown' ? await isWholeList(page, pageNumber) : next === 'end';
+      const isListEnd = next === 'unknown' ? await isLastShortPage(page, pageNumber) : next === 'end';
       if (pageNumber === firstPage) {
         pageSize = Math.max(page.rows, 1);
         const pageCounts = estimatePageCounts(pagination, pageSize);
@@ -118,7 +125,7 @@ async function* readRemainingPages<T>(
         if (!isListEnd) expectedPages = pageCounts.expected;
       }
       const newRows = countNewRows(page, progress);
-      const end = decideEnd({
+      const end = decideListEnd({
         isListEnd,
         isRepeated: page.rows > 0 && newRows === 0,
         isPastLimit: pageNumber + 1 >= maxPages,
@@ -138,8 +145,8 @@ async function* readRemainingPages<T>(
 }
 
 /**
- * Estimates the number of pages from the first one. Up to `expected` pages are read ahead, and never more than `max`: two
- * more than there can be, in case rows are added meanwhile.
+ * Estimates the number of pages from the first one. `expected` pages are read ahead. Reading stops after `max` pages:
+ * two more than the list should have, in case rows are added meanwhile.
  */
 function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) {
   const pagesOfTotal = total === null ? null : Math.ceil(total / pageSize);
@@ -149,7 +156,7 @@ function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) 
   };
 }
 
-/** Counts the rows of a page that were not read before, and remembers them. A known page counts as a whole. */
+/** Counts the rows of a page that were not read before, and records them as read. A known page counts as a whole. */
 function countNewRows(page: RawPage<unknown>, { seenIds, seenKnownPages }: ListProgress): number {
   if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
   const isRepeated = seenKnownPages.has(page.digest);
@@ -157,20 +164,21 @@ function countNewRows(page: RawPage<unknown>, { seenIds, seenKnownPages }: ListP
   return isRepeated ? 0 : page.rows;
 }
 
+/** What suggests that a page is the last one of its list. */
 interface EndSigns {
   readonly isListEnd: boolean;
   readonly isRepeated: boolean;
   readonly isPastLimit: boolean;
 }
 
-/** Returns why the list ends with this page; null if it goes on. */
-function decideEnd({ isListEnd, isRepeated, isPastLimit }: EndSigns): ListPage<unknown>['end'] {
+/** Returns why the list ends with this page; null if it continues. */
+function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndSigns): ListPage<unknown>['end'] {
   if (isRepeated) return 'repeated';
   if (isListEnd) return 'complete';
   return isPastLimit ? 'endless' : null;
 }
 
-/** Requests one page and parses its rows, except those that are known. */
+/** Requests one page and parses the rows that an earlier read has not seen. */
 async function readPage<T>(
   list: PagedList<T>,
   pageNumber: number,
@@ -180,7 +188,7 @@ async function readPage<T>(
   const query = { ...request.query, limit: String(limit), page: String(pageNumber) };
   const { body } = await http.send({ ...request, query, signal, onCall });
   const arrivedAt = http.localNow();
-  const knownPage = knownRows === undefined ? null : matchKnownPage(body, key, knownRows.rowsOf);
+  const knownPage = knownRows === undefined ? null : matchKnownPage(body, key, knownRows.getRowCount);
   const page = knownPage ?? parsePage(body, key);
   const ownerId = organizationId === undefined ? null : checkListOwner(page.envelope, organizationId);
   onOwner?.(ownerId);
@@ -198,19 +206,19 @@ async function readPage<T>(
   return { ...answer, ...parsedRows, rows: page.rows.length, isKnown: false };
 }
 
-interface RowOptions {
+interface RowParsingOptions {
   readonly hasGroup: (groupDigest: string) => boolean;
-  /** Whether unreadable rows are left out and returned. Else the first one throws. */
+  /** Whether unreadable rows are collected and returned. Otherwise the first one throws. */
   readonly reportsUnreadable: boolean;
 }
 
-/** Groups the rows of a page and parses those of the unknown groups. */
+/** Groups the rows of a page, and parses the rows of the groups that an earlier read has not seen. */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PagedList<T>,
   rows: readonly PageRow[],
-  { hasGroup, reportsUnreadable }: RowOptions,
+  { hasGroup, reportsUnreadable }: RowParsingOptions,
 ): Pick<RawPage<T>, 'ids' | 'items' | 'unreadable' | 'known' | 'unknown'> {
-  const ids = rows.map(({ value }) => findId(value, idNames));
+  const ids = rows.map(({ value }) => findRowId(value, idNames));
   const groups = [...groupRows(rows, ids)];
   const known = groups.filter(({ digest }) => hasGroup(digest));
   const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
@@ -229,7 +237,10 @@ function parseNewRows<T>(
 /** Rows of a group, on average. */
 const GROUP_ROWS = 8;
 
-/** Yields the groups of a page. A group ends after a row whose id has a certain hash, wherever the row is. */
+/**
+ * Splits the rows of a page into groups. A group ends after a row whose id has a certain hash, wherever the row is on
+ * the page.
+ */
 function* groupRows(
   rows: readonly PageRow[],
   ids: readonly string[],
@@ -246,8 +257,11 @@ function* groupRows(
   }
 }
 
-/** Returns the first text under one of these names, or an empty text. Whether it is a valid id is checked when the row is parsed. */
-function findId(value: unknown, idNames: readonly string[]): string {
+/**
+ * Returns the first text under one of these names; empty if there is none. The id is validated later, when the row is
+ * parsed.
+ */
+function findRowId(value: unknown, idNames: readonly string[]): string {
   if (!isObject(value)) return '';
   for (const name of idNames) {
     const id = value[name];
@@ -256,14 +270,17 @@ function findId(value: unknown, idNames: readonly string[]): string {
   return '';
 }
 
-/** Returns the value of an option; throws `bad_request` unless it is a whole number above 0. */
-function checkPositiveInteger(optionName: string, value: number): number {
+/** Returns the value of an option. Throws `bad_request` unless it is a whole number above 0. */
+function requirePositiveInteger(optionName: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new RegistryError('bad_request', `${optionName}: expected a whole number above 0, got ${value}`);
 }
 
-/** Creates a signal that is aborted by `abort` or by the caller's signal, and whose listener is removed by `abort`. */
-function createLinkedAbort(callerSignal: AbortSignal | undefined) {
+/**
+ * Creates an abort signal that also follows the caller's signal. Its `abort` aborts it and stops listening to the
+ * caller's signal.
+ */
+function createLinkedAbortSignal(callerSignal: AbortSignal | undefined) {
   const controller = new AbortController();
   const forwardAbort = () => controller.abort(callerSignal?.reason);
   if (callerSignal?.aborted === true) forwardAbort();

@@ -1,16 +1,16 @@
 import { isObject } from '../model.js';
 
-/** What an answer states about the whole list; null for what it does not state. */
+/** What a response states about the whole list. A field is null if the response does not state it. */
 export interface Pagination {
   readonly total: number | null;
   readonly pageCount: number | null;
-  /** `'none'` if the answer states that there is no next page. */
+  /** `'none'` if the response states that there is no next page. */
   readonly nextPage: number | 'none' | null;
 }
 
 const NO_PAGINATION: Pagination = { total: null, pageCount: null, nextPage: null };
 
-/** Returns what the envelope of a page states about the list. Malformed statements count as none. */
+/** Reads what the envelope of a page states about the whole list. Malformed values count as absent. */
 export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagination {
   const pagination = envelope['pagination'];
   if (!isObject(pagination)) return NO_PAGINATION;
@@ -27,9 +27,10 @@ function toCount(value: unknown): number | null {
 }
 
 /**
- * Decides whether another page follows. How lists end is not documented, so every statement of the answer counts. Without
- * one, a full page has a next one, and a page with more rows than requested is the whole list. A short page is `unknown`:
- * it may be the last one, or the registry may limit the size of its pages.
+ * Decides whether another page follows. The registry does not document how its lists end, so everything that the
+ * response states counts. If it states nothing: after a full page another page follows, and a page with more rows than
+ * requested is the whole list. A short page is `unknown`: it may be the last one, or the registry may limit its page
+ * size.
  */
 export function predictNextPage(
   { nextPage, pageCount }: Pagination,

@@ -7,9 +7,10 @@ import { assertWithinLimits, parseCheckedJson } from '../json/json-object.js';
 import { isObject } from '../model.js';
 import { mayHaveTooManyObjects } from '../json/json-text.js';
 
-/** The answer without the rows of its list, which is empty in it. */
+/** A response without the rows of its list: the list in it is empty. */
 type PageEnvelope = Readonly<Record<string, unknown>>;
 
+/** The rows of a page, and the response around them. */
 export interface ParsedPage {
   readonly rows: readonly PageRow[];
   /** SHA-256 (hex) of the text of the list. */
@@ -17,12 +18,13 @@ export interface ParsedPage {
   readonly envelope: PageEnvelope;
 }
 
+/** The text of a row as sent, and its parsed JSON value. */
 export interface PageRow {
   readonly text: string;
   readonly value: unknown;
 }
 
-/** A page whose list was recognized by its digest, so that its rows were not parsed. */
+/** A page whose list an earlier read has seen. It was recognized by its digest, and its rows were not parsed. */
 export interface KnownPageMatch extends Pick<ParsedPage, 'digest' | 'envelope'> {
   readonly rowCount: number;
 }
@@ -32,7 +34,7 @@ const MAX_ROWS = 10_000;
 /** The rows of a larger page are copied: a row that is part of the page's text would keep all of it in memory. */
 const MIN_BYTES_TO_COPY_ROWS = 256 * 1024;
 
-/** Splits a page into the texts of its rows, and parses each. */
+/** Splits a page into its rows and parses each as JSON. */
 export function parsePage(body: Buffer, key: string): ParsedPage {
   const page = splitByPattern(body, key) ?? splitByScanning(body, key);
   if (page.rows.length > MAX_ROWS)
@@ -41,20 +43,20 @@ export function parsePage(body: Buffer, key: string): ParsedPage {
 }
 
 /**
- * Recognizes a page by the digest of its list, from where the list begins to the last place where it may end. The rest of
- * the answer must be valid JSON with an empty list in its place. Returns null for any other page.
+ * Recognizes a page whose list an earlier read has seen, by the digest of the list's bytes. Returns null for any other
+ * page, and if the rest of the response is not valid JSON.
  */
 export function matchKnownPage(
   body: Buffer,
   key: string,
-  rowsOf: (pageDigest: string) => number | undefined,
+  getRowCount: (pageDigest: string) => number | undefined,
 ): KnownPageMatch | null {
   const listOpening = formatListOpening(key);
   const listStart = body.indexOf(listOpening) + listOpening.length;
   const listEnd = body.lastIndexOf('}]') + 1;
   if (listStart < listOpening.length || listEnd <= listStart) return null;
   const digest = hash('sha256', body.subarray(listStart, listEnd));
-  const rowCount = rowsOf(digest);
+  const rowCount = getRowCount(digest);
   const rest = Buffer.concat([body.subarray(0, listStart), body.subarray(listEnd)]);
   if (rowCount === undefined || rest.length > MAX_ENVELOPE_BYTES || !isUtf8(rest)) return null;
   const envelope = parseEnvelope(rest.toString('utf8'), key);
@@ -65,7 +67,7 @@ function formatListOpening(key: string): string {
   return `"${key}":[`;
 }
 
-/** Splits any page, byte by byte. */
+/** Splits a page by scanning every byte. This works for any page. */
 function splitByScanning(body: Buffer, key: string): ParsedPage {
   const splitter = createArraySplitter(key);
   const texts = splitter.push(body);
@@ -74,8 +76,9 @@ function splitByScanning(body: Buffer, key: string): ParsedPage {
 }
 
 /**
- * Splits a page wherever `},{` occurs, which is much faster than scanning. If each piece is a JSON object, the split is
- * right, because there is only one way to read the text. Otherwise, such as with `},{` in a string, it returns null.
+ * Splits a page wherever `},{` occurs, which is much faster than scanning. If every piece is a JSON object, the split is
+ * correct, because the text can be read in only one way. Otherwise, for example if a string contains `},{`, returns
+ * null.
  */
 function splitByPattern(body: Buffer, key: string): ParsedPage | null {
   if (!isUtf8(body)) return null;
@@ -84,7 +87,7 @@ function splitByPattern(body: Buffer, key: string): ParsedPage | null {
   const listOpening = formatListOpening(key);
   const listStart = text.indexOf(listOpening) + listOpening.length;
   if (listStart < listOpening.length) return null;
-  const pieces = splitList(text, listStart);
+  const pieces = splitListText(text, listStart);
   if (pieces === null) return null;
   const rows = parseRows(pieces.texts, body.length > MIN_BYTES_TO_COPY_ROWS);
   if (rows === null) return null;
@@ -101,8 +104,8 @@ interface ListPieces {
   readonly listEnd: number;
 }
 
-/** Splits the list that begins at an offset wherever `},{` occurs; null if it has no end. */
-function splitList(text: string, listStart: number): ListPieces | null {
+/** Splits the list that begins at an offset wherever `},{` occurs; null if the list does not end. */
+function splitListText(text: string, listStart: number): ListPieces | null {
   if (text.startsWith(']', listStart)) return { texts: [], listEnd: listStart };
   const texts: string[] = [];
   let at = listStart;
@@ -127,14 +130,14 @@ function parseRows(texts: readonly string[], copiesTexts: boolean): readonly Pag
   return rows;
 }
 
-/** Returns a text of its own: a slice of a text keeps the whole text in memory. */
+/** Copies a text. A slice would keep the whole original text in memory. */
 function copyText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }
 
 /**
- * Parses the envelope of a page; null if it might have another list of this name. That is so if the name occurs twice, or if
- * there is a backslash, with which a name can be written in another way.
+ * Parses the envelope of a page. Returns null if it may contain a second list of this name: if the name occurs twice, or
+ * if there is a backslash, which could hide an escaped name.
  */
 function parseEnvelope(text: string, key: string): PageEnvelope | null {
   const quotedKey = `"${key}"`;

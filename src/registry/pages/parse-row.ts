@@ -3,8 +3,8 @@ import type { SourceObject } from '../json/json-object.js';
 import type { UnreadableRow } from '../read-types.js';
 
 /**
- * Parses one row of a list into a list of one. An unreadable row is reported to `onUnreadable` and gives an empty list;
- * without `onUnreadable` it throws, which fails the whole read.
+ * Parses one row and returns it in a list of one. An unreadable row is reported to `onUnreadable`, and the returned list
+ * is empty. Without `onUnreadable` such a row throws, which fails the whole read.
  */
 export function parseRow<T>(
   object: SourceObject,

@@ -1,6 +1,6 @@
 /**
- * Creates a reader that requests pages before they are taken, from page `firstPage` on, at most `width` at once. Up to
- * twice as many may wait to be taken, so that one slow page does not hold up the others. No page is requested before
+ * Creates a reader that requests pages before they are taken: from `firstPage` on, at most `width` at a time. Up to
+ * twice as many may wait to be taken, so that one slow page does not delay the others. Requests no page until
  * `raiseLimit` allows it.
  */
 export function createReadAhead<T>(
@@ -13,7 +13,7 @@ export function createReadAhead<T>(
   let nextPage = firstPage;
   let inFlight = 0;
 
-  /** Requests the next pages, as many as may be in flight and may wait. */
+  /** Requests the next pages, as many as `width` and the limit allow. */
   function requestPages(): void {
     while (inFlight < width && requestedPages.length < width * 2 && nextPage < pageLimit) {
       const page = readPage(nextPage);
@@ -24,17 +24,19 @@ export function createReadAhead<T>(
     }
   }
 
+  /** Requests further pages when a page has arrived. */
   function onPageRead(): void {
     inFlight -= 1;
     requestPages();
   }
 
+  /** Stops requesting pages. */
   function close(): void {
     pageLimit = 0;
   }
 
   return {
-    /** Allows the pages below this number. A lower limit than before changes nothing. */
+    /** Allows the pages with numbers below the limit. A lower limit than before changes nothing. */
     raiseLimit(newLimit: number): void {
       pageLimit = Math.max(pageLimit, newLimit);
       requestPages();

@@ -14,6 +14,7 @@ import { parseRow } from './parse-row.js';
 
 const MAX_CERTIFICATE_BYTES = 50 * 1024 * 1024;
 
+/** The name of a kind of object and how to parse it. */
 export interface ObjectFormat<T> {
   /** The name in which the object may be wrapped. It also names the object in errors. */
   readonly name: string;
@@ -22,7 +23,7 @@ export interface ObjectFormat<T> {
   readonly id?: string;
 }
 
-/** Requests one object, which may be wrapped in its own name. Throws if it has another id than requested. */
+/** Requests one object, which may be wrapped in an object with its name. Throws if the response has another id than `id`. */
 export async function readObject<T extends { readonly id: string }>(
   http: HttpClient,
   request: HttpRequest,
@@ -30,25 +31,26 @@ export async function readObject<T extends { readonly id: string }>(
   options: ReadOptions = {},
 ): Promise<T> {
   const response = await http.send({ ...request, ...pickRequestOptions(options) });
-  const object = parseWrittenObject(response, { name, parse });
+  const object = parseResponseObject(response, { name, parse });
   if (id !== undefined && !isSameId(object.id, id))
     throw createBadAnswerError(name, 'the requested one', 'another');
   return object;
 }
 
-/** Parses the object in the answer to a read or a write. */
-export function parseWrittenObject<T>(response: HttpResponse, { name, parse }: ObjectFormat<T>): T {
+/** Parses the object in a response. It may be wrapped in an object with its name. */
+export function parseResponseObject<T>(response: HttpResponse, { name, parse }: ObjectFormat<T>): T {
   return parse(parseWrappedObject(decodeBody(response), name));
 }
 
+/** A list that the registry sends in one response, and how to parse it. */
 export interface ShortList<T> {
-  /** The name of the array in the answer. */
+  /** The name of the array in the response. */
   readonly key: string;
   readonly parse: ObjectParser<T>;
   readonly organizationId: string;
 }
 
-/** Requests a list that is always sent in one answer. */
+/** Requests a list that the registry always sends in one response. */
 export async function readShortList<T>(
   http: HttpClient,
   request: HttpRequest,
@@ -62,7 +64,10 @@ export async function readShortList<T>(
   return items;
 }
 
-/** Parses an answer that is an array, or an object with the array `key`. The envelope is the object without the rows. */
+/**
+ * Parses a response that is an array, or an object with the array `key`. The returned envelope is that object with an
+ * empty array.
+ */
 export function parseShortList<T>(
   response: HttpResponse,
   key: string,
@@ -78,7 +83,7 @@ export function parseShortList<T>(
   return { items, envelope };
 }
 
-/** Starts the download of a certificate. Throws if its end could not be recognized. */
+/** Starts the download of a certificate. Throws if the response is partial or does not state where it ends. */
 export async function openDownload(
   http: HttpClient,
   request: HttpRequest,
@@ -103,7 +108,7 @@ export async function openDownload(
   return { contentLength, fileName, body, cancel: () => response.cancel() };
 }
 
-/** Decodes a body as text, without a byte order mark and surrounding space. */
+/** Decodes a response body as text and removes a byte order mark and surrounding white space. */
 export function decodeBody(response: HttpResponse): string {
   return decodeUtf8(response.body, 'the answer')
     .replace(/^\uFEFF/, '')

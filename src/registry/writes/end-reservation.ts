@@ -5,19 +5,20 @@ import type { Reservation } from '../model.js';
 import { parseReservation } from '../json/parse-objects.js';
 import { writeOnce } from './write-once.js';
 import { isSameId } from '../list-owner.js';
-import { decodeBody, parseWrittenObject } from '../pages/single-response.js';
+import { decodeBody, parseResponseObject } from '../pages/single-response.js';
 import type { ReadOptions } from '../read-types.js';
 
+/** A request that ends a reservation, and how to check its result. */
 export interface ReservationEndRequest {
   readonly request: HttpRequest;
   readonly readReservation: () => Promise<Reservation>;
-  /** Whether a reservation looks as if this request had ended it. */
+  /** Whether the reservation is in the state that the request leads to. */
   readonly isEnded: (reservation: Reservation) => boolean;
 }
 
 /**
- * Finishes or cancels a reservation and returns it; null if the registry no longer shows it. The form of the answer is not
- * documented, so the reservation is read again unless the answer contains it.
+ * Finishes or cancels a reservation and returns it; null if the registry no longer shows it. The response format is not
+ * documented, so the reservation is read again unless the response contains it.
  */
 export function endReservation(
   http: HttpClient,
@@ -38,14 +39,15 @@ export function endReservation(
 }
 
 /**
- * Returns the reservation of an answer, or null if it contains none. Any JSON or an empty body means that the registry
- * accepted the request. Other bodies throw: an HTML page, for example, comes from something in between.
+ * Returns the reservation in a response; null if there is none. Any JSON or an empty body means that the registry
+ * accepted the request. Other bodies throw, because they come from something in between, such as a proxy that sends
+ * HTML.
  */
 function parseEndedReservation(response: HttpResponse, reservationId: string): Reservation | null {
   const text = decodeBody(response);
   if (text !== '') parseJson(text, 'reservation');
   try {
-    const reservation = parseWrittenObject(response, { name: 'reservation', parse: parseReservation });
+    const reservation = parseResponseObject(response, { name: 'reservation', parse: parseReservation });
     return isSameId(reservation.id, reservationId) ? reservation : null;
   } catch (error) {
     if (error instanceof RegistryError) return null;
@@ -53,7 +55,7 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
   }
 }
 
-/** Waits for a reservation that is being read; null if the registry has none of this id. */
+/** Awaits a reservation; null if the registry has none with this id. */
 async function nullIfNotFound(reading: Promise<Reservation>): Promise<Reservation | null> {
   try {
     return await reading;

@@ -5,20 +5,24 @@ import type { CreatedSinceCheck, LookUpResult } from './write-once.js';
 import type { ListPage } from '../read-types.js';
 import type { InventoryActionRequest, ReserveRequest } from './requests.js';
 
-/** Whether an object is the result of a lost write. */
+/** Whether an object is the result of a write whose response was lost. */
 export type WriteMatch = 'certain' | 'possible' | 'none';
 
-/** Decides whether an object is the result of a lost write, as far as its fields tell. */
+/** Decides from an object's fields whether it is the result of a write whose response was lost. */
 export type WriteMatcher<T> = (object: T, context: WriteContext) => WriteMatch;
 
+/** Who wrote, and when. */
 interface WriteContext {
-  /** The app that wrote. Null if it is unknown: then no object that names an app is certainly ours. */
+  /** The app that wrote. If it is null (unknown), no object that names an app is a certain match. */
   readonly appId: string | null;
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/** Creates a matcher for a lost reserve: same credit and amount, not older than the write, not of another app. */
-export function matchReservation(request: ReserveRequest): WriteMatcher<Reservation> {
+/**
+ * Creates a matcher for the reservation of a lost write: same credit and amount, not older than the write, and not of
+ * another app.
+ */
+export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
     if (!isSameMovement(reservation, request, isCreatedSinceWrite)) return 'none';
     if (areKnownToDiffer(reservation.reserverId, appId)) return 'none';
@@ -27,8 +31,11 @@ export function matchReservation(request: ReserveRequest): WriteMatcher<Reservat
   };
 }
 
-/** Creates a matcher for a lost inventory request. No known answer names the app, but where one does it must be ours. */
-export function matchInventoryRequest(
+/**
+ * Creates a matcher for the inventory request of a lost write. The registry is not known to send the app of a request;
+ * if it does, the app must match.
+ */
+export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,
 ): WriteMatcher<InventoryRequest> {
@@ -42,7 +49,10 @@ export function matchInventoryRequest(
   };
 }
 
-/** Collects the matching objects of a list. If it was not read to its end, another match may exist, so none is certain. */
+/**
+ * Collects the objects of a list that match. If the list was not read to its end, another match may exist, so no match
+ * is certain.
+ */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<ListPage<T>>,
   match: (object: T) => WriteMatch,
@@ -62,14 +72,15 @@ export async function findMatches<T extends { readonly id: string }>(
   return { candidates: [...candidates.values()], certain: isComplete ? certain : [] };
 }
 
-/** Returns the same key for writes of one credit and amount: their results cannot be told apart. */
-export function createDuplicateKey({ creditId, amount }: ReserveRequest): string {
+/** Returns a key that is equal for writes with the same credit and amount, because their results cannot be told apart. */
+export function getDuplicateKey({ creditId, amount }: ReserveRequest): string {
   return `${creditId} ${normalizeAmount(formatAmount(amount))}`;
 }
 
+/** The fields of an object by which a lost write is recognized. */
 type CreditMovement = Pick<Reservation, 'creditId' | 'amount' | 'createdAt'>;
 
-/** Whether an object has the credit and amount of the request and is not known to be older. */
+/** Whether an object has the credit and amount of the request and is not known to be older than the write. */
 function isSameMovement(
   { creditId, amount, createdAt }: CreditMovement,
   request: ReserveRequest,
@@ -80,12 +91,12 @@ function isSameMovement(
   return createdAt === null || isCreatedSinceWrite(createdAt);
 }
 
-/** Whether two values are both known and different. */
+/** Whether both values are known and different. */
 function areKnownToDiffer(actual: string | null | undefined, expected: string | null | undefined): boolean {
   return typeof actual === 'string' && typeof expected === 'string' && actual !== expected;
 }
 
-/** Returns the app that made a request, from the document: it is no documented field. Null if there is none. */
+/** Returns the app that made a request; null if it is not sent. Reads the document, because the field is not documented. */
 function findAppId({ document }: InventoryRequest): string | null {
   const { members } = parseObject(document, 'request');
   const app = members['app'];

@@ -2,17 +2,20 @@ import { type AmountInput, formatAmount } from '../json/amount.js';
 import { RegistryError } from '../errors.js';
 import { isId, isPrintable } from '../model.js';
 
+/** The details of a retirement, as its certificate shows them. */
 export interface RetirementData {
   readonly reason?: string | undefined;
   readonly beneficiaryName?: string | undefined;
   readonly comment?: string | undefined;
 }
 
+/** The credit to reserve, and how much of it. */
 export interface ReserveRequest {
   readonly creditId: string;
   readonly amount: AmountInput;
 }
 
+/** How to finish a reservation: who receives the credits, and the details if they are retired. */
 export interface FinishRequest {
   readonly receiverId?: string | undefined;
   readonly receiverAddress?: string | undefined;
@@ -20,6 +23,7 @@ export interface FinishRequest {
   readonly retirementData?: RetirementData | undefined;
 }
 
+/** Credits of the inventory to transfer or to retire, their receiver, and the details if they are retired. */
 export interface InventoryActionRequest {
   readonly creditId: string;
   readonly amount: AmountInput;
@@ -28,6 +32,7 @@ export interface InventoryActionRequest {
   readonly retirementData?: RetirementData | undefined;
 }
 
+/** A user to create, together with an organization of that user. */
 export interface CreateUserAndOrganizationRequest {
   readonly user: {
     readonly email: string;
@@ -82,7 +87,7 @@ export function formatUserAndOrganizationBody({
 /** The members of a JSON object, each already as JSON text. Undefined members are left out. */
 type SerializedMembers = Readonly<Record<string, string | undefined>>;
 
-/** Writes a JSON object from the texts of its members, because `JSON.stringify` would round an amount. */
+/** Formats a JSON object from the JSON texts of its members. `JSON.stringify` would round an amount. */
 function joinMembers(members: SerializedMembers): string {
   const memberTexts = Object.entries(members).flatMap(([name, json]) =>
     json === undefined ? [] : `"${name}":${json}`,
@@ -95,12 +100,16 @@ function serializeMembers(members: Readonly<Record<string, unknown>>): Serialize
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** Returns an id as JSON text. Throws `bad_request`, naming the field, for anything but an id or undefined. */
+/**
+ * Returns an id as JSON text; undefined if there is none. Throws `bad_request`, naming the field, if the value is not an
+ * id.
+ */
 function serializeId(fieldName: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${fieldName}: expected an id`);
 }
 
+/** Returns printable text as JSON text. Throws `bad_request`, naming the field, if the value is not printable. */
 function serializePrintable(fieldName: string, value: string): string {
   if (isPrintable(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${fieldName}: expected an id of printable text`);

@@ -2,18 +2,20 @@ import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.j
 import { RegistryError } from '../errors.js';
 import { pickRequestOptions, type ReadOptions } from '../read-types.js';
 
+/** A write, and how to look its result up if the response is lost. */
 export interface WriteRequest<T> {
   readonly request: HttpRequest;
-  /** Parses the answer of an accepted write. If it fails, the result of the write is looked up. */
+  /** Parses the response to an accepted write. If this fails, the result of the write is looked up. */
   readonly parseResponse: (response: HttpResponse) => T | Promise<T>;
-  /** Finds what the write may have done. Absent if a write leaves nothing by which it can be recognized. */
+  /** Finds the possible results of the write. Absent if the results of such writes cannot be recognized. */
   readonly lookUp?: (isCreatedSinceWrite: CreatedSinceCheck) => Promise<LookUpResult<T>>;
-  /** Identifies writes that a look-up cannot tell apart; they are sent one after the other. Default: the body. */
+  /** Equal for writes whose results cannot be told apart, which are therefore sent one after another. Default: the body. */
   readonly duplicateKey?: string;
-  /** Returns the id of a created object. A look-up then ignores the objects of our other writes. */
+  /** Returns the id of the created object. A look-up then ignores objects that our other writes created. */
   readonly getCreatedId?: (result: T) => string;
 }
 
+/** What a look-up found. */
 export interface LookUpResult<T> {
   /** Everything that the write may have created or changed. */
   readonly candidates: readonly T[];
@@ -21,15 +23,16 @@ export interface LookUpResult<T> {
   readonly certain: readonly T[];
 }
 
-/** Whether a time of the registry is not before the write was sent, by the registry's clock. Unknown times are not. */
+/** Whether an instant of the registry's clock is at or after the time when the write was sent. An unknown instant is not. */
 export type CreatedSinceCheck = (instant: string | null) => boolean;
 
 /** Waits before the look-ups. The lost write may still be on its way, so there are three. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
 /**
- * Sends a write exactly once and returns its result. If the answer is lost, the result is looked up: a single candidate
- * that is certainly ours is returned. Anything else throws `outcome_unknown`, because repeating the write could double it.
+ * Sends a write exactly once and returns its result. If the response is lost, looks the result up: a single candidate
+ * that is certainly ours is returned. Anything else throws `outcome_unknown`, because repeating the write could double
+ * it.
  */
 export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: WriteRequest<T>): Promise<T> {
   const request = { ...write.request, ...pickRequestOptions(options) };
@@ -42,15 +45,19 @@ export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: Writ
     const result =
       'result' in outcome
         ? outcome.result
-        : await findLostResult(http, observedWrite, sentAtMs, outcome.lossError);
+        : await findLostResult(http, observedWrite, sentAtMs, outcome.lostAnswerError);
     if (write.getCreatedId !== undefined) http.writeLog.recordCreated(write.getCreatedId(result));
     return result;
   });
 }
 
-type WriteOutcome<T> = { readonly result: T } | { readonly lossError: RegistryError };
+/** The result of a write, or the error that lost its response. */
+type WriteOutcome<T> = { readonly result: T } | { readonly lostAnswerError: RegistryError };
 
-/** Sends the write. Returns the error of a lost answer instead of throwing it; any other error means that nothing happened. */
+/**
+ * Sends the write. If the response is lost, returns the error instead of throwing it. A thrown error means that nothing
+ * was written.
+ */
 async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<WriteOutcome<T>> {
   let isAccepted = false;
   try {
@@ -59,12 +66,12 @@ async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<W
     return { result: await write.parseResponse(response) };
   } catch (error) {
     const isLost = error instanceof RegistryError && (isAccepted || error.mayHaveHappened);
-    if (isLost) return { lossError: error };
+    if (isLost) return { lostAnswerError: error };
     throw error;
   }
 }
 
-/** Looks up the result of a write whose answer was lost, several times. Throws `outcome_unknown` if it stays unclear. */
+/** Looks several times for the result of a write whose response was lost. Throws `outcome_unknown` if it stays unclear. */
 async function findLostResult<T>(
   http: HttpClient,
   write: WriteRequest<T>,
@@ -89,7 +96,7 @@ async function findLostResult<T>(
   throw createUnknownOutcomeError(write, candidates, lossError);
 }
 
-/** Creates the error of a write whose result stays unclear. It carries the candidates that were found. */
+/** Creates the `outcome_unknown` error. It carries the candidates that were found. */
 function createUnknownOutcomeError<T>(
   { request }: WriteRequest<T>,
   candidates: readonly T[],
@@ -110,7 +117,10 @@ function excludeOtherWrites<T>(
   return found.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
 }
 
-/** Compares by whole seconds, because both the Date header and the registry's times may be rounded down to the second. */
+/**
+ * Whether an instant is at or after the sending of a write. Compares whole seconds, because the Date header and the
+ * registry's times may be rounded down to the second.
+ */
 function isSinceWrite(instant: string | null, sentAtMs: number, http: HttpClient): boolean {
   if (instant === null) return false;
   const earliestMs = Math.floor((sentAtMs + (http.clockSkewMs() ?? 0)) / 1000) * 1000;

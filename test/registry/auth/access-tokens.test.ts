@@ -194,7 +194,7 @@ describe('when the permissions of an installation are reported', () => {
     const { registry, tokens } = createRegistry();
     registry.permissions = write;
     await getToken(tokens, 'a');
-    tokens.matchPermissions('a', { organization_warehouse: 'write', organization_info: 'View' });
+    tokens.setGrantedPermissions('a', { organization_warehouse: 'write', organization_info: 'View' });
     expect(await getToken(tokens, 'a')).toBe('token-1');
   });
 
@@ -202,10 +202,10 @@ describe('when the permissions of an installation are reported', () => {
     const { registry, tokens } = createRegistry();
     await getToken(tokens, 'a');
     registry.permissions = write;
-    tokens.matchPermissions('a', write);
+    tokens.setGrantedPermissions('a', write);
     expect(await getToken(tokens, 'a')).toBe('token-2');
     registry.permissions = read;
-    tokens.matchPermissions('a', read);
+    tokens.setGrantedPermissions('a', read);
     expect(await getToken(tokens, 'a')).toBe('token-3');
   });
 
@@ -214,7 +214,7 @@ describe('when the permissions of an installation are reported', () => {
     registry.hold();
     const early = getToken(tokens, 'a');
     registry.permissions = write;
-    tokens.matchPermissions('a', write);
+    tokens.setGrantedPermissions('a', write);
     registry.release();
     expect(await early).toBe('token-1');
     expect(await getToken(tokens, 'a')).toBe('token-2');
@@ -224,7 +224,7 @@ describe('when the permissions of an installation are reported', () => {
     const { registry, tokens } = createRegistry();
     registry.permissions = { organization_info: 'READ' };
     for (let round = 0; round < 10; round += 1) {
-      tokens.matchPermissions('a', write);
+      tokens.setGrantedPermissions('a', write);
       await getToken(tokens, 'a');
     }
     expect(registry.asked).toEqual(['a', 'a']);
@@ -233,11 +233,11 @@ describe('when the permissions of an installation are reported', () => {
   it('permissions that one side does not send are not compared', async () => {
     const { registry, tokens } = createRegistry();
     await getToken(tokens, 'a');
-    tokens.matchPermissions('a', null);
+    tokens.setGrantedPermissions('a', null);
     expect(await getToken(tokens, 'a')).toBe('token-1');
     registry.permissions = null;
     await getToken(tokens, 'b');
-    tokens.matchPermissions('b', write);
+    tokens.setGrantedPermissions('b', write);
     expect(await getToken(tokens, 'b')).toBe('token-2');
   });
 });
@@ -270,7 +270,7 @@ describe('the cached tokens', () => {
     const { registry, tokens } = createRegistry();
     registry.fault = new RegistryError('not_found', 'no such installation');
     for (let id = 0; id < 20; id += 1) {
-      tokens.matchPermissions(`installation-${id}`, read);
+      tokens.setGrantedPermissions(`installation-${id}`, read);
       await getToken(tokens, `installation-${id}`).catch(() => undefined);
     }
     expect(tokens.count()).toBe(1);
