@@ -1,7 +1,7 @@
 import express, { type Express, type RequestHandler } from 'express';
-import { createInstallPage } from './http/install-page.js';
-import { createRoutes } from './http/routes.js';
-import { allowLoopbackOnly, createControlRoutes } from './control/control.js';
+import { createInstallPageRouter } from './http/install-page.js';
+import { createRegistryRouter } from './http/routes.js';
+import { allowLoopbackOnly, createControlRouter } from './control/control.js';
 import { answerUnknownPath, createErrorHandler, ApiError } from './http/errors.js';
 import type { SandboxRegistry } from './registry/registry.js';
 import type { SandboxOptions } from './options.js';
@@ -10,8 +10,9 @@ import { createHeaderValidator, createCorsMiddleware, type HeaderOptions } from 
 const MAX_BODY_SIZE = '100kb';
 
 /**
- * Assembles the HTTP application: the control API below `/_sandbox`, the install page, and the registry's endpoints.
- * The order of the middleware matters: a call is logged and faults are applied before its headers and body are checked.
+ * Creates the sandbox's HTTP application: the control API below `/_sandbox`, the install page, and the registry's
+ * endpoints. The order of the middleware matters: a call is logged and faults are applied before its headers and body
+ * are checked.
  */
 export function createSandboxApp(
   registry: SandboxRegistry,
@@ -25,7 +26,7 @@ export function createSandboxApp(
   app.set('query parser', 'simple');
 
   app.use('/_sandbox', allowLoopbackOnly, express.json({ limit: '1mb' }));
-  app.use('/_sandbox', createControlRoutes(registry));
+  app.use('/_sandbox', createControlRouter(registry));
   app.use('/_sandbox', answerUnknownPath, createErrorHandler(onUnexpectedError));
 
   app.use((_req, res, next) => {
@@ -33,7 +34,7 @@ export function createSandboxApp(
     store.expireDueReservations();
     next();
   });
-  app.use(createInstallPage(registry, options.installPageHosts));
+  app.use(createInstallPageRouter(registry, options.installPageHosts));
   app.use(
     createCorsMiddleware(options.prefix),
     calls.recordCall,
@@ -41,11 +42,11 @@ export function createSandboxApp(
     createHeaderValidator(options),
   );
   app.use(refuseOtherBodies, express.json({ limit: MAX_BODY_SIZE }));
-  app.use(createRoutes(registry), answerUnknownPath, createErrorHandler(onUnexpectedError));
+  app.use(createRegistryRouter(registry), answerUnknownPath, createErrorHandler(onUnexpectedError));
   return app;
 }
 
-/** Refuses bodies that are not JSON. An empty body is allowed. */
+/** Middleware that refuses bodies other than JSON. An empty body is allowed. */
 const refuseOtherBodies: RequestHandler = (req, _res, next) => {
   const isEmpty = req.get('content-length') === '0' && req.get('transfer-encoding') === undefined;
   if (!isEmpty && req.is('json') === false) throw new ApiError(415, 'The body must be application/json');

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { WorldSpec } from './world/world-size.js';
 
-/** How many objects of each kind a generated world has. What is absent has the demo's number. */
+/** How many objects of each kind to generate. A number that is left out is the same as in the demo. */
 export type WorldAmounts = Omit<WorldSpec, 'seed' | 'startAt'>;
 
 export interface SandboxOptions {
@@ -15,32 +15,32 @@ export interface SandboxOptions {
   readonly seed?: number;
   /** The size of the generated world. Default: that of the demo. */
   readonly world?: WorldAmounts;
-  /** Refuses what the registry tolerates: a missing version header, and a JWT without `iat` or `alg`. */
+  /** Refuses requests that the registry tolerates: without a version header, or with a JWT without `iat` or `alg`. */
   readonly strict?: boolean;
-  /** Answers exactly as the public documentation shows, where the sandbox is otherwise more generous. */
+  /** Answers exactly as the public documentation shows, without what the registry sends in addition. */
   readonly profile?: 'as-documented';
   /** The `registry` in `x-registry-api-version`, which is the default. */
   readonly headerPrefix?: string;
-  /** Host names, besides localhost and IP addresses, at which a proxy offers the install page. */
+  /** Host names at which a proxy offers the install page, in addition to localhost and IP addresses. */
   readonly installPageHosts?: readonly string[];
   /** Returns epoch milliseconds. Default: `Date.now`. */
   readonly wallClock?: () => number;
-  /** Replaces how the sandbox listens, for a program that limits who may connect. */
+  /** Replaces how the sandbox listens. A program can use it to limit who may connect. */
   readonly listen?: (
     app: RequestListener,
     address: { readonly host: string; readonly port: number },
   ) => Promise<SandboxListener>;
-  /** Called for an error of the sandbox itself, which it answers with 500. Default: writes it to standard error. */
+  /** Called for an error of the sandbox itself, which it answers with status 500. Default: writes it to standard error. */
   readonly onUnexpectedError?: (error: unknown) => void;
 }
 
-/** A server that listens. */
+/** A server that accepts connections. */
 export interface SandboxListener {
   readonly port: number;
   close(): Promise<void>;
 }
 
-/** A running sandbox. This type refers only to types that importers of the package have. */
+/** A running sandbox. This type uses only types that importers of the package have. */
 export interface RunningSandbox {
   readonly url: string;
   readonly port: number;

@@ -14,8 +14,8 @@ import { join } from 'node:path';
 import type { Express } from 'express';
 import { createSandboxApp } from './app.js';
 import { CALL_OPERATION, MAX_LOGGED_CALLS } from './http/call-log.js';
-import { createRegistry } from './registry/registry.js';
-import { openStore, type SandboxStore } from './store/store.js';
+import { createSandboxRegistry } from './registry/registry.js';
+import { openSandboxStore, type SandboxStore } from './store/store.js';
 import type { MemoryTable } from './store/tables.js';
 import { generateWorld } from './world/generate-world.js';
 import type { WorldSpec } from './world/world-size.js';
@@ -30,37 +30,38 @@ const KEEP_ALIVE_MS = 60_000;
 const EXPIRY_CHECK_MS = 250;
 
 /**
- * Starts a sandbox: opens its journal, replays it, generates the world if there is none yet, and listens.
- * If one of these fails, everything that was opened is closed again.
+ * Starts a sandbox: opens and replays its journal, generates a world if there is none yet, and listens. If one of these
+ * steps fails, closes everything that was opened.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', headerPrefix: prefix = 'registry', strict = false } = options;
   const { wallClock = Date.now, installPageHosts = [], onUnexpectedError = reportUnexpectedError } = options;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const store = openStore({ folder, wallClock });
-  const { registry, listener } = await openRegistry().catch((error: unknown) => {
+  const store = openSandboxStore({ folder, wallClock });
+  const { registry, listener } = await startRegistry().catch((error: unknown) => {
     store.close();
     removeTemporaryFolder();
     throw error;
   });
   const expiryTimer = setInterval(store.expireDueReservations, EXPIRY_CHECK_MS);
 
+  /** Removes the sandbox's folder unless the caller chose it. */
   function removeTemporaryFolder(): void {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Creates the registry, replays the journal, and starts the deliveries and the server. */
-  async function openRegistry() {
+  /** Creates the registry, replays the journal, and starts the webhook deliveries and the server. */
+  async function startRegistry() {
     const asDocumented = options.profile === 'as-documented';
-    const parts = createRegistry({ store, prefix, strict, asDocumented });
+    const parts = createSandboxRegistry({ store, prefix, strict, asDocumented });
     const fill = store.defineOperation('world', (contents: WorldContents) => fillTables(store, contents));
     store.replayJournal({ [CALL_OPERATION]: MAX_LOGGED_CALLS });
     ensureWorld(store, options, fill);
     parts.deliveries.start();
     const app = createSandboxApp(parts, { prefix, strict, installPageHosts }, onUnexpectedError);
     try {
-      return { registry: parts, listener: await (options.listen ?? listen)(app, { host, port }) };
+      return { registry: parts, listener: await (options.listen ?? listenOnPort)(app, { host, port }) };
     } catch (error) {
       await parts.deliveries.close();
       throw error;
@@ -72,7 +73,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     port: listener.port,
     folder,
     registry,
-    /** Stops the server, waits for running attempts to deliver webhooks, and closes the journal. */
+    /** Stops the server, waits for webhook deliveries that are being sent, and closes the journal. */
     async close() {
       clearInterval(expiryTimer);
       await listener.close();
@@ -83,12 +84,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   };
 }
 
-/** The seed and size of a world, which are stored so that a later start can compare them. */
+/** The seed and size of a generated world. They are stored so that a later start can compare them. */
 type WorldContents = Omit<WorldSpec, 'startAt'>;
 
 /**
- * Generates the world of the given seed, unless the registry holds it already. Throws if the registry holds another world,
- * or data without a world. Does nothing without a seed.
+ * Fills the registry with the world of a seed, unless it already holds that world. Throws if the registry holds another
+ * world, or data without a world. Does nothing without a seed.
  */
 function ensureWorld(
   { tables, file }: SandboxStore,
@@ -107,24 +108,28 @@ function ensureWorld(
   }
 }
 
-/** Generates a world and stores it. The journal holds only its seed and size, because a replay generates the same rows. */
+/**
+ * Generates a world and puts it into the tables. The journal records only its seed and size, because a replay generates
+ * the same rows.
+ */
 function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents): void {
   const world = generateWorld({ ...contents, startAt: wallClock() });
-  putAll(tables.apps, world.apps);
-  putAll(tables.users, world.users);
-  putAll(tables.organizations, world.organizations);
-  putAll(tables.addresses, world.addresses);
-  putAll(tables.projects, world.projects);
-  putAll(tables.credits, world.credits);
-  putAll(tables.holdings, world.holdings);
-  putAll(tables.reservations, world.reservations);
-  putAll(tables.requests, world.requests);
-  putAll(tables.retirements, world.retirements);
-  putAll(tables.transactions, world.transactions);
+  putAllRows(tables.apps, world.apps);
+  putAllRows(tables.users, world.users);
+  putAllRows(tables.organizations, world.organizations);
+  putAllRows(tables.addresses, world.addresses);
+  putAllRows(tables.projects, world.projects);
+  putAllRows(tables.credits, world.credits);
+  putAllRows(tables.holdings, world.holdings);
+  putAllRows(tables.reservations, world.reservations);
+  putAllRows(tables.requests, world.requests);
+  putAllRows(tables.retirements, world.retirements);
+  putAllRows(tables.transactions, world.transactions);
   tables.settings.put({ name: 'world', value: contents });
 }
 
-function putAll<Row>(table: Pick<MemoryTable<Row>, 'putWithoutUndo'>, rows: Iterable<Row>): void {
+/** Puts rows into a table without recording how to undo it. */
+function putAllRows<Row>(table: Pick<MemoryTable<Row>, 'putWithoutUndo'>, rows: Iterable<Row>): void {
   for (const row of rows) table.putWithoutUndo(row);
 }
 
@@ -135,7 +140,10 @@ function reportUnexpectedError(error: unknown): void {
 }
 
 /** Listens on a port. Resolves when connections are accepted; rejects if the port is in use. */
-function listen(app: Express, { host, port }: { host: string; port: number }): Promise<SandboxListener> {
+function listenOnPort(
+  app: Express,
+  { host, port }: { host: string; port: number },
+): Promise<SandboxListener> {
   return new Promise((resolve, reject) => {
     const server = app.listen(port, host, error => {
       if (error) return reject(error);

@@ -301,9 +301,9 @@ describe('the lifecycle of an installation', () => {
     clock.freeze();
     const { organization, token } = installApp(sandbox, { app });
     const read = `GET /organizations/${organization.id}`;
-    clock.shift(TWO_HOURS_MS - 1);
+    clock.shiftTime(TWO_HOURS_MS - 1);
     expect((await ask(sandbox, read, { token })).status).toBe(200);
-    clock.shift(1);
+    clock.shiftTime(1);
     const { status, body } = await ask(sandbox, read, { token });
     expect(status).toBe(403);
     expect(body.message).toMatch(/^Access token invalid/);

@@ -19,7 +19,7 @@ const installed = installApp(sandbox);
 const creditId = issueCredit(sandbox, installed.organization.id, { amount: 100 });
 beforeEach(() => {
   sandbox.registry.faults.clear();
-  sandbox.registry.store.clock.set(Date.now());
+  sandbox.registry.store.clock.setTime(Date.now());
 });
 
 /** Signs a JWT as a program does that knows only the wall clock. */
@@ -48,14 +48,14 @@ describe('a JWT', () => {
   test.each([DAY_MS, 700_000, -700_000, -DAY_MS])(
     'is valid by either clock while the sandbox’s is %d ms ahead',
     async ms => {
-      sandbox.registry.store.clock.shift(ms);
+      sandbox.registry.store.clock.shiftTime(ms);
       expect(await statusOf(signByWallClock(installed.app))).toBe(200);
       expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
     },
   );
 
   test('is refused if it is valid by neither clock', async () => {
-    sandbox.registry.store.clock.shift(DAY_MS);
+    sandbox.registry.store.clock.shiftTime(DAY_MS);
     const now = Math.floor(Date.now() / 1000);
     expect(await statusOf(signByWallClock(installed.app, { exp: now - 1 }))).toBe(401);
     expect(await statusOf(signByWallClock(installed.app, { exp: now + 660 }))).toBe(401);
@@ -72,7 +72,7 @@ describe('a JWT', () => {
 
   test('must be valid by the sandbox’s clock under the fault "clock"', async () => {
     sandbox.registry.faults.add({ kind: 'clock', path: '/app/**' });
-    sandbox.registry.store.clock.shift(DAY_MS);
+    sandbox.registry.store.clock.shiftTime(DAY_MS);
     expect(await statusOf(signByWallClock(installed.app))).toBe(401);
     expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
   });
@@ -89,7 +89,7 @@ describe('a JWT', () => {
 
 test('a program that signs by the wall clock sees its reservation expire by the sandbox’s clock', async () => {
   const { body } = await reserve();
-  sandbox.registry.store.clock.shift(10 * 60_000);
+  sandbox.registry.store.clock.shiftTime(10 * 60_000);
   const path = `POST /app/installations/${installed.installationId}/accessTokens`;
   expect((await ask(sandbox, path, { token: signByWallClock(installed.app) })).status).toBe(200);
   expect((await readReservation(body.id)).body).toMatchObject({ state: 'expired' });
@@ -100,8 +100,8 @@ describe('a reservation', () => {
     const { warehouse } = await readAmounts();
     const { body } = await reserve();
     const { clock } = sandbox.registry.store;
-    clock.shift(11 * 60_000);
-    clock.shift(-11 * 60_000);
+    clock.shiftTime(11 * 60_000);
+    clock.shiftTime(-11 * 60_000);
     expect((await readReservation(body.id)).body).toMatchObject({ state: 'expired' });
     expect((await readAmounts()).warehouse).toBe(warehouse);
     const kept = await reserve();

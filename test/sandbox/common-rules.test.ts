@@ -152,7 +152,7 @@ test('an installation access token reads one organization only', async () => {
 
 test('the Date header is the time of the sandbox’s clock', async () => {
   const moved = await temporarySandbox();
-  moved.registry.store.clock.set(Date.UTC(2030, 0, 1));
+  moved.registry.store.clock.setTime(Date.UTC(2030, 0, 1));
   const { headers } = await ask(moved, 'GET /projects');
   expect(headers.get('date')).toMatch(/^Tue, 01 Jan 2030 00:00/);
 });

@@ -91,17 +91,17 @@ describe('after 10 minutes', () => {
   test('the reservation expires and its credits return to the warehouse, not a millisecond earlier', async () => {
     const id = await reserve();
     const { clock } = sandbox.registry.store;
-    clock.shift(TEN_MINUTES_MS - 1);
+    clock.shiftTime(TEN_MINUTES_MS - 1);
     expect((await call(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
     expect(await readAmountIn('warehouse/inventory')).toBe(6);
-    clock.shift(1);
+    clock.shiftTime(1);
     expect((await call(`GET ${queue}/${id}`)).body).toMatchObject({ state: 'expired', isComplete: false });
     expect(await readAmountIn('warehouse/inventory')).toBe(10);
   });
 
   test('the reservation can no longer be finished or cancelled', async () => {
     const id = await reserve();
-    sandbox.registry.store.clock.shift(TEN_MINUTES_MS);
+    sandbox.registry.store.clock.shiftTime(TEN_MINUTES_MS);
     const finished = await call(`POST ${queue}/${id}/retire`, { retirementData });
     expect(finished).toMatchObject({ status: 409, body: { message: 'The reservation is expired' } });
     expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
@@ -110,7 +110,7 @@ describe('after 10 minutes', () => {
 
   test('the reservation can be finished until the last millisecond', async () => {
     const id = await reserve();
-    sandbox.registry.store.clock.shift(TEN_MINUTES_MS - 1);
+    sandbox.registry.store.clock.shiftTime(TEN_MINUTES_MS - 1);
     expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
   });
 });
@@ -189,7 +189,7 @@ test('GET reservations pages through all, newest first, also those that have end
   const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
   await call(`DELETE ${queue}/${cancelled}`);
   await call(`POST ${queue}/${finished}/retire`, { retirementData });
-  clock.shift(TEN_MINUTES_MS);
+  clock.shiftTime(TEN_MINUTES_MS);
   const outstanding = await reserve(1);
   const seen: [string, string][] = [];
   for (const page of [0, 1]) {

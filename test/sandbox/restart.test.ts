@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } fro
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.js';
-import { openStore } from '../../src/sandbox/store/store.js';
+import { openSandboxStore } from '../../src/sandbox/store/store.js';
 import {
   copyJournalAsKilled,
   ask,
@@ -31,7 +31,7 @@ test('a restart loses nothing', async () => {
   const creditId = issueCredit(first.sandbox, organization.id);
   const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
   const held = await ask(first.sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
-  first.sandbox.registry.store.clock.shift(400_000);
+  first.sandbox.registry.store.clock.shiftTime(400_000);
   first.sandbox.registry.faults.add({ path: '/projects', kind: 'html' });
   await first.stop();
 
@@ -122,7 +122,7 @@ test('a refused operation leaves no line and changes no row', async () => {
 test('an operation with a maximum of lines keeps only its last ones', async () => {
   const folder = sandboxFolder();
   const open = () => {
-    const store = openStore({ folder, wallClock: Date.now });
+    const store = openSandboxStore({ folder, wallClock: Date.now });
     const seen: string[] = [];
     const note = store.defineOperation('note', (what: string) => void seen.push(what));
     const mark = store.defineOperation('mark', () => void seen.push(store.newId()));

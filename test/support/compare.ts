@@ -1,4 +1,4 @@
-import { holdingGroupKey } from '../../src/sandbox/store/tables.js';
+import { getHoldingGroupKey } from '../../src/sandbox/store/tables.js';
 import type { Program } from './program.js';
 
 type Place = 'warehouse' | 'inventory';
@@ -29,7 +29,7 @@ const NO_WORDS = { reason: null, beneficiary: null, comment: null };
 
 function heldAt(tables: Registry, organizationId: string, place: Place) {
   const held = tables.holdings
-    .list(holdingGroupKey(organizationId, place))
+    .list(getHoldingGroupKey(organizationId, place))
     .filter(({ amountMicro }) => amountMicro > 0);
   return held.map(row => ({
     ...pickFrom(row, 'credit_id', 'amount_micro'),

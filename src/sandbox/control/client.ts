@@ -1,9 +1,12 @@
 import { fetchWithoutRedirect } from '../http/fetch.js';
 
-/** Calls the control API and returns its JSON. `path` is the part after `/_sandbox`, such as `/apps`. */
+/**
+ * Calls the control API of a sandbox and returns the JSON of the response. `path` is the part after `/_sandbox`, such as
+ * `/apps`.
+ */
 export type ControlClient = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
-/** An error answer of the control API. */
+/** An error response of the control API. */
 export class ControlError extends Error {
   readonly statusCode: number;
 
@@ -27,13 +30,13 @@ export function createControlClient(url: string, signal?: AbortSignal): ControlC
       }),
     });
     const answer: unknown = await response.json();
-    if (!response.ok) throw new ControlError(response.status, readMessage(answer));
+    if (!response.ok) throw new ControlError(response.status, readErrorMessage(answer));
     return answer;
   };
 }
 
-/** Returns the message of an error answer. */
-function readMessage(answer: unknown): string {
+/** Returns the message of an error response. */
+function readErrorMessage(answer: unknown): string {
   if (typeof answer !== 'object' || answer === null || !('message' in answer))
     return 'The sandbox refused the call';
   const { message } = answer;

@@ -2,14 +2,18 @@ import { readBody } from '../http/read-body.js';
 import { EARLIEST_INSTANT, LATEST_INSTANT } from '../store/clock.js';
 import type { SandboxStore } from '../store/store.js';
 
-/** The control API's view of the sandbox's clock. */
+/** Creates the part of the control API that reads and changes the sandbox's clock. */
 export function createClockControl({ clock, now }: SandboxStore) {
-  function show() {
+  /** Returns the state of the clock as JSON. */
+  function toClockJson() {
     return { now: now(), isFrozen: clock.getState().frozenAt !== null };
   }
 
-  /** Freezes or resumes the clock, then sets it to `at`, then shifts it by `moveMs`. Each is optional. */
-  function change(body: unknown) {
+  /**
+   * Freezes or resumes the clock, then sets it to `at`, then shifts it by `moveMs`. Each of these fields of the body is
+   * optional.
+   */
+  function changeClock(body: unknown) {
     const { isFrozen, targetMs } = readBody(body, (fields, problems) => {
       const moveMs = fields.value('moveMs') ?? 0;
       const at = fields.optionalText('at');
@@ -26,9 +30,9 @@ export function createClockControl({ clock, now }: SandboxStore) {
     });
     if (isFrozen === true) clock.freeze();
     if (isFrozen === false) clock.resume();
-    clock.set(targetMs);
-    return show();
+    clock.setTime(targetMs);
+    return toClockJson();
   }
 
-  return { show, change };
+  return { show: toClockJson, change: changeClock };
 }

@@ -11,7 +11,10 @@ const OTHER_ORIGIN = /^(cross|same)-site$/;
 const REFUSAL =
   'The control API answers only to programs on this machine, called by localhost or a loopback address';
 
-/** Refuses calls that do not come from a program on this machine: from web pages, through DNS rebinding or through a proxy. */
+/**
+ * Middleware that refuses calls unless they come from a program on this machine: not from web pages, through DNS
+ * rebinding or through a proxy.
+ */
 export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
   const isForwarded = Object.keys(req.headers).some(name => FORWARDING_HEADER.test(name));
   const isFromWebPage = req.get('origin') !== undefined || OTHER_ORIGIN.test(req.get('sec-fetch-site') ?? '');
@@ -25,14 +28,14 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
     .json({ ...problem, ...toErrorBody(403, REFUSAL) });
 };
 
-/** Creates the router that answers the calls of the control API. */
-export function createControlRoutes(registry: SandboxRegistry): Router {
+/** Creates the Express router of the control API. */
+export function createControlRouter(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, answer] of CONTROL_ROUTES) {
     const [method = '', path = ''] = route.split(' ');
     router.all(path, (req, res, next) => {
       if (req.method !== method) return next();
-      const result = answer(registry, readRequest(req)) ?? {};
+      const result = answer(registry, toControlRequest(req)) ?? {};
       return void res.json(Array.isArray(result) ? { [path.slice(1)]: result } : result);
     });
   }
@@ -40,22 +43,22 @@ export function createControlRoutes(registry: SandboxRegistry): Router {
 }
 
 /** Converts an Express request to a call of the control API. */
-function readRequest(req: Request): ControlRequest {
+function toControlRequest(req: Request): ControlRequest {
   const { id } = req.params;
   return {
     id: typeof id === 'string' ? id : '',
-    getQuery: name => toText(req.query[name]),
+    getQuery: name => toSingleValue(req.query[name]),
     readLimit: () => readLimit(req.query['limit']),
     body: req.body,
   };
 }
 
-/** Returns a query parameter, or null if it is absent or given twice. */
-function toText(value: unknown): string | null {
+/** Returns the value of a query parameter; null if it is absent or given twice. */
+function toSingleValue(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Reads `limit`, 100 by default. Throws 400 unless it is from 1 to 10,000. */
+/** Reads the query parameter `limit`; 100 if it is absent. Throws status 400 unless it is from 1 to 10,000. */
 function readLimit(value: unknown): number {
   const limit = value === undefined ? 100 : Number(value);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)

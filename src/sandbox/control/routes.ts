@@ -2,18 +2,21 @@ import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SandboxRegistry } from '../registry/registry.js';
 
-/** A call of the control API. */
+/** A call of the control API, independent of Express. */
 export interface ControlRequest {
-  /** The id in the path, or an empty text. */
+  /** The id in the path; empty if the path has none. */
   readonly id: string;
-  /** Returns a query parameter, or null if it is absent. */
+  /** Returns a query parameter; null if it is absent or given twice. */
   readonly getQuery: (name: string) => string | null;
-  /** Reads `limit`, or throws 400 if it is invalid. */
+  /** Reads the query parameter `limit`. Throws status 400 if it is invalid. */
   readonly readLimit: () => number;
   readonly body: unknown;
 }
 
-/** An endpoint. Its result is sent as JSON: undefined as an empty object, a list as the member that the path names. */
+/**
+ * An endpoint of the control API. Its result is sent as JSON: undefined as an empty object, and a list as the member
+ * that the path names.
+ */
 type ControlRoute = readonly [
   route: string,
   answer: (registry: SandboxRegistry, request: ControlRequest) => unknown,

@@ -5,11 +5,11 @@ import { type PagingDistortion, distortPaging } from '../http/paging.js';
 import { distortResponse } from './distort-response.js';
 import type { CallFault, FaultOptions } from '../faults/fault-kinds.js';
 
-/** A fault that applies to a call. */
+/** A fault to apply to a call. */
 export interface ActiveFault {
   readonly kind: CallFault;
   readonly options: FaultOptions;
-  /** How many calls it was applied to before this one. */
+  /** How many calls the fault was applied to before this one. */
   readonly hits: number;
 }
 
@@ -20,16 +20,17 @@ export interface HttpExchange {
   readonly next: NextFunction;
 }
 
+/** Applies one kind of fault to a call. */
 type CallFaultHandler = (fault: ActiveFault, exchange: HttpExchange) => void;
 
 /** `rowsAppear` hides this many times its `rows` at the first call, and one time fewer at each further call. */
 const CALLS_UNTIL_COMPLETE = 5;
 
 const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {
-  status: ({ options }, { res }) => answerStatus(res, options),
+  status: ({ options }, { res }) => answerWithStatus(res, options),
   silence: () => undefined,
   hangup: (_fault, { req }) => req.socket.destroy(),
-  endless: (_fault, { res }) => streamWithoutEnd(res),
+  endless: (_fault, { res }) => streamEndlessJson(res),
   html: ({ options: { status = 200 } }, { res }) =>
     res.status(status).type('html').send('<!doctype html><title>Maintenance</title><p>Back soon.'),
   redirect: ({ options: { status = 302, location = 'http://169.254.169.254/' } }, { res }) =>
@@ -40,44 +41,51 @@ const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {
   delay: distortAnswer,
   cut: distortAnswer,
   overrideObjects: distortAnswer,
-  pageLoop: distortLists(() => ({ repeatsFirstPage: true })),
-  pageSize: distortLists(rows => ({ maxPageSize: rows })),
-  pageLimit: refuseLimit,
-  rowsAppear: distortLists((rows, hits) => ({ hiddenRows: rows * Math.max(0, CALLS_UNTIL_COMPLETE - hits) })),
-  rowsDisappear: distortLists((rows, hits) => ({ hiddenRows: rows * hits })),
+  pageLoop: createListDistorter(() => ({ repeatsFirstPage: true })),
+  pageSize: createListDistorter(rows => ({ maxPageSize: rows })),
+  pageLimit: refuseLargePage,
+  rowsAppear: createListDistorter((rows, hits) => ({
+    hiddenRows: rows * Math.max(0, CALLS_UNTIL_COMPLETE - hits),
+  })),
+  rowsDisappear: createListDistorter((rows, hits) => ({ hiddenRows: rows * hits })),
   clock: (_fault, { res, next }) => {
     useSandboxClockOnly(res);
     next();
   },
 };
 
-/** Applies a fault to a call: answers it, distorts its answer, or never answers. */
+/**
+ * Applies a fault to a call. Depending on its kind, the call is answered by the fault, its response is distorted, or it
+ * gets none.
+ */
 export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void {
   HANDLERS[fault.kind](fault, exchange);
 }
 
-/** Carries out the call, but delays, slows, changes or cuts its answer. */
+/** Lets the registry carry out the call, and delays, slows, changes or cuts the response. */
 function distortAnswer({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
   distortResponse({ kind, options }, res);
   next();
 }
 
-/** Creates the handler of a fault that carries out the call with distorted lists. */
-function distortLists(distort: (rows: number, hits: number) => Partial<PagingDistortion>): CallFaultHandler {
+/** Creates the handler of a fault that hides or repeats rows in the lists of a call. */
+function createListDistorter(
+  distort: (rows: number, hits: number) => Partial<PagingDistortion>,
+): CallFaultHandler {
   return ({ options: { rows = 1 }, hits }, { res, next }) => {
     distortPaging(res, distort(rows, hits));
     next();
   };
 }
 
-/** Answers with the fault's status instead of carrying out the call. */
-function answerStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
+/** Answers a call with the fault's status instead of carrying it out. */
+function answerWithStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));
 }
 
-/** Answers an error if the caller requests more rows per page than the fault allows. */
-function refuseLimit(
+/** Answers a call with an error if it requests more rows per page than the fault allows; otherwise lets it pass. */
+function refuseLargePage(
   { options: { rows = 1, status = 400, body } }: ActiveFault,
   { req, res, next }: HttpExchange,
 ): void {
@@ -86,7 +94,7 @@ function refuseLimit(
 }
 
 /** Sends JSON that never ends, as fast as the caller reads it. */
-function streamWithoutEnd(res: Response): void {
+function streamEndlessJson(res: Response): void {
   res.type('json').write('{"credits":[');
   const filler = `${'{"id":"filler"},'.repeat(4096)}\n`;
   const writeUntilFull = () => {

@@ -2,29 +2,30 @@ import type { Response } from 'express';
 import { isObject, overrideObjects } from '../faults/override-objects.js';
 import type { FaultKind, FaultOptions } from '../faults/fault-kinds.js';
 
+/** A fault that changes how a response is sent. */
 interface ResponseFault {
   readonly kind: FaultKind;
   readonly options: FaultOptions;
 }
 
-/** Collects the answer that the registry writes, and when it is complete sends it delayed, slowed, changed or cut. */
+/** Intercepts the response that the registry writes. When it is complete, sends it delayed, slowed, changed or cut. */
 export function distortResponse(fault: ResponseFault, res: Response): void {
   const chunks: Buffer[] = [];
   const end = res.end.bind(res);
   const write = res.write.bind(res);
 
-  /** Keeps a chunk of the answer instead of sending it. */
-  function collect(chunk: unknown): void {
+  /** Keeps a chunk of the response instead of sending it. */
+  function collectChunk(chunk: unknown): void {
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
   }
 
   res.write = (chunk: unknown) => {
-    collect(chunk);
+    collectChunk(chunk);
     return true;
   };
   res.end = (chunk?: unknown) => {
-    collect(chunk);
+    collectChunk(chunk);
     res.write = write;
     res.end = end;
     sendDistorted(fault, Buffer.concat(chunks), res);
@@ -32,23 +33,23 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   };
 }
 
-/** Sends the collected answer late, slowly, changed or cut, by the kind of fault. */
+/** Sends the collected response late, slowly, changed or cut, depending on the kind of fault. */
 function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Response): void {
   if (kind === 'delay') setTimeout(() => res.end(body), options.delayMs ?? 1000);
   else if (kind === 'slow') sendSlowly(body, res, options.intervalMs ?? 1000);
   else if (kind === 'overrideObjects')
-    sendWhole(overrideObjects(body, isObject(options.body) ? options.body : {}), res);
-  else sendPart(body, res, options);
+    sendChangedBody(overrideObjects(body, isObject(options.body) ? options.body : {}), res);
+  else sendPartialBody(body, res, options);
 }
 
-/** Sends a changed body with a Content-Length that fits it. */
-function sendWhole(body: Buffer, res: Response): void {
+/** Sends a body with the Content-Length that fits it. */
+function sendChangedBody(body: Buffer, res: Response): void {
   res.removeHeader('ETag');
   res.setHeader('Content-Length', body.length);
   res.end(body);
 }
 
-/** Sends one byte per interval. */
+/** Sends a body one byte per interval. */
 function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
   let sentBytes = 0;
   const timer = setInterval(() => {
@@ -61,11 +62,14 @@ function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
   }, intervalMs);
 }
 
-/** Sends the first bytes of an answer and then breaks the connection, unless the end is to look clean. */
-function sendPart(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
+/**
+ * Sends the first bytes of a body and then breaks the connection. With `cleanEnd` the response ends normally, as if it
+ * were complete.
+ */
+function sendPartialBody(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = body.subarray(0, bytes ?? Math.floor(body.length / 2));
   if (cleanEnd) {
-    sendWhole(part, res);
+    sendChangedBody(part, res);
     return;
   }
   if (part.length === 0) {

@@ -37,29 +37,34 @@ export interface FaultOptions {
   readonly body?: unknown;
   readonly location?: string;
   readonly bytes?: number;
-  /** `cut`: sends a Content-Length of the shortened answer, so that it looks complete. */
+  /** For `cut`: sends the Content-Length of the shortened response, so that it looks complete. */
   readonly cleanEnd?: boolean;
   readonly intervalMs?: number;
   readonly delayMs?: number;
-  /** `rowsAppear`, `rowsDisappear`: how many rows per call. `pageSize`, `pageLimit`: the most rows of a page. */
+  /**
+   * For `rowsAppear` and `rowsDisappear`: the number of rows per call. For `pageSize` and `pageLimit`: the maximum
+   * number of rows on a page.
+   */
   readonly rows?: number;
 }
 
+/** A fault that was added, and how often it was applied. */
 export interface FaultRecord {
   readonly id: number;
   readonly method: string;
   readonly path: string;
   readonly kind: FaultKind;
   readonly options: FaultOptions;
-  /** How many more calls the fault applies to, or null for all calls until it is removed. */
+  /** How many more calls the fault applies to; null if it applies until it is removed. */
   readonly remaining: number | null;
   /** How many calls the fault was applied to. */
   readonly hits: number;
   readonly isRemoved: boolean;
 }
 
+/** A check for the value of an option. */
 interface OptionRule {
-  /** What a valid value is, for error messages. */
+  /** Describes a valid value in error messages. */
   readonly expected: string;
   readonly isValid: (value: unknown) => boolean;
 }
@@ -68,25 +73,31 @@ const PRINTABLE = /^[\x20-\x7e]*$/;
 
 const MILLISECONDS: OptionRule = {
   expected: 'milliseconds, below 2^31',
-  isValid: isWholeNumber(0, 2 ** 31 - 1),
+  isValid: createWholeNumberCheck(0, 2 ** 31 - 1),
 };
 
 const OPTION_RULES: Readonly<Record<keyof FaultOptions, OptionRule>> = {
-  status: { expected: 'a status from 200 to 599', isValid: isWholeNumber(200, 599) },
+  status: { expected: 'a status from 200 to 599', isValid: createWholeNumberCheck(200, 599) },
   retryAfter: {
     expected: 'a number or a printable text',
     isValid: value => typeof value === 'number' || isPrintable(value),
   },
   body: { expected: 'anything', isValid: () => true },
   location: { expected: 'a printable text', isValid: isPrintable },
-  bytes: { expected: 'a whole number, 0 or more', isValid: isWholeNumber(0, Number.MAX_SAFE_INTEGER) },
+  bytes: {
+    expected: 'a whole number, 0 or more',
+    isValid: createWholeNumberCheck(0, Number.MAX_SAFE_INTEGER),
+  },
   cleanEnd: { expected: 'true or false', isValid: value => typeof value === 'boolean' },
   intervalMs: MILLISECONDS,
   delayMs: MILLISECONDS,
-  rows: { expected: 'a whole number from 1 to 1000000', isValid: isWholeNumber(1, 1_000_000) },
+  rows: { expected: 'a whole number from 1 to 1000000', isValid: createWholeNumberCheck(1, 1_000_000) },
 };
 
-/** Reads the options of a fault. Unknown and invalid ones become problems, so that a fault cannot fail when it is applied. */
+/**
+ * Reads the options of a fault. Adds a problem for each unknown or invalid option, so that applying the fault later
+ * cannot fail.
+ */
 export function readFaultOptions(value: unknown, problems: string[]): FaultOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     problems.push('options must be an object');
@@ -102,10 +113,12 @@ export function readFaultOptions(value: unknown, problems: string[]): FaultOptio
   return value;
 }
 
-function isWholeNumber(min: number, max: number): (value: unknown) => boolean {
+/** Creates a check for whole numbers from `min` to `max`. */
+function createWholeNumberCheck(min: number, max: number): (value: unknown) => boolean {
   return value => typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 
+/** Whether a value is text of printable ASCII characters. */
 function isPrintable(value: unknown): boolean {
   return typeof value === 'string' && PRINTABLE.test(value);
 }

@@ -13,14 +13,17 @@ import type { TransactionStatus } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { NOT_EMPTY, oneOf, readBody } from '../http/read-body.js';
 
-/** Makes calls and transactions fail as scripted. Of the faults that match a call, only the first that is not used up applies. */
-export function createFaults({ tables, defineOperation }: SandboxStore) {
+/**
+ * Creates the part of the registry that makes calls and transactions fail as scripted. Of the faults that match a call,
+ * only the first one that is not used up applies.
+ */
+export function createFaultService({ tables, defineOperation }: SandboxStore) {
   const { faults } = tables;
 
   const create = defineOperation('add fault', (newFault: Omit<FaultRecord, 'id'>) => {
     const row = { ...newFault, id: faults.count() + 1 };
     faults.put(row);
-    return toJson(row);
+    return toFaultJson(row);
   });
 
   const remove = defineOperation('remove fault', (id: number) => {
@@ -38,13 +41,14 @@ export function createFaults({ tables, defineOperation }: SandboxStore) {
     faults.put({ ...row, remaining, hits: row.hits + 1 });
   });
 
-  /** Finds the first fault of these kinds that matches a call and counts the hit. `hits` does not include this one. */
-  function takeMatching<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
+  /** Finds the first fault of these kinds that matches a call, and counts the hit. The returned `hits` excludes this one. */
+  function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {
       const kind = kinds.find(name => name === fault.kind);
       const isUsedUp = fault.remaining !== null && fault.remaining <= 0;
       const matchesMethod = fault.method === '*' || fault.method === method;
-      if (kind === undefined || isUsedUp || !matchesMethod || !toPattern(fault.path).test(path)) continue;
+      if (kind === undefined || isUsedUp || !matchesMethod || !compilePathPattern(fault.path).test(path))
+        continue;
       countHit(id);
       return { kind, options, hits };
     }
@@ -52,20 +56,20 @@ export function createFaults({ tables, defineOperation }: SandboxStore) {
   }
 
   return {
-    /** Middleware that applies the fault, if any, of a call. */
+    /** Middleware that applies the fault that matches a call, if there is one. */
     applyToCall: (req: Request, res: Response, next: NextFunction): void => {
-      const fault = takeMatching(CALL_FAULTS, req.method, req.path);
+      const fault = takeMatchingFault(CALL_FAULTS, req.method, req.path);
       if (fault === undefined) next();
       else applyCallFault(fault, { req, res, next });
     },
-    /** Returns the status of a transaction that a POST to this path started: processed, unless a fault matches. */
+    /** Returns the status of a transaction that a POST to this path starts: processed, unless a fault matches. */
     chooseTransactionStatus: (path: string): TransactionStatus => {
-      const fault = takeMatching(TRANSACTION_FAULTS, 'POST', path);
+      const fault = takeMatchingFault(TRANSACTION_FAULTS, 'POST', path);
       if (fault === undefined) return 'processed';
       return fault.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
-    list: () => faults.listLive().map(toJson),
-    /** Adds the fault that a body describes. Throws 400 if it is invalid. */
+    list: () => faults.listLive().map(toFaultJson),
+    /** Adds the fault that a request body describes. Throws status 400 if it is invalid. */
     add(body: unknown) {
       const { kindName, ...newFault } = readBody(body, (fields, problems) => ({
         kindName: fields.text('kind', oneOf(FAULT_KINDS)),
@@ -86,12 +90,12 @@ export function createFaults({ tables, defineOperation }: SandboxStore) {
 }
 
 /** Converts a fault to JSON for the control API. */
-function toJson({ isRemoved: _, ...shown }: FaultRecord) {
+function toFaultJson({ isRemoved: _, ...shown }: FaultRecord) {
   return shown;
 }
 
-/** Converts a path pattern to a regular expression. `*` matches one segment, `**` any rest. */
-function toPattern(path: string): RegExp {
+/** Compiles a path pattern to a regular expression. `*` matches one segment, `**` any number of them. */
+function compilePathPattern(path: string): RegExp {
   const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
   const pattern = escaped.replaceAll(/\*\*|\*/g, stars => (stars === '**' ? '.*' : '[^/]+'));
   return new RegExp(`^${pattern}$`);

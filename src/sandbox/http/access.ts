@@ -4,20 +4,20 @@ import { usesSandboxClockOnly, verifyAppJwt } from './app-jwt.js';
 import { forbidden, unauthorized } from './errors.js';
 import { hasPermission, type Permission } from '../registry/permissions.js';
 import type { SandboxStore } from '../store/store.js';
-import type { Caller, Tokens } from '../registry/tokens.js';
+import type { Caller, TokenService } from '../registry/tokens.js';
 
 /**
- * Which credential an endpoint requires: a JWT signed by an app, any access token, a token that reaches the organization,
- * or an installation token with a permission on the organization.
+ * The credential that an endpoint requires: a JWT signed by an app, any access token, an access token that may be used
+ * for the organization, or an installation token with a permission on the organization.
  */
 export type AccessRequirement = 'app JWT' | 'any token' | 'organization token' | Permission;
 
-interface AccessCheckOptions {
+interface AuthorizerOptions {
   readonly store: SandboxStore;
-  readonly tokens: Tokens;
+  readonly tokens: TokenService;
   /** Refuses JWTs without `iat` or `alg`. */
   readonly strict: boolean;
-  /** Tells the call log who made a request. */
+  /** Records for the call log who made a request. */
   readonly setCaller: (req: Request, caller: CallerIdentity) => void;
 }
 
@@ -31,19 +31,23 @@ const NO_TOKEN = {
 const BEARER = /^Bearer +(\S+)$/i;
 
 /** Creates the check of credentials that every endpoint of the registry uses. */
-export function createAccess({ store, tokens, strict, setCaller }: AccessCheckOptions) {
+export function createAuthorizer({ store, tokens, strict, setCaller }: AuthorizerOptions) {
   const { tables, clock, wallClock } = store;
 
+  /** Returns the public keys of an app; undefined if there is no such app. */
   function listAppKeys(appId: string): readonly string[] | undefined {
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /** Returns the times by which a JWT may be valid. Programs sign by the wall clock: they cannot know that the sandbox's was moved. */
+  /**
+   * Returns the times at which a JWT may be valid: the sandbox's, and the wall clock's, because programs sign by the
+   * wall clock and do not know that the sandbox's clock was moved.
+   */
   function listAcceptedTimes({ res }: Request): readonly number[] {
     return usesSandboxClockOnly(res) ? [clock.now()] : [clock.now(), wallClock()];
   }
 
-  /** Returns the app that signed a JWT, or throws 401 with the reason why the JWT is refused. */
+  /** Returns the app that signed a JWT. Throws status 401 with the reason if the JWT is refused. */
   function authenticateApp(credential: string, acceptedTimes: readonly number[]): Caller {
     if (credential.startsWith('crs_'))
       throw unauthorized('A JWT signed by the app is needed, not an access token');
@@ -52,9 +56,12 @@ export function createAccess({ store, tokens, strict, setCaller }: AccessCheckOp
     return { ...NO_TOKEN, appId: result.appId };
   }
 
-  /** Returns the caller if its credential meets the requirement; otherwise throws 401 or 403 with the registry's message. */
+  /**
+   * Returns the caller if its credential meets the requirement; otherwise throws status 401 or 403 with the registry's
+   * message.
+   */
   function authorize(req: Request, requirement: AccessRequirement, organizationId: string): Caller {
-    const credential = readBearer(req);
+    const credential = readBearerCredential(req);
     const caller =
       requirement === 'app JWT'
         ? authenticateApp(credential, listAcceptedTimes(req))
@@ -75,8 +82,8 @@ export function createAccess({ store, tokens, strict, setCaller }: AccessCheckOp
   return { authorize };
 }
 
-/** Reads the credential from the Authorization header, or throws 401. */
-function readBearer(req: Request): string {
+/** Reads the bearer credential from the Authorization header. Throws status 401 if there is none. */
+function readBearerCredential(req: Request): string {
   const header = req.get('authorization');
   if (header === undefined) throw unauthorized('The Authorization header is missing');
   const credential = BEARER.exec(header.trim())?.[1];

@@ -15,9 +15,9 @@ export interface AppPublicKey {
   readonly fingerprint: string;
 }
 
-/** Parses an RSA public key of at least 2048 bits. Returns undefined for anything else. */
+/** Parses an RSA public key of at least 2048 bits; undefined for anything else. */
 export function parsePublicKey(pem: string): AppPublicKey | undefined {
-  const key = parseKey(pem);
+  const key = parsePemPublicKey(pem);
   if (key?.asymmetricKeyType !== 'rsa') return undefined;
   if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < MIN_MODULUS_BITS) return undefined;
   const der = key.export({ type: 'spki', format: 'der' });
@@ -27,8 +27,8 @@ export function parsePublicKey(pem: string): AppPublicKey | undefined {
   };
 }
 
-/** Parses a public key in PEM form. Returns undefined for anything else, also for a private key. */
-function parseKey(pem: string): KeyObject | undefined {
+/** Parses a public key in PEM form; undefined for anything else, including a private key. */
+function parsePemPublicKey(pem: string): KeyObject | undefined {
   if (!pem.includes('PUBLIC KEY')) return undefined;
   try {
     return createPublicKey(pem);
@@ -37,21 +37,23 @@ function parseKey(pem: string): KeyObject | undefined {
   }
 }
 
+/** A JWT to verify, and how strictly. */
 export interface JwtVerification {
   readonly jwt: string;
-  /** Current times of different clocks, in epoch milliseconds. The JWT must be valid by one of them. */
+  /** The current times of different clocks, in epoch milliseconds. The JWT must be valid at one of them. */
   readonly acceptedTimes: readonly number[];
   /** Also requires the claims `iat` and `alg`, which the registry's documentation asks for. */
   readonly strict: boolean;
-  /** Returns the public keys of an app, or undefined if there is no such app. */
+  /** Returns the public keys of an app; undefined if there is no such app. */
   readonly listAppKeys: (appId: string) => readonly string[] | undefined;
 }
 
+/** The app that signed a JWT, or why the JWT is refused. */
 export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
 /**
- * Verifies a JWT and returns the id of its app, or why it is refused. It must be signed with RS256 by a key of the app in
- * `iss` and expire within ten minutes; `nbf` and `iat` may be at most a minute in the future.
+ * Verifies a JWT and returns the id of its app, or the reason for refusing it. The JWT must be signed with RS256 by a
+ * key of the app in `iss` and expire within ten minutes; `nbf` and `iat` may be at most a minute in the future.
  */
 export function verifyAppJwt({
   jwt,
@@ -61,8 +63,8 @@ export function verifyAppJwt({
 }: JwtVerification): JwtVerificationResult {
   const [, head, body, signature] = COMPACT_JWT.exec(jwt) ?? [];
   if (!head || !body || !signature) return { refusal: 'A JWT is needed' };
-  const header = decodePart(head);
-  const claims = decodePart(body);
+  const header = decodeJwtPart(head);
+  const claims = decodeJwtPart(body);
   if (header === undefined || claims === undefined) return { refusal: 'The JWT cannot be read' };
   if (header.get('alg') !== 'RS256' || header.has('crit'))
     return { refusal: 'The JWT must be signed with RS256' };
@@ -78,14 +80,14 @@ export function verifyAppJwt({
   }
   if (strict && claims.get('alg') !== 'RS256') return { refusal: 'The JWT has no alg among its claims' };
   if (strict && !claims.has('iat')) return { refusal: 'The JWT has no iat' };
-  const refusals = acceptedTimes.map(ms => checkTimes(claims, ms / 1000));
+  const refusals = acceptedTimes.map(ms => checkJwtTimes(claims, ms / 1000));
   const isValidByOneClock = refusals.includes(undefined);
   if (isValidByOneClock) return { appId };
   return refusals[0] ?? { refusal: 'The JWT cannot be dated' };
 }
 
-/** Returns why the JWT is not valid at this time, in epoch seconds, or undefined if it is. */
-function checkTimes(
+/** Returns why a JWT is not valid at a time in epoch seconds; undefined if it is valid. */
+function checkJwtTimes(
   claims: ReadonlyMap<string, unknown>,
   nowSeconds: number,
 ): { refusal: string } | undefined {
@@ -102,8 +104,8 @@ function checkTimes(
   return undefined;
 }
 
-/** Decodes the header or the claims of a JWT. Returns undefined if they are no JSON object. */
-function decodePart(part: string): ReadonlyMap<string, unknown> | undefined {
+/** Decodes the header or the claims of a JWT; undefined if they are not a JSON object. */
+function decodeJwtPart(part: string): ReadonlyMap<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
     return typeof value === 'object' && value !== null ? new Map(Object.entries(value)) : undefined;
@@ -112,11 +114,12 @@ function decodePart(part: string): ReadonlyMap<string, unknown> | undefined {
   }
 }
 
-/** Makes this call's JWT valid by the sandbox's clock only, not by the wall clock. */
+/** Makes the JWT of this call valid only by the sandbox's clock, not by the wall clock. */
 export function useSandboxClockOnly(res: Response): void {
   res.locals['usesSandboxClockOnly'] = true;
 }
 
+/** Whether `useSandboxClockOnly` was called for this response. */
 export function usesSandboxClockOnly(res: Response | undefined): boolean {
   return res?.locals['usesSandboxClockOnly'] === true;
 }

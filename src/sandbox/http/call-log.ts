@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { SandboxStore } from '../store/store.js';
-import { versionHeaderName } from './headers.js';
+import { getVersionHeaderName } from './headers.js';
 
 export const MAX_LOGGED_CALLS = 100_000;
 /** The log is trimmed only after this many more calls, because trimming copies it. */
@@ -8,13 +8,14 @@ const SPARE_CALLS = 1000;
 /** The name of the operation that logs a call. */
 export const CALL_OPERATION = 'call';
 
-/** Who made a call. Known as soon as the credential is verified. */
+/** Who made a call. It is known once the credential is verified. */
 export interface CallerIdentity {
   readonly appId: string;
   readonly tokenId: string | null;
   readonly installationId: string | null;
 }
 
+/** A call in the call log. */
 export interface LoggedCall {
   readonly id: number;
   readonly at: string;
@@ -23,22 +24,22 @@ export interface LoggedCall {
   readonly appId: string | null;
   readonly installationId: string | null;
   readonly tokenId: string | null;
-  /** The version header, or null if it was missing. */
+  /** The version header; null if it was missing. */
   readonly version: string | null;
   readonly status: number;
 }
 
-/** Selects calls; a filter that is null matches every call. */
+/** Selects calls from the log. A filter that is null matches every call. */
 export interface CallFilter {
   readonly appId: string | null;
   readonly installationId: string | null;
   readonly limit: number;
 }
 
-/** Keeps the last calls of the registry's endpoints. Calls of the control API are not logged. */
+/** Creates the log of the latest calls to the registry's endpoints. Calls of the control API are not logged. */
 export function createCallLog({ now, defineOperation }: SandboxStore, prefix: string) {
   const callers = new WeakMap<Request, CallerIdentity>();
-  const header = versionHeaderName(prefix);
+  const header = getVersionHeaderName(prefix);
   let calls: LoggedCall[] = [];
   let lastId = 0;
 
@@ -48,7 +49,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, prefix: st
     if (calls.length > MAX_LOGGED_CALLS + SPARE_CALLS) calls = calls.slice(-MAX_LOGGED_CALLS);
   });
 
-  /** Describes a call for the log, with the caller if its credential was verified. */
+  /** Creates the log entry of a call, with the caller if its credential was verified. */
   function toLoggedCall(req: Request, path: string, status: number): LoggedCall {
     const { appId = null, installationId = null, tokenId = null } = callers.get(req) ?? {};
     const caller = { appId, installationId, tokenId };
@@ -57,12 +58,12 @@ export function createCallLog({ now, defineOperation }: SandboxStore, prefix: st
   }
 
   return {
-    /** Middleware that logs each call just before its answer is sent, so that the caller finds it in the log. */
+    /** Middleware that logs each call just before its response is sent, so that the caller already finds it in the log. */
     recordCall: (req: Request, res: Response, next: NextFunction): void => {
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
-        /** Logs the call, then sends the head of the answer. */
+        /** Logs the call, then sends the status and headers. */
         writeHead(...args: Parameters<typeof writeHead>) {
           logCall(toLoggedCall(req, path, args[0]));
           return writeHead(...args);

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 
-/** An error answer in the registry's format. `detail` becomes the member `message`. */
+/** An error response in the registry's format. `detail` becomes its member `message`. */
 export class ApiError extends Error {
   readonly statusCode: number;
   readonly detail: string | readonly string[];
@@ -34,12 +34,13 @@ export function conflict(detail: string): ApiError {
   return new ApiError(409, detail);
 }
 
-/** Returns the row, or throws 404 if it is undefined. `label` says what was not found. */
+/** Returns the row. Throws status 404 if it is undefined; `label` names what was not found. */
 export function requireFound<Row>(row: Row | undefined, label: string): Row {
   if (row === undefined) throw notFound(`${label} not found`);
   return row;
 }
 
+/** Returns the JSON body of an error response in the registry's format. */
 export function toErrorBody(statusCode: number, detail: string | readonly string[]) {
   return { statusCode, message: detail, error: STATUS_CODES[statusCode] ?? 'Error' };
 }
@@ -48,7 +49,10 @@ export const answerUnknownPath: RequestHandler = (req, res) => {
   res.status(404).json(toErrorBody(404, `Cannot ${req.method} ${req.path}`));
 };
 
-/** Middleware that answers errors. Those that are not the caller's fault are reported and answered with 500. */
+/**
+ * Creates the middleware that answers errors. Errors that the caller did not cause are reported and answered with status
+ * 500.
+ */
 export function createErrorHandler(onUnexpectedError: (error: unknown) => void): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const expected = toApiError(error);
@@ -62,7 +66,10 @@ export function createErrorHandler(onUnexpectedError: (error: unknown) => void):
   };
 }
 
-/** Converts an error that the caller caused; undefined for others. Express and its body parser give such errors a status of 4xx. */
+/**
+ * Converts an error that the caller caused to an `ApiError`; undefined for other errors. Express and its body parser
+ * give such errors a 4xx status.
+ */
 function toApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error;
   if (!(error instanceof Error) || !('status' in error)) return undefined;

@@ -1,4 +1,7 @@
-/** Sends an HTTP request. The only place in the sandbox that does. A redirect is returned as an answer, never followed. */
+/**
+ * Sends an HTTP request. Returns a redirect as the response and never follows it. Nothing else in the sandbox sends
+ * requests.
+ */
 export function fetchWithoutRedirect(url: string, request: RequestInit): Promise<Response> {
   return fetch(url, { ...request, redirect: 'manual' });
 }

@@ -4,21 +4,25 @@ import { badRequest, ApiError } from './errors.js';
 const API_VERSION = '2023-06-16';
 
 export interface HeaderOptions {
-  /** The `registry` in `x-registry-api-version`. */
+  /** The word `registry` in `x-registry-api-version`. */
   readonly prefix: string;
-  /** Refuses a missing version header and an unsuitable Accept header, which the registry tolerates. */
+  /** Refuses a missing version header and an unsuitable Accept header, both of which the registry tolerates. */
   readonly strict: boolean;
 }
 
-export function versionHeaderName(prefix: string): string {
+/** Returns the name of the version header, such as `x-registry-api-version`. */
+export function getVersionHeaderName(prefix: string): string {
   return `x-${prefix}-api-version`;
 }
 
-/** Lets web pages of any origin call the registry, and answers their preflight requests. Access depends on the token alone. */
+/**
+ * Creates the middleware that lets web pages of any origin call the registry, and answers their preflight requests.
+ * Access depends on the token alone.
+ */
 export function createCorsMiddleware(prefix: string): RequestHandler {
   const preflightHeaders = {
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-    'Access-Control-Allow-Headers': `Accept, Authorization, Content-Type, ${versionHeaderName(prefix)}`,
+    'Access-Control-Allow-Headers': `Accept, Authorization, Content-Type, ${getVersionHeaderName(prefix)}`,
     'Access-Control-Max-Age': '600',
   };
   return (req, res, next) => {
@@ -29,9 +33,9 @@ export function createCorsMiddleware(prefix: string): RequestHandler {
   };
 }
 
-/** Middleware that answers 400 or 406 to a wrong version or Accept header. */
+/** Creates the middleware that answers a wrong version header with status 400 and a wrong Accept header with 406. */
 export function createHeaderValidator({ prefix, strict }: HeaderOptions): RequestHandler {
-  const name = versionHeaderName(prefix);
+  const name = getVersionHeaderName(prefix);
   return (req, _res, next) => {
     const version = req.get(name);
     if (version === undefined && strict) throw badRequest(`The header ${name} is missing`);

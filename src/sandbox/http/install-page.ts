@@ -4,24 +4,30 @@ import { forbidden, requireFound } from './errors.js';
 
 const PATH = '/apps/:nameId/installations/new';
 
-/** Serves the page on which an administrator installs an app on an organization and is redirected back to the app. */
-export function createInstallPage(registry: SandboxRegistry, allowedHosts: readonly string[]): Router {
+/**
+ * Creates the router of the page on which an administrator installs an app on an organization. The page then redirects
+ * to the app.
+ */
+export function createInstallPageRouter(registry: SandboxRegistry, allowedHosts: readonly string[]): Router {
   const router = Router();
   router.use(PATH, (req, _res, next) => {
     assertSameOrigin(req, allowedHosts);
     next();
   });
-  router.get(PATH, (req, res) => sendPage(res, renderForm(registry, readForm(req, req.query))));
+  router.get(PATH, (req, res) =>
+    sendHtmlPage(res, renderInstallForm(registry, readInstallForm(req, req.query))),
+  );
   router.post(PATH, express.urlencoded({ extended: false, limit: '8kb' }), (req, res) => {
-    const form = readForm(req, req.body);
-    const { appId, callbackUrl } = findApp(registry, form);
+    const form = readInstallForm(req, req.body);
+    const { appId, callbackUrl } = findAppToInstall(registry, form);
     const installationId = installOnce(registry, appId, form.organizationId);
-    if (callbackUrl === null) return sendPage(res, `<p>Installed as ${escapeHtml(installationId)}.</p>`);
+    if (callbackUrl === null) return sendHtmlPage(res, `<p>Installed as ${escapeHtml(installationId)}.</p>`);
     return res.redirect(302, addInstallationToUrl(callbackUrl, installationId, form.state));
   });
   return router;
 }
 
+/** The fields of the install page. */
 interface InstallForm {
   /** The app's name in URLs. */
   readonly nameId: string;
@@ -30,8 +36,8 @@ interface InstallForm {
   readonly organizationId: string;
 }
 
-/** Reads the fields of the page from a query or a form body. A missing field is an empty text. */
-function readForm(req: Request, input: unknown): InstallForm {
+/** Reads the fields of the install page from a query or a form body. A missing field is an empty text. */
+function readInstallForm(req: Request, input: unknown): InstallForm {
   const values = new Map(Object.entries(typeof input === 'object' && input !== null ? input : {}));
   const text = (name: string) => {
     const value: unknown = values.get(name);
@@ -45,8 +51,11 @@ function readForm(req: Request, input: unknown): InstallForm {
   };
 }
 
-/** Finds the app and the URL to redirect to. Like the registry, ignores a URL that is not on the app's list and uses the first one. */
-function findApp({ apps }: SandboxRegistry, { nameId, redirectUri }: InstallForm) {
+/**
+ * Finds the app and the URL to redirect to. Like the registry, uses the app's first URL if the requested one is not on
+ * the app's list.
+ */
+function findAppToInstall({ apps }: SandboxRegistry, { nameId, redirectUri }: InstallForm) {
   const app = requireFound(
     apps.list().find(each => each.nameId === nameId),
     'App',
@@ -56,7 +65,7 @@ function findApp({ apps }: SandboxRegistry, { nameId, redirectUri }: InstallForm
   return { appId: app.id, name: app.name, callbackUrl };
 }
 
-/** Installs the app unless it is installed already. Returns the id of the installation in both cases. */
+/** Installs the app unless it is already installed. Returns the id of the installation in both cases. */
 function installOnce({ installations }: SandboxRegistry, appId: string, organizationId: string): string {
   const existing = installations
     .listAll()
@@ -67,7 +76,7 @@ function installOnce({ installations }: SandboxRegistry, appId: string, organiza
   return existing?.id ?? installations.install(appId, organizationId).id;
 }
 
-/** Adds the new installation and the app's own `state` to the URL that the browser is redirected to. */
+/** Adds the installation's id and the app's own `state` to the URL that the browser is redirected to. */
 function addInstallationToUrl(callbackUrl: string, installationId: string, state: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set('installationId', installationId);
@@ -80,8 +89,8 @@ function addInstallationToUrl(callbackUrl: string, installationId: string, state
 const REBINDING_SAFE_HOST = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
 
 /**
- * Throws 403 if the request comes from a page of another site, or by a host name that may be rebound to this machine.
- * Compares hosts but not protocols, because a proxy may terminate TLS.
+ * Throws status 403 if another website sent the request, or if its host name could be rebound to this machine. Compares
+ * hosts but not protocols, because a proxy may terminate TLS.
  */
 function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   const origin = req.get('origin');
@@ -99,8 +108,8 @@ function parseUrl(text: string): URL | null {
 }
 
 /** Renders the HTML form on which an administrator chooses the organization. */
-function renderForm(registry: SandboxRegistry, form: InstallForm): string {
-  const { name } = findApp(registry, form);
+function renderInstallForm(registry: SandboxRegistry, form: InstallForm): string {
+  const { name } = findAppToInstall(registry, form);
   const options = registry.organizations
     .listAll()
     .map(({ id, fullName }) => `<option value="${escapeHtml(id)}">${escapeHtml(fullName)}</option>`)
@@ -115,7 +124,7 @@ function renderForm(registry: SandboxRegistry, form: InstallForm): string {
 }
 
 /** Sends HTML as a page that may not be framed and may not load anything. */
-function sendPage(res: Response, content: string): void {
+function sendHtmlPage(res: Response, content: string): void {
   res.set('Content-Security-Policy', "default-src 'none'; form-action *; frame-ancestors 'none'");
   res
     .type('html')

@@ -9,11 +9,11 @@ const MAX_PAGE = 2 ** 31 - 1;
 
 /** How a fault distorts the lists that a call reads. */
 export interface PagingDistortion {
-  /** This many of the newest rows are left out. */
+  /** How many of the newest rows are left out. */
   readonly hiddenRows: number;
-  /** The page size is at most this, whatever the caller asks for. */
+  /** The maximum page size, whatever the caller requests. */
   readonly maxPageSize: number;
-  /** Every page is the first one and says that another follows. */
+  /** Whether every page is the first one and announces a next page. */
   readonly repeatsFirstPage: boolean;
 }
 
@@ -23,23 +23,26 @@ const NO_DISTORTION: PagingDistortion = {
   repeatsFirstPage: false,
 };
 
-/** Makes the lists of this call distorted. Takes effect in `readPageRequest`. */
+/** Makes a fault distort the lists of this call. `readPageRequest` applies the distortion. */
 export function distortPaging(res: Response, distortion: Partial<PagingDistortion>): void {
   res.locals['pagingDistortion'] = { ...NO_DISTORTION, ...distortion };
 }
 
-/** Which page of a list to answer with. */
+/** The page of a list to answer with. */
 export interface PageRequest {
   readonly limit: number;
-  /** The page whose rows are returned, from 0. */
+  /** The number of the page whose rows are returned, from 0. */
   readonly page: number;
-  /** The page number that the answer states. Differs from `page` only under a fault. */
+  /** The page number that the response states. It differs from `page` only under a fault. */
   readonly reportedPage: number;
   readonly hiddenRows: number;
   readonly repeatsFirstPage: boolean;
 }
 
-/** Reads `limit` and `page` from a query, bounds them, and applies the distortion of a fault. Throws 400 if one is invalid. */
+/**
+ * Reads `limit` and `page` from the query, bounds them and applies a fault's distortion. Throws status 400 if one is
+ * invalid.
+ */
 export function readPageRequest({ query }: Request, res: Response, maxPageSize: number): PageRequest {
   const distortion: PagingDistortion = res.locals['pagingDistortion'] ?? NO_DISTORTION;
   const problems: string[] = [];
@@ -55,14 +58,14 @@ export function readPageRequest({ query }: Request, res: Response, maxPageSize: 
   };
 }
 
-/** A range of a list that is read by `skip` and `first` instead of pages, and has no pagination. */
+/** A range of a list that is read by `skip` and `first` instead of by pages. */
 export interface ListSlice {
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Reads `skip` and `first` from a query. Throws 400 if one is invalid. */
-export function readSlice(query: Request['query']): ListSlice {
+/** Reads `skip` and `first` from a query. Throws status 400 if one is invalid. */
+export function readListSlice(query: Request['query']): ListSlice {
   const problems: string[] = [];
   const skip = readWholeNumber(query['skip'], { name: 'skip', min: 0, max: MAX_PAGE, problems });
   const limit = readWholeNumber(query['first'], { name: 'first', min: 1, max: MAX_PAGE_SIZE, problems });
@@ -70,10 +73,13 @@ export function readSlice(query: Request['query']): ListSlice {
   return { skip: skip ?? 0, limit: limit ?? DEFAULT_PAGE_SIZE };
 }
 
-/** The rows to page through: an array that is sorted newest first, or a table. */
+/** The rows to page through: an array sorted newest first, or a table. */
 type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
-/** Returns one page of the rows, newest first, and its pagination. With `group`, only the table's rows of that group. */
+/**
+ * Returns one page of the rows, newest first, together with its pagination. With `group`, only rows of that group in the
+ * table.
+ */
 export function paginate<Row>(source: PageSource<Row>, request: PageRequest, group?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
   const isTable = 'listNewest' in source;
@@ -94,6 +100,7 @@ export function paginate<Row>(source: PageSource<Row>, request: PageRequest, gro
   };
 }
 
+/** The allowed range of a query parameter. */
 interface NumberBounds {
   readonly name: string;
   readonly min: number;
@@ -102,7 +109,10 @@ interface NumberBounds {
   readonly problems: string[];
 }
 
-/** Parses a query parameter. Returns undefined if it is absent or, with a problem added, if it is invalid. */
+/**
+ * Parses a query parameter as a whole number; undefined if it is absent. If it is invalid, adds a problem and returns
+ * undefined.
+ */
 function readWholeNumber(value: unknown, { name, min, max, problems }: NumberBounds): number | undefined {
   if (value === undefined) return undefined;
   const number = typeof value === 'string' && WHOLE_NUMBER.test(value) ? Number(value) : Number.NaN;

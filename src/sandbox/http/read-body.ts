@@ -3,33 +3,35 @@ import { badRequest } from './errors.js';
 
 const MAX_TEXT_LENGTH = 10_000;
 
-/** A rule for a text field, and what to call a valid value in the error message. */
+/** A rule for a text field. `expected` describes a valid value in error messages. */
 export interface TextRule {
   readonly isValid: (text: string) => boolean;
   readonly expected: string;
 }
 
-function matches(pattern: RegExp, expected: string): TextRule {
+/** Creates a rule for texts that match a pattern. */
+function createPatternRule(pattern: RegExp, expected: string): TextRule {
   return { isValid: text => pattern.test(text), expected };
 }
 
-export const UUID = matches(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID');
-export const EVM_ADDRESS = matches(/^0x[0-9a-f]{40}$/i, '0x and 40 hexadecimal digits');
-export const EMAIL_ADDRESS = matches(
+export const UUID = createPatternRule(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'a UUID');
+export const EVM_ADDRESS = createPatternRule(/^0x[0-9a-f]{40}$/i, '0x and 40 hexadecimal digits');
+export const EMAIL_ADDRESS = createPatternRule(
   /^(?=.{1,254}$)[^\s@"<>]{1,64}@[^\s@"<>.]+(\.[^\s@"<>.]+)+$/,
   'an e-mail address',
 );
-export const COUNTRY_CODE = matches(/^[A-Z]{2}$/, 'two capital letters');
-export const YEAR = matches(/^\d{4}$/, 'a year of four digits');
-export const NOT_EMPTY = matches(/\S/, 'a text that is not empty');
+export const COUNTRY_CODE = createPatternRule(/^[A-Z]{2}$/, 'two capital letters');
+export const YEAR = createPatternRule(/^\d{4}$/, 'a year of four digits');
+export const NOT_EMPTY = createPatternRule(/\S/, 'a text that is not empty');
 
+/** Creates a rule for texts that are one of these values. */
 export function oneOf(values: readonly string[]): TextRule {
   return { isValid: text => values.includes(text), expected: `one of ${values.join(', ')}` };
 }
 
 /**
- * Returns what `read` makes of the fields of a body. Throws a single 400 that lists all problems, both those that the
- * fields found and those that `read` added.
+ * Calls `read` with the fields of a request body and returns its result. Throws a single status 400 that lists all
+ * problems, both those that the fields found and those that `read` added.
  */
 export function readBody<Result>(
   body: unknown,
@@ -41,7 +43,10 @@ export function readBody<Result>(
   return result;
 }
 
-/** Reads the fields of a JSON object. A method that finds an invalid value adds a problem and returns a placeholder. */
+/**
+ * Reads the fields of a JSON object by type. A method that finds an invalid value adds a problem and returns a
+ * placeholder.
+ */
 export interface BodyFields {
   text(name: string, rule?: TextRule): string;
   /** Returns null if the field is absent or null. */
@@ -57,7 +62,10 @@ export interface BodyFields {
   object(name: string): BodyFields;
 }
 
-/** `prefix` stands before each name in problems, as in `user.` for the fields of a nested object. */
+/**
+ * Creates a reader of the fields of a request body. `prefix` is put before field names in problems, such as `user.` for
+ * a nested object.
+ */
 function createBodyFields(body: unknown, problems: string[], prefix: string): BodyFields {
   const values = new Map<string, unknown>();
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
@@ -68,15 +76,17 @@ function createBodyFields(body: unknown, problems: string[], prefix: string): Bo
     );
   }
 
+  /** Whether the field is present and not null. */
   function has(name: string): boolean {
     return values.get(name) !== undefined && values.get(name) !== null;
   }
 
+  /** Adds a problem that says what the field must be. */
   function addProblem(name: string, expected: string): void {
     problems.push(`${prefix}${name} must be ${expected}`);
   }
 
-  /** Returns a text that follows the rule, or adds a problem and returns an empty one. */
+  /** Returns a text that follows the rule. For any other value, adds a problem and returns an empty text. */
   function text(name: string, rule?: TextRule): string {
     const value = values.get(name);
     const isShortText = typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
@@ -113,7 +123,7 @@ function createBodyFields(body: unknown, problems: string[], prefix: string): Bo
   };
 }
 
-/** Reads `creditId` and `amount`, the amount in whole millionths of a tonne. */
+/** Reads the fields `creditId` and `amount`. The amount is returned in whole millionths of a tonne. */
 export function readCreditAmount(fields: BodyFields) {
   return { creditId: fields.text('creditId'), amountMicro: fields.amountMicro('amount') };
 }

@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express';
 import type { SandboxRegistry } from '../registry/registry.js';
 import type { Caller } from '../registry/tokens.js';
 import type { AccessRequirement } from './access.js';
-import { type PageRequest, readPageRequest, readSlice } from './paging.js';
+import { type PageRequest, readPageRequest, readListSlice } from './paging.js';
 import { sendCertificate, sendChunks } from './send.js';
 
 /** An authorized call of the registry's API. */
@@ -12,12 +12,12 @@ interface RegistryCall {
   readonly id: string;
   readonly action: string;
   readonly query: Request['query'];
-  /** Reads `limit` and `page`; throws 400 if they are invalid. */
+  /** Reads `limit` and `page` from the query. Throws status 400 if they are invalid. */
   readonly readPage: () => PageRequest;
   readonly body: unknown;
 }
 
-/** An endpoint. It answers with an object to send as JSON, a certificate, or a long JSON text in chunks. */
+/** An endpoint of the registry. It answers with an object to send as JSON, a certificate, or long JSON text in chunks. */
 type RegistryRoute = readonly [
   route: string,
   requirement: AccessRequirement,
@@ -156,14 +156,14 @@ export const ROUTES: readonly RegistryRoute[] = [
   [
     'GET /retirements/list',
     'any token',
-    ({ retirements }, { query }) => retirements.listEverywhere(readSlice(query)),
+    ({ retirements }, { query }) => retirements.listEverywhere(readListSlice(query)),
   ],
   ['GET /carbonCredits/projects/:id', 'any token', ({ projects }, { id }) => projects.summarizeIssuance(id)],
   ['GET /retirements/:id/pdf', 'any token', ({ retirements }, { id }) => retirements.renderCertificate(id)],
 ];
 
-/** Creates the router of the registry's endpoints, which authorizes each call before it is answered. */
-export function createRoutes(registry: SandboxRegistry): Router {
+/** Creates the Express router of the registry's endpoints. It authorizes each call before the call is answered. */
+export function createRegistryRouter(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, requirement, answer] of ROUTES) {
     const [method = '', path = ''] = route.split(' ');
@@ -174,14 +174,18 @@ export function createRoutes(registry: SandboxRegistry): Router {
       const caller = registry.access.authorize(req, requirement, organizationId);
       const { query, body } = req;
       const readPage = () => readPageRequest(req, res, registry.maxPageSize);
-      await send(res, answer(registry, { caller, organizationId, id, action, query, readPage, body }), id);
+      await sendAnswer(
+        res,
+        answer(registry, { caller, organizationId, id, action, query, readPage, body }),
+        id,
+      );
     });
   }
   return router;
 }
 
-/** Sends a certificate, a long JSON text in chunks, or an object as JSON. */
-async function send(res: Response, answer: object, id: string): Promise<void> {
+/** Sends the answer of an endpoint: a certificate, long JSON text in chunks, or an object as JSON. */
+async function sendAnswer(res: Response, answer: object, id: string): Promise<void> {
   if (Buffer.isBuffer(answer)) sendCertificate(res, id, answer);
   else if (isChunked(answer)) await sendChunks(res, answer);
   else res.json(answer);

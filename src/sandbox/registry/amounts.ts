@@ -1,10 +1,10 @@
 const MICRO_PER_TONNE = 1_000_000;
 const MAX_TONNES = 1_000_000_000;
 
-/** The largest amount of a credit that may be issued, so that every amount is exact as a number. */
+/** The largest amount of a credit that may be issued, so that every amount is exact as a JavaScript number. */
 export const MAX_MICRO = MAX_TONNES * MICRO_PER_TONNE;
 
-/** Converts tonnes to whole millionths. Returns undefined unless the value is a valid amount that converts exactly. */
+/** Converts tonnes to whole millionths of a tonne; undefined if the value is not a valid amount or has finer digits. */
 export function toMicro(tonnes: unknown): number | undefined {
   if (typeof tonnes !== 'number' || !Number.isFinite(tonnes)) return undefined;
   if (tonnes <= 0 || tonnes > MAX_TONNES) return undefined;
@@ -12,9 +12,10 @@ export function toMicro(tonnes: unknown): number | undefined {
   return micro > 0 && micro / MICRO_PER_TONNE === tonnes ? micro : undefined;
 }
 
+/** Converts millionths of a tonne to tonnes. */
 export function toTonnes(micro: number): number {
   return micro / MICRO_PER_TONNE;
 }
 
-/** What a valid amount is, for error messages. */
+/** Describes a valid amount in error messages. */
 export const AMOUNT_RULE = 'a number above 0 with at most 6 decimals, at most 1000000000';

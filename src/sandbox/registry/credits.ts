@@ -1,6 +1,6 @@
 import { MAX_MICRO, toTonnes } from './amounts.js';
 import { conflict } from '../http/errors.js';
-import type { Retirements } from './retirements.js';
+import type { RetirementService } from './retirements.js';
 import type { CreditRecord, HoldingPlace } from '../store/records.js';
 import { getCreditOrigin, toInventoryCreditJson } from './to-json.js';
 import type { SandboxStore } from '../store/store.js';
@@ -24,25 +24,30 @@ const FRIENDBOT_PROJECT = {
   details: {},
 };
 
+/** A credit to create. */
 type NewCredit = Pick<CreditRecord, 'projectId' | 'vintage' | 'type'> & {
   readonly serialization: string | null;
 };
 
+/** How much of a credit to issue, and to whom. */
 interface IssueOrder extends NewCredit {
   readonly organizationId: string;
-  /** Whole millionths of a tonne. */
+  /** The amount, in whole millionths of a tonne. */
   readonly micro: number;
   readonly place: HoldingPlace;
-  /** The credit to issue more of, or null for a new credit of the project. */
+  /** The credit to issue more of; null to create a new credit of the project. */
   readonly creditId: string | null;
 }
 
-/** Issues credits, moves them between warehouse and inventory, and retires them off the platform. */
-export function createCredits(store: SandboxStore, retirements: Retirements) {
+/**
+ * Creates the part of the registry that issues credits, moves them between warehouse and inventory, and retires them off
+ * the platform.
+ */
+export function createCreditService(store: SandboxStore, retirements: RetirementService) {
   const { tables, accounts, newId, newHash, now, defineOperation } = store;
   const { credits, projects, organizations } = tables;
 
-  /** Creates a credit of which nothing is issued yet, and returns its id. */
+  /** Creates a credit of which nothing has been issued yet, and returns its id. */
   function createCredit({ projectId, vintage, type, serialization: requested }: NewCredit): string {
     const { num } = projects.getOrThrow(projectId);
     const [last] = credits.listNewest(1);
@@ -57,44 +62,44 @@ export function createCredits(store: SandboxStore, retirements: Retirements) {
     return id;
   }
 
-  /** Issues more of a credit into a warehouse or inventory, or throws 409 above the largest amount. */
-  function issueTo(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
+  /** Issues more of a credit into a warehouse or inventory. Throws status 409 if that would exceed the largest amount. */
+  function issueInto(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
     const row = credits.getOrThrow(creditId);
     if (row.issuedMicro > MAX_MICRO - amountMicro) throw conflict('No more of this credit can be issued');
     credits.put({ ...row, issuedMicro: row.issuedMicro + amountMicro });
-    accounts.add(organizationId, place, creditId, amountMicro);
+    accounts.addCredits(organizationId, place, creditId, amountMicro);
     return { creditId, organizationId, place, amount: toTonnes(amountMicro) };
   }
 
   const issue = defineOperation('issue', (order: IssueOrder) => {
     organizations.getOrThrow(order.organizationId);
     const creditId = order.creditId ?? createCredit(order);
-    return issueTo(order.organizationId, order.place, creditId, order.micro);
+    return issueInto(order.organizationId, order.place, creditId, order.micro);
   });
 
-  /** Removes the credits that a body names from a warehouse or inventory. */
-  function removeFrom(organizationId: string, body: unknown, from: HoldingPlace) {
+  /** Removes the credits that a request body names from a warehouse or inventory. */
+  function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     organizations.getOrThrow(organizationId);
     const { type } = credits.getOrThrow(creditId);
-    accounts.remove(organizationId, from, creditId, amountMicro);
+    accounts.removeCredits(organizationId, from, creditId, amountMicro);
     return { creditId, amountMicro, type };
   }
 
   const move = defineOperation(
     'move',
     (organizationId: string, body: unknown, from: HoldingPlace, to: HoldingPlace) => {
-      const { creditId, amountMicro } = removeFrom(organizationId, body, from);
-      accounts.add(organizationId, to, creditId, amountMicro);
+      const { creditId, amountMicro } = removeHeldCredits(organizationId, body, from);
+      accounts.addCredits(organizationId, to, creditId, amountMicro);
       return { creditId, organizationId, place: to, amount: toTonnes(amountMicro) };
     },
   );
 
-  /** Retires credits outside of the registry's pages and apps, which leaves an unclaimed retirement. */
+  /** Retires credits as if outside the registry's pages and apps. The retirement is unclaimed. */
   const retireOffPlatform = defineOperation(
     'retire off platform',
     (organizationId: string, body: unknown) => {
-      const { creditId, amountMicro, type } = removeFrom(organizationId, body, 'inventory');
+      const { creditId, amountMicro, type } = removeHeldCredits(organizationId, body, 'inventory');
       retirements.assertRetirable(type);
       return retirements.record({ organizationId, appId: null, creditId, amountMicro, details: null });
     },
@@ -107,14 +112,14 @@ export function createCredits(store: SandboxStore, retirements: Retirements) {
     return createCredit({ projectId: id, vintage: now().slice(0, 4), type: 'exPost', serialization: null });
   }
 
-  /** Deposits test credits into the organization's inventory, as the registry's endpoint of this name does. */
+  /** Deposits test credits into the organization's inventory, like the registry's endpoint of this name. */
   const friendbot = defineOperation('friendbot', (organizationId: string) => {
     organizations.getOrThrow(organizationId);
     const project = projects.getByName(FRIENDBOT_NUMBER);
     const [existing] = project === undefined ? [] : credits.list(project.id);
     const id = existing?.id ?? createFriendbotCredit();
     const amountMicro = FRIENDBOT_MICRO;
-    issueTo(organizationId, 'inventory', id, amountMicro);
+    issueInto(organizationId, 'inventory', id, amountMicro);
     return {
       credits: [toInventoryCreditJson({ organizationId, amountMicro }, getCreditOrigin(tables, id))],
       organizationId,
@@ -123,7 +128,7 @@ export function createCredits(store: SandboxStore, retirements: Retirements) {
 
   return {
     /** Issues a new credit of a project, or more of an existing one, into an organization's inventory or warehouse. */
-    issue: (body: unknown) => issue(readBody(body, readIssue)),
+    issue: (body: unknown) => issue(readBody(body, readIssueOrder)),
     /** Moves credits from the inventory into the warehouse. */
     deposit: (organizationId: string, body: unknown) => move(organizationId, body, 'inventory', 'warehouse'),
     /** Moves credits from the warehouse into the inventory. */
@@ -133,8 +138,8 @@ export function createCredits(store: SandboxStore, retirements: Retirements) {
   };
 }
 
-/** Reads which credit to issue, and how much of it to whom, from a body of the control API. */
-function readIssue(fields: BodyFields): IssueOrder {
+/** Reads from a request body which credit to issue, how much of it, and to whom. */
+function readIssueOrder(fields: BodyFields): IssueOrder {
   const creditId = fields.optionalText('creditId');
   const place = fields.optionalText('place', oneOf(['warehouse', 'inventory']));
   const type = fields.optionalText('type', oneOf(['exPost', 'exAnte']));

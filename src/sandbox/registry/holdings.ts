@@ -8,11 +8,11 @@ import {
   toWarehouseCreditJson,
 } from './to-json.js';
 
-/** Lists the contents of warehouses and inventories. */
-export function createHoldings({ tables, accounts }: SandboxStore, asDocumented: boolean) {
+/** Creates the part of the registry that lists the credits in warehouses and inventories. */
+export function createHoldingService({ tables, accounts }: SandboxStore, asDocumented: boolean) {
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 
-  /** Yields the credits of a warehouse or inventory as chunks of JSON text, all as of the moment of the first chunk. */
+  /** Yields the credits of a warehouse or inventory as chunks of JSON text. All chunks show the state at the first one. */
   function* streamCredits(organizationId: string, place: HoldingPlace): Generator<string> {
     const { warehouseId } = tables.organizations.getOrThrow(organizationId);
     const rows = accounts

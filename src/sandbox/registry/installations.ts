@@ -7,10 +7,10 @@ import { sortNewestFirst, sortOldestFirst } from '../store/tables.js';
 import type { WebhookPublisher, InstallationEvent } from '../webhooks/publisher.js';
 import { toInstallationJson } from './to-json.js';
 
-export type Installations = ReturnType<typeof createInstallations>;
+export type InstallationService = ReturnType<typeof createInstallationService>;
 
-/** Installs apps on organizations and changes the state of installations. */
-export function createInstallations(
+/** Creates the part of the registry that installs apps on organizations and changes the state of installations. */
+export function createInstallationService(
   { tables, newId, now, defineOperation }: SandboxStore,
   publisher: WebhookPublisher,
 ) {
@@ -21,22 +21,22 @@ export function createInstallations(
     return toInstallationJson(row, apps.getOrThrow(row.appId), organizations.getOrThrow(row.organizationId));
   }
 
-  /** Returns the installation, or throws 404 if it was uninstalled or belongs to another app. */
-  function getLive(id: string, appId?: string): InstallationRecord {
+  /** Returns the installation. Throws status 404 if it was uninstalled or belongs to another app. */
+  function getInstalled(id: string, appId?: string): InstallationRecord {
     const row = installations.get(id);
     const isOfApp = appId === undefined || row?.appId === appId;
     const isLive = row?.state !== 'uninstalled';
     return requireFound(isLive && isOfApp ? row : undefined, 'Installation');
   }
 
-  /** Finds the app's installation on an organization that was not uninstalled. */
+  /** Finds the app's installation on an organization, unless it was uninstalled. */
   function findByOrganization(appId: string, organizationId: string): InstallationRecord | undefined {
     const rows = installations.list(organizationId);
     return rows.find(row => row.appId === appId && row.state !== 'uninstalled');
   }
 
-  /** Stores an installation and publishes its event. */
-  function save(row: InstallationRecord, event: InstallationEvent) {
+  /** Stores an installation and publishes the webhook for its event. */
+  function saveAndPublish(row: InstallationRecord, event: InstallationEvent) {
     installations.put(row);
     publisher.publishInstallationEvent(event, row.id);
     return toJson(row);
@@ -48,23 +48,23 @@ export function createInstallations(
     if (findByOrganization(appId, organizationId) !== undefined)
       throw conflict('The app is already installed');
     const row = { id: newId(), appId, organizationId, permissions, createdAt: now(), updatedAt: now() };
-    return save({ ...row, state: 'active' }, 'installed');
+    return saveAndPublish({ ...row, state: 'active' }, 'installed');
   });
 
   const change = defineOperation(
     'change installation',
     (id: string, state: InstallationStatus, event: InstallationEvent) => {
-      const row = getLive(id);
+      const row = getInstalled(id);
       if (row.state === state) throw conflict(`The installation is already ${state}`);
-      return save({ ...row, state, updatedAt: now() }, event);
+      return saveAndPublish({ ...row, state, updatedAt: now() }, event);
     },
   );
 
-  /** Grants the permissions that the app requests now. */
+  /** Grants an installation the permissions that the app requests now. */
   const acceptPermissions = defineOperation('accept permissions', (id: string) => {
-    const row = getLive(id);
+    const row = getInstalled(id);
     const { permissions } = apps.getOrThrow(row.appId);
-    return save({ ...row, permissions, updatedAt: now() }, 'newPermissionsAccepted');
+    return saveAndPublish({ ...row, permissions, updatedAt: now() }, 'newPermissionsAccepted');
   });
 
   return {
@@ -74,17 +74,17 @@ export function createInstallations(
       const { pagination, items } = paginate(rows, query);
       return { pagination, installations: items.map(toJson) };
     },
-    get: (appId: string, id: string) => toJson(getLive(id, appId)),
+    get: (appId: string, id: string) => toJson(getInstalled(id, appId)),
     getForOrganization: (appId: string, organizationId: string) =>
       toJson(requireFound(findByOrganization(appId, organizationId), 'Installation')),
-    /** Returns the installation to mint a token for, or throws 403 if it is suspended. */
+    /** Returns the installation for which to create a token. Throws status 403 if it is suspended. */
     getActive(appId: string, id: string): InstallationRecord {
-      const row = getLive(id, appId);
+      const row = getInstalled(id, appId);
       if (row.state === 'suspended') throw forbidden('The installation is suspended');
       return row;
     },
     install,
-    /** Installs the app `appId` on the organization `organizationId` of a body. */
+    /** Installs an app on an organization. The request body names both. */
     installFromBody(body: unknown) {
       const { appId, organizationId } = readBody(body, fields => ({
         appId: fields.text('appId'),

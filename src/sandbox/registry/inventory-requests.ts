@@ -5,20 +5,29 @@ import type { InventoryRequestRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { sortNewestFirst } from '../store/tables.js';
 import { getCreditOrigin, toInventoryRequestJson } from './to-json.js';
-import { parseAction, readDestination, readRetirementDetails, type Transactions } from './transactions.js';
+import {
+  parseAction,
+  readDestination,
+  readRetirementDetails,
+  type TransactionService,
+} from './transactions.js';
 
-/** Creates requests to transfer or retire credits of an inventory, which an administrator accepts or declines. */
-export function createInventoryRequests(
+/**
+ * Creates the part of the registry that handles requests to transfer or retire credits of an inventory. An administrator
+ * accepts or declines each request.
+ */
+export function createInventoryRequestService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
-  transactions: Transactions,
+  transactions: TransactionService,
 ) {
   const { credits, requests } = tables;
 
+  /** Converts an inventory request to JSON, with its credit. */
   function toJson(row: InventoryRequestRecord) {
     return toInventoryRequestJson(row, getCreditOrigin(tables, row.creditId));
   }
 
-  /** Returns the request, or throws 409 if it was decided already. */
+  /** Returns the request. Throws status 409 if it was already decided. */
   function getPending(id: string): InventoryRequestRecord {
     const row = requests.getOrThrow(id);
     if (row.state !== 'Pending') throw conflict(`The request is ${row.state}`);
@@ -70,7 +79,7 @@ export function createInventoryRequests(
   const accept = defineOperation('accept request', (id: string) => {
     const row = getPending(id);
     const { organizationId, appId, creditId, amountMicro, action, retirementDetails } = row;
-    accounts.remove(organizationId, 'inventory', creditId, amountMicro);
+    accounts.removeCredits(organizationId, 'inventory', creditId, amountMicro);
     transactions.execute({
       event: 'organizationTransaction',
       type: action,

@@ -10,7 +10,7 @@ import {
 import type { UserRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { compareText, sortOldestFirst } from '../store/tables.js';
-import type { Installations } from './installations.js';
+import type { InstallationService } from './installations.js';
 import { toAddressJson, toMemberJson, toOrganizationJson, toUserJson } from './to-json.js';
 
 const TYPES = ['projectProponent', 'projectDeveloper', 'marketParticipant', 'other', 'validationBody'];
@@ -19,16 +19,19 @@ const DEFAULTS = { city: '', zip: '', physicalAddress: '', registrationNumber: '
 
 type NewOrganization = ReturnType<typeof readNewOrganization>;
 
-/** Creates and lists organizations with their users and addresses. */
-export function createOrganizations(
+/** Creates the part of the registry that creates and lists organizations with their users and addresses. */
+export function createOrganizationService(
   { tables, newId, newHash, now, defineOperation }: SandboxStore,
-  installations: Installations,
+  installations: InstallationService,
   asDocumented: boolean,
 ) {
   const { organizations, users, addresses } = tables;
 
-  /** Stores a new organization with its first user and address. Throws 409 if its name or the e-mail address is in use. */
-  function insert({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
+  /**
+   * Stores a new organization with its first user and address. Throws status 409 if its name or the user's e-mail
+   * address is in use.
+   */
+  function insertOrganization({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
     if (users.getByName(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');
     if (organizations.getByName(fields.fullName) !== undefined)
       throw conflict('An organization with this name exists');
@@ -51,13 +54,13 @@ export function createOrganizations(
   }
 
   const create = defineOperation('create organization', (newOrganization: NewOrganization) =>
-    insert(newOrganization, true),
+    insertOrganization(newOrganization, true),
   );
 
   const createForApp = defineOperation(
     'create organization for app',
     (appId: string, newOrganization: NewOrganization) => {
-      const created = insert(newOrganization, false);
+      const created = insertOrganization(newOrganization, false);
       return { ...created, installation: installations.install(appId, created.organization.id) };
     },
   );
@@ -69,11 +72,12 @@ export function createOrganizations(
     return toOrganizationJson(organizations.getOrThrow(id));
   });
 
+  /** Returns the JSON of an organization. Throws status 404 if there is none. */
   function get(id: string) {
     return toOrganizationJson(organizations.getOrThrow(id));
   }
 
-  /** Lists the addresses of an organization, the default one first. */
+  /** Lists the addresses of an organization, the default address first. */
   function listAddresses(id: string) {
     const rows = addresses
       .list(organizations.getOrThrow(id).id)
@@ -103,7 +107,7 @@ export function createOrganizations(
   };
 }
 
-/** Reads a new organization and its first user from a body. */
+/** Reads a new organization and its first user from a request body. */
 function readNewOrganization(fields: BodyFields) {
   const user = fields.object('user');
   const organization = fields.object('organization');

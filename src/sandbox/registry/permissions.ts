@@ -13,6 +13,7 @@ const PERMISSIONS = {
   'organization_projects:read': { name: 'organization_projects', level: 'VIEW' },
   'examiner:read': { name: 'examiner', level: 'VIEW' },
 } as const;
+/** A permission as the registry's endpoints name it, such as `organization_info:read`. */
 export type Permission = keyof typeof PERMISSIONS;
 /** The permissions that an app can request. */
 export const PERMISSION_NAMES = Object.keys(PERMISSIONS);
@@ -26,7 +27,10 @@ export function hasPermission(grants: PermissionGrants, permission: Permission):
   return granted !== undefined && RANK[granted] >= RANK[level];
 }
 
-/** Returns what both grant. A token uses it so that it loses what its installation has lost since. */
+/**
+ * Returns the permissions that both grants include, each at the lower level. This way a token loses what its
+ * installation has lost since.
+ */
 export function intersectGrants(left: PermissionGrants, right: PermissionGrants): PermissionGrants {
   const both: Record<string, GrantLevel> = {};
   for (const [name, level] of Object.entries(left)) {
@@ -37,9 +41,9 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
 }
 
 /**
- * Reads the permissions that an app requests: an object such as `{ organization_info: 'VIEW' }`, or a list of names such as
- * `organization_warehouse:write`. Unknown ones become problems. With `includesInfo`, organization_info is granted even if it is not requested; without it,
- * it is never granted.
+ * Reads the permissions that an app requests: an object such as `{ organization_info: 'VIEW' }`, or a list of names such
+ * as `organization_warehouse:write`. Adds a problem for each unknown permission. With `includesInfo`, organization_info
+ * is granted even if it is not requested; without it, it is never granted.
  */
 export function readGrants(value: unknown, includesInfo: boolean, problems: string[]): PermissionGrants {
   const grants: Record<string, GrantLevel> = includesInfo ? { organization_info: 'VIEW' } : {};
@@ -56,7 +60,7 @@ export function readGrants(value: unknown, includesInfo: boolean, problems: stri
   return grants;
 }
 
-/** Says which permissions exist, in the notation of the request. */
+/** Describes which permissions exist, in the notation of the request that named an unknown one. */
 function describeUnknownPermission(name: string, level: unknown): string {
   if (level === undefined) return `expected ${Object.keys(PERMISSIONS).join(', ')}, got ${name}`;
   const possibleGrants = new Set(
@@ -70,7 +74,10 @@ function higherLevel(left: GrantLevel | undefined, right: GrantLevel): GrantLeve
   return left !== undefined && RANK[left] > RANK[right] ? left : right;
 }
 
-/** Parses a permission such as `organization_info:read` into name and level. The level is undefined if it is unknown. */
+/**
+ * Splits a permission such as `organization_info:read` into name and level. The level is undefined if the permission is
+ * unknown.
+ */
 function parsePermission(text: unknown): [name: string, level: unknown] {
   const known = Object.entries(PERMISSIONS).find(([permission]) => permission === text);
   return known === undefined ? [String(text), undefined] : [known[1].name, known[1].level];

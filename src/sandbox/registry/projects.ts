@@ -10,8 +10,8 @@ type NewProject = ReturnType<typeof readNewProject>;
 
 const DEFAULTS = { city: null, startDate: null, creditingPeriodStartDate: null, details: {} };
 
-/** Creates, finds and lists projects. */
-export function createProjects({ tables, newId, now, defineOperation }: SandboxStore) {
+/** Creates the part of the registry that creates, finds and lists projects. */
+export function createProjectService({ tables, newId, now, defineOperation }: SandboxStore) {
   const { projects, organizations, retirements } = tables;
 
   /** Converts a project to JSON, with its proponent if it has one. */
@@ -19,18 +19,21 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
     return toProjectJson(row, organizations.get(row.proponentId ?? ''));
   }
 
-  /** Converts a project to JSON for the control API, which also shows whether it is public. */
+  /** Converts a project to JSON for the control API, which also shows whether the project is public. */
   function toControlJson(row: ProjectRecord) {
     return { ...toJson(row), isPublic: row.isPublic };
   }
 
-  /** Returns the JSON of a project, or throws 404 if there is none or it is not public. */
+  /** Returns the JSON of a public project. Throws status 404 if there is none with this id. */
   function getPublic(id: string | undefined) {
     const row = projects.get(id ?? '');
     return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
-  /** Finds a public project by the `serialization` or `creditId` of a credit. If both are given, they must name the same credit. */
+  /**
+   * Finds a public project by the `serialization` or the `creditId` of a credit. If the query has both, they must name
+   * the same credit.
+   */
   function findPublic(query: Readonly<Record<string, unknown>>) {
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
     const creditId = readQueryText(query, 'creditId');
@@ -43,7 +46,7 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
     return getPublic(serialization === null || credit === bySerialization ? credit?.projectId : undefined);
   }
 
-  /** Sums what a public project has issued and what of it was retired, in total and by vintage. */
+  /** Sums the issued and retired credits of a public project, in total and by vintage. */
   function summarizeIssuance(id: string) {
     const shown = getPublic(id);
     const retired = new Map<string, number>();
@@ -78,7 +81,7 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
   });
 
   return {
-    /** Lists the public projects. */
+    /** Returns one page of the public projects. */
     list(query: PageRequest) {
       const { pagination, items } = paginate(
         sortNewestFirst(projects.list().filter(row => row.isPublic)),
@@ -89,7 +92,7 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
     getPublic,
     findPublic,
     summarizeIssuance,
-    /** Lists all projects, also those that are not public. */
+    /** Lists all projects, including those that are not public. */
     listAll: () => sortNewestFirst(projects.list()).map(toControlJson),
     create: (body: unknown) => create(readBody(body, readNewProject)),
     /** Changes the name, the short description or the visibility of a project. */
@@ -105,7 +108,7 @@ export function createProjects({ tables, newId, now, defineOperation }: SandboxS
   };
 }
 
-/** Reads a new project from a body of the control API. */
+/** Reads a new project from a request body. */
 function readNewProject(fields: BodyFields) {
   return {
     ...DEFAULTS,
@@ -120,7 +123,7 @@ function readNewProject(fields: BodyFields) {
   };
 }
 
-/** Reads a query parameter. Returns null if it is absent; throws 400 if it is empty or given twice. */
+/** Reads a query parameter; null if it is absent. Throws status 400 if it is empty or given twice. */
 function readQueryText(query: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = query[name];
   if (value === undefined) return null;

@@ -6,22 +6,30 @@ import type { ReservationRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { sortNewestFirst } from '../store/tables.js';
 import { getCreditOrigin, toReservationJson } from './to-json.js';
-import { parseAction, readDestination, readRetirementDetails, type Transactions } from './transactions.js';
+import {
+  parseAction,
+  readDestination,
+  readRetirementDetails,
+  type TransactionService,
+} from './transactions.js';
 
 /** How long a reservation lasts. */
 const HOLD_MS = 10 * 60 * 1000;
 
-/** Which reservation to finish, by which action, and the body of that call. */
+/** Which reservation to finish, with which action, and the request body. */
 export interface FinishOrder {
   readonly id: string;
   readonly action: string;
   readonly body: unknown;
 }
 
-/** Reserves credits of a warehouse for ten minutes. A reservation is cancelled, finished by a transaction, or expires. */
-export function createReservations(
+/**
+ * Creates the part of the registry that reserves credits of a warehouse for ten minutes. A reservation is cancelled, is
+ * finished by a transaction, or expires.
+ */
+export function createReservationService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
-  transactions: Transactions,
+  transactions: TransactionService,
   asDocumented: boolean,
 ) {
   const { apps, credits, reservations } = tables;
@@ -31,18 +39,18 @@ export function createReservations(
     return toReservationJson(row, getCreditOrigin(tables, row.creditId), apps.getOrThrow(row.appId));
   }
 
-  /** Converts a reservation to JSON. The state is left out as documented, if that profile is on. */
+  /** Converts a reservation to JSON. The profile `as-documented` leaves out its state. */
   function toJson(row: ReservationRecord) {
     const { state, ...shown } = toJsonWithState(row);
     return asDocumented ? shown : { ...shown, state };
   }
 
-  /** Converts a reservation to JSON for the control API, which also shows its state and organization. */
+  /** Converts a reservation to JSON for the control API, with its state and organization. */
   function toControlJson(row: ReservationRecord) {
     return { ...toJsonWithState(row), organizationId: row.organizationId };
   }
 
-  /** Returns the reservation. Throws 403 if another app made it, 409 if it has ended. */
+  /** Returns the reservation. Throws status 403 if another app made it, and 409 if it has ended. */
   function getOutstanding(organizationId: string, appId: string, id: string): ReservationRecord {
     const row = reservations.getOrThrow(id, organizationId);
     if (row.appId !== appId) throw forbidden('The reservation was made by another app');
@@ -50,7 +58,7 @@ export function createReservations(
     return row;
   }
 
-  /** Expires a reservation now, as if its time had passed. */
+  /** Expires a reservation now, as if its ten minutes had passed. */
   const expire = defineOperation('expire reservation', (id: string) => {
     const row = reservations.getOrThrow(id);
     assertOutstanding(row);
@@ -62,7 +70,7 @@ export function createReservations(
   const reserve = defineOperation('reserve', (organizationId: string, appId: string, body: unknown) => {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     credits.getOrThrow(creditId);
-    accounts.remove(organizationId, 'warehouse', creditId, amountMicro);
+    accounts.removeCredits(organizationId, 'warehouse', creditId, amountMicro);
     const createdAt = now();
     const row: ReservationRecord = {
       id: newId(),
@@ -81,12 +89,12 @@ export function createReservations(
 
   const cancel = defineOperation('cancel', (organizationId: string, appId: string, id: string) => {
     const row = getOutstanding(organizationId, appId, id);
-    accounts.add(organizationId, 'warehouse', row.creditId, row.amountMicro);
+    accounts.addCredits(organizationId, 'warehouse', row.creditId, row.amountMicro);
     reservations.put({ ...row, state: 'cancelled', updatedAt: now(), reservedToDate: now() });
     return toJson(reservations.getOrThrow(id));
   });
 
-  /** Executes the transaction that the reservation was made for. */
+  /** Finishes a reservation by executing its transaction. */
   const finish = defineOperation(
     'finish',
     (organizationId: string, appId: string, { id, action: actionName, body }: FinishOrder) => {
@@ -136,7 +144,7 @@ export function createReservations(
   };
 }
 
-/** Throws 409 if the reservation has ended. */
+/** Throws status 409 if the reservation has ended. */
 function assertOutstanding(row: ReservationRecord): void {
   if (row.state !== 'outstanding') throw conflict(`The reservation is ${row.state}`);
 }

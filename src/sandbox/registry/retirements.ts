@@ -7,10 +7,10 @@ import { toTonnes } from './amounts.js';
 import { createCertificatePdf } from './certificate.js';
 import { getCreditOrigin, toRetirementJson } from './to-json.js';
 
-export type Retirements = ReturnType<typeof createRetirements>;
+export type RetirementService = ReturnType<typeof createRetirementService>;
 
-/** Stores and lists retirements, and creates their certificates. */
-export function createRetirements(
+/** Creates the part of the registry that stores and lists retirements, and creates their certificates. */
+export function createRetirementService(
   { tables, newId, now, defineOperation }: SandboxStore,
   asDocumented: boolean,
 ) {
@@ -25,6 +25,10 @@ export function createRetirements(
     );
   }
 
+  /**
+   * Returns the JSON of a retirement. Throws status 404 if there is none, or if it belongs to another organization than
+   * the given one.
+   */
   function get(id: string, organizationId?: string) {
     return toJson(retirements.getOrThrow(id, organizationId));
   }
@@ -36,19 +40,22 @@ export function createRetirements(
   });
 
   return {
-    /** Throws 409 if a credit of this type cannot be retired: with the profile as-documented only exPost, that is verified, ones can. */
+    /**
+     * Throws status 409 if a credit of this type cannot be retired. In the profile `as-documented` only exPost
+     * (verified) credits can.
+     */
     assertRetirable(creditType: string): void {
       if (asDocumented && creditType !== 'exPost')
         throw conflict(`An ${creditType} credit cannot be retired`);
     },
-    /** Stores a retirement. The calling operation must have removed the credits from their holding. */
+    /** Stores a retirement. The calling operation must already have removed the credits from their holding. */
     record(retirement: Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>) {
       const { fullName: projectName } = getCreditOrigin(tables, retirement.creditId).project;
       const row = { ...retirement, id: newId(), projectName, createdAt: now() };
       retirements.put(row);
       return toJson(row);
     },
-    /** Claims or changes a retirement with the details of a body. */
+    /** Claims or changes a retirement with the details in a request body. */
     changeDetails(id: string, body: unknown) {
       const details = readBody(body, fields => ({
         reason: fields.text('reason', NOT_EMPTY),
@@ -63,7 +70,7 @@ export function createRetirements(
       return { pagination, retirements: items.map(toJson) };
     },
     get,
-    /** Lists retirements of all organizations, newest first. An unclaimed one shows only its amount and project. */
+    /** Lists retirements of all organizations, newest first. An unclaimed retirement shows only its amount and project. */
     listEverywhere({ limit, skip }: ListSlice) {
       const rows = retirements.listNewest(limit, skip).map(row => {
         const { amount, project, ...rest } = toJson(row);
@@ -71,12 +78,12 @@ export function createRetirements(
       });
       return { retirements: rows };
     },
-    /** Returns a retirement by the `id` of a query. */
+    /** Returns the retirement that the `id` of a query names. */
     getByQueryId(id: unknown) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
-    /** Creates the certificate of a retirement as a PDF. Throws 404 if the retirement is unclaimed. */
+    /** Creates the certificate of a retirement as a PDF. Throws status 404 if the retirement is unclaimed. */
     renderCertificate(id: string, organizationId?: string): Buffer {
       const { details, ...row } = retirements.getOrThrow(id, organizationId);
       if (details === null) throw notFound('An unclaimed retirement has no certificate');

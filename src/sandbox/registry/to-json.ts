@@ -24,20 +24,20 @@ export interface CreditOrigin {
   readonly project: ProjectRecord;
 }
 
-/** Returns a credit and its project, or throws 404. */
+/** Returns a credit and its project. Throws status 404 if there is no such credit. */
 export function getCreditOrigin({ credits, projects }: RegistryTables, creditId: string): CreditOrigin {
   const credit = credits.getOrThrow(creditId);
   return { credit, project: projects.getOrThrow(credit.projectId) };
 }
 
-/** Converts a project to the short JSON that credits and retirements include. */
+/** Converts a project to the short JSON that credits and retirements contain. */
 function toProjectReferenceJson({ id, fullName, num }: ProjectRecord) {
   const url = `${LINK_BASE}/projects/${id}`;
   const publicUrl = `${LINK_BASE}/explore/projects/${id}`;
   return { id, fullName, url, publicUrl, num };
 }
 
-/** Returns the fields of a credit that every object with an amount of it repeats. */
+/** Returns the fields of a credit that every object with an amount of this credit repeats. */
 function toTokenFields({ tokenId, tokenAddress, serialization, type }: CreditRecord) {
   return { tokenId, tokenAddress, serialization, type };
 }
@@ -45,7 +45,7 @@ function toTokenFields({ tokenId, tokenAddress, serialization, type }: CreditRec
 /** An amount of a credit that an organization holds. */
 type HoldingAmount = Pick<HoldingRecord, 'organizationId' | 'amountMicro'>;
 
-/** Converts an amount of a credit in an inventory to JSON. */
+/** Converts a credit in an inventory to JSON. */
 export function toInventoryCreditJson(
   { organizationId, amountMicro }: HoldingAmount,
   { credit, project }: CreditOrigin,
@@ -62,11 +62,12 @@ export function toInventoryCreditJson(
   };
 }
 
+/** Converts a credit in a warehouse to JSON. */
 export function toWarehouseCreditJson(row: HoldingAmount, origin: CreditOrigin, inventoryId: string) {
   return { ...toInventoryCreditJson(row, origin), inventoryId };
 }
 
-/** Converts a credit in a warehouse to JSON with only the documented fields. */
+/** Converts a credit in a warehouse to JSON that has only the documented fields. */
 export function toDocumentedWarehouseCreditJson(
   row: HoldingAmount,
   origin: CreditOrigin,
@@ -117,7 +118,7 @@ export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, pr
   };
 }
 
-/** Converts a retirement to JSON. An unclaimed one shows neither its organization nor its beneficiary. */
+/** Converts a retirement to JSON. An unclaimed retirement shows neither its organization nor its beneficiary. */
 export function toRetirementJson(
   row: RetirementRecord,
   { credit, project }: CreditOrigin,
@@ -193,7 +194,7 @@ const PROJECT_DEFAULTS = {
   kmlFile: null,
 };
 
-/** Converts a project to JSON. Fields that the sandbox does not have get a default. */
+/** Converts a project to JSON. Fields that the sandbox does not have get a default value. */
 export function toProjectJson(row: ProjectRecord, proponent: OrganizationRecord | undefined) {
   const {
     proponentId: _proponent,
@@ -212,12 +213,12 @@ function toOwnerJson({ id, fullName, logo }: OrganizationRecord) {
   return { id, fullName, logo, publicUrl: `${LINK_BASE}/explore/organizations/${id}` };
 }
 
-/** A credit and how much of it was retired. */
+/** A credit, and how much of it was retired. */
 interface IssuedCredit extends CreditRecord {
   readonly retiredMicro: number;
 }
 
-/** Sums issued and retired amounts. The sandbox cancels nothing, and validates exactly what it issues. */
+/** Sums the issued and retired amounts of credits. The sandbox cancels none, and validates exactly what it issues. */
 export function summarizeCredits(rows: readonly IssuedCredit[]) {
   const sumTonnes = (amounts: readonly number[]) =>
     toTonnes(amounts.reduce((total, amountMicro) => total + amountMicro, 0));
@@ -233,7 +234,7 @@ export function summarizeCredits(rows: readonly IssuedCredit[]) {
   };
 }
 
-/** Converts what was issued of a credit to the JSON of an issuance event. */
+/** Converts the issuance of a credit to the JSON of an issuance event. */
 export function toIssuanceJson({ id, vintage, createdAt, issuedMicro, type }: IssuedCredit) {
   return {
     id,

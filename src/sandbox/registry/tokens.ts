@@ -20,13 +20,13 @@ export interface Caller {
   readonly grants: PermissionGrants;
 }
 
-export type Tokens = ReturnType<typeof createTokens>;
+export type TokenService = ReturnType<typeof createTokenService>;
 
-/** Mints, verifies and revokes access tokens. */
-export function createTokens({ tables, clock, now, newId, defineOperation }: SandboxStore) {
+/** Creates the part of the registry that creates, verifies and revokes access tokens. */
+export function createTokenService({ tables, clock, now, newId, defineOperation }: SandboxStore) {
   const { tokens, installations } = tables;
 
-  /** Converts a token to JSON, without the token text itself, which is not stored. */
+  /** Converts a token to JSON, without the token text, which is not stored. */
   function toTokenJson({ digest: _digest, permissions: _permissions, revokedAt, ...row }: TokenRecord) {
     const { installationId, organizationId, ...shown } = row;
     const isActive = revokedAt === null && Date.parse(row.expiresAt) > clock.now();
@@ -55,7 +55,7 @@ export function createTokens({ tables, clock, now, newId, defineOperation }: San
     return {};
   });
 
-  /** Expires a token now, as if its time had passed. */
+  /** Expires a token now, as if its lifetime had passed. */
   const expire = defineOperation('expire token', (id: string) => {
     const row = tokens.getOrThrow(id);
     const expiresAt = row.expiresAt < now() ? row.expiresAt : now();
@@ -63,7 +63,7 @@ export function createTokens({ tables, clock, now, newId, defineOperation }: San
     return toTokenJson({ ...row, expiresAt });
   });
 
-  /** Returns the caller that holds this token. Throws 403 with the registry's message if the token is not valid any more. */
+  /** Returns the caller that holds this token. Throws status 403 with the registry's message if the token is not valid. */
   function authenticate(token: string): Caller {
     const row = tokens.getByName(hashToken(token));
     if (row === undefined || row.revokedAt !== null) throw forbidden('Access token invalid');
@@ -82,7 +82,7 @@ export function createTokens({ tables, clock, now, newId, defineOperation }: San
   }
 
   return {
-    /** Creates an access token of the installation or, without one, of the app itself. */
+    /** Creates an access token of the installation. Without an installation, creates one of the app itself. */
     mint(appId: string, installation?: InstallationRecord) {
       const token = `crs_${randomBytes(24).toString('hex')}`;
       const row = mint(appId, installation?.id ?? null, hashToken(token));

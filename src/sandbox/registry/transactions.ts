@@ -1,5 +1,5 @@
 import { badRequest, conflict, requireFound } from '../http/errors.js';
-import type { Retirements } from './retirements.js';
+import type { RetirementService } from './retirements.js';
 import type {
   CreditAction,
   RetirementDetails,
@@ -13,19 +13,20 @@ import { type BodyFields, EVM_ADDRESS, NOT_EMPTY, UUID } from '../http/read-body
 
 const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
 
-/** Parses the action in the path of a call, or throws 400. */
+/** Parses the action in the path of a call. Throws status 400 if it is unknown. */
 export function parseAction(text: string): CreditAction {
   const action = ACTIONS.find(name => name === text);
   if (action === undefined) throw badRequest(`The action must be one of ${ACTIONS.join(', ')}`);
   return action;
 }
 
-/** The receiver of a transfer as a caller names it: by id, by address, or by both. */
+/** The receiver of a transfer as the caller names it: by id, by address, or by both. */
 export interface TransferDestination {
   readonly organizationId: string | null;
   readonly address: string | null;
 }
 
+/** The names of the fields that name a receiver, and where to report problems. */
 interface DestinationFields {
   readonly action: CreditAction;
   /** The name of the field with the receiver's id. */
@@ -35,7 +36,7 @@ interface DestinationFields {
   readonly problems: string[];
 }
 
-/** Reads who receives the credits. Every action but a plain retirement needs a receiver. */
+/** Reads from a request body who receives the credits. Every action except a plain retirement needs a receiver. */
 export function readDestination(
   fields: BodyFields,
   { action, idField, addressField, problems }: DestinationFields,
@@ -50,7 +51,7 @@ export function readDestination(
   return destination;
 }
 
-/** Reads `retirementData`. Every retirement needs it; a transfer may have it, but does not use it. */
+/** Reads `retirementData` from a request body. Every retirement needs it; a transfer may have it but does not use it. */
 export function readRetirementDetails(fields: BodyFields, action: CreditAction): RetirementDetails | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
   const data = fields.object('retirementData');
@@ -61,10 +62,10 @@ export function readRetirementDetails(fields: BodyFields, action: CreditAction):
   };
 }
 
-/** The receiver of a transaction. Both are null if the credits stay with their organization. */
+/** The receiver of a transaction. Both fields are null if the credits stay with their organization. */
 export interface TransferReceiver {
   readonly receiverId: string | null;
-  /** An address that no organization of the registry has. Credits that go there leave the registry. */
+  /** An address that no organization of the registry has. Credits sent to it leave the registry. */
   readonly externalAddress: string | null;
 }
 
@@ -74,26 +75,29 @@ export type TransactionOrder = Omit<
   'id' | 'status' | 'retirementId' | 'createdAt' | 'updatedAt'
 >;
 
-interface TransactionsOptions {
+interface TransactionServiceOptions {
   readonly store: SandboxStore;
-  readonly retirements: Retirements;
+  readonly retirements: RetirementService;
   readonly publisher: WebhookPublisher;
-  /** Returns the status of the transaction that a POST to this path starts. A fault may let it fail or queue it. */
+  /** Returns the status of the transaction that a POST to this path starts. A fault may make it fail or be queued. */
   readonly chooseStatus: (path: string) => TransactionStatus;
   readonly asDocumented: boolean;
 }
 
-export type Transactions = ReturnType<typeof createTransactions>;
+export type TransactionService = ReturnType<typeof createTransactionService>;
 
-/** Executes transfers and retirements, which finish a reservation or an inventory request. */
-export function createTransactions(options: TransactionsOptions) {
+/**
+ * Creates the part of the registry that executes transfers and retirements, which finish a reservation or an inventory
+ * request.
+ */
+export function createTransactionService(options: TransactionServiceOptions) {
   const { store, retirements, publisher, chooseStatus, asDocumented } = options;
   const { tables, accounts, newHash, newId, now, defineOperation } = store;
   const { organizations, addresses, externalHoldings, transactions, reservations, requests } = tables;
 
   /**
-   * Finds the receiver that an id, an address or both name. Throws 404 if there is none, 400 if they name two.
-   * The as-documented profile also accepts an address that no organization has.
+   * Finds the receiver that an id, an address or both name. Throws status 404 if there is none, and 400 if they name
+   * different ones. The profile `as-documented` also accepts an address that no organization has.
    */
   function resolveReceiver(
     action: CreditAction,
@@ -119,7 +123,7 @@ export function createTransactions(options: TransactionsOptions) {
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
   }
 
-  /** Transfers or retires the credits of a processed transaction. Returns the id of the retirement, if there is one. */
+  /** Transfers or retires the credits of a processed transaction. Returns the id of the retirement; null if there is none. */
   function deliverCredits(transaction: TransactionRecord): string | null {
     const { appId, creditId, amountMicro, externalAddress, retirementDetails } = transaction;
     const organizationId = transaction.receiverId ?? transaction.organizationId;
@@ -127,18 +131,18 @@ export function createTransactions(options: TransactionsOptions) {
       const details = retirementDetails;
       return retirements.record({ organizationId, appId, creditId, amountMicro, details }).id;
     }
-    if (externalAddress === null) accounts.add(organizationId, 'inventory', creditId, amountMicro);
+    if (externalAddress === null) accounts.addCredits(organizationId, 'inventory', creditId, amountMicro);
     else addExternalHolding(externalAddress, creditId, amountMicro);
     return null;
   }
 
-  /** Returns the credits of a failed transaction to the warehouse or inventory from which they came. */
+  /** Returns the credits of a failed transaction to the warehouse or inventory that they came from. */
   function returnCredits({ event, organizationId, creditId, amountMicro }: TransactionRecord): void {
     const place = event === 'warehouseTransaction' ? 'warehouse' : 'inventory';
-    accounts.add(organizationId, place, creditId, amountMicro);
+    accounts.addCredits(organizationId, place, creditId, amountMicro);
   }
 
-  /** Updates the state of the reservation or request that started the transaction. */
+  /** Updates the state of the reservation or inventory request that started the transaction. */
   function updateOrigin({ status, reservationId, requestId }: TransactionRecord): void {
     const updatedAt = now();
     const hasFailed = status === 'failed';
@@ -154,7 +158,7 @@ export function createTransactions(options: TransactionsOptions) {
     }
   }
 
-  /** Carries out what the transaction's status means, stores the transaction and publishes its webhooks. */
+  /** Moves the credits according to the transaction's status, stores the transaction and publishes its webhooks. */
   function applyStatus(transaction: TransactionRecord): TransactionRecord {
     if (transaction.status === 'failed') returnCredits(transaction);
     const retirementId = transaction.status === 'processed' ? deliverCredits(transaction) : null;
@@ -165,7 +169,7 @@ export function createTransactions(options: TransactionsOptions) {
     return updated;
   }
 
-  /** Processes a queued transaction or lets it fail. */
+  /** Completes a queued transaction, as processed or failed. */
   const complete = defineOperation('complete transaction', (id: string, status: 'processed' | 'failed') => {
     const transaction = transactions.getOrThrow(id);
     if (transaction.status !== 'pending_queue') throw conflict(`The transaction is ${transaction.status}`);
@@ -174,13 +178,13 @@ export function createTransactions(options: TransactionsOptions) {
 
   return {
     resolveReceiver,
-    /** Throws 409 if the action would retire a credit of a type that cannot be retired. */
+    /** Throws status 409 if the action would retire a credit of a type that cannot be retired. */
     assertPossible(action: CreditAction, creditType: string): void {
       if (action !== 'transfer') retirements.assertRetirable(creditType);
     },
-    /** Executes a transaction. The calling operation must have removed the credits from their holding. */
+    /** Executes a transaction. The calling operation must already have removed the credits from their holding. */
     execute(order: TransactionOrder): void {
-      const status = chooseStatus(pathOf(order));
+      const status = chooseStatus(getStartingCallPath(order));
       applyStatus({
         ...order,
         id: newId(),
@@ -196,8 +200,8 @@ export function createTransactions(options: TransactionsOptions) {
   };
 }
 
-/** Returns the path of the call that started the transaction, which faults are matched with. */
-function pathOf({ organizationId, reservationId, type }: TransactionOrder): string {
+/** Returns the path of the call that started the transaction. Faults are matched with it. */
+function getStartingCallPath({ organizationId, reservationId, type }: TransactionOrder): string {
   const organization = `/organizations/${organizationId}`;
   if (reservationId === null) return `${organization}/inventory/requests/${type}`;
   return `${organization}/warehouse/inventory/reservations/${reservationId}/${type}`;

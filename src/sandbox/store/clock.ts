@@ -1,7 +1,7 @@
 interface ClockState {
   /** How far the sandbox's clock is ahead of the wall clock. Not used while the clock is frozen. */
   readonly offsetMs: number;
-  /** The instant at which the clock is frozen, or null while it runs. */
+  /** The instant at which the clock is frozen; null while it runs. */
   readonly frozenAt: number | null;
 }
 
@@ -17,10 +17,13 @@ interface ClockStateStorage {
   readonly write: (state: ClockState) => void;
 }
 
-export type Clock = ReturnType<typeof createClock>;
+export type SandboxClock = ReturnType<typeof createSandboxClock>;
 
-/** Creates the sandbox's own clock, which can be set, shifted and frozen. All dates and expiries of the registry use it. */
-export function createClock({ read, write }: ClockStateStorage, wallClock: () => number) {
+/**
+ * Creates the sandbox's own clock, which can be set, shifted and frozen. All dates and expiries of the registry follow
+ * it.
+ */
+export function createSandboxClock({ read, write }: ClockStateStorage, wallClock: () => number) {
   function getState(): ClockState {
     return { ...RUNNING, ...Object(read()) };
   }
@@ -32,25 +35,25 @@ export function createClock({ read, write }: ClockStateStorage, wallClock: () =>
   }
 
   /** Sets the time. A frozen clock stays frozen, at the new instant. */
-  function set(instantMs: number): void {
+  function setTime(instantMs: number): void {
     write({ offsetMs: instantMs - wallClock(), frozenAt: getState().frozenAt === null ? null : instantMs });
   }
 
   /** Moves the time forward, or back if `deltaMs` is negative. A frozen clock stays frozen. */
-  function shift(deltaMs: number): void {
-    set(now() + deltaMs);
+  function shiftTime(deltaMs: number): void {
+    setTime(now() + deltaMs);
   }
 
   function freeze(): void {
     write({ ...getState(), frozenAt: now() });
   }
 
-  /** Lets a frozen clock run on from the instant at which it was frozen. */
+  /** Lets a frozen clock continue from the instant at which it was frozen. */
   function resume(): void {
     write({ offsetMs: now() - wallClock(), frozenAt: null });
   }
 
-  return { now, getState, set, shift, freeze, resume };
+  return { now, getState, setTime, shiftTime, freeze, resume };
 }
 
 /** Formats epoch milliseconds as `YYYY-MM-DDTHH:MM:SS.sssZ`. */

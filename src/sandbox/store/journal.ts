@@ -10,9 +10,12 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** An append-only file with one line per operation. A line is written before its answer is sent, so no answer is lost by a kill. */
+/**
+ * An append-only file with one line per operation. A line is written before the operation is answered, so a killed
+ * process loses no answered operation.
+ */
 export interface Journal {
-  /** The lines that were in the file when it was opened, without its header. */
+  /** The lines that the file had when it was opened, without its header. */
   readonly lines: readonly string[];
   append(line: string): void;
   /** Replaces the contents of the file with these lines. */
@@ -23,14 +26,14 @@ export interface Journal {
 /** The first line of a journal: its format and version. */
 const HEADER_LINE = '["carbon sandbox",2]';
 
-/** Opens the journal, or creates it. Throws if the file is something else. */
+/** Opens the journal, or creates it. Throws if the file is not a journal of this version. */
 export function openJournal(file: string): Journal {
-  const lines = existsSync(file) ? readLines(file) : [];
+  const lines = existsSync(file) ? readJournalLines(file) : [];
   let fd = openSync(file, 'a', 0o600);
   let size = fstatSync(fd).size;
   if (size === 0) append(HEADER_LINE);
 
-  /** Appends a line, or throws if another process has written to the file. */
+  /** Appends a line. Throws if another process has written to the file. */
   function append(line: string): void {
     if (fstatSync(fd).size !== size) throw new Error(`Another sandbox writes ${file}: stop one of the two`);
     size += writeSync(fd, `${line}\n`);
@@ -39,7 +42,7 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    /** Replaces the file by one with only these lines. */
+    /** Replaces the file with one that has only these lines. */
     rewrite(newLines: readonly string[]): void {
       writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
       renameSync(`${file}.new`, file);
@@ -51,8 +54,8 @@ export function openJournal(file: string): Journal {
   };
 }
 
-/** Reads the lines after the header. An incomplete last line was never answered, so it is cut off the file. */
-function readLines(file: string): string[] {
+/** Reads the lines after the header. Cuts off an incomplete last line, because its operation was never answered. */
+function readJournalLines(file: string): string[] {
   const bytes = readFileSync(file);
   const end = bytes.lastIndexOf('\n') + 1;
   const [header, ...lines] = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);

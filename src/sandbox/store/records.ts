@@ -1,23 +1,29 @@
-/** What an app may do on an organization: a level for each of the registry's permission names. */
+/** What an app may do on an organization: a level for each permission name of the registry. */
 export type PermissionGrants = Readonly<Record<string, GrantLevel>>;
 export type GrantLevel = 'VIEW' | 'REQUEST' | 'WRITE';
 
-/** Fields have the names of the registry's JSON. Instants are UTC text `YYYY-MM-DDTHH:MM:SS.sssZ`. */
+/**
+ * A stored object. Its fields have the names of the registry's JSON. Instants are UTC text of the form
+ * `YYYY-MM-DDTHH:MM:SS.sssZ`.
+ */
 interface StoredRecord {
   readonly id: string;
   readonly createdAt: string;
 }
 
+/** A stored object that can be changed. */
 interface UpdatedRecord extends StoredRecord {
   readonly updatedAt: string;
 }
 
+/** An amount of one credit. */
 interface CreditAmount {
   readonly creditId: string;
   /** Whole millionths of a tonne, so that sums are exact. */
   readonly amountMicro: number;
 }
 
+/** An amount of one credit that belongs to an organization. */
 interface OwnedAmount extends CreditAmount {
   readonly organizationId: string;
 }
@@ -102,7 +108,7 @@ export interface HoldingRecord extends OwnedAmount {
   readonly place: HoldingPlace;
 }
 
-/** Credits that left the registry to an address that no organization in it has. */
+/** Credits that left the registry to an address that none of its organizations has. */
 export interface ExternalHoldingRecord extends CreditAmount {
   readonly address: string;
 }
@@ -122,7 +128,7 @@ export interface InventoryRequestRecord extends UpdatedRecord, OwnedAmount {
   readonly action: CreditAction;
   readonly toOrganizationId: string | null;
   readonly toAddress: string | null;
-  /** The details of the retirement that results, or null for a plain transfer. */
+  /** The details of the resulting retirement; null for a plain transfer. */
   readonly retirementDetails: RetirementDetails | null;
   readonly state: 'Pending' | 'Accepted' | 'Rejected';
   readonly txId: string | null;
@@ -150,12 +156,12 @@ export interface TransactionRecord extends UpdatedRecord, OwnedAmount {
   readonly status: TransactionStatus;
   readonly appId: string | null;
   readonly receiverId: string | null;
-  /** The receiving address, if no organization of the registry has it. */
+  /** The receiver's address if no organization of the registry has it. */
   readonly externalAddress: string | null;
   readonly reservationId: string | null;
   readonly requestId: string | null;
   readonly retirementId: string | null;
-  /** The details of the retirement that results, or null for a plain transfer. */
+  /** The details of the resulting retirement; null for a plain transfer. */
   readonly retirementDetails: RetirementDetails | null;
   readonly comment: string | null;
 }
@@ -180,7 +186,7 @@ export interface TokenRecord extends StoredRecord {
   readonly revokedAt: string | null;
 }
 
-/** One attempt to post a delivery. Status and error are both null while it runs, or if its result is unknown. */
+/** One attempt to post a delivery. Status and error are both null while it runs, and if its outcome is unknown. */
 export interface DeliveryAttempt {
   readonly startedAt: string;
   readonly status: number | null;
@@ -199,9 +205,9 @@ export interface DeliveryRecord {
   readonly state: 'held' | 'pending' | 'delivered' | 'failed' | 'dropped';
   readonly attemptsLeft: number;
   readonly attempts: readonly DeliveryAttempt[];
-  /** The id of the delivery that this one repeats. */
+  /** The delivery that this one repeats; null if it is not a copy. */
   readonly copyOf: number | null;
-  /** When the next attempt is due: epoch milliseconds of the wall clock. */
+  /** When the next attempt is due, in epoch milliseconds of the wall clock. */
   readonly dueAt: number;
   readonly createdAt: string;
 }

@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Accounts, createAccounts } from './accounts.js';
-import { type Clock, createClock, toInstant } from './clock.js';
+import { type CreditAccounts, createCreditAccounts } from './accounts.js';
+import { type SandboxClock, createSandboxClock, toInstant } from './clock.js';
 import { openJournal } from './journal.js';
-import { createTables, type RegistryTables } from './tables.js';
+import { createRegistryTables, type RegistryTables } from './tables.js';
 
 /**
  * The data of the registry in memory, with its clock and its source of ids.
@@ -17,39 +17,39 @@ export interface SandboxStore {
   readonly tables: RegistryTables;
   /** The path of the journal. */
   readonly file: string;
-  readonly clock: Clock;
-  readonly accounts: Accounts;
-  /** The wall clock. During an operation it stands still at the operation's start, also when that is replayed. */
+  readonly clock: SandboxClock;
+  readonly accounts: CreditAccounts;
+  /** Returns the wall clock's time. During an operation it stays at the operation's start, even in a replay. */
   readonly wallClock: () => number;
-  /** The time of the sandbox's clock, as text. */
+  /** Returns the sandbox clock's time as text. */
   readonly now: () => string;
-  /** Returns a random UUID. A replayed operation gets the ids that it got the first time. */
+  /** Returns a random UUID. A replayed operation gets the same ids again. */
   readonly newId: () => string;
-  /** Returns `0x` and random hexadecimal digits, repeatable like `newId`. */
+  /** Returns `0x` and random hexadecimal digits. A replayed operation gets the same digits again. */
   readonly newHash: (digits: number) => string;
   readonly defineOperation: DefineOperation;
-  /** Expires reservations as an operation of its own, if any are due. */
+  /** Expires due reservations as an operation of its own, if there are any. */
   readonly expireDueReservations: () => void;
   /**
-   * Replays the journal, once all operations are defined. For the operations named here, only the last so many lines are
-   * replayed and kept in the file.
+   * Replays the journal once all operations are defined. For the operations in `maxLinesByOperation`, only that many of
+   * the latest lines are replayed and kept in the file.
    */
   readonly replayJournal: (maxLinesByOperation: Readonly<Record<string, number>>) => void;
   readonly isOpen: () => boolean;
+  /** Closes the journal. The store must not be used afterwards. */
   readonly close: () => void;
 }
 
 /**
- * Turns a function into a journaled, atomic operation, and returns the function to call.
- * Called inside another operation it is part of that one and writes no line of its own.
- * Due reservations are expired before an operation begins.
+ * Turns a function into a journaled, atomic operation and returns the function to call. A call inside another operation
+ * is part of that one and writes no line of its own. Due reservations are expired before an operation begins.
  */
 type DefineOperation = <Args extends readonly unknown[], Result>(
   name: string,
   action: (...args: Args) => Result,
 ) => (...args: Args) => Result;
 
-/** A line of the journal. */
+/** A line of the journal, parsed. */
 type JournalEntry<Args> = readonly [
   operation: string,
   args: Args,
@@ -57,12 +57,13 @@ type JournalEntry<Args> = readonly [
   randomValues: readonly string[],
 ];
 
+/** The operation that is being run or replayed. */
 interface RunningOperation {
-  /** By the wall clock. */
+  /** When the operation started, by the wall clock. */
   readonly startedAt: number;
-  /** Makes and records a random value, or returns the recorded one during a replay. */
-  readonly drawRandom: (make: () => string) => string;
-  /** Undo the changes that were made so far, last to be run first. */
+  /** Makes a random value. The running operation records it, or a replay takes it from the journal. */
+  readonly drawRandomValue: (make: () => string) => string;
+  /** Functions that undo the changes made so far. They must be run in reverse order. */
   readonly undoSteps: (() => void)[];
 }
 
@@ -71,8 +72,8 @@ export interface SandboxStoreOptions {
   readonly wallClock: () => number;
 }
 
-/** Opens the store with empty tables. The journal is replayed later, by `replayJournal`, when all operations are defined. */
-export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOptions): SandboxStore {
+/** Opens the store with empty tables. `replayJournal` fills them later, when all operations are defined. */
+export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxStoreOptions): SandboxStore {
   const file = join(folder, 'sandbox.journal');
   if (!existsSync(file) && existsSync(join(folder, 'sandbox.db')))
     throw new Error(`${folder} holds the sandbox of an earlier version: move it away`);
@@ -80,14 +81,17 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
   const replayByOperation = new Map<string, (line: string) => void>();
   let running: RunningOperation | null = null;
   let isOpen = true;
-  const tables = createTables(undo => running?.undoSteps.push(undo));
-  const accounts = createAccounts(tables);
+  const tables = createRegistryTables(undo => running?.undoSteps.push(undo));
+  const accounts = createCreditAccounts(tables);
   const wallClock = () => running?.startedAt ?? realWallClock();
   const setClock = defineOperation('clock', (value: object) => {
     tables.settings.put({ name: 'clock', value });
     accounts.expireDueReservations(now());
   });
-  const clock = createClock({ read: () => tables.settings.get('clock')?.value, write: setClock }, wallClock);
+  const clock = createSandboxClock(
+    { read: () => tables.settings.get('clock')?.value, write: setClock },
+    wallClock,
+  );
   // Does nothing itself: every operation begins by expiring due reservations.
   const expireReservations = defineOperation('end reservations', () => undefined);
 
@@ -95,13 +99,13 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     return toInstant(clock.now());
   }
 
-  /** Makes a random value, which the running operation records or takes from the journal. */
+  /** Makes and records a random value; in a replay, returns the recorded one. */
   function drawRandom(make: () => string): string {
-    return running === null ? make() : running.drawRandom(make);
+    return running === null ? make() : running.drawRandomValue(make);
   }
 
-  /** Runs an action as the given operation, and undoes its changes if it throws. */
-  function run<Result>(operation: RunningOperation, action: () => Result): Result {
+  /** Runs an action as the given operation. If the action throws, undoes its changes. */
+  function runOperation<Result>(operation: RunningOperation, action: () => Result): Result {
     running = operation;
     try {
       accounts.expireDueReservations(now());
@@ -114,7 +118,7 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     }
   }
 
-  /** Registers how a line of this operation is replayed, and returns the function that runs and journals it. */
+  /** Registers how to replay the lines of an operation, and returns the function that runs and journals it. */
   function defineOperation<Args extends readonly unknown[], Result>(
     name: string,
     action: (...args: Args) => Result,
@@ -123,7 +127,7 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
       const [, args, startedAt, randomValues]: JournalEntry<Args> = JSON.parse(line);
       const remaining = [...randomValues];
       const takeRecorded = () => remaining.shift() ?? '';
-      run({ startedAt, drawRandom: takeRecorded, undoSteps: [] }, () => action(...args));
+      runOperation({ startedAt, drawRandomValue: takeRecorded, undoSteps: [] }, () => action(...args));
     });
     return (...args: Args): Result => {
       if (running !== null) return action(...args);
@@ -134,7 +138,7 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
         randomValues.push(value);
         return value;
       };
-      return run({ startedAt, drawRandom: recordRandom, undoSteps: [] }, () => {
+      return runOperation({ startedAt, drawRandomValue: recordRandom, undoSteps: [] }, () => {
         const result = action(...args);
         journal.append(JSON.stringify([name, args, startedAt, randomValues]));
         return result;
@@ -142,15 +146,18 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
     };
   }
 
-  /** Repeats the operation of one line of the journal. */
+  /** Repeats the operation in one line of the journal. */
   function replayLine(line: string): void {
-    const name = operationOf(line);
+    const name = readOperationName(line);
     const replay = replayByOperation.get(name);
     if (replay === undefined) throw new Error(`unknown operation "${name}"`);
     replay(line);
   }
 
-  /** Replays the journal. Of the operations named here only the last so many lines are replayed and kept in the file. */
+  /**
+   * Replays the journal. For the operations in `maxLinesByOperation`, only that many of the latest lines are replayed
+   * and kept in the file.
+   */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {
@@ -192,23 +199,23 @@ export function openStore({ folder, wallClock: realWallClock }: SandboxStoreOpti
   };
 }
 
-/** Reads the name of the operation from the start of a journal line, without parsing the rest. */
-function operationOf(line: string): string {
+/** Reads the operation's name from the start of a journal line, without parsing the rest. */
+function readOperationName(line: string): string {
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';
 }
 
-/** Drops the oldest lines of each operation that has more lines than its maximum, and returns the rest. */
+/** Drops the oldest lines of each operation that has more than its maximum, and returns the other lines. */
 function dropOldLines(
   lines: readonly string[],
   maxLinesByOperation: Readonly<Record<string, number>>,
 ): readonly string[] {
   const excessByOperation = new Map<string, number>();
   for (const [operation, maxLines] of Object.entries(maxLinesByOperation)) {
-    const count = lines.filter(line => operationOf(line) === operation).length;
+    const count = lines.filter(line => readOperationName(line) === operation).length;
     excessByOperation.set(operation, count - maxLines);
   }
   return lines.filter(line => {
-    const operation = operationOf(line);
+    const operation = readOperationName(line);
     const excess = excessByOperation.get(operation) ?? 0;
     excessByOperation.set(operation, excess - 1);
     return excess <= 0;

@@ -21,16 +21,17 @@ import type {
 } from './records.js';
 
 /** All data of the registry, in memory. */
-export type RegistryTables = ReturnType<typeof createTables>;
+export type RegistryTables = ReturnType<typeof createRegistryTables>;
 
-export function createTables(onChange: UndoRecorder) {
+/** Creates the empty tables of the registry. Each change reports to `onChange` how to undo it. */
+export function createRegistryTables(onChange: UndoRecorder) {
   const byId = <Row extends { readonly id: string | number }>(label: string) => ({
     label,
     idOf: (row: Row) => row.id,
   });
   const byOrganization = <Row extends OwnedRecord>(label: string) => ({
     ...byId<Row>(label),
-    groupOf: organizationIdOf,
+    groupOf: getOrganizationId,
   });
   return {
     apps: createMemoryTable(onChange, byId<AppRecord>('App')),
@@ -42,7 +43,7 @@ export function createTables(onChange: UndoRecorder) {
     addresses: createMemoryTable<AddressRecord>(onChange, {
       label: 'Address',
       idOf: row => row.address,
-      groupOf: organizationIdOf,
+      groupOf: getOrganizationId,
     }),
     projects: createMemoryTable<ProjectRecord>(onChange, { ...byId('Project'), nameOf: row => row.num }),
     credits: createMemoryTable<CreditRecord>(onChange, {
@@ -53,8 +54,8 @@ export function createTables(onChange: UndoRecorder) {
     /** The contents of warehouses and inventories. An emptied holding stays, with an amount of 0. */
     holdings: createMemoryTable<HoldingRecord>(onChange, {
       label: 'Holding',
-      idOf: row => `${holdingGroupKey(row.organizationId, row.place)} ${row.creditId}`,
-      groupOf: row => holdingGroupKey(row.organizationId, row.place),
+      idOf: row => `${getHoldingGroupKey(row.organizationId, row.place)} ${row.creditId}`,
+      groupOf: row => getHoldingGroupKey(row.organizationId, row.place),
     }),
     externalHoldings: createMemoryTable<ExternalHoldingRecord>(onChange, {
       label: 'Address',
@@ -82,7 +83,7 @@ export function createTables(onChange: UndoRecorder) {
 }
 
 /** Returns the key that groups the holdings of one warehouse or inventory. */
-export function holdingGroupKey(organizationId: string, place: HoldingPlace): string {
+export function getHoldingGroupKey(organizationId: string, place: HoldingPlace): string {
   return `${organizationId} ${place}`;
 }
 
@@ -91,31 +92,35 @@ interface OwnedRecord {
   readonly organizationId: string;
 }
 
-function organizationIdOf({ organizationId }: Pick<OwnedRecord, 'organizationId'>): string {
+function getOrganizationId({ organizationId }: Pick<OwnedRecord, 'organizationId'>): string {
   return organizationId;
 }
 
-/** Rows by id, in order of insertion. A row is replaced, never changed, so a reader keeps the version that it has read. */
+/**
+ * A table in memory: rows by id, in the order of insertion. A row is replaced and never changed, so a reader keeps the
+ * version that it has read.
+ */
 export interface MemoryTable<Row> {
   get(id: string | number): Row | undefined;
-  /** Returns the row, or throws 404 if there is none or if it belongs to another group. */
+  /** Returns the row. Throws status 404 if there is none or it belongs to another group. */
   getOrThrow(id: string | number, group?: string): Row;
   /** Returns the row with this unique name, such as a serialization or an e-mail address. */
   getByName(name: string): Row | undefined;
-  /** Inserts the row or replaces the one with its id. Undone if the running operation fails. */
+  /** Inserts the row or replaces the row with its id. The change is undone if the running operation fails. */
   put(row: Row): void;
-  /** Like `put`, but never undone: for bulk loads after which nothing can fail. */
+  /** Like `put`, but never undone. For bulk loads after which nothing can fail. */
   putWithoutUndo(row: Row): void;
   list(group?: string): Row[];
   count(group?: string): number;
-  /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
+  /** Returns up to `limit` rows, newest first, after skipping the `skip` newest. */
   listNewest(limit: number, skip?: number, group?: string): Row[];
   /** Returns the rows that can still change, such as outstanding reservations and pending deliveries. */
   listLive(): Row[];
 }
 
+/** How to index the rows of a table. */
 interface MemoryTableOptions<Row> {
-  /** What a row is called in messages, as in `Credit not found`. */
+  /** The name of a row in messages, such as `Credit` in `Credit not found`. */
   readonly label: string;
   readonly idOf: (row: Row) => string | number;
   readonly groupOf?: (row: Row) => string;
@@ -123,12 +128,13 @@ interface MemoryTableOptions<Row> {
   readonly isLive?: (row: Row) => boolean;
 }
 
-/** Receives the function that undoes a change which was just made. */
+/** Receives a function that undoes the change that was just made. */
 type UndoRecorder = (undo: () => void) => void;
 
 /** The group that all rows belong to. */
 const ALL = '';
 
+/** Creates an empty table with indexes by id, group and name, and of the live rows. */
 function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOptions<Row>): MemoryTable<Row> {
   const { label, idOf, groupOf, nameOf, isLive } = options;
   const rowById = new Map<string | number, Row>();
@@ -136,15 +142,16 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
   const idsByGroup = new Map<string, (string | number)[]>([[ALL, []]]);
   const liveRows = new Map<string | number, Row>();
 
-  function groupsOf(row: Row): string[] {
+  /** Lists the groups of a row: the group of all rows and its own. */
+  function listGroups(row: Row): string[] {
     return groupOf === undefined ? [ALL] : [ALL, groupOf(row)];
   }
 
-  /** Inserts or replaces a row and updates the indexes by group, by name and of live rows. */
+  /** Inserts or replaces a row and updates all indexes. */
   function putWithoutUndo(row: Row): void {
     const id = idOf(row);
     if (!rowById.has(id)) {
-      for (const group of groupsOf(row)) {
+      for (const group of listGroups(row)) {
         const ids = idsByGroup.get(group);
         if (ids === undefined) idsByGroup.set(group, [id]);
         else ids.push(id);
@@ -156,42 +163,42 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     else liveRows.delete(id);
   }
 
-  /** Undoes an insertion. The row must be the last one that was inserted. */
-  function removeLast(row: Row): void {
+  /** Removes a row that was just inserted. It must be the last one that was inserted. */
+  function removeLastInserted(row: Row): void {
     const id = idOf(row);
-    for (const group of groupsOf(row)) idsByGroup.get(group)?.pop();
+    for (const group of listGroups(row)) idsByGroup.get(group)?.pop();
     if (nameOf !== undefined) idByName.delete(nameOf(row));
     rowById.delete(id);
     liveRows.delete(id);
   }
 
-  function getRows(ids: readonly (string | number)[]): Row[] {
+  function getRowsById(ids: readonly (string | number)[]): Row[] {
     return ids.flatMap(id => rowById.get(id) ?? []);
   }
 
   return {
     get: id => rowById.get(id),
-    /** Returns the row with this id, or throws 404 if there is none in the table or, if given, in the group. */
+    /** Returns the row with this id. Throws status 404 if the table has none or, if a group is given, the group has none. */
     getOrThrow(id: string | number, group?: string): Row {
       const row = rowById.get(id);
-      if (row === undefined || !groupsOf(row).includes(group ?? ALL)) throw notFound(`${label} not found`);
+      if (row === undefined || !listGroups(row).includes(group ?? ALL)) throw notFound(`${label} not found`);
       return row;
     },
     getByName: name => rowById.get(idByName.get(name) ?? ALL),
-    /** Inserts or replaces a row and reports how to undo that. */
+    /** Inserts or replaces a row, and reports how to undo that. */
     put(row: Row): void {
       const previous = rowById.get(idOf(row));
-      onChange(() => (previous === undefined ? removeLast(row) : putWithoutUndo(previous)));
+      onChange(() => (previous === undefined ? removeLastInserted(row) : putWithoutUndo(previous)));
       putWithoutUndo(row);
     },
     putWithoutUndo,
-    list: (group = ALL) => getRows(idsByGroup.get(group) ?? []),
+    list: (group = ALL) => getRowsById(idsByGroup.get(group) ?? []),
     count: (group = ALL) => idsByGroup.get(group)?.length ?? 0,
-    /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
+    /** Returns up to `limit` rows, newest first, after skipping the `skip` newest. */
     listNewest(limit: number, skip = 0, group = ALL): Row[] {
       const ids = idsByGroup.get(group) ?? [];
       const end = Math.max(0, ids.length - skip);
-      return getRows(ids.slice(Math.max(0, end - limit), end).toReversed());
+      return getRowsById(ids.slice(Math.max(0, end - limit), end).toReversed());
     },
     listLive: () => [...liveRows.values()],
   };
@@ -216,7 +223,7 @@ export function sortNewestFirst<Row extends CreatedRecord>(rows: readonly Row[])
   );
 }
 
-/** Compares by code units, for sorting: independent of any locale. */
+/** Compares two texts by code units, for sorting. The result does not depend on a locale. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -3,18 +3,18 @@ import { readBody } from '../http/read-body.js';
 
 /** How webhooks are delivered, and with which faults. By default each is sent once, without delay and in order. */
 export interface DeliverySettings {
-  /** The next this many deliveries are lost. */
+  /** How many of the next deliveries are lost. */
   readonly drop: number;
-  /** How many more copies of each delivery are sent. */
+  /** How many additional copies of each delivery are sent. */
   readonly duplicate: number;
   readonly delayMs: number;
-  /** Holds each delivery until the control API releases it. */
+  /** Whether each delivery is held until the control API releases it. */
   readonly hold: boolean;
-  /** Holds deliveries until there are this many, then sends them in reverse order. 0 and 1 keep the order. */
+  /** Deliveries are held until there are this many, and are then sent in reverse order. 0 and 1 keep the order. */
   readonly reorder: number;
-  /** The most attempts to send a delivery. */
+  /** The maximum number of attempts to send a delivery. */
   readonly attempts: number;
-  /** The wait before the second attempt. It doubles before each further one. */
+  /** The wait before the second attempt. It doubles before each further attempt. */
   readonly backoffMs: number;
   readonly timeoutMs: number;
 }
@@ -40,14 +40,14 @@ const LIMITS = {
   timeoutMs: 600_000,
 } as const;
 
-/** Reads and writes the delivery settings, which are stored with the registry's data. */
+/** Creates the reader and writer of the delivery settings, which are stored with the registry's data. */
 export function createDeliverySettings({ tables, defineOperation }: SandboxStore) {
   const read = (): DeliverySettings => ({ ...DEFAULTS, ...Object(tables.settings.get('webhooks')?.value) });
   const write = defineOperation('behave', (value: DeliverySettings) =>
     tables.settings.put({ name: 'webhooks', value }),
   );
 
-  /** Changes the settings that the body names and returns all of them. */
+  /** Changes the settings that a request body names, and returns all settings. */
   function change(body: unknown): DeliverySettings {
     const old = read();
     const next = readBody(body, fields => ({

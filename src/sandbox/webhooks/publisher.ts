@@ -5,6 +5,7 @@ import { toInstallationJson, toTransactionJson, toUserJson } from '../registry/t
 import type { SandboxStore } from '../store/store.js';
 import { sortOldestFirst } from '../store/tables.js';
 
+/** A webhook event of an installation. */
 export type InstallationEvent =
   | 'installed'
   | 'uninstalled'
@@ -19,7 +20,10 @@ export interface SignedBody {
   readonly signature: string | null;
 }
 
-/** Adds `signedData` to a payload and signs it. The signature covers the base64 text of `signedData`, not what it decodes to. */
+/**
+ * Adds `signedData` to a webhook's payload and signs it. The signature covers the base64 text of `signedData`, not the
+ * JSON inside.
+ */
 export function signPayload(payload: object, secret: string | null): SignedBody {
   const signedData = Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
   const body = JSON.stringify({ ...payload, signedData });
@@ -37,17 +41,23 @@ export interface WebhookMessage {
 
 export type WebhookPublisher = ReturnType<typeof createWebhookPublisher>;
 
-/** Creates the webhooks for events of installations and transactions. It runs inside the operation that caused the event. */
+/**
+ * Creates the publisher of webhooks for events of installations and transactions. Call it inside the operation that
+ * causes the event.
+ */
 export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (message: WebhookMessage) => void) {
   const { apps, organizations, users, installations } = tables;
 
-  /** Returns the first administrator of an organization, or its first member if none is an administrator. */
-  function findAdmin(organizationId: string): UserRecord | undefined {
+  /** Returns the first administrator of an organization; its first member if it has no administrator. */
+  function findAdministrator(organizationId: string): UserRecord | undefined {
     const members = sortOldestFirst(users.list(organizationId));
     return members.find(({ isAdmin }) => isAdmin) ?? members[0];
   }
 
-  /** Enqueues a webhook for the app of an installation. `sender` is the person behind the event, if no app caused it. */
+  /**
+   * Enqueues a webhook for the app of an installation. If no app caused the event, `sender` in the payload is the person
+   * behind it.
+   */
   function notifyApp(
     installation: InstallationRecord,
     event: string,
@@ -56,7 +66,7 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
     const app = apps.get(installation.appId);
     const organization = organizations.get(installation.organizationId);
     if (app === undefined || organization === undefined) return;
-    const admin = findAdmin(installation.organizationId);
+    const admin = findAdministrator(installation.organizationId);
     const isCausedByApp = transaction !== null && transaction.appId !== null;
     const payload = {
       event,
@@ -67,7 +77,8 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
     enqueue({ app, installationId: installation.id, event, payload });
   }
 
-  function listActive(organizationId: string): InstallationRecord[] {
+  /** Lists the active installations on an organization, oldest first. */
+  function listActiveInstallations(organizationId: string): InstallationRecord[] {
     return sortOldestFirst(installations.list(organizationId).filter(({ state }) => state === 'active'));
   }
 
@@ -78,19 +89,19 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
       if (installation !== undefined) notifyApp(installation, event, null);
     },
     /**
-     * Notifies the active installations of the organization and of the receiver. A warehouse transaction is hidden from
-     * apps of the organization that may not read its warehouse.
+     * Enqueues the webhooks of a transaction for the active installations of its organization and its receiver. Apps
+     * that may not read the organization's warehouse get none for its warehouse transactions.
      */
     publishTransaction(transaction: TransactionRecord): void {
       const { event, organizationId, receiverId } = transaction;
-      for (const installation of listActive(organizationId)) {
+      for (const installation of listActiveInstallations(organizationId)) {
         const isHidden =
           event === 'warehouseTransaction' &&
           !hasPermission(installation.permissions, 'organization_warehouse:read');
         if (!isHidden) notifyApp(installation, event, transaction);
       }
       if (receiverId === null || receiverId === organizationId) return;
-      for (const installation of listActive(receiverId))
+      for (const installation of listActiveInstallations(receiverId))
         notifyApp(installation, 'organizationTransaction', transaction);
     },
   };

@@ -2,12 +2,13 @@ import { fetchWithoutRedirect } from '../http/fetch.js';
 import type { DeliveryAttempt, DeliveryRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 
-interface SenderOptions {
+interface DeliverySenderOptions {
   readonly store: SandboxStore;
   readonly prefix: string;
   readonly getSettings: () => { readonly backoffMs: number; readonly timeoutMs: number };
 }
 
+/** The status of a response to a webhook, or the error instead of one. */
 type AttemptOutcome = Pick<DeliveryAttempt, 'status' | 'error'>;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -15,10 +16,10 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const UNKNOWN: AttemptOutcome = { status: null, error: null };
 
 /**
- * Posts pending deliveries to the apps' webhook URLs: one after another for each app, so that they arrive in order.
- * Due times and retries follow the wall clock, not the sandbox's clock.
+ * Creates the sender that posts pending deliveries to the apps' webhook URLs, one after another for each app, so that
+ * they arrive in order. Due times and retries follow the wall clock, not the sandbox's clock.
  */
-export function createSender({ store, prefix, getSettings }: SenderOptions) {
+export function createDeliverySender({ store, prefix, getSettings }: DeliverySenderOptions) {
   const { tables, now, wallClock, defineOperation } = store;
   const { deliveries } = tables;
   const stopping = new AbortController();
@@ -32,7 +33,7 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
     deliveries.put({ ...row, attempts, attemptsLeft: row.attemptsLeft - 1 });
   });
 
-  /** Records the outcome of the attempt that runs, and whether and when there will be another. */
+  /** Records the outcome of the running attempt, and when the next attempt is due if there is one. */
   const endAttempt = defineOperation('end attempt', (id: number, outcome: AttemptOutcome) => {
     const row = deliveries.get(id);
     if (row === undefined) return;
@@ -45,17 +46,18 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
     deliveries.put({ ...row, attempts, state, dueAt });
   });
 
-  /** Ends the attempts that a stop interrupted. */
+  /** Ends the attempts that were interrupted when the sandbox stopped. */
   const giveUp = defineOperation('give up', (ids: readonly number[]) => {
     for (const id of ids) endAttempt(id, UNKNOWN);
   });
 
-  function listPending(): DeliveryRecord[] {
+  /** Lists the deliveries that are to be sent now or later. */
+  function listPendingDeliveries(): DeliveryRecord[] {
     return deliveries.listLive().filter(({ state }) => state === 'pending');
   }
 
-  /** Posts a delivery and returns the status of the answer. Throws if there is none in time. */
-  async function post({ url, body, signature }: DeliveryRecord): Promise<number> {
+  /** Posts a delivery and returns the status of the response. Throws if there is none within the timeout. */
+  async function postDelivery({ url, body, signature }: DeliveryRecord): Promise<number> {
     const response = await fetchWithoutRedirect(url, {
       method: 'POST',
       headers: {
@@ -69,10 +71,10 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
     return response.status;
   }
 
-  /** Makes one attempt to send a delivery, and records it. */
+  /** Makes one attempt to send a delivery, and records the attempt and its outcome. */
   async function attemptDelivery(due: DeliveryRecord): Promise<void> {
     beginAttempt(due.id);
-    const outcome = await post(due).then(
+    const outcome = await postDelivery(due).then(
       status => ({ status, error: null }),
       (error: unknown) => ({ status: null, error: describeError(error) }),
     );
@@ -80,10 +82,10 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
   }
 
   /** Sends the due deliveries of one app, the earliest first, until none is due. */
-  async function sendDue(appId: string): Promise<void> {
+  async function sendDueDeliveries(appId: string): Promise<void> {
     while (!stopping.signal.aborted) {
       const at = wallClock();
-      const [due] = listPending()
+      const [due] = listPendingDeliveries()
         .filter(delivery => delivery.appId === appId && delivery.dueAt <= at)
         .toSorted((left, right) => left.dueAt - right.dueAt || left.id - right.id);
       if (due === undefined) return;
@@ -91,45 +93,46 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
     }
   }
 
-  /** Starts sending for each app with a due delivery, and sets a timer for the next one that becomes due. */
-  function startDueWork(): void {
+  /** Starts sending for each app with due deliveries, and sets a timer for the next delivery that becomes due. */
+  function startDueDeliveries(): void {
     timer = undefined;
     if (stopping.signal.aborted) return;
     // Read the clock once: a delivery that becomes due between two readings would be neither due nor waited for.
     const at = wallClock();
-    const waiting = listPending();
+    const waiting = listPendingDeliveries();
     const due = waiting.filter(({ dueAt }) => dueAt <= at);
     const appIds = new Set(due.map(({ appId }) => appId));
     for (const appId of appIds) {
       if (workByApp.has(appId)) continue;
-      const work = sendDue(appId).finally(() => {
+      const work = sendDueDeliveries(appId).finally(() => {
         workByApp.delete(appId);
         wake();
       });
       workByApp.set(appId, work);
     }
     const next = Math.min(...waiting.filter(({ dueAt }) => dueAt > at).map(({ dueAt }) => dueAt));
-    if (next < Infinity) timer = setTimeout(startDueWork, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
+    if (next < Infinity)
+      timer = setTimeout(startDueDeliveries, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
   }
 
-  /** Looks for due deliveries soon: after the running operation has ended, never inside it. */
+  /** Makes the sender look for due deliveries soon, after the running operation has ended. */
   function wake(): void {
     if (stopping.signal.aborted) return;
     clearTimeout(timer);
-    timer = setTimeout(startDueWork, 0);
+    timer = setTimeout(startDueDeliveries, 0);
   }
 
   return {
-    /** Starts sending. A delivery whose last attempt a stop interrupted may have arrived, so it is not sent again. */
+    /** Starts sending. A delivery whose last attempt was interrupted by a stop may have arrived, so it is not sent again. */
     start: (): void => {
-      const interrupted = listPending().filter(({ attemptsLeft }) => attemptsLeft < 1);
+      const interrupted = listPendingDeliveries().filter(({ attemptsLeft }) => attemptsLeft < 1);
       if (interrupted.length > 0) giveUp(interrupted.map(({ id }) => id));
       wake();
     },
     wake,
     /** Resolves when no delivery is pending. */
     waitUntilSettled: async (): Promise<void> => {
-      while (store.isOpen() && listPending().length > 0) {
+      while (store.isOpen() && listPendingDeliveries().length > 0) {
         await Promise.allSettled(workByApp.values());
         await new Promise(resume => setTimeout(resume, 5));
       }
@@ -142,7 +145,7 @@ export function createSender({ store, prefix, getSettings }: SenderOptions) {
   };
 }
 
-/** Returns the message of an error with that of its cause, because fetch says only there what failed. */
+/** Returns the message of an error together with that of its cause. `fetch` tells only in the cause what failed. */
 function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

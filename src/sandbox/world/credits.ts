@@ -12,7 +12,10 @@ const DAY_MS = 86_400_000;
 
 export type CreditGenerator = ReturnType<typeof createCreditGenerator>;
 
-/** Generates credits and their holdings one by one, by index, so that a large world needs little memory. */
+/**
+ * Creates the generator of credits and their holdings. It generates each one by its index, so that a large world needs
+ * little memory.
+ */
 export function createCreditGenerator(
   size: WorldSize,
   projects: readonly WorldProject[],
@@ -23,32 +26,36 @@ export function createCreditGenerator(
   const ids: string[] = [];
 
   /** Returns the id of a credit: its type, token id and token address. */
-  function idOf(index: number): string {
-    ids[index] ??= flattenString(`${typeOf(vintageOf(index))}-${index + 1}-${projectOf(index).contract}`);
-    return ids[index];
+  function getCreditId(creditIndex: number): string {
+    ids[creditIndex] ??= flattenString(
+      `${getCreditType(getVintage(creditIndex))}-${creditIndex + 1}-${getProject(creditIndex).contract}`,
+    );
+    return ids[creditIndex];
   }
 
-  function vintageOf(index: number): number {
-    return VINTAGES[Math.floor(index / projects.length)] ?? VINTAGES[0];
+  /** Returns the year of a credit. */
+  function getVintage(creditIndex: number): number {
+    return VINTAGES[Math.floor(creditIndex / projects.length)] ?? VINTAGES[0];
   }
 
-  /** Returns the project that issued a credit. */
-  function projectOf(index: number): WorldProject {
-    const project = projects[index % projects.length];
+  /** Returns the project that issues a credit. */
+  function getProject(creditIndex: number): WorldProject {
+    const project = projects[creditIndex % projects.length];
     if (project === undefined) throw new RangeError('a world with credits needs projects');
     return project;
   }
 
-  /** Returns the credit with this index and the given issued amount. */
-  function generateCredit(index: number, issuedMicro: number): CreditRecord {
-    const { row, country, kind, contract } = projectOf(index);
-    const vintage = vintageOf(index);
-    const type = typeOf(vintage);
-    const tokenId = String(index + 1);
+  /** Generates the credit with this index and issued amount. */
+  function generateCredit(creditIndex: number, issuedMicro: number): CreditRecord {
+    const { row, country, kind, contract } = getProject(creditIndex);
+    const vintage = getVintage(creditIndex);
+    const type = getCreditType(vintage);
+    const tokenId = String(creditIndex + 1);
     const issuedOn =
-      Date.UTC(Math.min(vintage + 1, 2023), 0, 10) + createRandom(seed, 'issue', index).below(150) * DAY_MS;
+      Date.UTC(Math.min(vintage + 1, 2023), 0, 10) +
+      createRandom(seed, 'issue', creditIndex).below(150) * DAY_MS;
     return {
-      id: idOf(index),
+      id: getCreditId(creditIndex),
       projectId: row.id,
       tokenId,
       tokenAddress: contract,
@@ -62,40 +69,44 @@ export function createCreditGenerator(
     };
   }
 
-  /** Returns the holdings of a credit in warehouses and inventories, without reservations. */
-  function generateHoldings(index: number): HoldingRecord[] {
-    return chooseHolders(index, organizations.length).map(({ organization, place }, position) => ({
+  /** Generates the holdings of a credit in warehouses and inventories. Reserved amounts are not included. */
+  function generateHoldings(creditIndex: number): HoldingRecord[] {
+    return chooseHolders(creditIndex, organizations.length).map(({ organization, place }, position) => ({
       organizationId: organizations[organization]?.id ?? '',
       place,
-      creditId: idOf(index),
-      amountMicro: pickAmountMicro(seed, `holding ${position}`, index, 20_000),
+      creditId: getCreditId(creditIndex),
+      amountMicro: pickAmountMicro(seed, `holding ${position}`, creditIndex, 20_000),
     }));
   }
 
   const retirable = Array.from({ length: count }, (_, index) => index).filter(
-    index => vintageOf(index) < FIRST_FORWARD_VINTAGE,
+    index => getVintage(index) < FIRST_FORWARD_VINTAGE,
   );
   return {
     count,
     /** The indexes of the credits that can be retired, shuffled. */
-    retirable: shuffle(seed, Uint32Array.from(retirable)),
+    retirable: shuffleInPlace(seed, Uint32Array.from(retirable)),
     generateCredit,
-    idOf,
-    projectNameOf: (index: number) => projectOf(index).row.fullName,
+    getCreditId,
+    getProjectName: (index: number) => getProject(index).row.fullName,
     generateHoldings,
   };
 }
 
-function typeOf(vintage: number): CreditRecord['type'] {
+/** Returns whether credits of a vintage are exPost (verified) or exAnte (expected). */
+function getCreditType(vintage: number): CreditRecord['type'] {
   return vintage < FIRST_FORWARD_VINTAGE ? 'exPost' : 'exAnte';
 }
 
-/** Chooses which organizations hold a credit, and where. Most credits are in the first organization's warehouse. */
-function chooseHolders(index: number, organizationCount: number) {
-  const owner = index % 3 === 2 ? (1 + (index % 7)) % organizationCount : 0;
+/**
+ * Chooses which organizations hold a credit, and whether in the warehouse or the inventory. The first organization's
+ * warehouse holds most credits.
+ */
+function chooseHolders(creditIndex: number, organizationCount: number) {
+  const owner = creditIndex % 3 === 2 ? (1 + (creditIndex % 7)) % organizationCount : 0;
   const secondHolder = (owner + 1) % organizationCount;
   const holder = (place: HoldingPlace, organization = owner) => ({ organization, place });
-  switch (index % 5) {
+  switch (creditIndex % 5) {
     case 0:
       return [holder('warehouse'), holder('inventory')];
     case 1:
@@ -107,8 +118,8 @@ function chooseHolders(index: number, organizationCount: number) {
   }
 }
 
-/** Shuffles in place (Fisher-Yates). */
-function shuffle(seed: number, items: Uint32Array): Uint32Array {
+/** Shuffles the items in place (Fisher-Yates), always in the same way for a seed. */
+function shuffleInPlace(seed: number, items: Uint32Array): Uint32Array {
   const random = createRandom(seed, 'shuffle');
   for (let index = items.length - 1; index > 0; index--) {
     const swapIndex = random.below(index + 1);

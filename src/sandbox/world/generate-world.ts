@@ -2,7 +2,7 @@ import type { CreditRecord, HoldingRecord, ReservationRecord } from '../store/re
 import { type CreditGenerator, createCreditGenerator } from './credits.js';
 import {
   EXPLAINED_RETIREMENTS,
-  generateRequests,
+  generateInventoryRequests,
   generateReservations,
 } from './reservations-and-requests.js';
 import { generateAddresses, generateApps, generateOrganizations, generateUsers } from './organizations.js';
@@ -12,9 +12,9 @@ import { createRetirementGenerator, type RetirementGenerator } from './retiremen
 import { generateTransactions } from './transactions.js';
 
 /**
- * Generates the contents of a registry. The same seed and size always give the same rows, ids included.
- * The issued amount of each credit is the sum of its holdings, outstanding reservations and retirements.
- * Large lists are generators, so that a million rows need not be in memory twice.
+ * Generates the contents of a registry. The same seed and size always give the same rows and ids. The issued amount of
+ * each credit is the sum of its holdings, outstanding reservations and retirements. Large lists are generators, so that
+ * a million rows are not in memory twice.
  */
 export function generateWorld(spec: WorldSpec) {
   const size = resolveWorldSize(spec);
@@ -25,7 +25,7 @@ export function generateWorld(spec: WorldSpec) {
   const retirements = createRetirementGenerator(size, credits, organizations, apps);
   const parts = { size, apps, organizations, credits, retirements };
   const reservations = generateReservations(parts);
-  const requests = generateRequests(parts);
+  const requests = generateInventoryRequests(parts);
   const explainedRetirements = retirements
     .listLastByApps(EXPLAINED_RETIREMENTS)
     .map(number => retirements.generateRetirement(number))
@@ -41,7 +41,7 @@ export function generateWorld(spec: WorldSpec) {
     holdings: generateHoldings(credits),
     reservations,
     requests,
-    retirements: retirements.generateAll(),
+    retirements: retirements.generateAllRetirements(),
     transactions: generateTransactions(size.seed, explainedRetirements, { reservations, requests }),
   };
 }
@@ -54,13 +54,14 @@ function* generateCredits(
 ): Iterable<CreditRecord> {
   const outstanding = reservations.filter(({ state }) => state === 'outstanding');
   for (let index = 0; index < credits.count; index++) {
-    const reserved = outstanding.filter(({ creditId }) => creditId === credits.idOf(index));
+    const reserved = outstanding.filter(({ creditId }) => creditId === credits.getCreditId(index));
     const amounts = [...credits.generateHoldings(index), ...reserved].map(({ amountMicro }) => amountMicro);
     const issuedMicro = amounts.reduce((sum, amount) => sum + amount, retirements.sumRetiredMicro(index));
     yield credits.generateCredit(index, issuedMicro);
   }
 }
 
+/** Yields the holdings of all credits. */
 function* generateHoldings(credits: CreditGenerator): Iterable<HoldingRecord> {
   for (let index = 0; index < credits.count; index++) yield* credits.generateHoldings(index);
 }

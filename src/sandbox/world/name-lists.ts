@@ -1,5 +1,6 @@
 /** Invented names. None of them is meant to be an existing company, project or person. */
 
+/** A list with at least one item. */
 type NonEmpty<Item> = readonly [Item, ...Item[]];
 
 export type Country = ReturnType<typeof toCountry>;
@@ -78,18 +79,18 @@ export const COMMENTS = [
   'Product line "Zero", batch 7.',
 ] as const;
 
-/** Converts the cells of a line to a country. */
+/** Converts the cells of a table row to a country. */
 function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...places]: readonly string[]) {
   return { name, alpha2, alpha3, callingCode: Number(code), city, places: assertNonEmpty(places) };
 }
 
-/** Converts the cells of a line to a kind of project. */
+/** Converts the cells of a table row to a kind of project. */
 function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
   const methodology = `SBX-M${code.padStart(3, '0')}`;
   return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };
 }
 
-/** Parses a table: a row per line, its cells separated by commas. */
+/** Parses a text with one row per line and commas between the cells. */
 function parseTable<Item>(text: string, parseRow: (cells: readonly string[]) => Item): NonEmpty<Item> {
   return assertNonEmpty(text.split('\n').map(line => parseRow(line.split(', '))));
 }
@@ -98,7 +99,7 @@ function splitWords(list: string): NonEmpty<string> {
   return assertNonEmpty(list.split(' '));
 }
 
-/** Returns the list, or throws if it is empty. */
+/** Returns the list. Throws if it is empty. */
 function assertNonEmpty<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
   if (first === undefined) throw new RangeError('the list is empty');
   return [first, ...others];

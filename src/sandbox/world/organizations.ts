@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 /** How many users each organization has. */
 const MEMBERS = 4;
 
-/** Generates the demo's apps. The first one may also reserve and request credits. */
+/** Generates the demo's apps. Only the first one may reserve credits and request them from inventories. */
 export function generateApps({ seed }: WorldSize): AppRecord[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
@@ -38,19 +38,20 @@ export function generateApps({ seed }: WorldSize): AppRecord[] {
   }));
 }
 
+/** Generates all organizations of the world. */
 export function generateOrganizations(size: WorldSize): OrganizationRecord[] {
   return Array.from({ length: size.organizations }, (_, index) => generateOrganization(size.seed, index));
 }
 
-/** Generates the organization with this index. The first ones have fixed names. */
-function generateOrganization(seed: number, index: number): OrganizationRecord {
-  const random = createRandom(seed, 'organization', index);
-  const [fullName, type] = ORGANIZATIONS[index] ?? [
-    `${random.pick(COMPANY_STEMS)} Carbon ${index + 1}`,
+/** Generates the organization with this index. The first few have fixed names. */
+function generateOrganization(seed: number, organizationIndex: number): OrganizationRecord {
+  const random = createRandom(seed, 'organization', organizationIndex);
+  const [fullName, type] = ORGANIZATIONS[organizationIndex] ?? [
+    `${random.pick(COMPANY_STEMS)} Carbon ${organizationIndex + 1}`,
     'other',
   ];
-  const country = COUNTRIES[(index * 3) % COUNTRIES.length] ?? COUNTRIES[0];
-  const createdAt = toInstant(FOUNDED + (index % 300) * DAY_MS);
+  const country = COUNTRIES[(organizationIndex * 3) % COUNTRIES.length] ?? COUNTRIES[0];
+  const createdAt = toInstant(FOUNDED + (organizationIndex % 300) * DAY_MS);
   return {
     id: random.uuid(),
     fullName,
@@ -60,7 +61,7 @@ function generateOrganization(seed: number, index: number): OrganizationRecord {
     zip: String(10_000 + random.below(89_999)),
     physicalAddress: `${country.places[0]} Street ${1 + random.below(120)}`,
     registrationNumber: `${country.alpha2}-${100_000 + random.below(899_999)}`,
-    website: `https://${domainOf(fullName)}`,
+    website: `https://${toDomainName(fullName)}`,
     logo: null,
     isPublic: true,
     warehouseId: random.uuid(),
@@ -70,7 +71,7 @@ function generateOrganization(seed: number, index: number): OrganizationRecord {
   };
 }
 
-/** Generates the users of each organization. The first of each is its administrator. */
+/** Generates the users of each organization. The first user of each is its administrator. */
 export function generateUsers(size: WorldSize, organizations: readonly OrganizationRecord[]): UserRecord[] {
   return organizations.flatMap((organization, index) =>
     Array.from({ length: MEMBERS }, (_, position) => {
@@ -82,7 +83,7 @@ export function generateUsers(size: WorldSize, organizations: readonly Organizat
         id: random.uuid(),
         organizationId: organization.id,
         isAdmin: position === 0,
-        email: `${first}.${last}@${domainOf(organization.fullName)}`.toLowerCase(),
+        email: `${first}.${last}@${toDomainName(organization.fullName)}`.toLowerCase(),
         fullName: `${first} ${last}`,
         profilePicture: null,
         createdAt: organization.createdAt,
@@ -91,7 +92,7 @@ export function generateUsers(size: WorldSize, organizations: readonly Organizat
   );
 }
 
-/** Generates two addresses for each organization. The first is its default. */
+/** Generates two addresses for each organization. The first one is the default. */
 export function generateAddresses(
   { seed }: WorldSize,
   organizations: readonly OrganizationRecord[],
@@ -107,12 +108,12 @@ export function generateAddresses(
   });
 }
 
-/** Returns an internet domain for a company. Domains under `.example` are reserved, so they belong to nobody. */
-function domainOf(fullName: string): string {
+/** Returns an internet domain for a company, under `.example`, which is reserved and belongs to nobody. */
+function toDomainName(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
-/** Picks the name of a company that is not an organization of the registry, such as a beneficiary. */
+/** Picks a name for a company that is not an organization of the registry, such as a beneficiary. */
 export function pickCompanyName(
   seed: number,
   stream: string,

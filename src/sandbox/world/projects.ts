@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 /** One project in this many is not public. */
 const HIDDEN_EVERY = 8;
 
-/** A project of the world, with what its credits are generated from. */
+/** A generated project, with what its credits are generated from. */
 export interface WorldProject {
   readonly row: ProjectRecord;
   readonly country: Country;
@@ -19,7 +19,7 @@ export interface WorldProject {
   readonly contract: string;
 }
 
-/** Generates projects and assigns them in turn to the organizations that develop projects. */
+/** Generates projects, and assigns them in turn to the organizations that develop projects. */
 export function generateProjects(
   size: WorldSize,
   organizations: readonly OrganizationRecord[],
@@ -31,23 +31,23 @@ export function generateProjects(
   });
 }
 
-/** Generates the project with this index: its country and kind are chosen in turn. */
-function generateProject(seed: number, index: number, proponentId: string | null): WorldProject {
-  const random = createRandom(seed, 'project', index);
-  const country = COUNTRIES[index % COUNTRIES.length] ?? COUNTRIES[0];
-  const kind = PROJECT_KINDS[index % PROJECT_KINDS.length] ?? PROJECT_KINDS[0];
+/** Generates the project with this index. Countries and kinds of project take turns. */
+function generateProject(seed: number, projectIndex: number, proponentId: string | null): WorldProject {
+  const random = createRandom(seed, 'project', projectIndex);
+  const country = COUNTRIES[projectIndex % COUNTRIES.length] ?? COUNTRIES[0];
+  const kind = PROJECT_KINDS[projectIndex % PROJECT_KINDS.length] ?? PROJECT_KINDS[0];
   const place = random.pick(country.places);
-  const phase = Math.floor(index / (COUNTRIES.length * PROJECT_KINDS.length));
-  const createdAt = toInstant(REGISTERED + index * HOUR_MS);
+  const phase = Math.floor(projectIndex / (COUNTRIES.length * PROJECT_KINDS.length));
+  const createdAt = toInstant(REGISTERED + projectIndex * HOUR_MS);
   const startYear = 2010 + random.below(5);
   const row: ProjectRecord = {
     id: random.uuid(),
-    num: String(FIRST_NUMBER + index),
+    num: String(FIRST_NUMBER + projectIndex),
     fullName: `${place} ${kind.title}${phase === 0 ? '' : `, phase ${phase + 1}`}`,
     shortDescription: kind.summary,
     description: `${kind.summary} The project works around ${place} in ${country.name} since ${startYear}.`,
     status: 'validated',
-    isPublic: index % HIDDEN_EVERY !== HIDDEN_EVERY - 1,
+    isPublic: projectIndex % HIDDEN_EVERY !== HIDDEN_EVERY - 1,
     proponentId,
     countryCode: country.alpha2,
     city: country.city,
@@ -60,7 +60,7 @@ function generateProject(seed: number, index: number, proponentId: string | null
   return { row, country, kind, contract: `0x${random.hex(40)}` };
 }
 
-/** Returns the fields of a project that the sandbox only stores and sends. */
+/** Creates the fields of a project that the sandbox only stores and sends. */
 function createProjectDetails(kind: ProjectKind, random: Random): object {
   return {
     thumbnail: null,
@@ -81,7 +81,7 @@ function createProjectDetails(kind: ProjectKind, random: Random): object {
   };
 }
 
-/** Picks a latitude or longitude between the limit and its negative, with four decimals. */
+/** Picks a latitude or longitude between minus `limit` and `limit`, with four decimals. */
 function pickDegrees(random: Random, limit: number): number {
   return Math.round((random.next() * 2 - 1) * limit * 10_000) / 10_000;
 }

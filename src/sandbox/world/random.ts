@@ -1,8 +1,8 @@
-/** A repeatable source of random values: the same seed, stream and index always give the same sequence. */
+/** A repeatable source of random values. */
 export interface Random {
   /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** Returns a whole number from 0 up to, but not including, the limit. */
+  /** Returns a random whole number from 0 up to, but not including, the limit. */
   below(limit: number): number;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
   uuid(): string;
@@ -10,10 +10,13 @@ export interface Random {
   hex(digits: number): string;
 }
 
-/** Creates the random source of row `index` of a stream, so that any row can be generated without the rows before it. */
+/**
+ * Creates a source of random values. The same seed, stream name and index always give the same values, so any row can be
+ * generated without the rows before it.
+ */
 export function createRandom(seed: number, stream: string, index = 0): Random {
-  let a = hashText(String(seed), 0x9e3779b9);
-  let b = hashText(stream, 0x85ebca6b);
+  let a = hashToSeed(String(seed), 0x9e3779b9);
+  let b = hashToSeed(stream, 0x85ebca6b);
   let c = index | 0;
   let counter = 1;
 
@@ -57,13 +60,16 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
   };
 }
 
-/** Copies a concatenated text into one string. V8 otherwise keeps its parts, which doubles the memory of a million rows. */
+/**
+ * Copies a concatenated text into one string. V8 would otherwise keep its parts, which doubles the memory of a million
+ * rows.
+ */
 export function flattenString(text: string): string {
   return Buffer.from(text).toString();
 }
 
 /** Hashes a text to 32 bits (FNV-1a with extra mixing), starting from a given state. */
-function hashText(text: string, start: number): number {
+function hashToSeed(text: string, start: number): number {
   let hash = start;
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);

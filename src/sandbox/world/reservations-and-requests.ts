@@ -29,7 +29,7 @@ const UNACCEPTED_STATES = ['Rejected', 'Rejected', 'Pending', 'Pending', 'Pendin
 /** These requests were made in the last tenth of the history. */
 const RECENT_FRACTION = 10;
 
-/** The parts of the world from which reservations and requests are generated. */
+/** What reservations and inventory requests are generated from. */
 export interface WorldParts {
   readonly size: WorldSize;
   readonly apps: readonly AppRecord[];
@@ -57,23 +57,26 @@ export function generateReservations(world: WorldParts): ReservationRecord[] {
       createdAt,
     );
   });
-  return sortOldestFirst([...ended, ...generateFinished(world), ...outstanding]);
+  return sortOldestFirst([...ended, ...generateFinishedReservations(world), ...outstanding]);
 }
 
 /** Returns the fields that a retirement shares with the reservation or request that led to it. */
-function commonFieldsOf({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRecord) {
+function getCommonFields({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRecord) {
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/** Generates the finished reservations: every second of the last retirements by apps came from one, the others from a request. */
-function generateFinished({ size, retirements }: WorldParts): ReservationRecord[] {
+/**
+ * Generates the reservations that led to a retirement. Of the latest retirements by apps, every second one came from a
+ * reservation, the others from a request.
+ */
+function generateFinishedReservations({ size, retirements }: WorldParts): ReservationRecord[] {
   return retirements.listLastByApps(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
     if (index % 2 === 1) return [];
     const retirement = retirements.generateRetirement(number);
     return [
       {
         id: createRandom(size.seed, 'finished reservation', index).uuid(),
-        ...commonFieldsOf(retirement),
+        ...getCommonFields(retirement),
         state: 'finished',
         createdAt: toInstant(Date.parse(retirement.createdAt) - 2 * MINUTE_MS),
         reservedToDate: retirement.createdAt,
@@ -106,18 +109,18 @@ function generateReservation(
 }
 
 /** Generates accepted, rejected and pending inventory requests, the oldest first. */
-export function generateRequests(world: WorldParts): InventoryRequestRecord[] {
+export function generateInventoryRequests(world: WorldParts): InventoryRequestRecord[] {
   const { retirements } = world;
   const accepted = retirements
     .listLastByApps(EXPLAINED_RETIREMENTS)
     .filter((_, index) => index % 2 === 1)
-    .map((number, index) => generateAccepted(world, retirements.generateRetirement(number), index));
-  const undecided = UNACCEPTED_STATES.map((state, index) => generateUnaccepted(world, state, index));
+    .map((number, index) => generateAcceptedRequest(world, retirements.generateRetirement(number), index));
+  const undecided = UNACCEPTED_STATES.map((state, index) => generateUnacceptedRequest(world, state, index));
   return sortOldestFirst([...accepted, ...undecided]);
 }
 
 /** Generates the accepted request that led to a retirement. */
-function generateAccepted(
+function generateAcceptedRequest(
   { size }: WorldParts,
   retirement: RetirementRecord,
   index: number,
@@ -125,7 +128,7 @@ function generateAccepted(
   const random = createRandom(size.seed, 'accepted request', index);
   return {
     id: random.uuid(),
-    ...commonFieldsOf(retirement),
+    ...getCommonFields(retirement),
     action: 'retire',
     toOrganizationId: retirement.organizationId,
     toAddress: null,
@@ -136,8 +139,8 @@ function generateAccepted(
   };
 }
 
-/** Generates a request to transfer and retire credits, which is still pending or was rejected. */
-function generateUnaccepted(
+/** Generates a pending or rejected request to transfer and retire credits. */
+function generateUnacceptedRequest(
   { size, apps, organizations, credits }: WorldParts,
   state: 'Pending' | 'Rejected',
   index: number,
@@ -175,18 +178,18 @@ function generateUnaccepted(
 
 /**
  * Finds a holding of a retirable credit in a warehouse or inventory, of the owner if one is given. The search begins at
- * `startIndex` and wraps around, so that small worlds find one too.
+ * `firstCreditIndex` and wraps around, so that it succeeds in small worlds too.
  */
 function findHolding(
   credits: CreditGenerator,
   place: HoldingPlace,
-  startIndex: number,
+  firstCreditIndex: number,
   owner?: OrganizationRecord,
 ): HoldingRecord {
   const matches = (row: HoldingRecord) =>
     row.place === place && (owner === undefined || row.organizationId === owner.id);
   for (let step = 0; step < credits.retirable.length; step++) {
-    const index = credits.retirable[(startIndex + step) % credits.retirable.length] ?? 0;
+    const index = credits.retirable[(firstCreditIndex + step) % credits.retirable.length] ?? 0;
     const holding = credits.generateHoldings(index).find(matches);
     if (holding !== undefined) return holding;
   }

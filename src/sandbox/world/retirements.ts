@@ -16,7 +16,7 @@ const MAX_TONNES = 400;
 
 export type RetirementGenerator = ReturnType<typeof createRetirementGenerator>;
 
-/** Generates retirements one by one, by number, so that a large world needs little memory. */
+/** Creates the generator of retirements. It generates each one by its number, so that a large world needs little memory. */
 export function createRetirementGenerator(
   size: WorldSize,
   credits: CreditGenerator,
@@ -28,9 +28,10 @@ export function createRetirementGenerator(
   /** Where each credit is in `retirable`. Retirements take these credits in turn. */
   const positions = new Map(Array.from(retirable, (creditIndex, position) => [creditIndex, position]));
 
-  /** Returns the id of the organization that made a retirement. */
-  function organizationOf(number: number): string {
-    const position = organizations.length > 4 ? number : (ORGANIZATION_PATTERN[number % 10] ?? 0);
+  /** Chooses the organization that made a retirement. */
+  function chooseOrganizationId(retirementNumber: number): string {
+    const position =
+      organizations.length > 4 ? retirementNumber : (ORGANIZATION_PATTERN[retirementNumber % 10] ?? 0);
     return organizations[position % organizations.length]?.id ?? '';
   }
 
@@ -39,38 +40,39 @@ export function createRetirementGenerator(
     pickAmountMicro(seed, 'retirement', number, MAX_TONNES),
   );
 
-  /** Returns the retirement with this number. */
-  function generateRetirement(number: number): RetirementRecord {
-    const random = createRandom(seed, 'retirement', number);
-    const credit = retirable[number % retirable.length] ?? 0;
+  /** Generates the retirement with this number. */
+  function generateRetirement(retirementNumber: number): RetirementRecord {
+    const random = createRandom(seed, 'retirement', retirementNumber);
+    const credit = retirable[retirementNumber % retirable.length] ?? 0;
     return {
       id: random.uuid(),
-      organizationId: organizationOf(number),
-      creditId: credits.idOf(credit),
-      amountMicro: amounts[number] ?? 0,
-      projectName: credits.projectNameOf(credit),
-      createdAt: toInstant(pickHistoryTime(seed, 'retirement', number, count)),
-      appId: isByApp(number) ? (apps[0]?.id ?? null) : null,
-      details: isUnclaimed(number) ? null : pickDetails(seed, number, random),
+      organizationId: chooseOrganizationId(retirementNumber),
+      creditId: credits.getCreditId(credit),
+      amountMicro: amounts[retirementNumber] ?? 0,
+      projectName: credits.getProjectName(credit),
+      createdAt: toInstant(pickHistoryTime(seed, 'retirement', retirementNumber, count)),
+      appId: isByApp(retirementNumber) ? (apps[0]?.id ?? null) : null,
+      details: isUnclaimed(retirementNumber) ? null : pickRetirementDetails(seed, retirementNumber, random),
     };
   }
 
-  function* generateAll(): Iterable<RetirementRecord> {
+  /** Yields all retirements in the order of their numbers, which is also that of their times. */
+  function* generateAllRetirements(): Iterable<RetirementRecord> {
     for (let number = 0; number < count; number++) yield generateRetirement(number);
   }
 
   return {
     count,
     generateRetirement,
-    generateAll,
-    /** Sums what was retired of one credit, in millionths of a tonne. */
+    generateAllRetirements,
+    /** Sums how much of a credit was retired, in millionths of a tonne. */
     sumRetiredMicro(creditIndex: number): number {
       const position = positions.get(creditIndex) ?? count;
       let sum = 0;
       for (let number = position; number < count; number += retirable.length) sum += amounts[number] ?? 0;
       return sum;
     },
-    /** Returns the numbers of the last retirements that an app made, newest first. */
+    /** Returns the numbers of the latest retirements that apps made, newest first. */
     listLastByApps(limit: number): number[] {
       const numbers: number[] = [];
       for (let number = count - 1; number >= 0 && numbers.length < limit; number--) {
@@ -82,18 +84,20 @@ export function createRetirementGenerator(
 }
 
 /** Picks the beneficiary, reason and comment of a retirement. */
-function pickDetails(seed: number, number: number, random: Random): RetirementDetails {
+function pickRetirementDetails(seed: number, retirementNumber: number, random: Random): RetirementDetails {
   return {
-    beneficiary: pickCompanyName(seed, 'beneficiary', number, COMPANY_TRADES),
+    beneficiary: pickCompanyName(seed, 'beneficiary', retirementNumber, COMPANY_TRADES),
     reason: random.pick(REASONS),
     comment: random.below(3) === 0 ? null : random.pick(COMMENTS),
   };
 }
 
-function isUnclaimed(number: number): boolean {
-  return number % UNCLAIMED_EVERY === UNCLAIMED_EVERY - 1;
+/** Whether the retirement with this number has no beneficiary yet. */
+function isUnclaimed(retirementNumber: number): boolean {
+  return retirementNumber % UNCLAIMED_EVERY === UNCLAIMED_EVERY - 1;
 }
 
-function isByApp(number: number): boolean {
-  return number % BY_APP_EVERY === 3 && !isUnclaimed(number);
+/** Whether an app made the retirement with this number. */
+function isByApp(retirementNumber: number): boolean {
+  return retirementNumber % BY_APP_EVERY === 3 && !isUnclaimed(retirementNumber);
 }

@@ -6,21 +6,21 @@ import type {
 } from '../store/records.js';
 import { createRandom } from './random.js';
 
-/** What transactions come from. */
+/** What started the transactions. */
 interface TransactionOrigins {
   readonly reservations: readonly ReservationRecord[];
   readonly requests: readonly InventoryRequestRecord[];
 }
 
-/** Generates the transaction behind each of these retirements, from the reservation or request that led to it. */
+/** Generates the transaction of each of these retirements, from the reservation or request that led to it. */
 export function generateTransactions(
   seed: number,
   retirements: readonly RetirementRecord[],
   { reservations, requests }: TransactionOrigins,
 ): TransactionRecord[] {
   return retirements.map((retirement, index) => {
-    const reservation = reservations.find(row => row.state === 'finished' && ledTo(row, retirement));
-    const request = requests.find(row => row.state === 'Accepted' && ledTo(row, retirement));
+    const reservation = reservations.find(row => row.state === 'finished' && hasLedTo(row, retirement));
+    const request = requests.find(row => row.state === 'Accepted' && hasLedTo(row, retirement));
     return {
       id: createRandom(seed, 'transaction', index).uuid(),
       event: reservation === undefined ? 'organizationTransaction' : 'warehouseTransaction',
@@ -43,8 +43,8 @@ export function generateTransactions(
   });
 }
 
-/** Whether a reservation or request ended in this retirement: same organization, credit and time. */
-function ledTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
+/** Whether a reservation or request led to this retirement: same organization, credit and time. */
+function hasLedTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
   return (
     row.updatedAt === retirement.createdAt &&
     row.organizationId === retirement.organizationId &&

@@ -1,9 +1,12 @@
 import { createRandom } from './random.js';
 
-/** The seed and size of a generated world. */
+/** The seed and size of a world to generate. Sizes that are left out have a default. */
 export interface WorldSpec {
   readonly seed: number;
-  /** Epoch milliseconds. The outstanding reservations were made shortly before this; all else has fixed dates. */
+  /**
+   * The start of the sandbox, in epoch milliseconds. The outstanding reservations are made shortly before it; everything
+   * else has fixed dates.
+   */
   readonly startAt: number;
   readonly organizations?: number;
   readonly projects?: number;
@@ -11,6 +14,7 @@ export interface WorldSpec {
   readonly retirements?: number;
 }
 
+/** The seed and size of a world, with all defaults filled in. */
 export type WorldSize = Required<WorldSpec>;
 
 /** Each project issues at most this many credits: one per vintage and type. */
@@ -19,7 +23,7 @@ const CREDITS_PER_PROJECT = 12;
 const HISTORY_START = Date.UTC(2023, 6, 1);
 const HISTORY_END = Date.UTC(2025, 5, 30);
 
-/** Fills in the default sizes. Throws a RangeError that lists every size that is invalid. */
+/** Fills in the default sizes. Throws a RangeError that lists all invalid sizes. */
 export function resolveWorldSize(spec: WorldSpec): WorldSize {
   const credits = spec.credits ?? 60;
   const size = {
@@ -39,13 +43,16 @@ export function resolveWorldSize(spec: WorldSpec): WorldSize {
   return size;
 }
 
-/** Picks the time of event `index` of `count`. The events are spread over the history, and a later index is never earlier. */
+/**
+ * Picks the time of event number `index` of `count`. The events are spread over the history, in the order of their
+ * indexes.
+ */
 export function pickHistoryTime(seed: number, stream: string, index: number, count: number): number {
   const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
   return Math.floor(HISTORY_START + (index + createRandom(seed, `${stream} time`, index).next()) * step);
 }
 
-/** Picks an amount in millionths of a tonne: mostly whole tonnes, some with a fraction, a few to the last millionth. */
+/** Picks an amount in millionths of a tonne. Most are whole tonnes, some have a fraction, a few use all six decimals. */
 export function pickAmountMicro(seed: number, stream: string, index: number, maxTonnes: number): number {
   const random = createRandom(seed, `${stream} amount`, index);
   const whole = (1 + random.below(maxTonnes)) * 1_000_000;

@@ -100,10 +100,10 @@ describe('against the sandbox', () => {
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     local += 2 * HOUR - MINUTE;
-    clock.set(local);
+    clock.setTime(local);
     await ours.readOrganization();
     expect([mints(), calls.some(call => refused.test(call))]).toEqual([2, false]);
-    clock.shift(3 * HOUR);
+    clock.shiftTime(3 * HOUR);
     await ours.readOrganization();
     expect([mints(), calls.some(call => refused.test(call))]).toEqual([3, true]);
   });
