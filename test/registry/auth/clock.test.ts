@@ -98,7 +98,7 @@ describe('T42 the clock', () => {
   it.each([
     ['any answer', 'status !== 401 || ', '', HOUR, 200],
     ['any distance', 'Math.abs(skewMs) <= MAX_CORRECTION_MS && ', '', 365 * 24 * HOUR, 401],
-    ['any number of times', 'isHourApart(correctedAt, localMs)', 'true', HOUR, 401],
+    ['any number of times', 'areAnHourApart(correctedAt, localMs)', 'true', HOUR, 401],
   ])(
     'follows the Date header after %s only if its limit is removed',
     async (_, piece, broken, skew, status) => {
