@@ -1,18 +1,21 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Nobody but its owner enters. */
-const PRIVATE = 0o700;
+/** Only the owner may enter. */
+const OWNER_ONLY = 0o700;
 
-/** With all above it, each by itself: Node's call for all at once never comes back below a folder that takes none, such as /proc. */
+/**
+ * Creates a folder that only its owner may enter, and its missing parents. It creates them one by one, because Node's
+ * recursive mkdir never returns below a folder that accepts none, such as /proc.
+ */
 export function createPrivateFolder(folder: string): void {
   try {
-    mkdirSync(folder, { mode: PRIVATE });
+    mkdirSync(folder, { mode: OWNER_ONLY });
   } catch (error) {
     if (isFolder(folder)) return;
-    const above = dirname(folder);
-    if (above === folder || isFolder(above)) throw error;
-    createPrivateFolder(above);
+    const parent = dirname(folder);
+    if (parent === folder || isFolder(parent)) throw error;
+    createPrivateFolder(parent);
     createPrivateFolder(folder);
   }
 }

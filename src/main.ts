@@ -1,13 +1,15 @@
 #!/usr/bin/env node
+/** The entry of the program. It alone connects the command line to this process: streams, signals, clock and exit code. */
 import { runProgram } from './cli/program.js';
 import { getProcessEnvironment } from './app/config/config.js';
 import { readPackageVersion } from './package.js';
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+const EXIT_CODE_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
+/** Returns a signal that aborts on SIGINT, on SIGTERM and when the parent process goes away. A second signal ends the process at once. */
 function createInterruptSignal(): AbortSignal {
   const controller = new AbortController();
-  for (const [signal, exitCode] of Object.entries(SIGNALS)) {
+  for (const [signal, exitCode] of Object.entries(EXIT_CODE_BY_SIGNAL)) {
     process.on(signal, () => {
       if (controller.signal.aborted) process.exit(exitCode);
       controller.abort(signal);
@@ -39,5 +41,5 @@ process.exitCode = await runProgram(process.argv.slice(2), readPackageVersion(),
   sendToParent: fact => void process.send?.(fact, undefined, undefined, () => undefined),
 });
 
-/** The channel to the process that started this one would keep it alive. */
+/** An open channel to the parent process would keep this one alive. */
 if (process.connected) process.disconnect();

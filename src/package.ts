@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** The package's own folder: what is shipped beside the code is found from here, wherever the code was bundled to. */
+/** The folder of package.json. Files shipped with the program are found from here, wherever the code was bundled to. */
 export const PACKAGE_FOLDER = findPackageFolder(new URL('./', import.meta.url));
 
 export function readPackageVersion(): string {
@@ -10,17 +10,20 @@ export function readPackageVersion(): string {
   return version;
 }
 
-/** What is started as a thread or a process of its own: beside its module as it was built, which is in dist/ for sources that run unbuilt. */
-export function resolveBuiltFile(module: string, name: string): URL {
-  return new URL(
-    name,
-    module.replace(new URL('src/', PACKAGE_FOLDER).href, new URL('dist/src/', PACKAGE_FOLDER).href),
-  );
+/**
+ * Returns the built file `name` beside a module; threads and child processes are started from it. When the TypeScript sources
+ * run unbuilt, that is the file in dist/.
+ */
+export function resolveBuiltFile(moduleUrl: string, name: string): URL {
+  const sourceFolder = new URL('src/', PACKAGE_FOLDER).href;
+  const builtFolder = new URL('dist/src/', PACKAGE_FOLDER).href;
+  return new URL(name, moduleUrl.replace(sourceFolder, builtFolder));
 }
 
+/** Returns the nearest folder that contains a package.json, going upwards. */
 function findPackageFolder(folder: URL): URL {
   if (existsSync(new URL('package.json', folder))) return folder;
-  const above = new URL('../', folder);
-  if (above.href === folder.href) throw new Error(`there is no package.json above ${import.meta.url}`);
-  return findPackageFolder(above);
+  const parent = new URL('../', folder);
+  if (parent.href === folder.href) throw new Error(`there is no package.json above ${import.meta.url}`);
+  return findPackageFolder(parent);
 }

@@ -1,87 +1,105 @@
+/**
+ * Calls functions in a worker thread by name. `startThread` runs in the caller and `serveThread` in the thread; calls are
+ * started in the order in which they were made. The thread gets no environment variables.
+ */
 import { once } from 'node:events';
 import { type MessagePort, Worker } from 'node:worker_threads';
 
-type ThreadFunction = (...given: never[]) => unknown;
-type ThreadRequest = { readonly id: number; readonly name: string; readonly given: readonly never[] };
-type ThreadResponse =
-  | { readonly id: number; readonly answer: never }
-  | { readonly id: number; readonly fault: SerializedError };
-type PendingCall = { readonly resolve: (answer: never) => void; readonly reject: (error: Error) => void };
+type ThreadFunction = (...parameters: never[]) => unknown;
 
-/** An error as it was thrown in the thread. */
+/** A call, as it is sent to the thread. */
+type ThreadRequest = { readonly id: number; readonly name: string; readonly parameters: readonly never[] };
+
+/** The result or the error of one call. */
+type ThreadResponse =
+  | { readonly id: number; readonly result: never }
+  | { readonly id: number; readonly error: SerializedError };
+
+/** A message that the thread sends without being called. */
+type ThreadNotice = { readonly notice: never };
+
+/** The promise of a call that has not been answered. */
+type PendingCall = { readonly resolve: (result: never) => void; readonly reject: (error: Error) => void };
+
+/** An error in a form that can be sent between threads. The code is empty if the error has none. */
 export type SerializedError = { readonly code: string; readonly message: string; readonly stack: string };
 
 export interface ThreadOptions {
+  /** The module that the thread runs. */
   readonly entry: URL;
   readonly workerData: object;
-  /** As in `the thread that stores deliveries`. */
+  /** A noun phrase for error messages, such as `the thread that stores deliveries`. */
   readonly description: string;
-  /** It ended by itself; nothing can be done any more. */
+  /** Called when the thread ends although nobody closed it. Pending and later calls reject. */
   readonly onFailed: (error: Error) => void;
-  /** What it says unasked. */
-  readonly onNotice?: (news: never) => void;
-  readonly restoreError?: (fault: SerializedError) => Error;
+  /** Called with each message that the thread sends without being called. */
+  readonly onNotice?: (notice: never) => void;
+  /** Turns an error of the thread into the one that callers get. */
+  readonly restoreError?: (error: SerializedError) => Error;
 }
 
-/** Asks for one of the works by its name. */
-type CallThread<Works> = <Name extends keyof Works & string>(
+/** Calls a function of the thread by its name; buffers in `transfer` are moved instead of copied. */
+type CallThread<Api> = <Name extends keyof Api & string>(
   name: Name,
-  given: Works[Name] extends (...given: infer Given) => unknown ? Given : never,
+  parameters: Api[Name] extends (...parameters: infer Parameters) => unknown ? Parameters : never,
   transfer?: readonly ArrayBuffer[],
-) => Promise<Works[Name] extends (...given: never[]) => infer Answer ? Awaited<Answer> : never>;
+) => Promise<Api[Name] extends (...parameters: never[]) => infer Result ? Awaited<Result> : never>;
 
-/** Work that is done in a thread, by the names of what `serveThread` is given there, in the order in which it was asked for. */
-export async function startThread<Works>(options: ThreadOptions) {
+/**
+ * Starts a thread whose entry calls `serveThread` with the functions of `Api`. Rejects with the error of the thread if it
+ * cannot open what it needs. `close` calls the function `close` of the thread and waits until the thread has ended.
+ */
+export async function startThread<Api>(options: ThreadOptions) {
   const {
     entry,
     workerData,
-    description: what,
-    onFailed: failed,
-    onNotice: news,
-    restoreError: errorOf = ({ message }) => new Error(message),
+    description,
+    onFailed,
+    onNotice,
+    restoreError = ({ message }) => new Error(message),
   } = options;
   const worker = new Worker(entry, { workerData, env: {} });
   const exited = new Promise<void>(resolve => void worker.once('exit', () => resolve()));
-  const [first]: (SerializedError | null)[] = await once(worker, 'message');
-  if (first) {
+  const [startError]: (SerializedError | null)[] = await once(worker, 'message');
+  if (startError) {
     await exited;
-    throw errorOf(first);
+    throw restoreError(startError);
   }
-  const pending = new Map<number, PendingCall>();
-  let calls = 0;
-  let closing = false;
-  worker.on('message', (message: ThreadResponse | { readonly news: never }) => {
-    if ('news' in message) return news?.(message.news);
-    const asked = pending.get(message.id);
-    pending.delete(message.id);
-    if ('fault' in message) asked?.reject(errorOf(message.fault));
-    else asked?.resolve(message.answer);
+  const pendingCalls = new Map<number, PendingCall>();
+  let nextId = 0;
+  let isClosing = false;
+  worker.on('message', (message: ThreadResponse | ThreadNotice) => {
+    if ('notice' in message) return onNotice?.(message.notice);
+    const call = pendingCalls.get(message.id);
+    pendingCalls.delete(message.id);
+    if ('error' in message) call?.reject(restoreError(message.error));
+    else call?.resolve(message.result);
   });
-  worker.on('error', end);
-  worker.on('exit', code => end(new Error(`${what} ended with ${code}`)));
+  worker.on('error', handleExit);
+  worker.on('exit', code => handleExit(new Error(`${description} ended with ${code}`)));
 
-  function end(error: Error): void {
-    for (const { reject } of pending.values()) reject(error);
-    pending.clear();
-    if (!closing) failed(error);
-    closing = true;
+  function handleExit(error: Error): void {
+    for (const { reject } of pendingCalls.values()) reject(error);
+    pendingCalls.clear();
+    if (!isClosing) onFailed(error);
+    isClosing = true;
   }
 
-  function send(name: string, given: unknown, transfer: readonly ArrayBuffer[] = []): Promise<never> {
-    if (closing) return Promise.reject(new Error(`${what} has ended`));
-    const id = calls++;
-    const answered = new Promise<never>((resolve, reject) => pending.set(id, { resolve, reject }));
-    worker.postMessage({ id, name, given }, transfer);
-    return answered;
+  function send(name: string, parameters: unknown, transfer: readonly ArrayBuffer[] = []): Promise<never> {
+    if (isClosing) return Promise.reject(new Error(`${description} has ended`));
+    const id = nextId++;
+    const response = new Promise<never>((resolve, reject) => pendingCalls.set(id, { resolve, reject }));
+    worker.postMessage({ id, name, parameters }, transfer);
+    return response;
   }
 
-  const ask: CallThread<Works> = send;
+  const call: CallThread<Api> = send;
   return {
-    ask,
+    call,
     close: async (): Promise<void> => {
-      if (!closing) {
+      if (!isClosing) {
         const closed = send('close', []);
-        closing = true;
+        isClosing = true;
         await closed;
       }
       await exited;
@@ -89,36 +107,36 @@ export async function startThread<Works>(options: ThreadOptions) {
   };
 }
 
-/** In the thread. Where it cannot begin it says why, and ends by itself: to be stopped in its driver would end the process. */
+/**
+ * Serves the functions that `open` returns, until `close` is called. If `open` fails, its error is sent and the thread ends
+ * by itself: terminating a thread inside a native database driver would end the whole process.
+ */
 export async function serveThread(port: MessagePort, open: () => object | Promise<object>): Promise<void> {
   try {
-    const works = new Map<string, ThreadFunction>(Object.entries(await open()));
-    port.on('message', (asked: ThreadRequest) => void answer(port, works, asked));
+    const functions = new Map<string, ThreadFunction>(Object.entries(await open()));
+    port.on('message', (request: ThreadRequest) => void answerCall(port, functions, request));
     port.postMessage(null);
   } catch (error) {
-    port.postMessage(faultOf(error));
+    port.postMessage(serializeError(error));
   }
 }
 
-async function answer(
+async function answerCall(
   port: MessagePort,
-  works: ReadonlyMap<string, ThreadFunction>,
-  asked: ThreadRequest,
+  functions: ReadonlyMap<string, ThreadFunction>,
+  { id, name, parameters }: ThreadRequest,
 ): Promise<void> {
-  const { id, name, given } = asked;
   try {
-    port.postMessage({ id, answer: await (works.get(name) ?? unknown(name))(...given) });
+    const run = functions.get(name);
+    if (run === undefined) throw new Error(`this thread has no function named ${name}`);
+    port.postMessage({ id, result: await run(...parameters) });
   } catch (error) {
-    port.postMessage({ id, fault: faultOf(error) });
+    port.postMessage({ id, error: serializeError(error) });
   }
   if (name === 'close') port.close();
 }
 
-function unknown(name: string): never {
-  throw new Error(`nothing in this thread is called ${name}`);
-}
-
-function faultOf(error: unknown): SerializedError {
+function serializeError(error: unknown): SerializedError {
   if (!(error instanceof Error)) return { code: '', message: String(error), stack: '' };
   const { message, stack = '' } = error;
   return { code: 'code' in error ? String(error.code) : '', message, stack };

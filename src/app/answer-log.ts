@@ -14,38 +14,43 @@ export interface AnswerLogOptions {
   readonly reportIntervalMs?: number;
 }
 
-const TELL_EVERY_MS = 10_000;
+const REPORT_INTERVAL_MS = 10_000;
 
 /**
- * A line for each delivery. What was turned away, by its reason, and what only duplicates is counted and told once in a while:
- * a flood of webhooks is no flood of lines.
+ * Logs and counts the answers of the receiver. Each new delivery gets a log line. Rejected webhooks, by reason, and duplicate
+ * deliveries are logged as counts at most once per interval, so that a flood of webhooks does not flood the log.
  */
 export function createAnswerLog(options: AnswerLogOptions) {
-  const { log, metrics, counter, reportIntervalMs: tellEveryMs = TELL_EVERY_MS } = options;
+  const { log, metrics, counter, reportIntervalMs = REPORT_INTERVAL_MS } = options;
   for (const reason of REJECTION_REASONS)
     metrics.countRejections(STATUS_BY_REJECTION_REASON[reason], reason, 0);
-  const tellRejected = (count: number, answer: ReceiverAnswer) =>
-    log.warn({ ...describe(answer), rejected: count }, 'webhooks rejected');
-  const rejected = new Map(REJECTION_REASONS.map(each => [each, createOccasion(tellEveryMs, tellRejected)]));
-  const notStored = createOccasion(tellEveryMs, (count, answer) => {
-    log.error({ ...describe(answer), notStored: count }, 'deliveries not stored');
-  });
 
-  const duplicates = createOccasion(tellEveryMs, (count, answer) => {
+  const rejectionReports = new Map(
+    REJECTION_REASONS.map(reason => [
+      reason,
+      createThrottledReport(reportIntervalMs, (count, answer) =>
+        log.warn({ ...describeAnswer(answer), rejected: count }, 'webhooks rejected'),
+      ),
+    ]),
+  );
+  const notStoredReport = createThrottledReport(reportIntervalMs, (count, answer) =>
+    log.error({ ...describeAnswer(answer), notStored: count }, 'deliveries not stored'),
+  );
+  const duplicateReport = createThrottledReport(reportIntervalMs, (count, answer) => {
     const { delivery, stored, sender } = answer;
     const ids = { delivery: stored?.id, job: stored?.jobId, installation: delivery?.installationId };
-    log.info({ ...ids, sender, duplicates: count }, 'deliveries came again: reads for them slow down');
+    log.info({ ...ids, sender, duplicates: count }, 'duplicate deliveries received');
   });
 
-  function tellStored(answer: ReceiverAnswer): void {
-    const { status, delivery, stored, durationMs: tookMs } = answer;
-    metrics.observeAcceptDuration(tookMs / 1000);
+  function recordStored(answer: ReceiverAnswer): void {
+    const { status, delivery, stored, durationMs } = answer;
+    metrics.observeAcceptDuration(durationMs / 1000);
     if (delivery === null) return;
     const { event, installationId: installation, reason, secretIndex, verdict } = delivery;
     metrics.countDelivery(verdict, event, secretIndex);
     if (stored?.isDuplicate) {
       metrics.countDuplicate();
-      duplicates.add(answer);
+      duplicateReport.add(answer);
       return;
     }
     const ids = { delivery: stored?.id, job: stored?.jobId, installation };
@@ -54,51 +59,56 @@ export function createAnswerLog(options: AnswerLogOptions) {
 
   return {
     recordAnswer: (answer: ReceiverAnswer): void => {
-      if (answer.rejection === null) return tellStored(answer);
-      metrics.countRejections(answer.status, answer.rejection.reason);
+      if (answer.rejection === null) return recordStored(answer);
+      const { reason } = answer.rejection;
+      metrics.countRejections(answer.status, reason);
       counter.count(answer.rejection, answer.status);
-      return answer.delivery === null
-        ? rejected.get(answer.rejection.reason)?.add(answer)
-        : notStored.add(answer);
+      const isVerified = answer.delivery !== null;
+      return isVerified ? notStoredReport.add(answer) : rejectionReports.get(reason)?.add(answer);
     },
-    /** Tell what has not been told. */
-    close: () => {
-      for (const occasion of [...rejected.values(), notStored, duplicates]) occasion.close();
+    /** Logs the counts that have not been logged yet. */
+    close: (): void => {
+      for (const report of [...rejectionReports.values(), notStoredReport, duplicateReport]) report.close();
     },
   };
 }
 
-function describe({ status, rejection: rejected, sender, failure, delivery }: ReceiverAnswer): object {
+/** Returns the log fields of a rejected webhook. */
+function describeAnswer({ status, rejection, sender, failure, delivery }: ReceiverAnswer): object {
   return {
     status,
-    reason: rejected?.reason,
+    reason: rejection?.reason,
     sender,
     installation: delivery?.installationId,
     ...(failure && { code: failure.code, why: failure.message }),
   };
 }
 
-/** The first is told at once, those after it together with the latest of them. */
-function createOccasion(everyMs: number, tell: (count: number, latest: ReceiverAnswer) => void) {
+/** Reports the first answer at once, and later ones once per interval: their count, with the latest of them. */
+function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  function turn(): void {
-    timer = latest === undefined ? undefined : setTimeout(turn, everyMs).unref();
-    if (latest !== undefined) tell(count, latest);
+  function reportPending(): void {
+    if (latest === undefined) {
+      timer = undefined;
+      return;
+    }
+    timer = setTimeout(reportPending, intervalMs).unref();
+    report(count, latest);
     count = 0;
     latest = undefined;
   }
 
   return {
-    add: (told: ReceiverAnswer): void => {
+    add: (answer: ReceiverAnswer): void => {
       count += 1;
-      latest = told;
-      if (timer === undefined) turn();
+      latest = answer;
+      if (timer === undefined) reportPending();
     },
-    close: () => {
-      turn();
+    close: (): void => {
+      reportPending();
       clearTimeout(timer);
     },
   };

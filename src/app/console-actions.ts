@@ -5,48 +5,52 @@ import type { InboxPort } from '../inbox/port.js';
 import type { Log } from './log.js';
 import { createDiscoverJob } from '../sync/schedule/discover.js';
 
-const PERSON = 'person';
+const TRIGGER = 'person';
+const LOG_MESSAGE = 'console action requested';
 
-/** Actions work to whoever runs, and says in the log that a person asked for it. The inbox is open only meanwhile. */
+/**
+ * Creates the actions behind the console's buttons. Each one enqueues jobs for the worker or starts the comparison, and logs
+ * that a person asked for it. The inbox is open only during an action.
+ */
 export function createConsoleActions(
   openInbox: () => Promise<InboxPort>,
   log: Pick<Log, 'info'>,
   comparison: Comparison | null = null,
 ): ConsoleActions {
-  async function using<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
+  async function withInbox<T>(run: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await openInbox();
     try {
-      return await work(inbox);
+      return await run(inbox);
     } finally {
       await inbox.close();
     }
   }
 
   return {
-    retry: async which => {
-      const retried = await using(inbox => inbox.retryFailed(which));
+    retry: async jobIds => {
+      const retried = await withInbox(inbox => inbox.retryFailed(jobIds));
       const jobs = retried.flatMap(({ job }) => job ?? []);
-      log.info({ act: 'retry', asked: which, jobs }, 'a person asked in the console');
+      log.info({ action: 'retry', requested: jobIds, jobs }, LOG_MESSAGE);
       return jobs;
     },
     sync: async targets => {
-      const wanted = targets.map(({ installation_id: installationId, organization_id: organizationId }) =>
-        createInstallationJob(installationId, organizationId, PERSON),
+      const newJobs = targets.map(({ installation_id: installationId, organization_id: organizationId }) =>
+        createInstallationJob(installationId, organizationId, TRIGGER),
       );
-      const jobs = await using(inbox => inbox.enqueue(wanted));
+      const jobs = await withInbox(inbox => inbox.enqueue(newJobs));
       const installations = targets.map(target => target.installation_id);
-      log.info({ act: 'sync', installations, jobs }, 'a person asked in the console');
+      log.info({ action: 'sync', installations, jobs }, LOG_MESSAGE);
       return jobs;
     },
     discover: async () => {
-      const jobs = await using(inbox => inbox.enqueue([createDiscoverJob(PERSON)]));
-      log.info({ act: 'discover', jobs }, 'a person asked in the console');
+      const jobs = await withInbox(inbox => inbox.enqueue([createDiscoverJob(TRIGGER)]));
+      log.info({ action: 'discover', jobs }, LOG_MESSAGE);
       return jobs;
     },
     compare:
       comparison &&
       (() => {
-        log.info({ act: 'compare' }, 'a person asked in the console');
+        log.info({ action: 'compare' }, LOG_MESSAGE);
         comparison.start();
       }),
   };

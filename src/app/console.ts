@@ -21,75 +21,82 @@ import { createProcessHealth, type RunningProcess, type ProcessDependencies } fr
 
 export interface ConsoleStartOptions {
   readonly openReader: () => Promise<OpenReader>;
+  /** Signs the sign-in keys of visitors. */
   readonly secret: Buffer;
   readonly port: number;
-  /** A port that nobody asked for by name may be another one. */
+  /** Whether the next free port may be used if `port` is in use. It is for ports that the user did not choose. */
   readonly mayUseNextPort: boolean;
+  /** Further names by which a proxy calls the console. */
   readonly hostNames: readonly string[];
-  /** Null where the pages are to do nothing. */
+  /** Null makes the console read-only. */
   readonly openInbox: (() => Promise<InboxPort>) | null;
-  /** Null where nobody here may ask the registry. */
+  /** Null without credentials of the registry. */
   readonly compare: Compare | null;
+  /** Where the registry should send webhooks; shown in help. */
   readonly webhookUrl: string | null;
   readonly version: string;
-  readonly findSealedIn: (version: number) => Promise<string | null>;
+  /** Describes how a version of a row was sealed; null if nothing was ever sealed or this role may not read the log. */
+  readonly describeSeal: (version: number) => Promise<string | null>;
   readonly sqlAccess: SqlAccess;
   readonly openPdfs: () => Promise<OpenPdfs>;
   readonly inspectPdf: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
-  /** By what the pages ask for; null where the registry is no sandbox, or nothing is to be done. */
+  /** Creates the buttons of the demo page; null if the registry is no sandbox or the console is read-only. */
   readonly createDemoActions: ((actions: ConsoleActions) => readonly DemoAction[]) | null;
 }
 
-/** The browsers of one machine. */
 const LOOPBACK = '127.0.0.1';
 
-/** Pages over the mirror, on loopback. It reads, and writes nothing but what a person asks a worker for. */
+/**
+ * Starts the console: pages over the mirror, on the loopback address only. It writes nothing except the jobs that a person
+ * requests.
+ */
 export function startConsole(
-  setup: ConsoleStartOptions,
+  options: ConsoleStartOptions,
   { log, now }: ProcessDependencies,
 ): Promise<RunningProcess> {
   return openInOrder(async shutdown => {
-    const readers = createReaderPool(setup.openReader);
+    const readers = createReaderPool(options.openReader);
     shutdown.add(() => readers.close());
-    const comparison = setup.compare === null ? null : createComparison(setup.compare, now);
+    const comparison = options.compare === null ? null : createComparison(options.compare, now);
     shutdown.add(async () => comparison?.stop());
-    const look = async (): Promise<string> =>
+    const readState = async (): Promise<string> =>
       JSON.stringify([await readers.withReader(reader => readPulse(reader, now())), comparison?.getStatus()]);
-    await look();
+    await readState();
     const changes = createLiveUpdates({
-      readState: look,
-      onFailure: error => log.warn({ err: error }, 'whether anything has changed could not be read'),
+      readState,
+      onFailure: error => log.warn({ err: error }, 'polling for changes failed'),
     });
-    const { pdfs, close } = await setup.openPdfs();
+    const { pdfs, close } = await options.openPdfs();
     shutdown.add(close);
-    const actions = setup.openInbox === null ? null : createConsoleActions(setup.openInbox, log, comparison);
+    const actions =
+      options.openInbox === null ? null : createConsoleActions(options.openInbox, log, comparison);
     const app = createConsole({
       readers,
       now,
       liveUpdates: changes,
-      hostNames: setup.hostNames,
+      hostNames: options.hostNames,
       actions,
       demoActions:
-        actions === null || setup.createDemoActions === null ? null : setup.createDemoActions(actions),
+        actions === null || options.createDemoActions === null ? null : options.createDemoActions(actions),
       comparison,
-      webhookUrl: setup.webhookUrl,
-      version: setup.version,
-      sql: setup.sqlAccess,
-      certificateFiles: { openFile: pdfs.open, inspectFile: file => setup.inspectPdf(pdfs, file) },
+      webhookUrl: options.webhookUrl,
+      version: options.version,
+      sql: options.sqlAccess,
+      certificateFiles: { openFile: pdfs.open, inspectFile: file => options.inspectPdf(pdfs, file) },
       findContradictedColumns: contradictedColumns,
-      describeCheckpoint: setup.findSealedIn,
-      keys: createVisitorKeys({ secret: setup.secret, now }),
-      port: () => listening.port,
-      onFailure: error => log.error({ err: error }, 'a page could not be made'),
+      describeCheckpoint: options.describeSeal,
+      keys: createVisitorKeys({ secret: options.secret, now }),
+      port: () => listener.port,
+      onFailure: error => log.error({ err: error }, 'page failed'),
     });
     const open = (port: number): Promise<HttpListener> => listenForPeople(app, { host: LOOPBACK, port });
-    const listening = await (setup.mayUseNextPort
-      ? listenOnNextFreePort(setup.port, open)
-      : open(setup.port));
-    shutdown.add(() => listening.close());
+    const listener = await (options.mayUseNextPort
+      ? listenOnNextFreePort(options.port, open)
+      : open(options.port));
+    shutdown.add(() => listener.close());
     shutdown.add(() => changes.close());
     return {
-      port: listening.port,
+      port: listener.port,
       operationsPort: null,
       failed: createProcessHealth().failed,
       stop: () => shutdown.close(),

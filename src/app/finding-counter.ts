@@ -10,19 +10,19 @@ interface FindingCounterOptions {
   readonly log: Log;
 }
 
-const FIRST_MS = 30_000;
-const EVERY_MS = 5 * 60_000;
-/** A mirror of millions is not counted all the time. */
-const TIMES_ITS_LENGTH = 20;
-const LONGEST_MS = 10 * 60_000;
+const FIRST_DELAY_MS = 30_000;
+const MIN_INTERVAL_MS = 5 * 60_000;
+/** The interval is at least this many times as long as the count took, so that a large mirror is not counted all the time. */
+const INTERVAL_FACTOR = 20;
+const TIME_LIMIT_MS = 10 * 60_000;
 const SQL = 'SELECT finding, rows FROM findings';
 
-/** Counts what does not add up or cannot be right, where it keeps nobody waiting. */
+/** Counts rows that do not add up or cannot be right, and stores the counts in the mirror. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { rows } = await engine.ask({ sql: SQL, timeLimitMs: LONGEST_MS, ...(signal && { signal }) });
+  const { rows } = await engine.ask({ sql: SQL, timeLimitMs: TIME_LIMIT_MS, ...(signal && { signal }) });
   const findings = [];
   for await (const { finding, rows: count } of rows) {
     findings.push({ finding: String(finding), rows: Number(count) });
@@ -30,30 +30,30 @@ export async function countFindings(
   await mirror.report({ at: new Date(now()).toISOString(), findings });
 }
 
-/** Again and again, beside the work; answers what ends it. */
-export function startFindingCounter(counting: FindingCounterOptions): () => Promise<void> {
-  let timer = setTimeout(begin, FIRST_MS).unref();
-  let underWay = Promise.resolve();
+/** Counts findings periodically, beside the jobs. Returns a function that stops it and ends a running count. */
+export function startFindingCounter(options: FindingCounterOptions): () => Promise<void> {
+  let timer = setTimeout(startCount, FIRST_DELAY_MS).unref();
+  let lastCount = Promise.resolve();
   const stopping = new AbortController();
 
-  function begin(): void {
-    underWay = count();
+  function startCount(): void {
+    lastCount = countAndSchedule();
   }
 
-  async function count(): Promise<void> {
-    const from = performance.now();
-    await countFindings(counting, stopping.signal).catch((error: unknown) => {
+  async function countAndSchedule(): Promise<void> {
+    const startedMs = performance.now();
+    await countFindings(options, stopping.signal).catch((error: unknown) => {
       if (stopping.signal.aborted) return;
-      counting.log.warn({ error: describeFailure(error) }, 'findings were not counted this time');
+      options.log.warn({ error: describeFailure(error) }, 'counting findings failed');
     });
-    const lengthMs = performance.now() - from;
-    if (!stopping.signal.aborted)
-      timer = setTimeout(begin, Math.max(EVERY_MS, TIMES_ITS_LENGTH * lengthMs)).unref();
+    if (stopping.signal.aborted) return;
+    const durationMs = performance.now() - startedMs;
+    timer = setTimeout(startCount, Math.max(MIN_INTERVAL_MS, INTERVAL_FACTOR * durationMs)).unref();
   }
 
   return async () => {
     stopping.abort();
     clearTimeout(timer);
-    await underWay;
+    await lastCount;
   };
 }

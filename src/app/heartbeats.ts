@@ -2,13 +2,15 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type ProcessIdentity, type ProcessRole, HEARTBEAT_INTERVAL_MS } from '../inbox/process.js';
 
+/** Returns the identity that this process writes with its heartbeats. */
 export function describeThisProcess(role: ProcessRole, startedAt: number): ProcessIdentity {
   return { role, host: hostname(), pid: process.pid, startedAt };
 }
 
+/** The response header with the fingerprint of a receiver, by which `doctor` recognizes a receiver of its own mirror. */
 export const RECEIVER_FINGERPRINT_HEADER = 'x-carbon-mirror-receiver';
 
-/** Tells one process from all others to who knows it already, and tells others nothing. */
+/** Hashes the identity of a process: those who know the process recognize it, and others learn nothing. */
 export function fingerprintProcess({ host, pid, startedAt }: Omit<ProcessIdentity, 'role'>): string {
   return createHash('sha256').update(`${host} ${pid} ${startedAt}`).digest('hex');
 }
@@ -19,40 +21,43 @@ export interface HeartbeatOptions {
   readonly intervalMs?: number;
 }
 
-/** A heartbeat at once, and then every 15 seconds. Answers how to stop. */
+/** Writes a heartbeat at once and then every 15 seconds. Returns a function that stops it. */
 export function startHeartbeats({
-  writeHeartbeat: beat,
-  onFailure: failed,
-  intervalMs: everyMs = HEARTBEAT_INTERVAL_MS,
+  writeHeartbeat,
+  onFailure,
+  intervalMs = HEARTBEAT_INTERVAL_MS,
 }: HeartbeatOptions): () => void {
-  const give = () => void beat().catch(failed);
-  give();
-  const timer = setInterval(give, everyMs);
+  const beat = () => void writeHeartbeat().catch(onFailure);
+  beat();
+  const timer = setInterval(beat, intervalMs);
   return () => clearInterval(timer);
 }
 
-/** Long enough for a worker to have been started, too. */
-const ALONE_AFTER_MS = 2 * 60_000;
+/** Long enough for a worker to start, too. */
+const WORKER_GRACE_MS = 2 * 60_000;
 
 export interface WorkerCheckOptions {
+  /** When the receiver started, in epoch ms. */
   readonly startedAt: number;
   readonly now: () => number;
+  /** Returns whether any worker has ever used this inbox. */
   readonly hasSeenWorker: () => Promise<boolean>;
 }
 
 /**
- * Why a receiver is not ready for want of a worker. One that has died is no reason: what comes meanwhile must be
- * kept. But where none has ever worked this inbox, two processes share no disk, and nobody will ever read it.
+ * Creates a readiness check of the receiver: it fails if no worker has used the inbox within two minutes, because the two
+ * processes then probably share no disk and nobody would read the deliveries. A worker that has died does not fail the
+ * check, because deliveries must still be stored.
  */
 export function createWorkerCheck({
   startedAt,
   now,
-  hasSeenWorker: workerEverSeen,
+  hasSeenWorker,
 }: WorkerCheckOptions): () => Promise<string | null> {
-  let seen = false;
+  let wasSeen = false;
   return async () => {
-    if (seen || now() - startedAt < ALONE_AFTER_MS) return null;
-    seen = await workerEverSeen();
-    return seen ? null : 'no worker has ever worked this inbox: is it on the same disk?';
+    if (wasSeen || now() - startedAt < WORKER_GRACE_MS) return null;
+    wasSeen = await hasSeenWorker();
+    return wasSeen ? null : 'no worker has ever used this inbox: is it on the same disk?';
   };
 }

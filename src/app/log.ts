@@ -4,42 +4,45 @@ export type Log = Logger;
 
 export interface LogOptions {
   readonly level: string;
-  /** Takes what is secret out of a line of JSON. */
+  /** Removes secrets from a line of JSON. */
   readonly mask: { readonly line: (json: string) => string };
   readonly now: () => number;
-  /** For a person at a terminal; else one JSON line an event. */
+  /** Whether lines are text for a terminal; otherwise each event is one line of JSON. */
   readonly pretty: boolean;
-  /** Whether that person's terminal shows colours. */
+  /** Whether text for a terminal is coloured. */
   readonly inColour?: boolean;
   /** Fields of every line, such as the role of the process. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Where lines go; without it standard output, written at once so that a crash loses none. */
+  /** Where lines go. The default is standard output, written synchronously so that a crash loses no line. */
   readonly sink?: { readonly write: (line: string) => unknown };
 }
 
-/** Ids go in as the fields `delivery`, `job` and `installation`; errors as `err`. */
+/**
+ * Creates the log of a process. Messages are events in the past tense, and data goes into fields: ids into `delivery`, `job`
+ * and `installation`, errors into `err`.
+ */
 export function createLog(options: LogOptions): Log {
-  const { level, mask, now, pretty, fields = {}, sink = standardOutput() } = options;
-  const shape = pretty ? forPeople(options.inColour === true) : asIs;
+  const { level, mask, now, pretty, fields = {}, sink = openStandardOutput() } = options;
+  const formatLine = pretty ? createTerminalFormatter(options.inColour === true) : keepJson;
   return pino(
     {
       level,
       base: fields,
       timestamp: () => `,"time":"${new Date(now()).toISOString()}"`,
       formatters: { level: label => ({ level: label }) },
-      serializers: { err: describeError, error: describeError },
+      serializers: { err: serializeError, error: serializeError },
     },
-    { write: line => void sink.write(shape(mask.line(line))) },
+    { write: line => void sink.write(formatLine(mask.line(line))) },
   );
 }
 
-/** Where lines cannot be written a megabyte of them waits, and what is more is lost: nothing ends by it. */
-function standardOutput() {
-  const out = pino.destination({ dest: 1, sync: true, maxLength: 1 << 20 });
-  return out.on('error', () => undefined);
+/** Opens standard output. If it cannot be written, up to 1 MiB waits and the rest is lost; the process goes on. */
+function openStandardOutput() {
+  const output = pino.destination({ dest: 1, sync: true, maxLength: 1 << 20 });
+  return output.on('error', () => undefined);
 }
 
-function asIs(line: string): string {
+function keepJson(line: string): string {
   return line;
 }
 
@@ -49,33 +52,36 @@ const COLOURS: Readonly<Record<string, string>> = {
   error: '\u001b[31m',
   fatal: '\u001b[31m',
 };
-/** Text from outside must not drive the terminal, nor begin a line of its own. */
-const CONTROLS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+/** Control and format characters: foreign text must neither control the terminal nor start a new line. */
+const CONTROL_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-interface Event {
+/** A log line as JSON. */
+interface LogEvent {
   readonly level: string;
   readonly time?: string;
   readonly msg?: string;
 }
 
-/** Local time, level, what was said, and the fields as JSON. */
-function forPeople(inColour: boolean): (line: string) => string {
+/** Creates a function that turns a line of JSON into local time, level, message, and the fields as JSON. */
+function createTerminalFormatter(inColour: boolean): (line: string) => string {
   return line => {
-    const { level, time, msg = '', ...fields }: Event = JSON.parse(line);
-    const rest = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
-    const said = `${msg}${rest}`.replaceAll(CONTROLS, '?');
+    const { level, time, msg = '', ...fields }: LogEvent = JSON.parse(line);
+    const fieldText = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`;
+    const text = `${msg}${fieldText}`.replaceAll(CONTROL_CHARACTERS, '?');
     const colour = inColour ? COLOURS[level] : undefined;
-    const word = level.toUpperCase();
-    return `${time === undefined ? '' : clock(time)} ${colour === undefined ? word : `${colour}${word}${RESET}`} ${said}\n`;
+    const label = level.toUpperCase();
+    const shownLevel = colour === undefined ? label : `${colour}${label}${RESET}`;
+    return `${time === undefined ? '' : formatLocalTime(time)} ${shownLevel} ${text}\n`;
   };
 }
 
-function clock(time: string): string {
-  const at = new Date(time);
-  const local = new Date(at.getTime() - at.getTimezoneOffset() * 60_000);
-  return local.toISOString().slice(11, -1);
+/** Formats an ISO instant as local time of day with milliseconds. */
+function formatLocalTime(time: string): string {
+  const instant = new Date(time);
+  const shifted = new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(11, -1);
 }
 
-function describeError(error: unknown): unknown {
+function serializeError(error: unknown): unknown {
   return error instanceof Error ? pino.stdSerializers.err(error) : error;
 }

@@ -1,11 +1,17 @@
+/**
+ * Starts the receiver process: a thread that stores deliveries, the webhook listener, and the operations listener. The receiver
+ * opens the inbox and nothing else. It never reads the registry and holds no private key.
+ */
 import type { ReceiveSettings } from './config/settings.js';
 import type { StoreFailure } from '../inbox/delivery.js';
+import type { ProcessIdentity } from '../inbox/process.js';
+import type { Engine } from '../store/engine.js';
 import { openEngine } from '../store/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
-import { createMetrics } from './operations/metrics.js';
+import { createMetrics, type Metrics } from './operations/metrics.js';
 import { resolveBuiltFile } from '../package.js';
 import { WEBHOOK_EVENTS } from '../registry/model.js';
-import { listen } from '../webhook/listen.js';
+import { type HttpListener, listen } from '../webhook/listen.js';
 import type { WebhookPost } from '../webhook/posts.js';
 import { createReceiver } from '../webhook/receiver.js';
 import { createRejectionCounter } from '../webhook/rejection-counter.js';
@@ -30,17 +36,20 @@ import {
   describeThisProcess,
 } from './heartbeats.js';
 
-/** Beside this file once it is built. */
-const ENTRY = resolveBuiltFile(import.meta.url, './receiver-thread.js');
+type ReceiverThread = Awaited<ReturnType<typeof startReceiverThread>>;
+type ProcessHealth = ReturnType<typeof createProcessHealth>;
 
-/** A port that nobody asked for by name may be another one. */
+const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './receiver-thread.js');
+
+/** `mayUseNextPort`: listen on the next free port if the given one is in use. It is for ports that the user did not choose. */
 export type ReceiverStartOptions = ReceiveSettings & { readonly mayUseNextPort?: boolean };
 
-/** The receiver: it sees the inbox and nothing else. */
+/** Starts the receiver in this process. */
 export function startReceiver(
   settings: ReceiverStartOptions,
-  { log, now }: ProcessDependencies,
+  dependencies: ProcessDependencies,
 ): Promise<RunningProcess> {
+  const { log, now } = dependencies;
   return openInOrder(async shutdown => {
     const engine = openEngine(settings);
     const applied = await engine.prepare(['inbox'], now(), what => log.warn({ what }, DATABASE_NOT_READY));
@@ -48,49 +57,23 @@ export function startReceiver(
 
     const health = createProcessHealth();
     const metrics = createMetrics(WEBHOOK_EVENTS);
-    const { webhookSecrets: secrets, appId } = settings;
-    const { dataDir, diskReserveMb, database } = settings;
-    const workerData: ReceiverThreadData = { store: { dataDir, diskReserveMb, database }, secrets, appId };
-    const thread = await startReceiverThread({
-      entry: ENTRY,
-      workerData,
-      now,
-      onFailed: health.fail,
-      onNotice: (error: StoreFailure) => log.warn({ error }, CONNECTION_LOST),
-    });
+    const thread = await startInboxThread(settings, dependencies, health);
     shutdown.add(() => thread.close());
-    const me = describeThisProcess('receive', now());
+    const self = describeThisProcess('receive', now());
     shutdown.add(
       startHeartbeats({
-        writeHeartbeat: () => thread.heartbeat(me),
-        onFailure: error => log.warn({ err: error }, 'no heartbeat could be written this time'),
+        writeHeartbeat: () => thread.heartbeat(self),
+        onFailure: error => log.warn({ err: error }, 'heartbeat failed'),
       }),
     );
-    const operations = await serveOperations({
-      host: settings.operationsHost,
-      port: settings.operationsPort,
-      log,
-      engine,
-      logFamilies: ['inbox'],
-      metrics,
-      findObstacle: () => thread.findWriteObstacle(),
-      findBrokenReason: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
-      isStopping: health.isStopping,
-      extraReadyChecks: {
-        worker: createWorkerCheck({
-          startedAt: me.startedAt,
-          now,
-          hasSeenWorker: async () => (await thread.heartbeat(me)).workerEverSeen,
-        }),
-      },
-      updateGauges: async () => metrics.setPulse(await thread.heartbeat(me)),
-    });
+    const parts = { thread, self, engine, metrics, health };
+    const operations = await serveReceiverOperations(settings, dependencies, parts);
     shutdown.add(async () => operations?.close());
 
-    const counter = createRejectionCounter({ write: counted => thread.countRejected(counted), now });
+    const counter = createRejectionCounter({ write: counts => thread.countRejected(counts), now });
     shutdown.add(() => counter.close());
     const inbox = createGroupCommit({
-      concurrentCommits: database === null ? 1 : 2,
+      concurrentCommits: settings.database === null ? 1 : 2,
       store: async (posts: readonly WebhookPost[]) => {
         const outcomes = await thread.accept(posts);
         const stored = outcomes.filter(({ kind }) => kind === 'stored').length;
@@ -99,30 +82,80 @@ export function startReceiver(
       },
     });
     shutdown.add(() => inbox.close());
-    const answers = createAnswerLog({ log, metrics, counter });
-    shutdown.add(() => answers.close());
+    const answerLog = createAnswerLog({ log, metrics, counter });
+    shutdown.add(() => answerLog.close());
     const receiver = createReceiver({
       headerPrefix: settings.headerPrefix,
-      identityHeaders: { [RECEIVER_FINGERPRINT_HEADER]: fingerprintProcess(me) },
+      identityHeaders: { [RECEIVER_FINGERPRINT_HEADER]: fingerprintProcess(self) },
       accept: post => inbox.accept(post),
       now,
-      onAnswered: answers.recordAnswer,
+      onAnswered: answerLog.recordAnswer,
     });
-    const { host, mayUseNextPort: orNextPort = false } = settings;
+    const { host, mayUseNextPort = false } = settings;
     const open = (port: number) => listen(receiver, { host, port });
-    const listening = await (orNextPort ? listenOnNextFreePort(settings.port, open) : open(settings.port));
-    shutdown.add(() => listening.close());
-    log.info({ host, port: listening.port, operations: operations?.port }, 'receiving webhooks');
+    const listener = await (mayUseNextPort ? listenOnNextFreePort(settings.port, open) : open(settings.port));
+    shutdown.add(() => listener.close());
+    log.info({ host, port: listener.port, operations: operations?.port }, 'receiver started');
 
     return {
-      port: listening.port,
+      port: listener.port,
       operationsPort: operations?.port ?? null,
       failed: health.failed,
       stop: async () => {
-        health.beginStop();
+        health.markStopping();
         await shutdown.close();
         log.info({}, 'receiver stopped');
       },
     };
+  });
+}
+
+/** Starts the thread that verifies and stores deliveries. If it ends by itself, the receiver is broken. */
+function startInboxThread(
+  { webhookSecrets: secrets, appId, dataDir, diskReserveMb, database }: ReceiverStartOptions,
+  { log, now }: ProcessDependencies,
+  health: ProcessHealth,
+): Promise<ReceiverThread> {
+  const workerData: ReceiverThreadData = { store: { dataDir, diskReserveMb, database }, secrets, appId };
+  return startReceiverThread({
+    entry: THREAD_ENTRY,
+    workerData,
+    now,
+    onFailed: health.markBroken,
+    onNotice: (error: StoreFailure) => log.warn({ error }, CONNECTION_LOST),
+  });
+}
+
+interface ReceiverParts {
+  readonly thread: ReceiverThread;
+  /** Identifies this process in its heartbeats. */
+  readonly self: ProcessIdentity;
+  readonly engine: Engine;
+  readonly metrics: Metrics;
+  readonly health: ProcessHealth;
+}
+
+function serveReceiverOperations(
+  { operationsHost, operationsPort }: ReceiverStartOptions,
+  { log, now }: ProcessDependencies,
+  { thread, self, engine, metrics, health }: ReceiverParts,
+): Promise<HttpListener | null> {
+  const workerCheck = createWorkerCheck({
+    startedAt: self.startedAt,
+    now,
+    hasSeenWorker: async () => (await thread.heartbeat(self)).workerEverSeen,
+  });
+  return serveOperations({
+    host: operationsHost,
+    port: operationsPort,
+    log,
+    engine,
+    logFamilies: ['inbox'],
+    metrics,
+    findWriteObstacle: () => thread.findWriteObstacle(),
+    findBrokenReason: () => (health.isBroken() ? 'deliveries cannot be stored' : null),
+    isStopping: health.isStopping,
+    extraReadyChecks: { worker: workerCheck },
+    updateGauges: async () => metrics.setPulse(await thread.heartbeat(self)),
   });
 }

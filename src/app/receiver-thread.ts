@@ -1,3 +1,7 @@
+/**
+ * The thread of the receiver that verifies signatures and writes to the inbox. It is the only code of the receiver process
+ * that holds the webhook secrets.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openReceiver } from '../store/open-receiver.js';
 import type { StoreSettings } from '../store/settings.js';
@@ -6,38 +10,43 @@ import { serveThread } from '../thread.js';
 import { createPostHandler } from '../webhook/posts.js';
 import { type ReceiverThreadApi, unpackPosts } from '../webhook/thread.js';
 
-/** What the thread is started with. */
+/** The `workerData` of the receiver thread. */
 export interface ReceiverThreadData {
-  /** Where an inbox is that has been migrated. */
+  /** Names an inbox that has been migrated. */
   readonly store: StoreSettings;
   readonly secrets: readonly string[];
   readonly appId: string;
 }
 
-async function open(
+async function openReceiverApi(
   { store, secrets, appId }: ReceiverThreadData,
-  lost: (error: Error) => void,
+  onConnectionLost: (error: Error) => void,
 ): Promise<ReceiverThreadApi> {
-  let told = 0;
-  const receiver = await openReceiver(store, () => told, lost);
+  let currentTime = 0;
+  const receiver = await openReceiver(store, () => currentTime, onConnectionLost);
   const acceptPosts = createPostHandler({ secrets, appId, store: receiver.store });
-  const at =
-    <Given extends readonly unknown[], Answer>(work: (...given: Given) => Answer) =>
-    (now: number, ...given: Given): Answer => {
-      told = now;
-      return work(...given);
+
+  /** Adds a first parameter to a function: the current time, which becomes the thread's clock for this call. */
+  function withTime<Parameters extends readonly unknown[], Result>(
+    run: (...parameters: Parameters) => Result,
+  ): (now: number, ...parameters: Parameters) => Result {
+    return (now, ...parameters) => {
+      currentTime = now;
+      return run(...parameters);
     };
+  }
+
   return {
-    accept: (now, packed) => at(acceptPosts)(now, unpackPosts(packed), now),
-    countRejected: at(receiver.countRejected),
-    findWriteObstacle: at(receiver.findWriteObstacle),
-    heartbeat: at(receiver.heartbeat),
+    accept: (now, packedPosts) => withTime(acceptPosts)(now, unpackPosts(packedPosts), now),
+    countRejected: withTime(receiver.countRejected),
+    findWriteObstacle: withTime(receiver.findWriteObstacle),
+    heartbeat: withTime(receiver.heartbeat),
     close: receiver.close,
   };
 }
 
 const port = parentPort;
 if (port !== null) {
-  const lost = (error: Error) => port.postMessage({ news: toStoreFailure(error) });
-  await serveThread(port, () => open(workerData, lost));
+  const sendConnectionLost = (error: Error) => port.postMessage({ notice: toStoreFailure(error) });
+  await serveThread(port, () => openReceiverApi(workerData, sendConnectionLost));
 }

@@ -1,27 +1,29 @@
 import type { Log } from './log.js';
 
-/** A program that runs until it is stopped, or until it fails by itself. */
+/** A started receiver, worker or console. It runs until it is stopped or fails. */
 export interface RunningProcess {
-  /** Where it takes requests; null where it takes none. */
+  /** The port it serves; null for the worker, which serves none. */
   readonly port: number | null;
-  /** Null where they are off. */
+  /** The port of /livez, /readyz and /metrics; null if they are off. */
   readonly operationsPort: number | null;
-  /** Rejects when the program cannot go on; a stop does not settle it. */
+  /** Rejects when the process cannot go on. It never resolves, not even after a stop. */
   readonly failed: Promise<never>;
   stop(): Promise<void>;
 }
 
-/** Logged once however many connections were lost at once: a server that starts again ends all of them. */
-export const CONNECTION_LOST = 'a database connection was lost and will be reopened';
+/** Log message for lost database connections. It is logged once per incident: a restarted server ends all of them. */
+export const CONNECTION_LOST = 'database connection lost; it will be reopened';
 
-export const DATABASE_NOT_READY = 'the database is not ready: it is waited for a minute';
+/** Log message at the start if the database is not ready. The engine waits for it up to a minute. */
+export const DATABASE_NOT_READY = 'database not ready; waiting up to a minute';
 
+/** What a process takes from its caller instead of creating it. */
 export interface ProcessDependencies {
   readonly log: Log;
   readonly now: () => number;
 }
 
-/** Whether a program goes on: it is broken once a part that it cannot do without has ended by itself. */
+/** Tracks whether a process is running, stopping or broken. It is broken once a part that it needs has ended by itself. */
 export function createProcessHealth() {
   let state: 'running' | 'stopping' | 'broken' = 'running';
   let reject: (error: Error) => void = () => undefined;
@@ -29,12 +31,13 @@ export function createProcessHealth() {
     reject = rejectFailed;
   });
   return {
+    /** Rejects with the error that broke the process. */
     failed,
-    fail: (error: Error): void => {
+    markBroken: (error: Error): void => {
       state = 'broken';
       reject(error);
     },
-    beginStop: () => {
+    markStopping: (): void => {
       state = 'stopping';
     },
     isBroken: () => state === 'broken',

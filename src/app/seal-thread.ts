@@ -1,3 +1,4 @@
+/** The thread of the worker that seals what the mirror has observed into the evidence log. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { lastSignedBeside, readKeyFile } from '../evidence/key-file.js';
@@ -5,18 +6,19 @@ import { seal } from '../evidence/seal.js';
 import { erase } from '../evidence/write.js';
 import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
-import type { SealThreadData, SealThreadApi } from './sealing.js';
+import type { SealThreadApi, SealThreadData } from './sealing.js';
 
-async function open({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealThreadApi> {
+async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
   const port = await openEngine(store).openEvidence();
   if (port === null) throw new Error('expected an evidence.db that has been migrated, got none');
-  const stopped = new AbortController();
-  const sealer = { port, lastSigned, randomBytes, holder: randomUUID(), signal: stopped.signal };
-  let underWay: Promise<unknown> = Promise.resolve();
-  /** Where none are held any more their rows are gone before anything is sealed. */
-  const forgetMembers = async (now: () => number): Promise<void> => {
+  const stopping = new AbortController();
+  const sealer = { port, lastSigned, randomBytes, holder: randomUUID(), signal: stopping.signal };
+  let lastRound: Promise<unknown> = Promise.resolve();
+
+  /** Erases the salts of members if members are no longer mirrored, before anything more is sealed. */
+  const eraseMembers = async (now: () => number): Promise<void> => {
     const members = { resource: 'members' };
     if (mirrorMembers || (await port.salted(members)) === 0) return;
     await erase(
@@ -26,22 +28,23 @@ async function open({ store, keyFile, mirrorMembers }: SealThreadData): Promise<
       async () => undefined,
     );
   };
+
   return {
-    seal: at => {
-      const from = performance.now();
-      const now = () => at + (performance.now() - from);
-      /** Read once the round has begun: until then "evidence renew" may put another in its place. */
-      const sealing = { ...sealer, now, key: () => readKeyFile(keyFile) };
-      const round = forgetMembers(now).then(() => seal(sealing));
-      underWay = round.catch(() => undefined);
+    seal: startedAt => {
+      const startedMs = performance.now();
+      const now = () => startedAt + (performance.now() - startedMs);
+      /** Reads the key when it signs, because "evidence renew" may replace the file until then. */
+      const readKey = () => readKeyFile(keyFile);
+      const round = eraseMembers(now).then(() => seal({ ...sealer, now, key: readKey }));
+      lastRound = round.catch(() => undefined);
       return round;
     },
     close: async () => {
-      stopped.abort();
-      await underWay;
+      stopping.abort();
+      await lastRound;
       await port.close();
     },
   };
 }
 
-if (parentPort !== null) await serveThread(parentPort, () => open(workerData));
+if (parentPort !== null) await serveThread(parentPort, () => openSealApi(workerData));

@@ -1,57 +1,61 @@
+/**
+ * Seals what the mirror has observed into the evidence log, once a minute. Sealing runs in a thread of its own, so that no
+ * read of the registry waits for it.
+ */
 import { resolveBuiltFile } from '../package.js';
 import type { StoreSettings } from '../store/settings.js';
 import { describeFailure } from '../sync/outcome.js';
 import { type SerializedError, startThread } from '../thread.js';
 import type { ProcessDependencies } from './running-process.js';
 
-/** What the thread is started with. */
+/** The `workerData` of the sealing thread. */
 export interface SealThreadData {
-  /** Where an evidence is that has been migrated. */
+  /** Names an evidence log that has been migrated. */
   readonly store: StoreSettings;
   readonly keyFile: string;
   readonly mirrorMembers: boolean;
 }
 
+/** The functions of the sealing thread. */
 export interface SealThreadApi {
-  /** Answers how many leaves are sealed; null where somebody else seals. */
+  /** Returns how many leaves are sealed now; null if another process is sealing. */
   readonly seal: (now: number) => Promise<number | null>;
   readonly close: () => Promise<void>;
 }
 
-const ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
-const EVERY_MS = 60_000;
+const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
+const INTERVAL_MS = 60_000;
 
-/** Seals again and again, in a thread of its own: no read waits for it. Answers what ends it. */
+/** Starts sealing at once and then after every interval. Returns a function that stops it. */
 export async function startSealing(
   { log, now }: ProcessDependencies,
   workerData: SealThreadData,
-  everyMs = EVERY_MS,
+  intervalMs = INTERVAL_MS,
 ): Promise<() => Promise<void>> {
-  const failed = (error: Error) => log.error({ error: describeFailure(error) }, 'nothing is sealed any more');
-  const { ask, close } = await startThread<SealThreadApi>({
-    entry: ENTRY,
+  const { call, close } = await startThread<SealThreadApi>({
+    entry: THREAD_ENTRY,
     workerData,
     description: 'the thread that seals',
-    onFailed: failed,
-    restoreError: errorOf,
+    onFailed: error => log.error({ error: describeFailure(error) }, 'sealing thread failed; sealing stopped'),
+    restoreError,
   });
-  let stopped = false;
-  let timer = setTimeout(() => void round(), 0).unref();
+  let isStopped = false;
+  let timer = setTimeout(() => void sealAndSchedule(), 0).unref();
 
-  async function round(): Promise<void> {
-    await ask('seal', [now()]).catch((error: unknown) => {
-      if (!stopped) log.error({ error: describeFailure(error) }, 'nothing was sealed this time');
+  async function sealAndSchedule(): Promise<void> {
+    await call('seal', [now()]).catch((error: unknown) => {
+      if (!isStopped) log.error({ error: describeFailure(error) }, 'sealing failed');
     });
-    if (!stopped) timer = setTimeout(() => void round(), everyMs).unref();
+    if (!isStopped) timer = setTimeout(() => void sealAndSchedule(), intervalMs).unref();
   }
 
   return async () => {
-    stopped = true;
+    isStopped = true;
     clearTimeout(timer);
     await close();
   };
 }
 
-function errorOf({ code, message, stack }: SerializedError): Error {
+function restoreError({ code, message, stack }: SerializedError): Error {
   return Object.assign(new Error(message), { stack, code });
 }

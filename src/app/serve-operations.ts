@@ -3,8 +3,8 @@ import { describeDisk } from '../store/contract/disk.js';
 import type { Engine } from '../store/engine.js';
 import type { Family } from '../store/migrations.js';
 import type { Log } from './log.js';
-import type { HealthCheck } from './operations/health-checks.js';
 import { isLoopbackAddress } from './operations/cross-site.js';
+import type { HealthCheck } from './operations/health-checks.js';
 import type { Metrics } from './operations/metrics.js';
 import { createOperationsApp } from './operations/operations.js';
 import { type HttpListener, listenForPeople } from '../webhook/listen.js';
@@ -12,32 +12,33 @@ import { listenOnNextFreePort } from './next-free-port.js';
 
 export interface ServeOperationsOptions {
   readonly host: string;
-  /** Where another process has it, as a second worker would find, the next free one is taken. */
+  /** 0 turns the operations listener off. If the port is in use, as by another worker, the next free one is used. */
   readonly port: number;
   readonly log: Log;
   readonly engine: Pick<Engine, 'lookAtDisk' | 'logBytes'>;
+  /** The databases whose write-ahead logs are measured. */
   readonly logFamilies: readonly Family[];
   readonly metrics: Metrics;
-  /** Why the inbox takes no write at present; null where it does. */
-  readonly findObstacle: () => Promise<StoreFailure | null>;
-  /** Why the process is not to be left running; null where it is. */
+  /** Returns why the inbox cannot be written at present, or null if it can. */
+  readonly findWriteObstacle: () => Promise<StoreFailure | null>;
+  /** Returns why the process should be restarted, or null if it should keep running. */
   readonly findBrokenReason: () => string | null;
   readonly isStopping: () => boolean;
-  /** What else must hold for it to be ready. */
+  /** Further checks of /readyz. */
   readonly extraReadyChecks?: Readonly<Record<string, HealthCheck>>;
-  /** Sets what is looked up rather than counted, each time the metrics are asked for. */
+  /** Sets the gauges whose values must be looked up; called for each scrape. */
   readonly updateGauges?: () => void | Promise<void>;
 }
 
-/** Port 0 turns them off. */
+/** Starts the listener of /livez, /readyz and /metrics. Returns null if it is turned off. */
 export async function serveOperations(options: ServeOperationsOptions): Promise<HttpListener | null> {
-  const { host, port: wanted, log, engine, metrics } = options;
-  if (wanted === 0) return null;
-  const operations = createOperationsApp({
+  const { host, port: configuredPort, log, engine, metrics } = options;
+  if (configuredPort === 0) return null;
+  const app = createOperationsApp({
     live: { process: options.findBrokenReason },
     ready: {
-      /** What hinders it may hold a path: it is not shown. */
-      inbox: async () => ((await options.findObstacle()) === null ? null : 'failed'),
+      /** The obstacle itself is not shown, because it may contain a path. */
+      inbox: async () => ((await options.findWriteObstacle()) === null ? null : 'failed'),
       disk: () => {
         const disk = engine.lookAtDisk();
         return disk?.full ? describeDisk(disk) : null;
@@ -48,19 +49,24 @@ export async function serveOperations(options: ServeOperationsOptions): Promise<
     metrics: {
       contentType: metrics.contentType,
       renderText: async () => {
-        for (const family of options.logFamilies) {
-          const bytes = engine.logBytes(family);
-          if (bytes !== null) metrics.setWalBytes(family, bytes);
-        }
-        const disk = engine.lookAtDisk();
-        if (disk !== null) metrics.setDisk(disk);
+        updateStorageGauges(options);
         await options.updateGauges?.();
         return metrics.renderText();
       },
     },
     isOnLoopback: () => isLoopbackAddress(listener.address),
   });
-  const listener = await listenOnNextFreePort(wanted, port => listenForPeople(operations, { host, port }));
-  if (listener.port !== wanted) log.warn({ wanted, port: listener.port }, 'the port of operations was taken');
+  const listener = await listenOnNextFreePort(configuredPort, port => listenForPeople(app, { host, port }));
+  if (listener.port !== configuredPort)
+    log.warn({ configuredPort, port: listener.port }, 'operations port was in use; using the next free one');
   return listener;
+}
+
+function updateStorageGauges({ engine, metrics, logFamilies }: ServeOperationsOptions): void {
+  for (const family of logFamilies) {
+    const bytes = engine.logBytes(family);
+    if (bytes !== null) metrics.setWalBytes(family, bytes);
+  }
+  const disk = engine.lookAtDisk();
+  if (disk !== null) metrics.setDisk(disk);
 }

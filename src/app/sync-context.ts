@@ -7,6 +7,7 @@ import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port.js';
 import type { SyncContext } from '../sync/context.js';
 
+/** Open ports, the registry client and a clock, from which a sync context is made. */
 export interface SyncDependencies {
   readonly inbox: InboxPort;
   readonly mirror: MirrorPort;
@@ -16,11 +17,12 @@ export interface SyncDependencies {
   readonly random: () => number;
 }
 
-type Settings = Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>;
-
-/** What all work needs, on ports that are open. What may not be held any more is taken out before. */
-export async function createSyncContext(settings: Settings, parts: SyncDependencies): Promise<SyncContext> {
-  const { inbox, mirror: port, pdfs, client, now, random } = parts;
+/** Creates what all sync code needs. If members are no longer mirrored, their rows are removed first. */
+export async function createSyncContext(
+  settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>,
+  dependencies: SyncDependencies,
+): Promise<SyncContext> {
+  const { inbox, mirror: port, pdfs, client, now, random } = dependencies;
   const { appId, mirrorMembers, retentionDays } = settings;
   const mirror = createMirror(port, now, { members: mirrorMembers });
   if (!mirrorMembers) await mirror.removeMembers();

@@ -1,7 +1,12 @@
-import { createClient } from '../client.js';
+/**
+ * Starts the worker process: it runs the jobs of the inbox, reads the registry and writes the mirror. Beside the jobs it
+ * counts findings, removes orphaned certificate files and, if it has a key, seals what was observed. It never sees a webhook
+ * secret.
+ */
+import { type Client, createClient } from '../client.js';
 import type { WorkSettings } from './config/settings.js';
 import { describeDisk } from '../store/contract/disk.js';
-import type { Engine } from '../store/engine.js';
+import type { Engine, WorkStore } from '../store/engine.js';
 import { openEngine } from '../store/open.js';
 import type { CertificateStore } from '../mirror/mirror.js';
 import { DRIFT_RESOURCES } from '../mirror/sync-session.js';
@@ -28,16 +33,18 @@ import { startSealing } from './sealing.js';
 import { serveOperations } from './serve-operations.js';
 import { describeThisProcess } from './heartbeats.js';
 
-/** Without a schedule only what waits in the inbox is done. */
+/** The settings of the worker. Without a schedule it only runs the jobs that the inbox contains. */
 export type WorkerStartOptions = Omit<WorkSettings, 'syncSchedule'> & {
   readonly syncSchedule: string | null;
 };
 
-/** What else can be handed to it, as a value: the program leaves all of this out. */
+/** What the worker takes from its caller; the optional parts are for tests and for `sync`. */
 export interface WorkerDependencies extends ProcessDependencies {
   readonly engine?: Engine;
   readonly random?: () => number;
+  /** Overrides options of the HTTP client. */
   readonly calls?: Partial<HttpOptions>;
+  /** Overrides options of the sync. */
   readonly sync?: Partial<SyncOptions>;
 }
 
@@ -45,40 +52,25 @@ export interface RunningWorker extends RunningProcess {
   readonly sync: Sync;
 }
 
-/** Reads the registry as jobs ask for it, and writes the mirror. */
-export function startWorker(settings: WorkerStartOptions, tools: WorkerDependencies): Promise<RunningWorker> {
-  const { log, now, engine = openEngine(settings), random = Math.random } = tools;
+/** Starts the worker in this process. */
+export function startWorker(
+  settings: WorkerStartOptions,
+  dependencies: WorkerDependencies,
+): Promise<RunningWorker> {
+  const { log, now, engine = openEngine(settings), random = Math.random } = dependencies;
   return openInOrder(async shutdown => {
     const health = createProcessHealth();
-    const { evidenceKeyFile: keyFile } = settings;
-    const families = ['inbox', 'mirror', ...(keyFile === null ? [] : ['evidence' as const])] as const;
-    const applied = await engine.prepare(families, now(), what => log.warn({ what }, DATABASE_NOT_READY));
-    if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
-
+    await prepareDatabases(engine, settings, dependencies);
     const metrics = createMetrics(WEBHOOK_EVENTS);
-    const client = createClient({
-      ...settings,
-      ...tools.calls,
-      now,
-      random,
-      onCall: ({ route, status }) => metrics.countRegistryRequest(route, status),
-      onClockCorrection: offsetMs =>
-        log.warn({ offsetMs }, "the registry's clock is far from ours: going by the registry's"),
-      onClockRefusal: skewMs =>
-        log.error(
-          { skewMs },
-          "refused, and the registry's clock is not to be believed: is this machine's right?",
-        ),
-    });
+    const client = createWorkerClient(settings, { ...dependencies, random }, metrics);
     const store = await engine.openWork({
       now,
-      failed: health.fail,
+      failed: health.markBroken,
       lost: error => log.warn({ error: describeFailure(error) }, CONNECTION_LOST),
     });
     shutdown.add(() => store.close());
-    const { inbox, reader } = store;
-    const parts = { ...store, client, now, random };
-    const context = { ...(await createSyncContext(settings, parts)), onRead: countReads(metrics) };
+    const syncContext = await createSyncContext(settings, { ...store, client, now, random });
+    const context = { ...syncContext, onRead: createReadCounter(metrics) };
 
     const operations = await serveOperations({
       host: settings.operationsHost,
@@ -87,18 +79,10 @@ export function startWorker(settings: WorkerStartOptions, tools: WorkerDependenc
       engine,
       logFamilies: ['inbox', 'mirror'],
       metrics,
-      findObstacle: () => inbox.findWriteObstacle(),
+      findWriteObstacle: () => store.inbox.findWriteObstacle(),
       findBrokenReason: () => (health.isBroken() ? 'the mirror cannot be written' : null),
       isStopping: health.isStopping,
-      updateGauges: async () => {
-        const { oldestRunAt, ...jobs } = await inbox.countJobs();
-        metrics.setJobCounts(jobs);
-        metrics.setPulse(await inbox.readPulse());
-        for (const { name, ...held } of store.logs(now())) metrics.setHeldWal(name, held);
-        metrics.setFreshness(await readAges(reader));
-        metrics.setCertificateCounts(await readCertificateCounts(reader));
-        metrics.setFindingCounts((await readFindings(reader)).counts);
-      },
+      updateGauges: () => updateWorkerGauges(metrics, store, now()),
     });
     shutdown.add(async () => operations?.close());
 
@@ -111,23 +95,23 @@ export function startWorker(settings: WorkerStartOptions, tools: WorkerDependenc
         const disk = engine.lookAtDisk();
         return disk?.paused ? describeDisk(disk) : null;
       },
-      ...tools.sync,
+      ...dependencies.sync,
       onEnded: ended => {
         metrics.countJobRun(ended.outcome);
-        tools.sync?.onEnded?.(ended);
+        dependencies.sync?.onEnded?.(ended);
       },
     });
+    /** The first signature takes long on a cold machine, so it is made before any job is claimed. */
     await client.jwt.get();
     await sync.start();
     shutdown.add(() => sync.stop());
-    shutdown.add(startSweep(context.certificates, log));
+    shutdown.add(startOrphanFileRemoval(context.certificates, log));
     shutdown.add(startFindingCounter({ engine, mirror: store.mirror, now, log }));
+    const { evidenceKeyFile: keyFile, mirrorMembers } = settings;
     if (keyFile !== null)
-      shutdown.add(
-        await startSealing({ log, now }, { store: settings, keyFile, mirrorMembers: settings.mirrorMembers }),
-      );
+      shutdown.add(await startSealing({ log, now }, { store: settings, keyFile, mirrorMembers }));
     const { baseUrl, syncSchedule } = settings;
-    log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'working');
+    log.info({ registry: baseUrl, schedule: syncSchedule, operations: operations?.port }, 'worker started');
 
     return {
       port: null,
@@ -135,7 +119,7 @@ export function startWorker(settings: WorkerStartOptions, tools: WorkerDependenc
       failed: health.failed,
       sync,
       stop: async () => {
-        health.beginStop();
+        health.markStopping();
         await shutdown.close();
         log.info({}, 'worker stopped');
       },
@@ -143,20 +127,67 @@ export function startWorker(settings: WorkerStartOptions, tools: WorkerDependenc
   });
 }
 
-/** Beside the work; answers what ends it. */
-function startSweep(certificates: CertificateStore, log: ProcessDependencies['log']): () => Promise<void> {
-  const stopped = new AbortController();
-  const swept = certificates.removeOrphanFiles(stopped.signal).then(
-    files => files > 0 && log.info({ files }, 'removed certificate files that no row names'),
-    (error: unknown) => log.warn({ error: describeFailure(error) }, 'the certificates folder was not swept'),
+/** Migrates the databases that the worker uses; the evidence log only if there is a signing key. */
+async function prepareDatabases(
+  engine: Engine,
+  { evidenceKeyFile }: WorkerStartOptions,
+  { log, now }: ProcessDependencies,
+): Promise<void> {
+  const evidence = evidenceKeyFile === null ? [] : (['evidence'] as const);
+  const families = ['inbox', 'mirror', ...evidence] as const;
+  const applied = await engine.prepare(families, now(), what => log.warn({ what }, DATABASE_NOT_READY));
+  if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
+}
+
+/** Creates the registry client, which counts its calls and logs corrections of its clock. */
+function createWorkerClient(
+  settings: WorkerStartOptions,
+  { log, now, random, calls }: WorkerDependencies & { readonly random: () => number },
+  metrics: Metrics,
+): Client {
+  return createClient({
+    ...settings,
+    ...calls,
+    now,
+    random,
+    onCall: ({ route, status }) => metrics.countRegistryRequest(route, status),
+    onClockCorrection: offsetMs =>
+      log.warn({ offsetMs }, "local clock differs from the registry's; using the registry's time"),
+    onClockRefusal: skewMs =>
+      log.error({ skewMs }, 'registry clock correction refused; check the clock of this machine'),
+  });
+}
+
+async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: number): Promise<void> {
+  const { inbox, reader } = store;
+  const { oldestRunAt, ...jobCounts } = await inbox.countJobs();
+  metrics.setJobCounts(jobCounts);
+  metrics.setPulse(await inbox.readPulse());
+  for (const { name, ...heldWal } of store.logs(now)) metrics.setHeldWal(name, heldWal);
+  metrics.setFreshness(await readAges(reader));
+  metrics.setCertificateCounts(await readCertificateCounts(reader));
+  metrics.setFindingCounts((await readFindings(reader)).counts);
+}
+
+/** Removes certificate files that no row names, beside the jobs. Returns a function that ends the removal. */
+function startOrphanFileRemoval(
+  certificates: CertificateStore,
+  log: ProcessDependencies['log'],
+): () => Promise<void> {
+  const stopping = new AbortController();
+  const removal = certificates.removeOrphanFiles(stopping.signal).then(
+    files => files > 0 && log.info({ files }, 'orphaned certificate files removed'),
+    (error: unknown) =>
+      log.warn({ error: describeFailure(error) }, 'removing orphaned certificate files failed'),
   );
   return async () => {
-    stopped.abort();
-    await swept;
+    stopping.abort();
+    await removal;
   };
 }
 
-function countReads(metrics: Metrics): (end: ReadSummary) => void {
+/** Returns a function that adds how a read ended to the metrics. Drift is reported as 0 from the start. */
+function createReadCounter(metrics: Metrics): (summary: ReadSummary) => void {
   for (const resource of DRIFT_RESOURCES) metrics.countDrift(resource, 0);
   return ({ resource, state, ms, added, changed, removed, drift }) => {
     metrics.observeSync(resource, state, ms / 1000);

@@ -35,20 +35,20 @@ type ReceiverThreadOptions = Omit<ThreadOptions, 'description'> & { readonly now
  */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
   const description = 'the thread that stores deliveries';
-  const { ask, close } = await startThread<ReceiverThreadApi>({ ...options, description });
+  const { call, close } = await startThread<ReceiverThreadApi>({ ...options, description });
   return {
     accept: (posts: readonly WebhookPost[]) => {
       const packed = packPosts(posts);
-      return ask('accept', [now(), packed], [packed.bytes.buffer]);
+      return call('accept', [now(), packed], [packed.bytes.buffer]);
     },
     /** Adds to the counts of rejected webhooks; rejects if they could not be written. */
     countRejected: (...parameters: Parameters<ReceiverPort['countRejected']>) =>
-      ask('countRejected', [now(), ...parameters]),
+      call('countRejected', [now(), ...parameters]),
     /** Returns why the inbox cannot be written at present, or null if it can. */
-    findWriteObstacle: () => ask('findWriteObstacle', [now()]),
+    findWriteObstacle: () => call('findWriteObstacle', [now()]),
     /** Records that the receiver is alive, and returns which other processes are. */
     heartbeat: (...parameters: Parameters<ReceiverPort['heartbeat']>) =>
-      ask('heartbeat', [now(), ...parameters]),
+      call('heartbeat', [now(), ...parameters]),
     close,
   };
 }

@@ -24,7 +24,7 @@ long.test(
     ]);
     const web = processes.start('web', HUGE);
     const paused = processes.start('worker', HUGE);
-    await web.line(line => line['msg'] === 'receiving webhooks');
+    await web.line(line => line['msg'] === 'receiver started');
     await paused.line(line => String(line['msg']).startsWith('reads and certificates pause'));
     await processes.installEverywhere();
     const stored = async () =>

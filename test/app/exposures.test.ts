@@ -40,7 +40,7 @@ test('T70 a folder and files that others may read or write, and operations for o
   const receive = await warnings(
     ['receive', '--env-file', harmless],
     { ...env, WEBHOOK_SECRETS_FILE: secrets, OPERATIONS_HOST: '0.0.0.0' },
-    'receiving webhooks',
+    'receiver started',
   );
   expect(receive).toEqual([
     expect.stringMatching(/"todo":"chmod 700 .*DATA_DIR is accessible to other users \(mode 777\)/),
@@ -51,7 +51,7 @@ test('T70 a folder and files that others may read or write, and operations for o
   const work = await warnings(
     ['work', '--env-file', settings],
     { ...env, REGISTRY_PRIVATE_KEY_FILE: key },
-    'working',
+    'worker started',
   );
   expect(work).toEqual([
     expect.stringContaining('DATA_DIR is accessible to other users (mode 750)'),
@@ -61,7 +61,7 @@ test('T70 a folder and files that others may read or write, and operations for o
   const up = await warnings(
     ['up', '--env-file', settings],
     { ...env, DATA_DIR: join(dataDir, 'new'), REGISTRY_PRIVATE_KEY_FILE: key },
-    'working',
+    'worker started',
   );
   expect(up.filter(line => line.startsWith('Warning: the file of --env-file'))).toHaveLength(1);
   for (const line of [...receive, ...work, ...up]) expect(line).not.toContain(SECRET);
@@ -72,5 +72,7 @@ test('T70 nothing is said where all belongs to its owner alone', async () => {
   const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_HOST: '127.0.0.2' };
   const argv = ['up', '--env-file', settings];
   const ports = { OPERATIONS_PORT: String(await freePort()) };
-  expect(await warnings(argv, { ...env, ...ports, REGISTRY_PRIVATE_KEY_FILE: key }, 'working')).toEqual([]);
+  expect(
+    await warnings(argv, { ...env, ...ports, REGISTRY_PRIVATE_KEY_FILE: key }, 'worker started'),
+  ).toEqual([]);
 });

@@ -47,7 +47,7 @@ test('a receiver whose inbox no worker has ever worked is not ready after two mi
   time.move(2 * MINUTE + 1);
   expect(await isReady()).toMatchObject({
     status: 503,
-    checks: { worker: 'no worker has ever worked this inbox: is it on the same disk?', inbox: 'ok' },
+    checks: { worker: 'no worker has ever used this inbox: is it on the same disk?', inbox: 'ok' },
   });
   const worker = await work('*/15 * * * *');
   await worker.stop();

@@ -8,8 +8,8 @@ import { procfileCommand, startSandboxProcess } from '../support/procfile.js';
 import { freePort, runProcess } from '../support/processes.js';
 
 const READY = {
-  web: (line: Record<string, unknown>) => line['msg'] === 'receiving webhooks',
-  worker: (line: Record<string, unknown>) => line['msg'] === 'working',
+  web: (line: Record<string, unknown>) => line['msg'] === 'receiver started',
+  worker: (line: Record<string, unknown>) => line['msg'] === 'worker started',
 };
 
 test('the Procfile starts the receiver and the worker', () => {

@@ -41,7 +41,7 @@ async function startReceiver(
     OPERATIONS_PORT: String(await freePort()),
   };
   const started = startProcess(['receive'], env);
-  const ready = await started.line(line => line['msg'] === 'receiving webhooks');
+  const ready = await started.line(line => line['msg'] === 'receiver started');
   const url = `http://127.0.0.1:${String(ready['port'])}`;
   return {
     ...started,
@@ -254,7 +254,7 @@ test('without PORT the next free port is used; a PORT that is in use is reported
       OPERATIONS_PORT: '0',
       ...more,
     });
-  const isReady = (line: Record<string, unknown>): boolean => line['msg'] === 'receiving webhooks';
+  const isReady = (line: Record<string, unknown>): boolean => line['msg'] === 'receiver started';
   const unnamed = await Promise.all([start({}), start({})].map(receiver => receiver.line(isReady)));
   const ports = unnamed.map(line => Number(line['port']));
   expect(new Set(ports).size).toBe(2);

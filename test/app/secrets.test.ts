@@ -88,8 +88,8 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   const search = createSecretSearch([PROCFILE_SECRET, FORGED_SECRET, processes.privateKey, wrongKey]);
   const web = start('web');
   const worker = start('worker');
-  await web.line(line => line['msg'] === 'receiving webhooks');
-  await worker.line(line => line['msg'] === 'working');
+  await web.line(line => line['msg'] === 'receiver started');
+  await worker.line(line => line['msg'] === 'worker started');
   await processes.installEverywhere();
   await processes.filled();
   const { installations } = await processes.control('GET /installations');
@@ -133,7 +133,7 @@ test('T69 after every kind of trouble no secret, token, JWT or key is anywhere t
   worker.child.kill('SIGTERM');
   expect(await worker.ended).toBe(0);
   const stranger = start('worker', { REGISTRY_PRIVATE_KEY_FILE: '', REGISTRY_PRIVATE_KEY: wrongKey });
-  await stranger.line(line => line['msg'] === 'working');
+  await stranger.line(line => line['msg'] === 'worker started');
   answers.push(['a post before a wrong key', await post('installed', installation, PROCFILE_SECRET)]);
   const refused = "SELECT 1 FROM jobs WHERE error_or_pause_code = 'unauthorized'";
   await expect.poll(() => processes.rows(refused)).not.toEqual([]);
@@ -200,7 +200,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
   const hostile = await startProxy(processes.url, echo.answer);
   start('web');
   const worker = start('worker', { REGISTRY_BASE_URL: hostile, REGISTRY_REQUESTS_PER_SECOND: '50' });
-  await worker.line(line => line['msg'] === 'working');
+  await worker.line(line => line['msg'] === 'worker started');
   await processes.installEverywhere();
   await expect
     .poll(async () => {

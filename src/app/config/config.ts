@@ -1,3 +1,7 @@
+/**
+ * Reads settings from the environment. A role gets its own settings only, and an invalid environment is refused with
+ * everything that is wrong at once. Errors never contain the text of a secret.
+ */
 import { readFileSync } from 'node:fs';
 import { hasDatabaseUrl, readDatabaseSettings } from './database.js';
 import {
@@ -13,7 +17,7 @@ import type { StoreSettings } from '../../store/settings.js';
 import { formatSettingValue } from './format-value.js';
 import { findMisspeltNameFaults, findUnknownNameFaults } from './unknown-names.js';
 
-/** The environment of this process. No other file reads it. */
+/** Returns the environment of this process. No other file reads it. */
 export function getProcessEnvironment(): Environment {
   return process.env;
 }
@@ -22,85 +26,92 @@ export function readTextFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Where things are kept: all that a quick command needs, without the cost of the checked settings. */
+/** Reads only where the databases are. Quick commands need no more, and so skip the cost of checking all settings. */
 export function readStoreSettings(env: Environment): StoreSettings {
   const { database, faults } = readDatabaseSettings(env, readTextFile);
-  const all = [...faults, ...findMisspeltNameFaults(env)];
-  if (all.length > 0) throw new SettingsError(all);
+  const allFaults = [...faults, ...findMisspeltNameFaults(env)];
+  if (allFaults.length > 0) throw new SettingsError(allFaults);
   return { dataDir: env['DATA_DIR'] || 'data', diskReserveMb: readDiskReserve(env), database };
 }
 
-/** The reserve of the disk in MiB, without the cost of the checked settings; null where the disk decides. What is no number, no process starts with. */
+/** Reads the disk reserve in MiB; null for the default. Invalid texts also give null, because no process starts with them. */
 function readDiskReserve(env: Environment): number | null {
   const text = env['DISK_RESERVE_MB'] ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** What a child of `up` is given: never the secret of another one, and no port twice. */
+/**
+ * Returns the environment for a child of `up`: without the secrets of other roles, and with the next operations port for the
+ * worker, so that no two children use the same port.
+ */
 export function createChildEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
-  const foreign = SETTINGS.filter(
-    each =>
-      (each.secret || each.name === 'EVIDENCE_KEY_FILE') &&
-      each.property !== null &&
-      !each.roles.includes(role),
+  const foreignSecrets = SETTINGS.filter(
+    ({ name, property, roles, secret }) =>
+      (secret || name === 'EVIDENCE_KEY_FILE') && property !== null && !roles.includes(role),
   );
-  const kept = Object.entries(env).filter(
-    ([name]) => !foreign.some(secret => name === secret.name || name === `${secret.name}_FILE`),
+  const ownEntries = Object.entries(env).filter(
+    ([name]) => !foreignSecrets.some(secret => name === secret.name || name === `${secret.name}_FILE`),
   );
   const port = env['OPERATIONS_PORT'] ?? '';
-  const next =
-    role === 'work' && /^[1-9]\d*$/.test(port) ? { OPERATIONS_PORT: String(Number(port) + 1) } : {};
-  return { ...Object.fromEntries(kept), ...next };
+  const isNextPort = role === 'work' && /^[1-9]\d*$/.test(port);
+  return {
+    ...Object.fromEntries(ownEntries),
+    ...(isNextPort && { OPERATIONS_PORT: String(Number(port) + 1) }),
+  };
 }
 
-/** Checks what a role needs and refuses with every fault at once. Only `readFile` touches the outside. */
+/** Reads and checks the settings of a role. Throws a `SettingsError` with all faults. Only `readFile` has side effects. */
 export async function readSettings<R extends Role>(
   env: Environment,
   role: R,
   readFile: ReadTextFile = readTextFile,
 ): Promise<SettingsByRole[R]> {
-  const { given, faults } = takeSecretOf(role, withDefaults(env, role), readFile);
+  const secret = resolveRoleSecret(role, applyDefaults(env, role), readFile);
   const store = readDatabaseSettings(env, readFile);
-  const { read, unfit } = await readRows(given, role);
-  const spoken = new Set(faults.map(fault => fault.name.replace(/_FILE$/, '')));
-  const all = inOrder([
-    ...faults,
+  const parsed = await parseSettings(secret.env, role);
+  const reportedNames = new Set(secret.faults.map(fault => removeFileSuffix(fault.name)));
+  const faults = sortFaults([
+    ...secret.faults,
     ...store.faults,
-    ...(role === 'work' ? await keyFaults(env['EVIDENCE_KEY_FILE'], readFile) : []),
-    ...unfit.filter(({ name }) => !spoken.has(name.replace(/_FILE$/, ''))),
+    ...(role === 'work' ? await findEvidenceKeyFaults(env['EVIDENCE_KEY_FILE'], readFile) : []),
+    ...parsed.faults.filter(({ name }) => !reportedNames.has(removeFileSuffix(name))),
     ...findUnknownNameFaults(env),
-    ...placeFaults(env, role),
+    ...findDynoFaults(env, role),
   ]);
-  const settings = { ...read, database: ofRole(role, store.database) };
-  if (all.length > 0 || !isReadBy(role, settings)) throw new SettingsError(all);
+  const settings = { ...parsed.values, database: restrictQueryUrl(role, store.database) };
+  if (faults.length > 0 || !hasAllSettings(role, settings)) throw new SettingsError(faults);
   return settings;
 }
 
-/** Only pages ask for people. */
-function ofRole(role: Role, database: StoreSettings['database']): StoreSettings['database'] {
+function removeFileSuffix(name: string): string {
+  return name.replace(/_FILE$/, '');
+}
+
+/** Removes the URL for people's SQL from the settings of all roles except the console, which alone runs such SQL. */
+function restrictQueryUrl(role: Role, database: StoreSettings['database']): StoreSettings['database'] {
   return role === 'console' || database === null ? database : { ...database, queryUrl: null };
 }
 
-async function readRows(given: Environment, role: Role) {
-  const read: Record<string, unknown> = {};
-  const unfit: SettingsFault[] = [];
-  for (const row of rowsOf(role)) {
-    const reading = await row.read(given[row.name]);
-    if ('value' in reading) read[row.property ?? row.name] = reading.value;
-    else unfit.push(faultAt(row, reading.expected, given));
+async function parseSettings(env: Environment, role: Role) {
+  const values: Record<string, unknown> = {};
+  const faults: SettingsFault[] = [];
+  for (const setting of listSettingsOfRole(role)) {
+    const result = await setting.parse(env[setting.name]);
+    if ('value' in result) values[setting.property ?? setting.name] = result.value;
+    else faults.push(createSettingFault(setting, result.expected, env));
   }
-  return { read, unfit };
+  return { values, faults };
 }
 
-function rowsOf(role: Role): Setting[] {
+function listSettingsOfRole(role: Role): Setting[] {
   return SETTINGS.filter(({ property, roles }) => property !== null && roles.includes(role));
 }
 
-function isReadBy<R extends Role>(role: R, read: object): read is SettingsByRole[R] {
-  return rowsOf(role).every(({ property }) => property !== null && property in read);
+function hasAllSettings<R extends Role>(role: R, settings: object): settings is SettingsByRole[R] {
+  return listSettingsOfRole(role).every(({ property }) => property !== null && property in settings);
 }
 
-/** `up` checks what all of its children will be given before it starts any. */
+/** Checks the settings that `up` passes to each of its children. Throws a `SettingsError` with the faults of all roles. */
 export async function checkUpSettings(env: Environment, readFile?: ReadTextFile): Promise<void> {
   const faults: SettingsFault[] = [];
   for (const role of ['receive', 'work', 'console'] as const)
@@ -108,31 +119,34 @@ export async function checkUpSettings(env: Environment, readFile?: ReadTextFile)
       if (!(error instanceof SettingsError)) throw error;
       faults.push(...error.faults);
     });
-  if (faults.length > 0) throw new SettingsError(inOrder(faults));
+  if (faults.length > 0) throw new SettingsError(sortFaults(faults));
 }
 
-/** A dyno's disk is shared with no other and gone within a day: nothing that writes the databases is started there. */
-function placeFaults(env: Environment, role: Role): SettingsFault[] {
+/** Refuses to write database files on a Heroku dyno, which shares its disk with no other dyno and loses it within a day. */
+function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
   const expected = 'a machine where receive and work share a disk that stays, such as a virtual server';
-  const came =
+  const problem =
     'a dyno shares its disk with no other and loses it within a day, and with it what was answered 202';
-  return [{ name: 'DYNO', expected, problem: came }];
+  return [{ name: 'DYNO', expected, problem }];
 }
 
-/** An empty value is one that is not set. */
-function withDefaults(env: Environment, role: Role): Environment {
-  const values = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.of(role)]);
-  return Object.fromEntries(values);
+/** Returns the text of each setting for a role, or its default if it is not set or empty. */
+function applyDefaults(env: Environment, role: Role): Environment {
+  const texts = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.getDefault(role)]);
+  return Object.fromEntries(texts);
 }
 
-function takeSecretOf(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
-  const own = rowsOf(role).find(({ secret }) => secret);
-  return own === undefined ? { given: env, faults: [] } : resolveSecretFile(env, own.name, readFile);
+function resolveRoleSecret(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
+  const secret = listSettingsOfRole(role).find(setting => setting.secret);
+  return secret === undefined ? { env, faults: [] } : resolveSecretFile(env, secret.name, readFile);
 }
 
-/** It is read anew whenever it signs: whoever starts is told before anything else is done. */
-async function keyFaults(file: string | undefined, readFile: ReadTextFile): Promise<SettingsFault[]> {
+/** Checks the signing key at the start. It is read again for each signature, so a fault would otherwise show up late. */
+async function findEvidenceKeyFaults(
+  file: string | undefined,
+  readFile: ReadTextFile,
+): Promise<SettingsFault[]> {
   if (!file) return [];
   const { readKey } = await import('../../evidence/note.js');
   try {
@@ -144,21 +158,21 @@ async function keyFaults(file: string | undefined, readFile: ReadTextFile): Prom
   }
 }
 
-function faultAt({ name: of, secret }: Setting, expected: string, given: Environment): SettingsFault {
-  const name = given[`${of}_FILE`] === undefined ? of : `${of}_FILE`;
-  const value = given[of];
+function createSettingFault(setting: Setting, expected: string, env: Environment): SettingsFault {
+  const fileName = `${setting.name}_FILE`;
+  const name = env[fileName] === undefined ? setting.name : fileName;
+  const value = env[setting.name];
   if (value === undefined) return { name, expected, problem: 'it is not set' };
-  return {
-    name,
-    expected,
-    problem: secret ? 'its text is not shown' : `came ${formatSettingValue(of, value)}`,
-  };
+  const problem = setting.secret ? 'its text is not shown' : `got ${formatSettingValue(setting.name, value)}`;
+  return { name, expected, problem };
 }
 
-/** In the order of the table, each setting once. */
-function inOrder(faults: readonly SettingsFault[]): SettingsFault[] {
-  const names = SETTINGS.map(each => each.name);
-  const place = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.length);
-  const first = faults.filter((fault, i) => faults.findIndex(other => other.name === fault.name) === i);
-  return first.toSorted((a, b) => place(a.name) - place(b.name));
+/** Sorts faults in the order of the table of settings, and keeps the first fault of each setting. */
+function sortFaults(faults: readonly SettingsFault[]): SettingsFault[] {
+  const names = SETTINGS.map(({ name }) => name);
+  const getPosition = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.length);
+  const firstFaults = faults.filter(
+    (fault, index) => faults.findIndex(other => other.name === fault.name) === index,
+  );
+  return firstFaults.toSorted((a, b) => getPosition(a.name) - getPosition(b.name));
 }

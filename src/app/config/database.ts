@@ -5,23 +5,23 @@ import { maskUrl, formatSettingValue } from './format-value.js';
 import type { Environment } from './setting.js';
 
 const URL_NAME = 'MIRROR_DATABASE_URL';
-const QUERY_NAME = 'QUERY_DATABASE_URL';
+const QUERY_URL_NAME = 'QUERY_DATABASE_URL';
 const POOL_NAME = 'MIRROR_DATABASE_POOL';
-/** A worker listens on one of them. */
-const FEWEST_CONNECTIONS = 2;
-const MOST_CONNECTIONS = 100;
+/** A worker needs a connection for LISTEN besides one for queries. */
+const MIN_CONNECTIONS = 2;
+const MAX_CONNECTIONS = 100;
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** Whether a PostgreSQL is named, be it rightly or not. */
+/** Returns whether the environment names a PostgreSQL, even with an invalid URL. */
 export function hasDatabaseUrl(env: Environment): boolean {
-  return names(env, URL_NAME);
+  return hasSecret(env, URL_NAME);
 }
 
-function names(env: Environment, name: string): boolean {
+function hasSecret(env: Environment, name: string): boolean {
   return Boolean(env[name] || env[`${name}_FILE`]);
 }
 
-/** The texts of it that nobody may see. */
+/** Lists the texts of database settings that must not be shown: the URLs and their passwords. */
 export function listDatabaseSecrets(database: DatabaseSettings | null): string[] {
   return [database?.url ?? null, database?.queryUrl ?? null].flatMap(url => {
     if (url === null) return [];
@@ -31,47 +31,54 @@ export function listDatabaseSecrets(database: DatabaseSettings | null): string[]
 }
 
 export interface DatabaseSettingsResult {
-  /** Null where none is named. */
+  /** Null if no PostgreSQL is named, or if there are faults. */
   readonly database: DatabaseSettings | null;
   readonly faults: readonly SettingsFault[];
 }
 
-/** The PostgreSQL that is named instead of files. What others call DATABASE_URL is somebody's own, and is not looked at. */
+/** Reads and checks the settings of PostgreSQL. DATABASE_URL is ignored, because it belongs to other programs. */
 export function readDatabaseSettings(env: Environment, readFile: ReadTextFile): DatabaseSettingsResult {
-  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  if (!hasDatabaseUrl(env)) return { database: null, faults: names(env, QUERY_NAME) ? [ALONE] : [] };
-  const { url, faults } = readUrl(set, URL_NAME, readFile);
-  const query = readUrl(set, QUERY_NAME, readFile);
-  const pool = set[POOL_NAME] ?? null;
-  const all = [...faults, ...query.faults, ...poolFaults(pool)];
-  if (all.length > 0 || url === null) return { database: null, faults: all };
-  return { database: { url, queryUrl: query.url, pool: pool === null ? null : Number(pool) }, faults: [] };
+  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  if (!hasDatabaseUrl(env))
+    return { database: null, faults: hasSecret(env, QUERY_URL_NAME) ? [QUERY_URL_ALONE] : [] };
+  const main = readDatabaseUrl(nonEmpty, URL_NAME, readFile);
+  const query = readDatabaseUrl(nonEmpty, QUERY_URL_NAME, readFile);
+  const pool = nonEmpty[POOL_NAME] ?? null;
+  const faults = [...main.faults, ...query.faults, ...findPoolFaults(pool)];
+  if (faults.length > 0 || main.url === null) return { database: null, faults };
+  const poolSize = pool === null ? null : Number(pool);
+  return { database: { url: main.url, queryUrl: query.url, pool: poolSize }, faults: [] };
 }
 
-const ALONE = { name: QUERY_NAME, expected: `${URL_NAME} beside it`, problem: 'that is not set' };
+const QUERY_URL_ALONE = {
+  name: QUERY_URL_NAME,
+  expected: `${URL_NAME} beside it`,
+  problem: 'that is not set',
+};
 
-function readUrl(env: Environment, name: string, readFile: ReadTextFile) {
-  const { given, faults } = resolveSecretFile(env, name, readFile);
-  const url = given[name] ?? null;
-  return { url, faults: faults.length > 0 || url === null ? faults : urlFaults(name, url) };
+function readDatabaseUrl(env: Environment, name: string, readFile: ReadTextFile) {
+  const resolved = resolveSecretFile(env, name, readFile);
+  const url = resolved.env[name] ?? null;
+  const { faults } = resolved;
+  return { url, faults: faults.length > 0 || url === null ? faults : findUrlFaults(name, url) };
 }
 
-function urlFaults(name: string, url: string): SettingsFault[] {
-  const came = maskUrl(url) === null ? 'its text is not shown' : `came ${formatSettingValue(name, url)}`;
-  const like = /^postgres(ql)?:\/\/\S+$/.test(url) ? url.replace('@/', '@localhost/') : '';
-  if (!URL.canParse(like)) {
-    return [{ name, expected: 'a URL such as postgres://user:password@host:5432/database', problem: came }];
+function findUrlFaults(name: string, url: string): SettingsFault[] {
+  const parseable = /^postgres(ql)?:\/\/\S+$/.test(url) ? url.replace('@/', '@localhost/') : '';
+  if (!URL.canParse(parseable)) {
+    const problem = maskUrl(url) === null ? 'its text is not shown' : `got ${formatSettingValue(name, url)}`;
+    return [{ name, expected: 'a URL such as postgres://user:password@host:5432/database', problem }];
   }
-  const mode = new URL(like).searchParams.get('sslmode');
-  if (mode === null || SSL_MODES.includes(mode)) return [];
-  const said = `sslmode is ${formatSettingValue('sslmode', mode)}`;
-  return [{ name, expected: `an sslmode that is one of ${SSL_MODES.join(', ')}`, problem: said }];
+  const sslMode = new URL(parseable).searchParams.get('sslmode');
+  if (sslMode === null || SSL_MODES.includes(sslMode)) return [];
+  const problem = `sslmode is ${formatSettingValue('sslmode', sslMode)}`;
+  return [{ name, expected: `an sslmode that is one of ${SSL_MODES.join(', ')}`, problem }];
 }
 
-function poolFaults(pool: string | null): SettingsFault[] {
-  const number = Number(pool);
-  if (pool === null || (/^\d{1,3}$/.test(pool) && number >= FEWEST_CONNECTIONS && number <= MOST_CONNECTIONS))
-    return [];
-  const expected = `a whole number from ${FEWEST_CONNECTIONS} to ${MOST_CONNECTIONS}`;
-  return [{ name: POOL_NAME, expected, problem: `came ${formatSettingValue(POOL_NAME, pool)}` }];
+function findPoolFaults(pool: string | null): SettingsFault[] {
+  if (pool === null) return [];
+  const size = Number(pool);
+  if (/^\d{1,3}$/.test(pool) && size >= MIN_CONNECTIONS && size <= MAX_CONNECTIONS) return [];
+  const expected = `a whole number from ${MIN_CONNECTIONS} to ${MAX_CONNECTIONS}`;
+  return [{ name: POOL_NAME, expected, problem: `got ${formatSettingValue(POOL_NAME, pool)}` }];
 }

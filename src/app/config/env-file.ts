@@ -3,75 +3,85 @@ import { SettingsError } from './settings-error.js';
 import { SETTINGS } from './settings.js';
 import type { Environment } from './setting.js';
 
+/** A command line without its options `--env-file`, and the environment with the settings of those files. */
 export interface CommandLineWithEnv {
-  /** What was said, without the option. */
   readonly args: readonly string[];
   readonly env: Environment;
-  /** The files that hold a secret. */
+  /** The files that contain a secret. */
   readonly secretFiles: readonly string[];
-  /** Whether any file is named. */
+  /** Whether the command line names any file. */
   readonly hasEnvFile: boolean;
 }
 
 const OPTION = '--env-file';
 
-/** Settings from the file that the command line names, under those of the environment. */
+/** Reads the files that `--env-file` names. Their settings are defaults: the environment overrides them. */
 export function readEnvFileOptions(
   argv: readonly string[],
   env: Environment,
   readFile: (path: string) => string,
 ): CommandLineWithEnv {
-  const words: string[] = [];
-  const files: (string | undefined)[] = [];
-  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
-  for (let place = 0; place < end; place += 1) {
-    const word = argv[place] ?? '';
-    if (word === OPTION) {
-      place += 1;
-      files.push(argv[place]);
-    } else if (word.startsWith(`${OPTION}=`)) files.push(word.slice(OPTION.length + 1));
-    else words.push(word);
-  }
-  const told = files.map(file => ({ file, settings: readEnvFile(file, readFile) }));
+  const { args, paths } = extractEnvFilePaths(argv);
+  const files = paths.map(path => ({ path, settings: readEnvFile(path, readFile) }));
   return {
-    args: [...words, ...argv.slice(end)],
-    env: Object.assign({}, ...told.map(({ settings }) => settings), env),
-    secretFiles: told.flatMap(({ file, settings }) => (file && holdsSecret(settings) ? [file] : [])),
+    args,
+    env: Object.assign({}, ...files.map(({ settings }) => settings), env),
+    secretFiles: files.flatMap(({ path, settings }) => (path && hasSecret(settings) ? [path] : [])),
     hasEnvFile: files.length > 0,
   };
 }
 
-function readEnvFile(file: string | undefined, readFile: (path: string) => string): Environment {
-  if (!file) throw unreadable('no file is named');
-  const text = readText(file, readFile);
+/** Splits a command line into the values of `--env-file` and all else. A path is undefined if the option has no value. */
+function extractEnvFilePaths(argv: readonly string[]) {
+  const args: string[] = [];
+  const paths: (string | undefined)[] = [];
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length;
+  for (let index = 0; index < end; index += 1) {
+    const arg = argv[index] ?? '';
+    if (arg === OPTION) {
+      index += 1;
+      paths.push(argv[index]);
+    } else if (arg.startsWith(`${OPTION}=`)) {
+      paths.push(arg.slice(OPTION.length + 1));
+    } else {
+      args.push(arg);
+    }
+  }
+  return { args: [...args, ...argv.slice(end)], paths };
+}
+
+function readEnvFile(path: string | undefined, readFile: (path: string) => string): Environment {
+  if (!path) throw createEnvFileError('no file is named');
+  const text = readFileText(path, readFile);
   const settings = parseEnv(text);
-  if (!isSettings(text, settings)) throw unreadable(`${JSON.stringify(file)} holds something else`);
+  if (!isSettingsFile(text, settings))
+    throw createEnvFileError(`${JSON.stringify(path)} holds something else`);
   return settings;
 }
 
-function readText(file: string, readFile: (path: string) => string): string {
+function readFileText(path: string, readFile: (path: string) => string): string {
   try {
-    return readFile(file);
+    return readFile(path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw unreadable(`${JSON.stringify(file)} cannot be read${code}`);
+    throw createEnvFileError(`${JSON.stringify(path)} cannot be read${code}`);
   }
 }
 
-function holdsSecret(settings: Environment): boolean {
+function hasSecret(settings: Environment): boolean {
   return SETTINGS.some(({ name, secret }) => secret && settings[name]);
 }
 
-/** Of a key or of JSON the parser takes some pieces for names, or nothing at all, and says no word. */
-function isSettings(text: string, settings: Environment): boolean {
+/** Returns whether a text is a file of settings. Node's parser accepts keys and JSON too, and reads odd names or nothing. */
+function isSettingsFile(text: string, settings: Environment): boolean {
   if (text.trimStart().startsWith('-----BEGIN')) return false;
   const names = Object.keys(settings);
   const isEmpty = text.split(/\r?\n/).every(line => /^\s*(#|$)/.test(line));
   return names.every(name => /^[\w.-]+$/.test(name)) && (isEmpty || names.length > 0);
 }
 
-function unreadable(came: string): SettingsError {
+function createEnvFileError(problem: string): SettingsError {
   return new SettingsError([
-    { name: OPTION, expected: 'a file of settings, NAME=value on each line', problem: came },
+    { name: OPTION, expected: 'a file of settings, NAME=value on each line', problem },
   ]);
 }

@@ -3,68 +3,79 @@ import type { SettingParser } from './setting.js';
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
 const MIN_SECRET_CHARACTERS = 16;
-/** A random text of sixteen hexadecimal digits has about ten. */
-const FEWEST_DISTINCT = 6;
+/** A random text of sixteen hexadecimal digits has about ten distinct ones. */
+const MIN_DISTINCT_CHARACTERS = 6;
 const PLACEHOLDER =
   /^<.*>$|^\$\{.*\}$|change[-_ ]?me|^your[-_ ]|replace[-_ ]|example|placeholder|^(secret|password|webhook|test)[-_ ]?(secret|password|key)?\d*$/i;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** Creates a parser that accepts texts for which `isValid` holds; `expected` describes them. */
 export function createTextParser(
   expected: string,
-  fits: (value: string) => boolean | Promise<boolean>,
+  isValid: (value: string) => boolean | Promise<boolean>,
 ): SettingParser<string> {
-  return async given => (given !== undefined && (await fits(given)) ? { value: given } : { expected });
+  return async text => (text !== undefined && (await isValid(text)) ? { value: text } : { expected });
 }
 
-export function createPatternParser(expected: string, shape: RegExp): SettingParser<string> {
-  return createTextParser(expected, value => shape.test(value));
+/** Creates a parser that accepts texts that match a pattern; `expected` describes them. */
+export function createPatternParser(expected: string, pattern: RegExp): SettingParser<string> {
+  return createTextParser(expected, value => pattern.test(value));
 }
 
-/** The same, made something else of. */
-export function convertParsed<T, U>(read: SettingParser<T>, make: (value: T) => U): SettingParser<U> {
-  return async given => {
-    const reading = await read(given);
-    return 'value' in reading ? { value: make(reading.value) } : reading;
+/** Creates a parser that converts the value of another parser. */
+export function convertParsed<T, U>(parse: SettingParser<T>, convert: (value: T) => U): SettingParser<U> {
+  return async text => {
+    const result = await parse(text);
+    return 'value' in result ? { value: convert(result.value) } : result;
   };
 }
 
-/** What need not be set. */
-export function makeOptional<T, A>(read: SettingParser<T>, absent: A): SettingParser<T | A> {
-  return async given => (given === undefined ? { value: absent } : await read(given));
+/** Creates a parser that returns `absentValue` if the setting is not set. */
+export function makeOptional<T, A>(parse: SettingParser<T>, absentValue: A): SettingParser<T | A> {
+  return async text => (text === undefined ? { value: absentValue } : await parse(text));
 }
 
+/** Creates a parser of numbers that match a pattern and lie in a range, both ends included. */
 export function createNumberParser(
   expected: string,
-  shape: RegExp,
-  least: number,
-  most: number,
+  pattern: RegExp,
+  min: number,
+  max: number,
 ): SettingParser<number> {
-  const fits = (value: string) => shape.test(value) && Number(value) >= least && Number(value) <= most;
-  return convertParsed(createTextParser(expected, fits), Number);
+  const isValid = (value: string) => pattern.test(value) && Number(value) >= min && Number(value) <= max;
+  return convertParsed(createTextParser(expected, isValid), Number);
 }
 
-export function createIntegerParser(least: number, most: number): SettingParser<number> {
-  return createNumberParser(`a whole number from ${least} to ${most}`, /^\d{1,9}$/, least, most);
+/** Creates a parser of whole numbers in a range, both ends included. */
+export function createIntegerParser(min: number, max: number): SettingParser<number> {
+  return createNumberParser(`a whole number from ${min} to ${max}`, /^\d{1,9}$/, min, max);
 }
 
-export function createChoiceParser<const Word extends string>(words: readonly Word[]): SettingParser<Word> {
-  return async given => {
-    const value = words.find(word => word === given);
-    return value === undefined ? { expected: `one of ${words.join(', ')}` } : { value };
+/** Creates a parser that accepts only these words. */
+export function createChoiceParser<const Choice extends string>(
+  choices: readonly Choice[],
+): SettingParser<Choice> {
+  return async text => {
+    const value = choices.find(choice => choice === text);
+    return value === undefined ? { expected: `one of ${choices.join(', ')}` } : { value };
   };
 }
 
+/** Parses the address of the registry, without a slash at the end. */
 export const parseBaseUrl = convertParsed(
   createTextParser('an https address, or http on a loopback one, without user, query or fragment', isBaseUrl),
   url => new URL(url).href.replace(/\/+$/, ''),
 );
 
-/** croner also takes a date, which would run once and then never again. It is loaded by who reads a schedule alone. */
+/**
+ * Checks a cron expression. Dates, which croner also accepts, are refused: they would run once and never again. croner is
+ * loaded only for this setting, so that roles without a schedule start without it.
+ */
 export const parseSchedule = createTextParser(
   'a cron expression of five fields, such as */15 * * * *',
   async value => {
-    const fields = value.trim().split(/\s+/).length;
-    if (!/^@(hourly|daily|weekly|monthly)$/.test(value) && (fields < 5 || fields > 6)) return false;
+    const fieldCount = value.trim().split(/\s+/).length;
+    if (!/^@(hourly|daily|weekly|monthly)$/.test(value) && (fieldCount < 5 || fieldCount > 6)) return false;
     const { Cron } = await import('croner');
     try {
       return new Cron(value, { paused: true, utcOffset: 0 }).nextRun(new Date(0)) !== null;
@@ -74,6 +85,7 @@ export const parseSchedule = createTextParser(
   },
 );
 
+/** Parses host names separated by commas, in lower case; none if the setting is not set. */
 export const parseHostNames = convertParsed(
   makeOptional(createPatternParser('host names, separated by commas', /^[\w.,-]+$/), ''),
   list =>
@@ -83,35 +95,38 @@ export const parseHostNames = convertParsed(
       .filter(name => name !== ''),
 );
 
-export const parsePrivateKey: SettingParser<string> = async given => {
-  if (given === undefined) return { expected: "the app's private key as PEM text" };
+/** Checks a private key and returns its PEM text unchanged. */
+export const parsePrivateKey: SettingParser<string> = async text => {
+  if (text === undefined) return { expected: "the app's private key as PEM text" };
   try {
-    readPrivateKey(given);
-    return { value: given };
+    readPrivateKey(text);
+    return { value: text };
   } catch (error) {
     if (!(error instanceof PrivateKeyError)) throw error;
     return { expected: error.message.replace(/^expected /, '') };
   }
 };
 
-export const parseWebhookSecrets: SettingParser<readonly string[]> = async given => {
-  if (given === undefined) return { expected: SECRETS_EXPECTED };
-  const value = given.split(/,[\r\n]*|[\r\n]+/).map(each => each.trim());
-  const faults = value.map((secret, index) =>
-    findSecretFault(secret, `number ${index + 1} of ${value.length}`),
+/** Parses webhook secrets, separated by commas or line breaks, and refuses those that can be guessed. */
+export const parseWebhookSecrets: SettingParser<readonly string[]> = async text => {
+  if (text === undefined) return { expected: SECRETS_EXPECTED };
+  const secrets = text.split(/,[\r\n]*|[\r\n]+/).map(secret => secret.trim());
+  const faults = secrets.map((secret, index) =>
+    findSecretFault(secret, `number ${index + 1} of ${secrets.length}`),
   );
   const expected = faults.find(fault => fault !== null);
-  return expected === undefined ? { value } : { expected };
+  return expected === undefined ? { value: secrets } : { expected };
 };
 
 const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
-function findSecretFault(secret: string, which: string): string | null {
+/** Returns what was expected instead of a weak secret, or null if it is strong. `position` names it without showing it. */
+function findSecretFault(secret: string, position: string): string | null {
   if (secret.length < MIN_SECRET_CHARACTERS) {
-    return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, not ${secret.length} as in ${which}; a comma ends a secret, so none can hold one`;
+    return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, not ${secret.length} as in ${position}; a comma ends a secret, so none can hold one`;
   }
   const weakness = findWeakness(secret);
-  return weakness === null ? null : `random secrets (openssl rand -hex 32), but of ${which}: ${weakness}`;
+  return weakness === null ? null : `random secrets (openssl rand -hex 32), but of ${position}: ${weakness}`;
 }
 
 function isBaseUrl(value: string): boolean {
@@ -121,10 +136,10 @@ function isBaseUrl(value: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
 }
 
-/** Why a secret that is long enough can be guessed all the same, in words that do not show it; null where it cannot. */
+/** Returns why a secret that is long enough can still be guessed, without showing it; null if it cannot. */
 function findWeakness(secret: string): string | null {
   if (/^(["'`]).*\1$/.test(secret)) return 'it has quotes around it';
   if (PLACEHOLDER.test(secret)) return 'it is a placeholder';
-  if (new Set(secret).size < FEWEST_DISTINCT) return 'it is made of a few characters only';
+  if (new Set(secret).size < MIN_DISTINCT_CHARACTERS) return 'it is made of a few characters only';
   return null;
 }

@@ -4,26 +4,27 @@ import type { Environment } from './setting.js';
 
 export type ReadTextFile = (path: string) => string;
 
+/** An environment in which a secret stands under its own name, or why it could not be read. */
 export interface ResolvedSecret {
-  readonly given: Environment;
+  readonly env: Environment;
   readonly faults: readonly SettingsFault[];
 }
 
-/** A secret that is given as it is, or in the file that NAME_FILE names. */
+/** Reads the secret NAME from the file that NAME_FILE names, if that is set. It is a fault if both are set. */
 export function resolveSecretFile(env: Environment, name: string, readFile: ReadTextFile): ResolvedSecret {
   const path = env[`${name}_FILE`];
-  if (path === undefined) return { given: env, faults: [] };
+  if (path === undefined) return { env, faults: [] };
   if (env[name] !== undefined) {
     const expected = `only one of ${name} and ${name}_FILE`;
-    return { given: env, faults: [{ name, expected, problem: 'both are set' }] };
+    return { env, faults: [{ name, expected, problem: 'both are set' }] };
   }
   try {
     const text = readFile(path)
       .replace(/^\uFEFF/, '')
       .trimEnd();
-    return { given: { ...env, [name]: text }, faults: [] };
+    return { env: { ...env, [name]: text }, faults: [] };
   } catch (error) {
-    return { given: env, faults: [createUnreadableFileFault(`${name}_FILE`, path, error)] };
+    return { env, faults: [createUnreadableFileFault(`${name}_FILE`, path, error)] };
   }
 }
 

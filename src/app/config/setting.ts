@@ -1,57 +1,73 @@
-/** As the system has it. */
+/** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Who reads settings: the processes, what asks the registry live, and the sandbox. */
+/** Who reads settings: the three processes, the sandbox, and `live` for commands that ask the registry directly. */
 export const ROLES = ['receive', 'work', 'live', 'sandbox', 'console'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface Setting {
+  /** The name of the environment variable. */
   readonly name: string;
-  /** Null where another file reads it. */
+  /** The property of the settings object that holds the parsed value; null if other code reads the variable. */
   readonly property: string | null;
   readonly roles: readonly Role[];
+  /** The default as documentation shows it; null if there is none. */
   readonly default: string | null;
-  /** What is read where it is not set. */
-  readonly of: (role: Role) => string | undefined;
-  readonly what: string;
+  /** Returns the text that is parsed if a role's variable is not set. */
+  readonly getDefault: (role: Role) => string | undefined;
+  readonly description: string;
   readonly secret: boolean;
-  readonly read: SettingParser<unknown>;
+  readonly parse: SettingParser<unknown>;
 }
 
-/** What the text of a setting says, or what was expected instead. */
+/** Parses the text of a setting. Returns the value, or what was expected instead. */
 export type SettingParser<T> = (
-  given: string | undefined,
+  text: string | undefined,
 ) => Promise<{ readonly value: T } | { readonly expected: string }>;
 
-type DefaultValue = string | null | { readonly shown: string; readonly of: Partial<Record<Role, string>> };
+/** A default: one text for all roles, or a text per role with how documentation shows it. */
+type DefaultValue =
+  | string
+  | null
+  | { readonly shown: string; readonly byRole: Partial<Record<Role, string>> };
 
-export function defineSetting<Name extends string, const Roles extends readonly Role[], Value>(
-  name: string,
-  property: Name,
-  roles: Roles,
-  standard: DefaultValue,
-  what: string,
-  read: SettingParser<Value>,
-) {
-  const told = typeof standard === 'object' && standard !== null;
-  const of = (role: Role) => (told ? standard.of[role] : (standard ?? undefined));
-  return { name, property, roles, default: told ? standard.shown : standard, of, what, secret: false, read };
+interface SettingDefinition<Property extends string, Roles extends readonly Role[], Value> {
+  readonly name: string;
+  readonly property: Property;
+  readonly roles: Roles;
+  readonly default?: DefaultValue;
+  readonly description: string;
+  /** True if the value must never be shown. */
+  readonly secret?: boolean;
+  readonly parse: SettingParser<Value>;
 }
 
-/** Without a default. */
-export function defineSecretSetting<Name extends string, const Roles extends readonly Role[], Value>(
-  name: string,
-  property: Name,
-  roles: Roles,
-  what: string,
-  read: SettingParser<Value>,
+/** Defines a setting that some roles read. */
+export function defineSetting<const Property extends string, const Roles extends readonly Role[], Value>(
+  definition: SettingDefinition<Property, Roles, Value>,
 ) {
-  return { ...defineSetting(name, property, roles, null, what, read), secret: true };
+  const { name, property, roles, default: value = null, description, secret = false, parse } = definition;
+  if (typeof value === 'string' || value === null) {
+    const getDefault = () => value ?? undefined;
+    return { name, property, roles, default: value, getDefault, description, secret, parse };
+  }
+  const getDefault = (role: Role) => value.byRole[role];
+  return { name, property, roles, default: value.shown, getDefault, description, secret, parse };
 }
 
-/** Read by another file, for whoever keeps or asks there. */
-export function defineExternalSetting(name: string, standard: string | null, what: string, isSecret = false) {
-  const read: SettingParser<string | null> = async given => ({ value: given ?? null });
-  const of = () => undefined;
-  return { name, property: null, roles: [], default: standard, of, what, secret: isSecret, read };
+/** Defines a setting that other code reads from the environment. It is listed so that its name is known and documented. */
+export function defineExternalSetting({
+  name,
+  default: defaultText = null,
+  description,
+  secret = false,
+}: {
+  readonly name: string;
+  readonly default?: string | null;
+  readonly description: string;
+  readonly secret?: boolean;
+}) {
+  const parse: SettingParser<string | null> = async text => ({ value: text ?? null });
+  const getDefault = () => undefined;
+  return { name, property: null, roles: [], default: defaultText, getDefault, description, secret, parse };
 }

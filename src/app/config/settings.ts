@@ -1,3 +1,8 @@
+/**
+ * The table of all settings: environment variable, property, roles that read it, default, description and parser. A role gets
+ * its own settings and no others, so that the receiver holds no private key and the worker no webhook secret. Tests compare
+ * .env.example with this table.
+ */
 import type { DatabaseSettings } from '../../store/settings.js';
 import {
   parseBaseUrl,
@@ -15,221 +20,243 @@ import {
 } from './parsers.js';
 import {
   defineExternalSetting,
+  defineSetting,
   type SettingParser,
   type Role,
   ROLES,
-  defineSetting,
-  defineSecretSetting,
   type Setting,
 } from './setting.js';
 
-const LISTENING = ['receive', 'work'] as const;
-const ASKING = ['work', 'live'] as const;
-const NAMING = ['receive', 'work', 'live'] as const;
-const ADDRESS = createPatternParser('a host name or an address', /^[\w.:-]{1,253}$/);
-const PORT = createIntegerParser(0, 65_535);
+const OPERATED_ROLES = ['receive', 'work'] as const;
+const REGISTRY_ROLES = ['work', 'live'] as const;
+const APP_ROLES = ['receive', 'work', 'live'] as const;
 
-/**
- * Every setting there is: its name, what it is called once it is read, who reads it and nobody else, its default, what it is
- * for and how it is read. .env.example and `doctor` are held against this one.
- */
-const ROWS = [
-  defineSetting(
-    'REGISTRY_BASE_URL',
-    'baseUrl',
-    ASKING,
-    null,
-    'where the registry is (https, or loopback)',
-    parseBaseUrl,
-  ),
-  defineSetting(
-    'REGISTRY_HEADER_PREFIX',
-    'headerPrefix',
-    NAMING,
-    'registry',
-    'of `x-<prefix>-api-version`; `icr` for the public registry',
-    createPatternParser('a plain word such as registry or icr', /^[a-z][a-z0-9-]{0,40}$/i),
-  ),
-  defineSetting(
-    'REGISTRY_API_VERSION',
-    'apiVersion',
-    ASKING,
-    '2023-06-16',
-    'sent with every call',
-    createPatternParser('a version such as 2023-06-16', /^[\w.-]{1,40}$/),
-  ),
-  defineSetting(
-    'REGISTRY_APP_ID',
-    'appId',
-    NAMING,
-    null,
-    "the app's id",
-    createPatternParser("the app's id: 1 to 128 letters, digits, - and _", /^[\w-]{1,128}$/),
-  ),
-  defineSecretSetting(
-    'REGISTRY_PRIVATE_KEY',
-    'privateKey',
-    ASKING,
-    "the app's RSA key: PEM, PKCS#1 or PKCS#8; `\\n` escapes allowed",
-    parsePrivateKey,
-  ),
-  defineExternalSetting('REGISTRY_PRIVATE_KEY_FILE', null, 'a file that holds it'),
-  defineSetting(
-    'REGISTRY_REQUESTS_PER_SECOND',
-    'requestsPerSecond',
-    ASKING,
-    '20',
-    'upper bound of calls, per process',
-    createNumberParser('a number from 0.1 to 10000', /^\d{1,5}(\.\d{1,3})?$/, 0.1, 10_000),
-  ),
-  defineSetting(
-    'REGISTRY_BURST',
-    'burst',
-    ASKING,
-    '40',
-    'calls that may go out at once after a pause',
-    createIntegerParser(1, 100_000),
-  ),
-  defineSecretSetting(
-    'WEBHOOK_SECRETS',
-    'webhookSecrets',
-    ['receive'],
-    'comma-separated (a secret can hold no comma), newest first; all are tried',
-    parseWebhookSecrets,
-  ),
-  defineExternalSetting('WEBHOOK_SECRETS_FILE', null, 'a file that holds them'),
-  defineSetting(
-    'DATA_DIR',
-    'dataDir',
-    ROLES,
-    'data',
-    '`inbox.db`, `mirror.db`, `evidence.db`, `certificates/`; a demo lives in `data/demo/`',
-    createTextParser('the name of a folder', value => !value.includes('\0')),
-  ),
-  defineSetting('HOST', 'host', ['receive'], '127.0.0.1', 'the address the receiver listens on', ADDRESS),
-  defineSetting(
-    'PORT',
-    'port',
-    ['receive'],
-    '8080',
-    'the port the receiver listens on; where it is not set and taken, the next free one',
-    PORT,
-  ),
-  defineSetting(
-    'OPERATIONS_HOST',
-    'operationsHost',
-    LISTENING,
-    '127.0.0.1',
-    'the address of livez, readyz and metrics',
-    ADDRESS,
-  ),
-  defineSetting(
-    'OPERATIONS_PORT',
-    'operationsPort',
-    LISTENING,
-    { shown: '8081 receive, 8082 work', of: { receive: '8081', work: '8082' } },
-    'the port of livez, readyz and metrics, the next free one where it is taken; `0` = off',
-    PORT,
-  ),
-  defineSetting('SANDBOX_PORT', 'sandboxPort', ['sandbox'], '8090', 'the port the sandbox listens on', PORT),
-  defineSetting(
-    'SYNC_SCHEDULE',
-    'syncSchedule',
-    ['work'],
-    '*/15 * * * *',
-    'cron expression, in UTC: when everything is read again',
-    parseSchedule,
-  ),
-  defineSetting(
-    'WORKER_CONCURRENCY',
-    'workerConcurrency',
-    ['work'],
-    '4',
-    'jobs at once',
-    createIntegerParser(1, 64),
-  ),
-  defineSetting(
-    'MIRROR_MEMBERS',
-    'mirrorMembers',
-    ['work'],
-    'on',
-    '`off` keeps names and e-mails of members out of the mirror, and takes out those that stand in it',
-    convertParsed(createChoiceParser(['on', 'off']), word => word === 'on'),
-  ),
-  defineSetting(
-    'RETENTION_DAYS',
-    'retentionDays',
-    LISTENING,
-    '90',
-    'how long finished work is kept; `0` = for ever',
-    createIntegerParser(0, 36_500),
-  ),
-  defineSetting(
-    'DISK_RESERVE_MB',
-    'diskReserveMb',
-    LISTENING,
-    { shown: '1024, or 5 % of the disk where that is less', of: {} },
-    'free space of `DATA_DIR` that is for deliveries alone: below it reads and certificates pause; `0` = off',
-    makeOptional(createIntegerParser(0, 999_999_999), null),
-  ),
-  defineSetting(
-    'CONSOLE_PORT',
-    'consolePort',
-    ['console'],
-    '8070',
-    'the port of the console; where it is not set and taken, the next free one',
-    PORT,
-  ),
-  defineSetting(
-    'CONSOLE_NAMES',
-    'consoleNames',
-    ['console'],
-    null,
-    'comma-separated: further names by which a proxy or a tunnel calls the console',
-    parseHostNames,
-  ),
-  defineExternalSetting(
-    'MIRROR_DATABASE_URL',
-    null,
-    'a PostgreSQL, 14 or later, that holds inbox and mirror instead of the files of `DATA_DIR`',
-    true,
-  ),
-  defineExternalSetting('MIRROR_DATABASE_URL_FILE', null, 'a file that holds it'),
-  defineExternalSetting('MIRROR_DATABASE_POOL', '4', 'connections of a worker to it at most'),
-  defineExternalSetting(
-    'QUERY_DATABASE_URL',
-    null,
-    'as whom people ask it in SQL: the same database, by a role that may only read',
-    true,
-  ),
-  defineExternalSetting('QUERY_DATABASE_URL_FILE', null, 'a file that holds it'),
-  defineSetting(
-    'EVIDENCE_KEY_FILE',
-    'evidenceKeyFile',
-    ['work'],
-    null,
-    'the key that signs checkpoints, made by `evidence init`; without one nothing is sealed',
-    makeOptional(
-      createTextParser('the name of a file', value => !value.includes('\0')),
-      null,
-    ),
-  ),
-  defineSetting(
-    'LOG_LEVEL',
-    'logLevel',
-    ROLES,
-    'info',
-    'one of trace, debug, info, warn, error, fatal, silent',
-    createChoiceParser(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
-  ),
+const parseHost = createPatternParser('a host name or an address', /^[\w.:-]{1,253}$/);
+const parsePort = createIntegerParser(0, 65_535);
+const createPathParser = (expected: string) => createTextParser(expected, value => !value.includes('\0'));
+
+const DEFINITIONS = [
+  defineSetting({
+    name: 'REGISTRY_BASE_URL',
+    property: 'baseUrl',
+    roles: REGISTRY_ROLES,
+    description: 'The address of the registry: https, or http on loopback.',
+    parse: parseBaseUrl,
+  }),
+  defineSetting({
+    name: 'REGISTRY_HEADER_PREFIX',
+    property: 'headerPrefix',
+    roles: APP_ROLES,
+    default: 'registry',
+    description: 'The prefix in `x-<prefix>-api-version` and other headers; `icr` for the public registry.',
+    parse: createPatternParser('a plain word such as registry or icr', /^[a-z][a-z0-9-]{0,40}$/i),
+  }),
+  defineSetting({
+    name: 'REGISTRY_API_VERSION',
+    property: 'apiVersion',
+    roles: REGISTRY_ROLES,
+    default: '2023-06-16',
+    description: 'The version of the API that is sent with every call.',
+    parse: createPatternParser('a version such as 2023-06-16', /^[\w.-]{1,40}$/),
+  }),
+  defineSetting({
+    name: 'REGISTRY_APP_ID',
+    property: 'appId',
+    roles: APP_ROLES,
+    description: 'The id of the app.',
+    parse: createPatternParser("the app's id: 1 to 128 letters, digits, - and _", /^[\w-]{1,128}$/),
+  }),
+  defineSetting({
+    name: 'REGISTRY_PRIVATE_KEY',
+    property: 'privateKey',
+    roles: REGISTRY_ROLES,
+    description: 'The RSA key of the app as PEM, PKCS#1 or PKCS#8; line breaks may be written as `\\n`.',
+    secret: true,
+    parse: parsePrivateKey,
+  }),
+  defineExternalSetting({
+    name: 'REGISTRY_PRIVATE_KEY_FILE',
+    description: 'A file that contains REGISTRY_PRIVATE_KEY.',
+  }),
+  defineSetting({
+    name: 'REGISTRY_REQUESTS_PER_SECOND',
+    property: 'requestsPerSecond',
+    roles: REGISTRY_ROLES,
+    default: '20',
+    description: 'The rate limit of calls to the registry, per process.',
+    parse: createNumberParser('a number from 0.1 to 10000', /^\d{1,5}(\.\d{1,3})?$/, 0.1, 10_000),
+  }),
+  defineSetting({
+    name: 'REGISTRY_BURST',
+    property: 'burst',
+    roles: REGISTRY_ROLES,
+    default: '40',
+    description: 'How many calls may be sent at once after a pause.',
+    parse: createIntegerParser(1, 100_000),
+  }),
+  defineSetting({
+    name: 'WEBHOOK_SECRETS',
+    property: 'webhookSecrets',
+    roles: ['receive'],
+    description: 'Webhook secrets separated by commas, newest first. All of them are tried.',
+    secret: true,
+    parse: parseWebhookSecrets,
+  }),
+  defineExternalSetting({
+    name: 'WEBHOOK_SECRETS_FILE',
+    description: 'A file that contains WEBHOOK_SECRETS.',
+  }),
+  defineSetting({
+    name: 'DATA_DIR',
+    property: 'dataDir',
+    roles: ROLES,
+    default: 'data',
+    description: 'The folder of `inbox.db`, `mirror.db`, `evidence.db` and `certificates/`.',
+    parse: createPathParser('the name of a folder'),
+  }),
+  defineSetting({
+    name: 'HOST',
+    property: 'host',
+    roles: ['receive'],
+    default: '127.0.0.1',
+    description: 'The address on which the receiver listens.',
+    parse: parseHost,
+  }),
+  defineSetting({
+    name: 'PORT',
+    property: 'port',
+    roles: ['receive'],
+    default: '8080',
+    description: 'The port of the receiver. If it is not set and 8080 is in use, the next free one.',
+    parse: parsePort,
+  }),
+  defineSetting({
+    name: 'OPERATIONS_HOST',
+    property: 'operationsHost',
+    roles: OPERATED_ROLES,
+    default: '127.0.0.1',
+    description: 'The address of /livez, /readyz and /metrics.',
+    parse: parseHost,
+  }),
+  defineSetting({
+    name: 'OPERATIONS_PORT',
+    property: 'operationsPort',
+    roles: OPERATED_ROLES,
+    default: { shown: '8081 receive, 8082 work', byRole: { receive: '8081', work: '8082' } },
+    description: 'The port of /livez, /readyz and /metrics, or the next free one; 0 turns them off.',
+    parse: parsePort,
+  }),
+  defineSetting({
+    name: 'SANDBOX_PORT',
+    property: 'sandboxPort',
+    roles: ['sandbox'],
+    default: '8090',
+    description: 'The port of the sandbox.',
+    parse: parsePort,
+  }),
+  defineSetting({
+    name: 'SYNC_SCHEDULE',
+    property: 'syncSchedule',
+    roles: ['work'],
+    default: '*/15 * * * *',
+    description: 'When everything is read again, as a cron expression in UTC.',
+    parse: parseSchedule,
+  }),
+  defineSetting({
+    name: 'WORKER_CONCURRENCY',
+    property: 'workerConcurrency',
+    roles: ['work'],
+    default: '4',
+    description: 'How many jobs run at once.',
+    parse: createIntegerParser(1, 64),
+  }),
+  defineSetting({
+    name: 'MIRROR_MEMBERS',
+    property: 'mirrorMembers',
+    roles: ['work'],
+    default: 'on',
+    description:
+      '`off` keeps names and e-mail addresses of members out of the mirror, and removes stored ones.',
+    parse: convertParsed(createChoiceParser(['on', 'off']), choice => choice === 'on'),
+  }),
+  defineSetting({
+    name: 'RETENTION_DAYS',
+    property: 'retentionDays',
+    roles: OPERATED_ROLES,
+    default: '90',
+    description: 'How long finished jobs and deliveries are kept; 0 keeps them for ever.',
+    parse: createIntegerParser(0, 36_500),
+  }),
+  defineSetting({
+    name: 'DISK_RESERVE_MB',
+    property: 'diskReserveMb',
+    roles: OPERATED_ROLES,
+    default: { shown: '1024, or 5 % of the disk where that is less', byRole: {} },
+    description:
+      'Free space of the disk of DATA_DIR that is reserved for deliveries. Below it, reads and certificates pause; 0 turns it off.',
+    parse: makeOptional(createIntegerParser(0, 999_999_999), null),
+  }),
+  defineSetting({
+    name: 'CONSOLE_PORT',
+    property: 'consolePort',
+    roles: ['console'],
+    default: '8070',
+    description: 'The port of the console. If it is not set and 8070 is in use, the next free one.',
+    parse: parsePort,
+  }),
+  defineSetting({
+    name: 'CONSOLE_NAMES',
+    property: 'consoleNames',
+    roles: ['console'],
+    description: 'Further host names of the console, such as that of a proxy, separated by commas.',
+    parse: parseHostNames,
+  }),
+  defineExternalSetting({
+    name: 'MIRROR_DATABASE_URL',
+    description: 'A PostgreSQL, 14 or later, that holds inbox and mirror instead of files in DATA_DIR.',
+    secret: true,
+  }),
+  defineExternalSetting({
+    name: 'MIRROR_DATABASE_URL_FILE',
+    description: 'A file that contains MIRROR_DATABASE_URL.',
+  }),
+  defineExternalSetting({
+    name: 'MIRROR_DATABASE_POOL',
+    default: '4',
+    description: 'The maximum number of connections of a worker to PostgreSQL.',
+  }),
+  defineExternalSetting({
+    name: 'QUERY_DATABASE_URL',
+    description: 'The same PostgreSQL with a read-only role, for SQL that people write.',
+    secret: true,
+  }),
+  defineExternalSetting({
+    name: 'QUERY_DATABASE_URL_FILE',
+    description: 'A file that contains QUERY_DATABASE_URL.',
+  }),
+  defineSetting({
+    name: 'EVIDENCE_KEY_FILE',
+    property: 'evidenceKeyFile',
+    roles: ['work'],
+    description: 'The key that signs checkpoints, made by `evidence init`. Without a key nothing is sealed.',
+    parse: makeOptional(createPathParser('the name of a file'), null),
+  }),
+  defineSetting({
+    name: 'LOG_LEVEL',
+    property: 'logLevel',
+    roles: ROLES,
+    default: 'info',
+    description: 'One of trace, debug, info, warn, error, fatal, silent.',
+    parse: createChoiceParser(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+  }),
 ];
 
-export const SETTINGS: readonly Setting[] = ROWS;
+export const SETTINGS: readonly Setting[] = DEFINITIONS;
 
-type Row = (typeof ROWS)[number];
+type AnyDefinition = (typeof DEFINITIONS)[number];
 
-/** The rows that a role reads. */
-type RowOf<R extends Role> = Row extends infer Each
+/** The definitions of the settings that a role reads. */
+type DefinitionReadBy<R extends Role> = AnyDefinition extends infer Each
   ? Each extends { readonly property: string; readonly roles: readonly (infer Reader)[] }
     ? R extends Reader
       ? Each
@@ -237,15 +264,15 @@ type RowOf<R extends Role> = Row extends infer Each
     : never
   : never;
 
-/** What a role is given, and nothing else: a setting of another role is neither looked at nor held. */
+/** The parsed settings of one role. */
 type SettingsOf<R extends Role> = { readonly database: DatabaseSettings | null } & {
-  readonly [Each in RowOf<R> as Each['property']]: Each extends { readonly read: SettingParser<infer Value> }
+  readonly [Each in DefinitionReadBy<R> as Each['property']]: Each extends {
+    readonly parse: SettingParser<infer Value>;
+  }
     ? Value
     : never;
 };
 
-/** The receiver is given no private key. */
 export type ReceiveSettings = SettingsOf<'receive'>;
-/** The worker is given no webhook secret. */
 export type WorkSettings = SettingsOf<'work'>;
 export type SettingsByRole = { readonly [R in Role]: SettingsOf<R> };

@@ -4,54 +4,62 @@ import type { Environment } from './setting.js';
 import { SETTINGS } from './settings.js';
 import { formatSettingName } from './format-value.js';
 
-const KNOWN = SETTINGS.map(({ name }) => name);
-/** Nobody else has settings of these names, so that every unknown one is a mistake. */
-const OWN = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
+const KNOWN_NAMES = SETTINGS.map(({ name }) => name);
+/** No other program has settings with these prefixes, so an unknown name with one of them is a mistake. */
+const OWN_PREFIX = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
 
-/** Faults of names that no setting has: misspelt ones, and any other that begins as only ours do. */
+/** Finds names that are no setting: misspelt ones, and all others with a prefix that only our settings have. */
 export function findUnknownNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
-    .filter(name => env[name] && !KNOWN.includes(name) && (OWN.test(name) || isMisspelt(name)))
-    .map(faultOf);
+    .filter(
+      name => env[name] && !KNOWN_NAMES.includes(name) && (OWN_PREFIX.test(name) || isMisspeltName(name)),
+    )
+    .map(createUnknownNameFault);
 }
 
-/** Faults of names that are almost those of a setting. */
+/** Finds names that are similar to the name of a setting. */
 export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
-    .filter(name => env[name] && isMisspelt(name))
-    .map(faultOf);
+    .filter(name => env[name] && isMisspeltName(name))
+    .map(createUnknownNameFault);
 }
 
 /**
- * The environment without misspelt names, and a warning of each: it holds the settings of other programs too. What is
- * misspelt after this comes from a file of settings, or begins as only our settings do, and is a fault.
+ * Removes misspelt names from the environment and returns a warning for each. They are no faults, because the environment also
+ * holds settings of other programs. Misspelt names with our prefixes stay, and so are reported as faults later.
  */
 export function removeMisspeltNames(env: Environment) {
-  const misspelt = Object.keys(env).filter(name => env[name] && !OWN.test(name) && isMisspelt(name));
+  const misspelt = Object.keys(env).filter(
+    name => env[name] && !OWN_PREFIX.test(name) && isMisspeltName(name),
+  );
   return {
     env: Object.fromEntries(Object.entries(env).filter(([name]) => !misspelt.includes(name))),
-    warnings: misspelt.map(name => `${name} is no setting. Perhaps ${findNearest(name)} is meant.`),
+    warnings: misspelt.map(name => `${name} is no setting. Did you mean ${findNearestName(name)}?`),
   };
 }
 
-function isMisspelt(name: string): boolean {
-  return !KNOWN.includes(name) && KNOWN.some(known => isSimilar(withoutFile(name), withoutFile(known)));
+function isMisspeltName(name: string): boolean {
+  return (
+    !KNOWN_NAMES.includes(name) &&
+    KNOWN_NAMES.some(known => isSimilar(removeFileSuffix(name), removeFileSuffix(known)))
+  );
 }
 
-/** Whether a text or a file is given is forgotten as easily as a letter. */
-function withoutFile(name: string): string {
+/** Removes the suffix _FILE, which is forgotten as easily as a letter. */
+function removeFileSuffix(name: string): string {
   return name.toUpperCase().replace(/_FILE$/, '');
 }
 
-function findNearest(name: string): string {
-  const far = (known: string) => computeEditDistance(name.toUpperCase(), known);
-  return KNOWN.toSorted((a, b) => far(a) - far(b))[0] ?? '';
+/** Returns the name of a setting that is most similar. */
+function findNearestName(name: string): string {
+  const distance = (known: string) => computeEditDistance(name.toUpperCase(), known);
+  return KNOWN_NAMES.toSorted((a, b) => distance(a) - distance(b))[0] ?? '';
 }
 
-function faultOf(name: string): SettingsFault {
+function createUnknownNameFault(name: string): SettingsFault {
   return {
-    name: isMisspelt(name) ? name : formatSettingName(name),
-    expected: `a known name, perhaps ${findNearest(name)}`,
+    name: isMisspeltName(name) ? name : formatSettingName(name),
+    expected: `a known name, perhaps ${findNearestName(name)}`,
     problem: 'there is no such setting',
   };
 }

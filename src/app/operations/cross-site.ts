@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** Why a request is refused, with the HTTP status of the answer. */
 export interface RequestRefusal {
   readonly status: 403 | 421;
   readonly detail: string;
@@ -13,16 +14,20 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Why a request is a page's of another site; null where it is none. On loopback only this machine calls, and never by
- * a name that somebody bent to it. Elsewhere probes and scrapers may call by any name. Whoever sends no Host is no browser.
+ * Refuses requests that a page of another site sent from a browser; returns null for all others. A listener on loopback also
+ * refuses foreign host names, because DNS rebinding can point them at this machine. Elsewhere probes and scrapers may use any
+ * name. A request without a Host header comes from no browser.
  */
-export function findRequestRefusal(headers: IncomingHttpHeaders, onLoopback: boolean): RequestRefusal | null {
+export function findRequestRefusal(
+  headers: IncomingHttpHeaders,
+  isOnLoopback: boolean,
+): RequestRefusal | null {
   if (headers['sec-fetch-site'] === 'cross-site') {
-    return { status: 403, detail: 'a page of another site asked for this: it is not for pages' };
+    return { status: 403, detail: 'requests from pages of another site are refused' };
   }
   const { host } = headers;
-  if (!onLoopback || host === undefined || LOOPBACK_HOST.test(host)) return null;
+  if (!isOnLoopback || host === undefined || LOOPBACK_HOST.test(host)) return null;
   const detail =
-    'this listens on loopback and answers to localhost or a loopback address; OPERATIONS_HOST opens it to others';
+    'this port accepts only localhost or a loopback address as host; set OPERATIONS_HOST to open it to other machines';
   return { status: 421, detail };
 }

@@ -1,17 +1,21 @@
 /** Each value of a label costs memory for as long as the process runs. */
 const MAX_VALUES = 100;
 
-/** Of each label the first values pass as they are, and every later new one as `other`. */
+/**
+ * Creates a function that limits the cardinality of labels: it keeps the first values of each label and replaces later new
+ * ones with `other`.
+ */
 export function createLabelLimiter(maxValues = MAX_VALUES): (label: string, value: string) => string {
-  const labels = new Map<string, Set<string>>();
+  const valuesByLabel = new Map<string, Set<string>>();
   return (label, value) => {
-    const known = labels.get(label) ?? new Set();
-    labels.set(label, known);
-    if (known.size < maxValues) known.add(value);
-    return known.has(value) ? value : 'other';
+    const values = valuesByLabel.get(label) ?? new Set();
+    valuesByLabel.set(label, values);
+    if (values.size < maxValues) values.add(value);
+    return values.has(value) ? value : 'other';
   };
 }
 
-export function replaceUnknownValue(known: readonly string[], value: string): string {
-  return known.includes(value) ? value : 'other';
+/** Returns the value if it is a known one, else `other`. */
+export function replaceUnknownValue(knownValues: readonly string[], value: string): string {
+  return knownValues.includes(value) ? value : 'other';
 }

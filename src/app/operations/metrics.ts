@@ -3,33 +3,39 @@ import { createLabelLimiter, replaceUnknownValue } from './labels.js';
 
 const PREFIX = 'carbon_mirror_';
 
-interface Pulse {
-  /** When this was told. */
+/** Heartbeats and waiting jobs at one instant. Instants are epoch milliseconds. */
+interface PulseSample {
+  /** When the sample was taken. */
   readonly at: number;
+  /** The latest heartbeat of each role. */
   readonly seenAt: Readonly<Record<string, number>>;
+  /** Since when the oldest due job waits; null if no job is due. */
   readonly oldestDueAt: number | null;
 }
 
-type Counts = Readonly<Record<string, number>>;
+type CountByState = Readonly<Record<string, number>>;
 
-interface Held {
+/** The part of a write-ahead log that a reader keeps from being moved into the database file. */
+interface HeldWal {
   readonly unmovedBytes: number;
+  /** For how long the reader has held it back; 0 if none does. */
   readonly heldMs: number;
 }
 
-interface DiskSeen {
+interface DiskSample {
   readonly freeBytes: number;
   readonly reserveBytes: number;
-  /** The reserve is begun, and nothing is read. */
+  /** True while less is free than the reserve, so that nothing is read. */
   readonly paused: boolean;
 }
 
-interface Finding {
+interface FindingCount {
   readonly finding: string;
   readonly rows: number;
 }
 
-interface ReadAge {
+/** How many resources have one freshness state and reason, and how old the oldest of their reads is. */
+interface FreshnessCount {
   readonly state: string;
   readonly reason: string | null;
   readonly resources: number;
@@ -40,172 +46,207 @@ interface ReadAge {
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
- * What this program counts. Every label has few values, whatever the registry or a stranger sends. `events` are the names
- * with a count of their own. What is counted with 0 at the start a monitor sees from the first on.
+ * Creates the metrics of a process. Every label has a limited number of values, whatever the registry or a stranger sends:
+ * webhook events not in `knownEvents` are counted as `other`. Metrics that are set to 0 at the start are visible to a monitor
+ * before the first event.
  */
-export function createMetrics(events: readonly string[]) {
+export function createMetrics(knownEvents: readonly string[]) {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry, prefix: PREFIX });
 
-  const counter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
+  const createCounter = <L extends string>(name: string, help: string, ...labelNames: L[]): Counter<L> =>
     new Counter({ name: PREFIX + name, help, labelNames, registers });
-  const gauge = <L extends string>(name: string, help: string, ...labelNames: L[]): Gauge<L> =>
+  const createGauge = <L extends string>(name: string, help: string, ...labelNames: L[]): Gauge<L> =>
     new Gauge({ name: PREFIX + name, help, labelNames, registers });
-  const histogram = <L extends string>(name: string, help: string, buckets: number[], ...labelNames: L[]) =>
-    new Histogram({ name: PREFIX + name, help, buckets, labelNames, registers });
+  const createHistogram = <L extends string>(
+    name: string,
+    help: string,
+    buckets: number[],
+    ...labelNames: L[]
+  ) => new Histogram({ name: PREFIX + name, help, buckets, labelNames, registers });
 
-  const deliveries = counter(
+  const deliveries = createCounter(
     'deliveries_total',
     'Deliveries stored, by verdict and event',
     'verdict',
     'event',
   );
-  const secrets = counter(
+  const deliveriesBySecret = createCounter(
     'deliveries_by_secret_total',
-    'Deliveries by the webhook secret that fits',
+    'Deliveries stored, by the position of the webhook secret that verified them',
     'secret',
   );
-  const duplicates = counter(
+  const duplicates = createCounter(
     'duplicate_deliveries_total',
-    'Deliveries that duplicate one whose read was still waited for',
+    'Deliveries that repeat one whose read is still waiting',
   );
-  const rejectedWebhooks = counter(
+  const rejectedWebhooks = createCounter(
     'rejected_webhooks_total',
-    'Webhooks that the receiver rejected, by answer and reason',
+    'Webhooks rejected by the receiver, by HTTP status and reason',
     'status',
     'reason',
   );
-  const accepts = histogram(
+  const acceptDurations = createHistogram(
     'accept_duration_seconds',
-    'From the end of the body to the answer 202',
+    'Time from the end of a body to the answer 202',
     [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
   );
-  const commits = histogram(
+  const commitSizes = createHistogram(
     'commit_deliveries',
-    'Deliveries that shared one commit',
+    'Deliveries that were stored by one commit',
     [1, 2, 4, 8, 16, 32, 64, 128, 256],
   );
-  const wal = gauge('database_wal_bytes', 'Size of the write-ahead log', 'database');
-  const free = gauge('disk_free_bytes', 'Free space of the disk that holds the databases');
-  const reserve = gauge('disk_reserve_bytes', 'Free space that is kept for deliveries');
-  const paused = gauge('reads_paused', '1 while less is free than the reserve: nothing is read');
-  const unmoved = gauge(
+  const walSize = createGauge('database_wal_bytes', 'Size of the write-ahead log', 'database');
+  const diskFree = createGauge('disk_free_bytes', 'Free space of the disk that holds the databases');
+  const diskReserve = createGauge('disk_reserve_bytes', 'Free space that is kept for deliveries');
+  const readsPaused = createGauge(
+    'reads_paused',
+    '1 while less disk space is free than the reserve, so that nothing is read',
+  );
+  const walUnmoved = createGauge(
     'database_wal_unmoved_bytes',
-    'Part of the write-ahead log that is not moved to the file yet',
+    'Part of the write-ahead log that is not yet moved into the database file',
     'database',
   );
-  const held = gauge(
+  const walHeld = createGauge(
     'database_wal_held_seconds',
-    'For how long a reader that has not ended has held the log back; 0 where none does',
+    'How long a running reader has held the write-ahead log back; 0 if none does',
     'database',
   );
-  const jobs = gauge('jobs', 'Jobs by state', 'state');
-  const runs = counter('job_runs_total', 'Jobs run, by outcome', 'outcome');
-  const requests = counter('registry_requests_total', 'Calls to the registry', 'route', 'status');
-  const syncs = histogram(
+  const jobs = createGauge('jobs', 'Jobs by state', 'state');
+  const jobRuns = createCounter('job_runs_total', 'Jobs run, by outcome', 'outcome');
+  const registryRequests = createCounter(
+    'registry_requests_total',
+    'Calls to the registry, by route and HTTP status',
+    'route',
+    'status',
+  );
+  const syncDurations = createHistogram(
     'sync_duration_seconds',
-    'Reads of one resource of one organization',
+    'Duration of reads of one resource of one organization',
     [0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600],
     'resource',
     'state',
   );
-  const rows = counter('rows_total', 'Rows written to the mirror', 'resource', 'change');
-  const drift = counter('drift_rows_total', 'Changes that no delivery announced', 'resource');
-  const certificates = gauge('certificates', 'Certificates by state', 'state');
-  const findings = gauge(
+  const rows = createCounter('rows_total', 'Rows written to the mirror', 'resource', 'change');
+  const drift = createCounter('drift_rows_total', 'Changes that no delivery announced', 'resource');
+  const certificates = createGauge('certificates', 'Certificates by state', 'state');
+  const findings = createGauge(
     'findings',
-    'Rows that do not add up or cannot be right, as they were counted last',
+    'Rows that do not add up or cannot be right, as of the last count',
     'finding',
   );
-
-  const heartbeats = gauge(
+  const heartbeats = createGauge(
     'last_heartbeat_timestamp_seconds',
     'When a process of the role last wrote a heartbeat',
     'role',
   );
-  const oldestDue = gauge(
+  const oldestDueJob = createGauge(
     'oldest_due_job_seconds',
-    'How long the oldest job waits that may start; 0 where none',
+    'How long the oldest due job has waited; 0 if no job is due',
   );
-  const resources = gauge('resources', 'Resources of all organizations by freshness', 'state', 'reason');
-  const failing = gauge('resources_failing', 'Resources of all organizations whose latest read failed');
-  const oldestRead = gauge(
+  const resources = createGauge(
+    'resources',
+    'Resources of all organizations by freshness',
+    'state',
+    'reason',
+  );
+  const failingResources = createGauge(
+    'resources_failing',
+    'Resources of all organizations whose latest read failed',
+  );
+  const oldestRead = createGauge(
     'oldest_read_seconds',
-    'Age of the oldest last complete read among the resources of a freshness; 0 where none',
+    'Age of the oldest last complete read among the resources of a freshness; 0 if there is none',
     'state',
     'reason',
   );
 
-  const few = createLabelLimiter();
+  const limitLabel = createLabelLimiter();
 
-  /** States that are no longer there count 0: nothing of an earlier look stays. */
-  function setAll(states: Gauge<'state'>, counts: Counts): void {
-    states.reset();
-    for (const [state, count] of Object.entries(counts)) states.set({ state: few('state', state) }, count);
+  /** Replaces all values of a gauge, so that states that are gone are no longer shown. */
+  function replaceCounts(gauge: Gauge<'state'>, counts: CountByState): void {
+    gauge.reset();
+    for (const [state, count] of Object.entries(counts))
+      gauge.set({ state: limitLabel('state', state) }, count);
   }
 
   return {
-    countDelivery: (given: string, event: string | null, secretIndex: number): void => {
-      const name = event === null ? 'none' : replaceUnknownValue(events, event);
-      deliveries.inc({ verdict: few('verdict', given), event: name });
-      secrets.inc({ secret: few('secret', String(secretIndex)) });
+    /** Counts a stored delivery. `event` is null if the delivery names none. */
+    countDelivery: (verdict: string, event: string | null, secretIndex: number): void => {
+      const eventLabel = event === null ? 'none' : replaceUnknownValue(knownEvents, event);
+      deliveries.inc({ verdict: limitLabel('verdict', verdict), event: eventLabel });
+      deliveriesBySecret.inc({ secret: limitLabel('secret', String(secretIndex)) });
     },
-    /** One that is counted in the row of the same text. */
-    countDuplicate: () => duplicates.inc(),
-    countRejections: (status: number, given: string, count = 1) =>
-      rejectedWebhooks.inc({ status: statusLabel(status), reason: few('reason', given) }, count),
-    observeAcceptDuration: (seconds: number) => accepts.observe(seconds),
-    observeCommitSize: (count: number) => commits.observe(count),
-    setWalBytes: (name: string, bytes: number) => wal.set({ database: few('database', name) }, bytes),
-    /** What a reader that has not ended keeps from being moved out of the log, and for how long. */
-    setHeldWal: (name: string, { unmovedBytes, heldMs }: Held): void => {
-      unmoved.set({ database: few('database', name) }, unmovedBytes);
-      held.set({ database: few('database', name) }, heldMs / 1000);
+    countDuplicate: (): void => duplicates.inc(),
+    countRejections: (status: number, reason: string, count = 1): void =>
+      rejectedWebhooks.inc({ status: getStatusLabel(status), reason: limitLabel('reason', reason) }, count),
+    observeAcceptDuration: (seconds: number): void => acceptDurations.observe(seconds),
+    /** Records how many deliveries one commit stored. */
+    observeCommitSize: (count: number): void => commitSizes.observe(count),
+    setWalBytes: (database: string, bytes: number): void =>
+      walSize.set({ database: limitLabel('database', database) }, bytes),
+    setHeldWal: (database: string, { unmovedBytes, heldMs }: HeldWal): void => {
+      const labels = { database: limitLabel('database', database) };
+      walUnmoved.set(labels, unmovedBytes);
+      walHeld.set(labels, heldMs / 1000);
     },
-    setDisk: (seen: DiskSeen): void => {
-      free.set(seen.freeBytes);
-      reserve.set(seen.reserveBytes);
-      paused.set(seen.paused ? 1 : 0);
+    setDisk: ({ freeBytes, reserveBytes, paused }: DiskSample): void => {
+      diskFree.set(freeBytes);
+      diskReserve.set(reserveBytes);
+      readsPaused.set(paused ? 1 : 0);
     },
-    setJobCounts: (counts: Counts) => setAll(jobs, counts),
-    countJobRun: (outcome: string) => runs.inc({ outcome: few('outcome', beginningOf(outcome)) }),
-    /** A template such as `/app/installations/:id`, never a path; the status is null where none came. */
-    countRegistryRequest: (template: string, status: number | null) =>
-      requests.inc({ route: few('route', template), status: status === null ? 'none' : statusLabel(status) }),
-    observeSync: (name: string, ended: string, seconds: number) =>
-      syncs.observe({ resource: few('resource', name), state: few('state', ended) }, seconds),
-    countRows: (name: string, change: 'added' | 'changed' | 'removed', count: number) =>
-      rows.inc({ resource: few('resource', name), change }, count),
-    countDrift: (name: string, count: number) => drift.inc({ resource: few('resource', name) }, count),
-    /** Who lives and how long the oldest due job waits. Instants are epoch milliseconds. */
-    setPulse: ({ at: now, seenAt, oldestDueAt }: Pulse): void => {
-      for (const [role, at] of Object.entries(seenAt)) heartbeats.set({ role }, at / 1000);
-      oldestDue.set(oldestDueAt === null ? 0 : Math.max(0, now - oldestDueAt) / 1000);
+    setJobCounts: (counts: CountByState): void => replaceCounts(jobs, counts),
+    countJobRun: (outcome: string): void =>
+      jobRuns.inc({ outcome: limitLabel('outcome', getOutcomeKind(outcome)) }),
+    /** `route` is a template such as `/app/installations/:id`, never a path; `status` is null if no answer came. */
+    countRegistryRequest: (route: string, status: number | null): void =>
+      registryRequests.inc({
+        route: limitLabel('route', route),
+        status: status === null ? 'none' : getStatusLabel(status),
+      }),
+    /** Records how long one read of a resource took, and the state in which it ended. */
+    observeSync: (resource: string, state: string, seconds: number): void =>
+      syncDurations.observe(
+        { resource: limitLabel('resource', resource), state: limitLabel('state', state) },
+        seconds,
+      ),
+    countRows: (resource: string, change: 'added' | 'changed' | 'removed', count: number): void =>
+      rows.inc({ resource: limitLabel('resource', resource), change }, count),
+    countDrift: (resource: string, count: number): void =>
+      drift.inc({ resource: limitLabel('resource', resource) }, count),
+    setPulse: ({ at, seenAt, oldestDueAt }: PulseSample): void => {
+      for (const [role, heartbeatAt] of Object.entries(seenAt)) heartbeats.set({ role }, heartbeatAt / 1000);
+      oldestDueJob.set(oldestDueAt === null ? 0 : Math.max(0, at - oldestDueAt) / 1000);
     },
-    setFreshness: (ages: readonly ReadAge[]): void => {
-      failing.set(ages.reduce((sum, each) => sum + each.failing, 0));
-      for (const { state: of, reason: why, age_seconds: age, resources: count } of ages) {
-        const labels = { state: few('state', of), reason: few('reason', why ?? 'none') };
+    setFreshness: (counts: readonly FreshnessCount[]): void => {
+      failingResources.set(counts.reduce((sum, { failing }) => sum + failing, 0));
+      for (const { state, reason, age_seconds: ageSeconds, resources: count } of counts) {
+        const labels = {
+          state: limitLabel('state', state),
+          reason: limitLabel('reason', reason ?? 'none'),
+        };
         resources.set(labels, count);
-        oldestRead.set(labels, Math.max(0, age ?? 0));
+        oldestRead.set(labels, Math.max(0, ageSeconds ?? 0));
       }
     },
-    setCertificateCounts: (counts: Counts) => setAll(certificates, counts),
-    setFindingCounts: (counts: readonly Finding[]): void => {
-      for (const { finding: name, rows: found } of counts)
-        findings.set({ finding: few('finding', name) }, found);
+    setCertificateCounts: (counts: CountByState): void => replaceCounts(certificates, counts),
+    setFindingCounts: (counts: readonly FindingCount[]): void => {
+      for (const { finding, rows: count } of counts)
+        findings.set({ finding: limitLabel('finding', finding) }, count);
     },
+    /** Renders all metrics in the Prometheus text format. */
     renderText: (): Promise<string> => registry.metrics(),
     contentType: registry.contentType,
   };
 }
 
-/** What follows may be a number or a name. */
-function beginningOf(outcome: string): string {
+/** Returns the fixed beginning of an outcome, without the number or name that may follow. */
+function getOutcomeKind(outcome: string): string {
   return /^\S*( in part)?/.exec(outcome)?.[0] ?? '';
 }
 
-function statusLabel(status: number): string {
+function getStatusLabel(status: number): string {
   return Number.isInteger(status) && status >= 100 && status <= 599 ? String(status) : 'other';
 }

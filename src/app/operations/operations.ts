@@ -1,46 +1,49 @@
+/**
+ * The endpoints for supervisors and monitors: /livez, /readyz and /metrics. They are on a listener of their own, which must not
+ * be reachable from the internet. Pages of other sites are refused, and no answer contains details of an error.
+ */
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
-import { type HealthCheck, runHealthChecks } from './health-checks.js';
 import { findRequestRefusal } from './cross-site.js';
+import { type HealthCheck, runHealthChecks } from './health-checks.js';
 import { sendProblem } from '../../webhook/problem.js';
 
 export interface OperationsOptions {
-  /** What must hold for the process to be left running. */
+  /** Checks of /livez: if one fails, the process should be restarted. */
   readonly live: Readonly<Record<string, HealthCheck>>;
-  /** What must hold for it to be given work: never the health of the registry, or one outage there would stop all of ours. */
+  /** Checks of /readyz: if one fails, the process should get no traffic. Never the registry: its outage would stop us as well. */
   readonly ready: Readonly<Record<string, HealthCheck>>;
   readonly metrics: { readonly renderText: () => Promise<string>; readonly contentType: string };
-  /** Whether only this machine can call. */
+  /** Whether the listener is reachable from this machine only. */
   readonly isOnLoopback: () => boolean;
-  /** A check that takes longer has failed. */
+  /** A check that takes longer fails. */
   readonly deadlineMs?: number;
 }
 
 const DEADLINE_MS = 2000;
 
-/** What a supervisor and a monitor ask, on a listener of its own that the internet never sees. */
 export function createOperationsApp({
   live,
   ready,
   metrics,
-  isOnLoopback: onLoopback,
+  isOnLoopback,
   deadlineMs = DEADLINE_MS,
 }: OperationsOptions): Express {
-  const isLive = shared(() => runHealthChecks(live, deadlineMs));
-  const isReady = shared(() => runHealthChecks(ready, deadlineMs));
-  const measure = shared(() => metrics.renderText());
+  const checkLive = shareConcurrentCalls(() => runHealthChecks(live, deadlineMs));
+  const checkReady = shareConcurrentCalls(() => runHealthChecks(ready, deadlineMs));
+  const renderMetrics = shareConcurrentCalls(() => metrics.renderText());
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.use((request, response, next) => {
     response.setHeader('cache-control', 'no-store');
-    const foreign = findRequestRefusal(request.headers, onLoopback());
-    if (foreign === null) return next();
-    return sendProblem(response, foreign.status, foreign.detail);
+    const refusal = findRequestRefusal(request.headers, isOnLoopback());
+    if (refusal === null) return next();
+    return sendProblem(response, refusal.status, refusal.detail);
   });
-  app.get('/livez', async (_request, response) => answerChecks(response, await isLive()));
-  app.get('/readyz', async (_request, response) => answerChecks(response, await isReady()));
+  app.get('/livez', async (_request, response) => sendCheckResults(response, await checkLive()));
+  app.get('/readyz', async (_request, response) => sendCheckResults(response, await checkReady()));
   app.get('/metrics', async (_request, response) => {
-    const text = await measure().catch(() => null);
+    const text = await renderMetrics().catch(() => null);
     if (text === null) return sendProblem(response, 500, 'the metrics could not be read');
     response.setHeader('content-type', metrics.contentType);
     response.end(text);
@@ -50,28 +53,29 @@ export function createOperationsApp({
     response.setHeader('allow', 'GET, HEAD');
     sendProblem(response, 405, 'expected GET');
   });
-  app.use((_request, response) => sendProblem(response, 404, 'there are /livez, /readyz and /metrics'));
-  app.use(answerError);
+  app.use((_request, response) => sendProblem(response, 404, 'expected /livez, /readyz or /metrics'));
+  app.use(sendInternalError);
   return app;
 }
 
-/** Express itself would show the stack. */
-const answerError: ErrorRequestHandler = (_error: unknown, _request, response, _next) => {
-  sendProblem(response, 500, 'this is a fault of the program');
+/** Replaces the error handler of Express, which would show the stack. */
+const sendInternalError: ErrorRequestHandler = (_error: unknown, _request, response, _next) => {
+  sendProblem(response, 500, 'internal error');
 };
 
-/** Whoever asks while an answer is made gets that one. */
-function shared<T>(make: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<T> | null = null;
+/** Returns a function whose calls during a run get the result of that run. */
+function shareConcurrentCalls<T>(run: () => Promise<T>): () => Promise<T> {
+  let currentRun: Promise<T> | null = null;
   return () => {
-    underWay ??= make().finally(() => {
-      underWay = null;
+    currentRun ??= run().finally(() => {
+      currentRun = null;
     });
-    return underWay;
+    return currentRun;
   };
 }
 
-function answerChecks(response: Response, results: Readonly<Record<string, string>>): void {
+/** Sends the results of health checks: 200 if all are `ok`, else 503. */
+function sendCheckResults(response: Response, results: Readonly<Record<string, string>>): void {
   const failed = Object.entries(results).filter(([, result]) => result !== 'ok');
   if (failed.length > 0) {
     const detail = failed.map(([name, result]) => `${name}: ${result}`).join('; ');

@@ -64,7 +64,7 @@ export const CONSOLE = defineCommand({
         /** The receiver as this machine reaches it; the registry uses another URL. */
         webhookUrl: formatReceiverUrl(HOST || '127.0.0.1', PORT || '8080'),
         version: readPackageVersion(),
-        findSealedIn: (version: number) => describeSealOfVersion(location, version),
+        describeSeal: (version: number) => describeSealOfVersion(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
         inspectPdf: inspect,
         createDemoActions: readOnly || demo === null ? null : createDemoActionsFactory(io, demo),

@@ -96,12 +96,12 @@ test('P15 every fault in the settings is reported at once, by name, in the order
   expect(error?.message).toBe(
     [
       '7 settings are wrong:',
-      '  REGISTRY_BASE_URL: expected an https address, or http on a loopback one, without user, query or fragment; came "ftp://registry.example"',
-      `  REGISTRY_APP_ID: expected the app's id: 1 to 128 letters, digits, - and _; came "../app"`,
+      '  REGISTRY_BASE_URL: expected an https address, or http on a loopback one, without user, query or fragment; got "ftp://registry.example"',
+      `  REGISTRY_APP_ID: expected the app's id: 1 to 128 letters, digits, - and _; got "../app"`,
       `  REGISTRY_PRIVATE_KEY: expected the app's private key as PEM text; it is not set`,
-      '  REGISTRY_BURST: expected a whole number from 1 to 100000; came "20x"',
-      '  WORKER_CONCURRENCY: expected a whole number from 1 to 64; came "0"',
-      '  LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent; came "loud"',
+      '  REGISTRY_BURST: expected a whole number from 1 to 100000; got "20x"',
+      '  WORKER_CONCURRENCY: expected a whole number from 1 to 64; got "0"',
+      '  LOG_LEVEL: expected one of trace, debug, info, warn, error, fatal, silent; got "loud"',
       '  WEBHOOK_SECRET: expected a known name, perhaps WEBHOOK_SECRETS; there is no such setting',
     ].join('\n'),
   );
@@ -242,7 +242,7 @@ describe('secrets', () => {
     const faults = await Promise.all(
       (['receive', 'work'] as const).map(role => refusal({ [name]: value }, role)),
     );
-    expect(faults.join('\n')).toContain(`came ${shown}`);
+    expect(faults.join('\n')).toContain(`got ${shown}`);
   });
 
   test.each([
@@ -290,7 +290,7 @@ describe('secrets', () => {
     const env = { REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: 'key.pem' };
     const error = await refusal(env, 'work', () => 'no key');
     expect(error?.faults).toMatchObject([
-      { name: 'REGISTRY_PRIVATE_KEY_FILE', came: 'its text is not shown' },
+      { name: 'REGISTRY_PRIVATE_KEY_FILE', problem: 'its text is not shown' },
     ]);
   });
 
@@ -344,7 +344,7 @@ describe('MIRROR_DATABASE_URL', () => {
       const fault = await refusal({ MIRROR_DATABASE_URL: URL_TEXT, [name]: url });
       expect(fault?.faults.map(each => each.name)).toEqual([name]);
       expect(String(fault)).not.toContain('a-long-password');
-      if (url.startsWith('mysql:')) expect(String(fault)).toContain('came "mysql://***@h/d"');
+      if (url.startsWith('mysql:')) expect(String(fault)).toContain('got "mysql://***@h/d"');
     }
   });
 

@@ -36,7 +36,7 @@ const ENTRY = resolveBuiltFile(import.meta.url, './mirror-thread.js');
 export async function startMirrorThread(options: MirrorThreadOptions): Promise<MirrorThread> {
   const { file, busyTimeoutMs, certificates, reader, onFailed, entry = ENTRY } = options;
   const workerData: MirrorThreadData = { file, busyTimeoutMs };
-  const { ask, close } = await startThread<Works>({
+  const { call, close } = await startThread<Works>({
     entry,
     workerData,
     description: 'the thread that writes the mirror',
@@ -48,8 +48,8 @@ export async function startMirrorThread(options: MirrorThreadOptions): Promise<M
     look: async all => here.run(all),
     // With what is sent first.
     begin: async () => {},
-    send: inParts(all => ask('send', [all])),
-    end: isGood => ask('end', [isGood]),
+    send: inParts(all => call('send', [all])),
+    end: isGood => call('end', [isGood]),
   };
   const database = databaseOf(calls);
   return { mirror: createMirrorStore(database, createCertificateFiles(certificates)), close };
