@@ -99,7 +99,7 @@ describe('a misspelt setting', () => {
       WORKER_CONCURENCY: '8',
     };
     const up = startProcess(['up'], env);
-    await expect.poll(() => up.output()).toContain('"msg":"working"');
+    await expect.poll(() => up.output()).toContain('"msg":"worker started"');
     await expect.poll(() => up.output()).toContain('Open http');
     expect(up.output().match(/WORKER_CONCURENCY/g)).toHaveLength(1);
     up.child.kill('SIGTERM');
