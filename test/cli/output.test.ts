@@ -1,4 +1,4 @@
-import { paintState } from '../../src/cli/output/colour.js';
+import { colourState } from '../../src/cli/output/colour.js';
 import { wordsOf } from '../../src/query/freshness/words.js';
 import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -87,10 +87,10 @@ const ESCAPE = '\u001b';
 
 test('what is fresh and failing is never green', () => {
   const known = { state: 'fresh', reason: null, failing_since: '2026-11-01T00:00:00.000Z' };
-  expect(paintState('freshness', wordsOf(known))).toBe(
+  expect(colourState('freshness', wordsOf(known))).toBe(
     `${ESCAPE}[33mfresh, but the last read failed${ESCAPE}[39m`,
   );
-  expect(paintState('freshness', wordsOf({ ...known, failing_since: null }))).toBe(
+  expect(colourState('freshness', wordsOf({ ...known, failing_since: null }))).toBe(
     `${ESCAPE}[32mfresh${ESCAPE}[39m`,
   );
 });

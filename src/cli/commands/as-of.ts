@@ -79,11 +79,11 @@ async function printListAsOf(
   for (const gap of gapsIn(known)) printNotice(`${resource}: ${gap}.`);
   await printLines(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
   const tally = createRunningTotal();
-  await printRows(columns, tally.addPassing(rows), {
+  await printRows(columns, tally.addEachRow(rows), {
     importantColumns: ['amount_exact'],
     tonneColumns: ['amount_exact'],
   });
-  await printLines('', `${resource}: ${describeTotal(tally.total())}`, '');
+  await printLines('', `${resource}: ${describeTotal(tally.getTotal())}`, '');
 }
 
 /** Returns the id of the only organization; throws if there is not exactly one. */

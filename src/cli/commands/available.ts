@@ -48,7 +48,7 @@ export const AVAILABLE = defineCommand({
   ],
   run: async (context, given) => {
     const reader = await context.openReader();
-    const request = await toListRequest(context, WAREHOUSE, { given, at: null });
+    const request = await toListRequest(context, WAREHOUSE, { filterOptions: given, instant: null });
     const organizationId = textOf(request, 'organization_id');
     const creditFilters = request.filters.filter(({ name }) => name !== 'organization_id');
     const where = creditFilters.map(({ condition }) => condition);
@@ -94,7 +94,7 @@ async function printAvailable(
 ) {
   const total = sumRows(rows);
   if (rows.length > 0) {
-    const columns = [...TABLE_COLUMNS, ...(total.notSummed > 0 ? ['rows_without_amount'] : [])];
+    const columns = [...TABLE_COLUMNS, ...(total.rowsWithoutAmount > 0 ? ['rows_without_amount'] : [])];
     const freshnessByOwner = new Map<unknown, string>(
       warehouses.map(warehouse => [warehouse.organization_id, wordsOf(warehouse)]),
     );

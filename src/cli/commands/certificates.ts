@@ -39,16 +39,16 @@ export const EXPORT = defineCommand({
     const target = createChecksummedFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
-      if (target.has(file) || damaged.has(file)) continue;
-      if (!(await target.copy(await context.openPdfs(), file, file, sha256))) damaged.add(file);
+      if (target.hasFile(file) || damaged.has(file)) continue;
+      if (!(await target.copyPdf(await context.openPdfs(), file, file, sha256))) damaged.add(file);
     }
-    const copiedRows = rows.filter(row => target.has(row.file));
+    const copiedRows = rows.filter(row => target.hasFile(row.file));
     const certificates = new Set(copiedRows.map(row => row.file)).size;
     const lines = copiedRows.map(row => EXPORT_COLUMNS.map(name => row[name]));
     target.append(LIST_FILE, [EXPORT_COLUMNS, ...lines].map(cells => formatCsvLine(cells)).join(''));
     const description = { madeAt, asOf: at ?? madeAt, certificates, damaged: [...damaged], ...completeness };
     target.append(DESCRIPTION_FILE, `${toJson(toSnakeKeys(description), 2)}\n`);
-    target.finish();
+    target.writeChecksums();
     const instant = at === null ? '' : ` as observed by ${at}`;
     await context.printResult(
       { folder, at, certificates, damaged: description.damaged },

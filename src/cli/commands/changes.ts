@@ -13,7 +13,7 @@ import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createUsageError } from '../exit.js';
 import { cleanLine, usesColours, streamStdout } from '../io.js';
-import { bold, paintChange } from '../output/colour.js';
+import { makeBold, colourChange } from '../output/colour.js';
 import { findOptionalOrganizationId } from '../find/find-rows.js';
 import { serializeJson } from '../output/formats.js';
 import { defineChoice, definePastDate, ORGANIZATION_OPTION, defineWholeNumber } from '../options.js';
@@ -111,13 +111,13 @@ async function* formatLines(
   for await (const row of rows) {
     const change = parseChange(row);
     const day = `${change.observed_at.slice(0, 10)} UTC`;
-    if (day !== lastDay) yield `${usesColours(io) ? bold(day) : day}\n`;
+    if (day !== lastDay) yield `${usesColours(io) ? makeBold(day) : day}\n`;
     const heading = cleanLine(formatChangeHeading(change));
     if (heading !== lastHeading || day !== lastDay) yield `${heading}\n`;
     lastDay = day;
     lastHeading = heading;
     const sign = SIGNS[change.change];
-    yield `  ${usesColours(io) ? paintChange(change.change, sign) : sign} ${cleanLine(describeChange(change))}\n`;
+    yield `  ${usesColours(io) ? colourChange(change.change, sign) : sign} ${cleanLine(describeChange(change))}\n`;
     sums.addChange(change);
   }
   for (const line of sums.formatLines()) yield `${cleanLine(line)}\n`;

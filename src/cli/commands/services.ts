@@ -24,7 +24,7 @@ export const UP = defineCommand({
       const { runDemo } = await import('./demo/demo.js');
       return await runDemo(io, interrupted);
     }
-    const { runServiceProcesses: runChildren } = await import('../processes/service-processes.js');
+    const { runServiceProcesses } = await import('../processes/service-processes.js');
     await checkUpSettings(io.env).catch((error: unknown) => {
       const isUnconfigured = error instanceof SettingsError && findRegistrySettings(io.env).length === 0;
       throw isUnconfigured ? createUsageError(error.message.split('\n'), DEMO_ADVICE) : error;
@@ -32,9 +32,14 @@ export const UP = defineCommand({
     await findMirror().engine.migrate(io.now());
     for (const { found, todo } of findExposedEnvFiles(io.secretFiles))
       printNotice(`Warning: ${found}. ${todo}`);
-    return await runChildren(io, io.env, interrupted, async ({ consolePort }) => {
-      const known = consolePort === null ? null : readConsoleAddress(findMirror());
-      if (known !== null) printNotice(...describeConsoleAccess(known, io));
+    return await runServiceProcesses({
+      io,
+      env: io.env,
+      interrupted,
+      onReady: async ({ consolePort }) => {
+        const address = consolePort === null ? null : readConsoleAddress(findMirror());
+        if (address !== null) printNotice(...describeConsoleAccess(address, io));
+      },
     });
   },
 });

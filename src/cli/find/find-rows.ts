@@ -1,3 +1,8 @@
+/**
+ * Finds rows of the mirror by what a person typed: an id, the start of an id, or a part of a name.
+ *
+ * Each function returns exactly what was meant, or throws an error that lists similar names or says what to type.
+ */
 import type { Reader } from '../../store/contract/reader.js';
 import { readInstalled } from '../../query/at-registry.js';
 import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
@@ -10,22 +15,23 @@ import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../exit.js';
 import type { Row } from '../../store/contract/tables.js';
 
-/** Creates a function that returns the id of the row with this id or name, and throws if there is not exactly one. */
+/** Creates a function that finds an id by a name or an id. It throws unless exactly one row matches. */
 const createIdFinder =
-  (what: string, find: typeof findOrganization) =>
-  async (reader: Reader, text: string): Promise<string> =>
-    requireFoundId(await find(reader, text), describeListCommand(what));
+  (singular: string, find: typeof findOrganization) =>
+  async (reader: Reader, nameOrId: string): Promise<string> =>
+    requireFoundId(await find(reader, nameOrId), describeListCommand(singular));
 
-/** Advises which command lists all possible names. */
-export function describeListCommand(what: string): string {
-  return `List them all with "carbon-mirror ${what}s list".`;
+/** Returns the advice to run the command that lists all rows of this kind, such as `organization`. */
+export function describeListCommand(singular: string): string {
+  return `List them all with "carbon-mirror ${singular}s list".`;
 }
 
+/** Returns the id of the organization with this name or id; throws unless exactly one matches. */
 export const findOrganizationId = createIdFinder('organization', findOrganization);
 
-/** Returns the app's installation on an organization; throws if none is known. */
-export async function findInstallationOfOrganization(reader: Reader, text: string) {
-  const organizationId = await findOrganizationId(reader, text);
+/** Returns the app's installation on the organization with this name or id; throws if none is known. */
+export async function findInstallationOfOrganization(reader: Reader, nameOrId: string) {
+  const organizationId = await findOrganizationId(reader, nameOrId);
   const installed = await readInstalled(reader, organizationId);
   if (installed !== null) return { ...installed, organizationId };
   throw createNotFoundError(
@@ -34,37 +40,41 @@ export async function findInstallationOfOrganization(reader: Reader, text: strin
   );
 }
 
-/** Returns the id of the named organization, or null, which means all, if none is named. */
+/** Returns the id of the organization with this name or id; null, which means all organizations, if no name is given. */
 export async function findOptionalOrganizationId(
   reader: Reader,
-  text: string | undefined,
+  nameOrId: string | undefined,
 ): Promise<string | null> {
-  return text === undefined ? null : await findOrganizationId(reader, text);
+  return nameOrId === undefined ? null : await findOrganizationId(reader, nameOrId);
 }
 
-/** Finders for resources whose rows have names besides ids. */
+/** Functions that find rows by name, for the tables whose rows have names besides ids. */
 const FINDERS_BY_NAME: Partial<Readonly<Record<string, typeof findOrganizationId>>> = {
   installations: createIdFinder('installation', findInstallation),
   organizations: findOrganizationId,
   projects: createIdFinder('project', findProject),
 };
 
-/** Returns the rows that `read` finds for an id, a name or the start of an id. */
+/**
+ * Returns the rows that `readRows` returns for an id. `idOrName` is that id, the start of it, or a name of the row.
+ * Throws if several rows match.
+ */
 export async function findRowsByName(
   reader: Reader,
   entry: ResourceEntry,
-  text: string,
-  read: (name: string) => Promise<readonly Row[]>,
+  idOrName: string,
+  readRows: (id: string) => Promise<readonly Row[]>,
   where?: Where,
 ): Promise<readonly Row[]> {
-  const exact = await read(text);
-  if (exact.length > 0) return exact;
-  const find = FINDERS_BY_NAME[entry.table];
-  const name = await (find === undefined ? completeId(reader, entry, text, where) : find(reader, text));
-  return name === null ? [] : await read(name);
+  const exactMatches = await readRows(idOrName);
+  if (exactMatches.length > 0) return exactMatches;
+  const findId = FINDERS_BY_NAME[entry.table];
+  const id =
+    findId === undefined ? await completeId(reader, entry, idOrName, where) : await findId(reader, idOrName);
+  return id === null ? [] : await readRows(id);
 }
 
-/** Completes the start of an id, with or without the `…` that tables append. Returns null if no id starts so; throws if several do. */
+/** Completes the start of an id, with or without the `…` that tables append. Returns null if no id matches; throws if several do. */
 async function completeId(
   reader: Reader,
   entry: ResourceEntry,
@@ -73,55 +83,56 @@ async function completeId(
 ): Promise<string | null> {
   const start = text.replace(/…$/, '');
   if (start === '') return null;
-  const [name = null, other] = await readBeginnings(reader, entry, start, where);
-  if (other === undefined) return name;
+  const [id = null, anotherId] = await readBeginnings(reader, entry, start, where);
+  if (anotherId === undefined) return id;
   throw createNotFoundError(
-    `Several rows of ${entry.table} start with "${text}": ${name}, ${other}.`,
+    `Several rows of ${entry.table} start with "${text}": ${id}, ${anotherId}.`,
     'Type more characters.',
   );
 }
 
-/** Returns all versions of a row, past ones included; throws if it never existed. */
+/** Returns the current and all past versions of a row, found by its id, its start or its name. Throws if it never existed. */
 export async function findRowVersions(
   reader: Reader,
   entry: ResourceEntry,
-  id: string,
+  idOrName: string,
   organizationId: string | null,
 ): Promise<readonly Row[]> {
-  const read = async (name: string) => await readHistory(reader, entry, name, organizationId);
+  const readVersions = async (id: string) => await readHistory(reader, entry, id, organizationId);
   const from = `${entry.table}_history`;
-  const versions = await findRowsByName(reader, entry, id, read, { from, organizationId });
+  const versions = await findRowsByName(reader, entry, idOrName, readVersions, { from, organizationId });
   if (versions.length > 0) return versions;
   throw createNotFoundError(
-    `No row of ${entry.table} has the id "${id}", now or in the past.`,
+    `No row of ${entry.table} has the id "${idOrName}", now or in the past.`,
     'It may not have been read yet. See "carbon-mirror status".',
   );
 }
 
-/** Returns the lists that were known at their instant and prints why the others were not; throws if none was known. */
+/** Returns the lists that were known at the requested instant, and prints why the others were not. Throws if none was known. */
 export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
   { printNotice }: CommandContext,
   all: readonly KnownList[],
-  nameOf: (list: KnownList) => string,
+  formatName: (list: KnownList) => string,
 ): KnownList[] {
-  const known = all.filter(({ unknown }) => unknown === null);
-  const lines = all.filter(({ unknown }) => unknown !== null).map(each => `${nameOf(each)}: ${each.unknown}`);
-  if (known.length === 0) {
+  const knownLists = all.filter(({ unknown }) => unknown === null);
+  const unknownLists = all.filter(({ unknown }) => unknown !== null);
+  const reasons = unknownLists.map(list => `${formatName(list)}: ${list.unknown}`);
+  if (knownLists.length === 0) {
     throw createCheckError(
-      lines.length > 0 ? lines : 'This list has never been read for any organization.',
+      reasons.length > 0 ? reasons : 'This list has never been read for any organization.',
       'The mirror only knows a list from its first complete read until its last.',
     );
   }
-  printNotice(...lines);
-  return known;
+  printNotice(...reasons);
+  return knownLists;
 }
 
-/** Returns the ids of the organizations whose list was known at its instant; otherwise like `demandKnown`. */
+/** Returns the ids of the organizations whose list was known at the requested instant, like `requireKnownLists`. */
 export function requireKnownOrganizations(
   context: CommandContext,
   all: readonly Known[],
   resource: string,
 ): string[] {
-  const nameOf = ({ organizationId: id, name }: Known) => `${truncateName(name ?? id)}, ${resource}`;
-  return requireKnownLists(context, all, nameOf).map(each => each.organizationId);
+  const formatName = ({ organizationId: id, name }: Known) => `${truncateName(name ?? id)}, ${resource}`;
+  return requireKnownLists(context, all, formatName).map(list => list.organizationId);
 }

@@ -7,9 +7,10 @@ import { createNameError } from '../find/name-error.js';
 import { describeListCommand } from '../find/find-rows.js';
 import { defineFlag, ORGANIZATION_OPTION, type Parameter, defineText } from '../options.js';
 
+/** A filter of a list as an option of its command. */
 export type FilterOption = Parameter<string | boolean | undefined>;
 
-/** Returns the filters of a list as options of a command. `toListRequest` parses their values. */
+/** Creates the options of a list's command, one for each filter. `toListRequest` parses their values. */
 export function createFilterOptions({ filters }: List): Record<string, FilterOption> {
   const options = Object.values(filters).flatMap(filter =>
     filter.option === null ? [] : [[filter.option, createFilterOption(filter.option, filter)] as const],
@@ -17,6 +18,7 @@ export function createFilterOptions({ filters }: List): Record<string, FilterOpt
   return Object.fromEntries(options);
 }
 
+/** The placeholders of options by the kind of filter, where it is not `text`. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = { installation: 'name', year: 'year' };
 
 function createFilterOption(name: string, filter: Filter): FilterOption {
@@ -27,25 +29,30 @@ function createFilterOption(name: string, filter: Filter): FilterOption {
   return defineText(fits === 'word' ? name : (PLACEHOLDERS[fits] ?? 'text'), description);
 }
 
-interface FilterArguments {
-  /** The command line's values by option name. */
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly at: string | null;
+interface FilterValues {
+  /** The raw values of the filter options by option name. */
+  readonly filterOptions: Readonly<Record<string, unknown>>;
+  /** Null for the present. */
+  readonly instant: string | null;
 }
 
-/** Turns the filters of a command line into a request for the list; throws for a value that no filter accepts. */
+/** Turns the filter options of a command line into a request for the list. Throws if a value is not valid for its filter. */
 export async function toListRequest(
   context: CommandContext,
   list: List,
-  { given, at }: FilterArguments,
+  { filterOptions, instant }: FilterValues,
 ): Promise<ListRequest> {
-  const of = (name: string) => {
-    const option = list.filters[name]?.option ?? null;
-    const value = option === null ? null : given[option];
+  const getFilterText = (filterName: string) => {
+    const option = list.filters[filterName]?.option ?? null;
+    const value = option === null ? null : filterOptions[option];
     return value === true ? 'yes' : typeof value === 'string' ? value : null;
   };
-  const asked = await ask(await context.openReader(), list, { of, at, now: context.io.now() });
-  if (!('fault' in asked)) return asked;
-  if (!('isMissing' in asked)) throw createUsageError(asked.fault);
-  throw createNameError(asked, describeListCommand(asked.what));
+  const request = await ask(await context.openReader(), list, {
+    of: getFilterText,
+    at: instant,
+    now: context.io.now(),
+  });
+  if (!('fault' in request)) return request;
+  if (!('isMissing' in request)) throw createUsageError(request.fault);
+  throw createNameError(request, describeListCommand(request.what));
 }

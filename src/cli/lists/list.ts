@@ -1,3 +1,4 @@
+import type { Reader } from '../../store/contract/reader.js';
 import { textOf } from '../../query/lists/ask.js';
 import { explainNothing } from '../../query/lists/explain-nothing.js';
 import type { Asked, List } from '../../query/lists/list.js';
@@ -26,17 +27,14 @@ export function createListCommand(list: List): Command {
       limit: defineRowLimit(DEFAULT_LIMIT),
     },
     formats: ROW_FORMATS,
-    run: (context, { asOf, limit, ...given }) =>
-      printList(context, list, {
-        given,
-        at: asOf?.until ?? null,
-        limit: limit || null,
-      }),
+    run: (context, { asOf, limit, ...filterOptions }) =>
+      printList(context, list, { filterOptions, instant: asOf?.until ?? null, limit: limit || null }),
   });
 }
 
 const AS_OF = definePastDate('as of the end of');
 
+/** Describes the order of the rows for the summary, such as `, newest first`; empty if it is not worth saying. */
 function describeOrder({ order: [first] }: List): string {
   if (first?.[1] !== 'desc') return '';
   return first[0] === 'amount_micro' ? ', largest first' : ', newest first';
@@ -47,57 +45,76 @@ function hasHistory({ past, resource, filters }: List): boolean {
   return past !== null && resource !== null && resource !== 'projects' && 'organization_id' in filters;
 }
 
-interface ListArguments {
-  /** The values of the filters by option name. */
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly at: string | null;
+interface ListOptions {
+  /** The raw values of the filter options by option name. */
+  readonly filterOptions: Readonly<Record<string, unknown>>;
+  /** Lists rows as of this instant; null for the present. */
+  readonly instant: string | null;
+  /** Null for all rows. */
   readonly limit: number | null;
 }
 
+/** Prints the rows of a list. Then prints on stderr what is missing: unread organizations, and rows above the limit. */
 async function printList(
   context: CommandContext,
   list: List,
-  { given, at, limit }: ListArguments,
+  { filterOptions, instant, limit }: ListOptions,
 ): Promise<void> {
   const reader = await context.openReader();
-  const asked = await toListRequest(context, list, { given, at });
-  const organizationId = textOf(asked, 'organization_id');
-  const then = at === null ? asked : await restrictToKnown(context, asked, at, organizationId);
-  const rows = streamRows(reader, then, limit);
-  const sums =
-    at === null && list.resource !== null ? await sumFreshness(reader, list.resource, organizationId) : [];
-  const unread = sums.reduce((sum, each) => sum + (each.state === 'never_read' ? each.resources : 0), 0);
-  const isUnread = unread > 0 && sums.every(each => each.as_of === null);
-  const isAll = at === null && asked.filters.length === 0;
-  const emptyMessage = isAll || isUnread ? list.empty : `No ${list.many} match these filters.`;
-  const states = at === null ? await readStates(reader, list.resource, organizationId) : null;
-  const isStated = states !== null && !(context.format === 'table' && states.areAllFresh);
-  const columns = isStated ? [...asked.list.columns, ...FRESHNESS_COLUMNS] : asked.list.columns;
-  const importantColumns = [...columns.slice(0, 1), list.named, ...IMPORTANT_COLUMNS];
-  const shape = { importantColumns, tonneColumns: ['amount_exact'], emptyMessage };
-  const shown = await context.printRows(columns, states === null ? rows : withFreshness(rows, states), shape);
-  const many = formatCount(unread, 'organization');
-  if (isUnread)
+  const request = await toListRequest(context, list, { filterOptions, instant });
+  const organizationId = textOf(request, 'organization_id');
+  const rows = streamRows(
+    reader,
+    instant === null ? request : await restrictToKnown(context, request, instant, organizationId),
+    limit,
+  );
+  const unread = await countUnread(reader, instant === null ? list.resource : null, organizationId);
+  const states = instant === null ? await readStates(reader, list.resource, organizationId) : null;
+  const hidesFreshness = states === null || (context.format === 'table' && states.areAllFresh);
+  const columns = hidesFreshness ? request.list.columns : [...request.list.columns, ...FRESHNESS_COLUMNS];
+  const isUnfiltered = instant === null && request.filters.length === 0;
+  const printedCount = await context.printRows(
+    columns,
+    states === null ? rows : withFreshness(rows, states),
+    {
+      importantColumns: [...columns.slice(0, 1), list.named, ...IMPORTANT_COLUMNS],
+      tonneColumns: ['amount_exact'],
+      emptyMessage: isUnfiltered || unread.isWholeList ? list.empty : `No ${list.many} match these filters.`,
+    },
+  );
+  const unreadOrganizations = formatCount(unread.organizations, 'organization');
+  if (unread.isWholeList)
     throw createCheckError(
-      `This list was never read completely for ${many}, so its rows are unknown.`,
+      `This list was never read completely for ${unreadOrganizations}, so its rows are unknown.`,
       'See "carbon-mirror status".',
     );
-  if (shown === 0 && !isUnread) context.printNotice(...(await explainNothing(reader, asked)));
-  if (unread > 0) context.printNotice(`Missing here: ${many} whose list was never read completely.`);
-  if (shown === limit) context.printNotice(`Showing ${shown}. Use --limit 0 for all.`);
+  if (printedCount === 0) context.printNotice(...(await explainNothing(reader, request)));
+  if (unread.organizations > 0)
+    context.printNotice(`Missing here: ${unreadOrganizations} whose list was never read completely.`);
+  if (printedCount === limit) context.printNotice(`Showing ${printedCount}. Use --limit 0 for all.`);
 }
 
-/** Restricts the request to organizations whose list was known at the instant, and reports the others. */
+/** Counts the organizations whose list was never read completely. `isWholeList` is true if no organization's list was. */
+async function countUnread(reader: Reader, resource: List['resource'], organizationId: string | null) {
+  const sums = resource === null ? [] : await sumFreshness(reader, resource, organizationId);
+  const organizations = sums
+    .filter(({ state }) => state === 'never_read')
+    .reduce((sum, { resources }) => sum + resources, 0);
+  const isWholeList = organizations > 0 && sums.every(sum => sum.as_of === null);
+  return { organizations, isWholeList };
+}
+
+/** Restricts the request to organizations whose list was known at the instant, and prints why the others were not. */
 async function restrictToKnown(
   context: CommandContext,
-  asked: Asked,
-  at: string,
+  request: Asked,
+  instant: string,
   organizationId: string | null,
 ): Promise<Asked> {
-  const resource = asked.list.resource ?? '';
-  const all = await readKnownAt(await context.openReader(), { resource, at, organizationId });
-  const among = requireKnownOrganizations(context, all, resource);
-  context.printNotice(`As observed by ${at}.`, ...sayOldest(all));
-  const column = asked.list.filters['organization_id']?.column ?? '';
-  return { ...asked, where: [...asked.where, { column, among }] };
+  const resource = request.list.resource ?? '';
+  const all = await readKnownAt(await context.openReader(), { resource, at: instant, organizationId });
+  const knownIds = requireKnownOrganizations(context, all, resource);
+  context.printNotice(`As observed by ${instant}.`, ...sayOldest(all));
+  const column = request.list.filters['organization_id']?.column ?? '';
+  return { ...request, where: [...request.where, { column, among: knownIds }] };
 }

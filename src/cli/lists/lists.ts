@@ -3,7 +3,7 @@ import type { CommandGroup } from '../command.js';
 import { createListCommand } from './list.js';
 import { createShowCommand, createNumberedShowCommand } from './show.js';
 
-/** Examples of each list, besides `list` and `show ID`. */
+/** Examples in the help of each list, besides `list` and `show ID`. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   warehouse: ['list --organization ID --csv'],
   inventory: ['list --organization ID --limit 0 --csv > inventory.csv'],
@@ -20,9 +20,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   syncs: ['list --organization ID --resource warehouse', 'list --drift --limit 0'],
 };
 
+/** Subcommands by list name. */
 type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 
-/** Returns the command group of each list by name. Extra commands are added to `list` and `show`, or replace them. */
+/** Creates the command group of each list, by list name. Extra commands are added to `list` and `show`, or replace them. */
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
     const { name, says: summary, entry } = list;

@@ -14,9 +14,9 @@ import { definePastDate, NAME_HINT, makeRequired, parseWholeNumber, defineText }
 import type { Row } from '../../store/contract/tables.js';
 import { formatRowSheet } from '../output/row-sheet.js';
 
-/** Extra output of `show` besides the columns of the row. */
+/** What `show` prints besides the columns of the row. */
 interface RowExtras {
-  /** Further keys of the JSON. */
+  /** Further fields of the JSON output. */
   readonly jsonFields?: Readonly<Record<string, unknown>>;
   /** Lines for stdout. */
   readonly lines?: readonly string[];
@@ -24,7 +24,7 @@ interface RowExtras {
   readonly notices?: readonly string[];
 }
 
-/** Creates `show ID` for a list whose rows the mirror numbers: prints every column, and what `readExtras` returns. */
+/** Creates `show ID` for a list whose rows have numbers of the mirror. Prints every column, and what `readExtras` returns. */
 export function createNumberedShowCommand(
   list: List,
   readExtras: (row: Row, reader: Reader) => Promise<RowExtras> = async () => ({}),
@@ -43,7 +43,7 @@ export function createNumberedShowCommand(
   });
 }
 
-/** Creates `show ID` for a mirrored list: prints every column, its provenance, earlier versions, and the registry's object. */
+/** Creates `show ID` for a mirrored list. Prints every column, the provenance, earlier versions and the registry's object. */
 export function createShowCommand(list: List, entry: ResourceEntry): Command {
   return defineCommand({
     summary: `Show one ${list.one} with its history`,
@@ -57,22 +57,20 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
     formats: { json: 'print it as JSON' },
     run: async (context, { id, organization, asOf }) => {
       const organizationId = await findOptionalOrganizationId(await context.openReader(), organization);
-      const all = await explainRows(context, list, entry, { id, organizationId, at: asOf?.until ?? null });
-      if (context.format === 'json') await context.printJson(all.length === 1 ? all[0] : all);
-      else for (const each of all) await printExplainedRow(context, entry, each);
-      assertListed(all);
+      const request = { id, organizationId, instant: asOf?.until ?? null };
+      const rows = await explainRows(context, list, entry, request);
+      if (context.format === 'json') await context.printJson(rows.length === 1 ? rows[0] : rows);
+      else for (const row of rows) await printExplainedRow(context, entry, row);
+      assertListed(rows);
     },
   });
 }
 
 /** Returns the row with this number; throws if there is none. */
 export async function findNumberedRow(context: CommandContext, list: List, id: string): Promise<Row> {
-  const found = await readNumbered(
-    await context.openReader(),
-    list,
-    parseWholeNumber(`The number of the ${list.one}`, id),
-  );
-  if (found !== null) return found;
+  const number = parseWholeNumber(`The number of the ${list.one}`, id);
+  const row = await readNumbered(await context.openReader(), list, number);
+  if (row !== null) return row;
   throw createNotFoundError(
     `There is no ${list.one} ${id}.`,
     `See "carbon-mirror ${list.name} list". Finished ones are kept for RETENTION_DAYS.`,
@@ -81,42 +79,45 @@ export async function findNumberedRow(context: CommandContext, list: List, id: s
 
 interface RowRequest {
   readonly id: string;
+  /** Null for every organization. */
   readonly organizationId: string | null;
   /** Null for the present. */
-  readonly at: string | null;
+  readonly instant: string | null;
 }
 
+/** A row as of an instant, with its provenance and versions. */
 type ExplainedRow = Awaited<ReturnType<typeof explainRows>>[number];
 
-/** Explains each row with this id: a credit id may occur in several organizations. */
+/** Reads each row with this id, with its provenance and versions. A credit id may occur in several organizations. */
 async function explainRows(
   context: CommandContext,
   list: List,
   entry: ResourceEntry,
-  { id, organizationId, at }: RowRequest,
+  { id, organizationId, instant: requestedInstant }: RowRequest,
 ) {
   const { contradictedColumns: contradicted } = await import('../../sync/derived.js');
   const [reader, pdfs] = [await context.openReader(), await context.openPdfs()];
-  const instant = at ?? new Date(context.io.now()).toISOString();
+  const instant = requestedInstant ?? new Date(context.io.now()).toISOString();
   const ground = { reader, at: instant, inspect: (file: string) => measureFile(pdfs, file), contradicted };
-  const all = [];
-  for (const known of rowsOf(entry, await findRowVersions(reader, entry, id, organizationId))) {
-    const explained = await explainRow(ground, entry, known);
-    const now = at === null ? await readCurrentRow(reader, list, entry, known) : null;
-    const versions = known.filter(version => String(version['valid_from']) <= instant);
-    all.push({ ...explained, row: now ?? explained.row, versions });
+  const explainedRows = [];
+  for (const allVersions of rowsOf(entry, await findRowVersions(reader, entry, id, organizationId))) {
+    const explained = await explainRow(ground, entry, allVersions);
+    const currentRow =
+      requestedInstant === null ? await readCurrentRow(reader, list, entry, allVersions) : null;
+    const versions = allVersions.filter(version => String(version['valid_from']) <= instant);
+    explainedRows.push({ ...explained, row: currentRow ?? explained.row, versions });
   }
-  return all;
+  return explainedRows;
 }
 
-/** Returns the row as its list shows it now, with computed columns and freshness; null if it is no longer listed. */
+/** Returns a row as its list shows it now, with computed columns and freshness; null if it is no longer listed. */
 async function readCurrentRow(
   reader: Reader,
   list: List,
   entry: ResourceEntry,
-  known: readonly Row[],
+  versions: readonly Row[],
 ): Promise<Row | null> {
-  const newest = known.at(-1) ?? {};
+  const newest = versions.at(-1) ?? {};
   const rows = await readByName(reader, entry, String(newest[getIdColumn(entry)]));
   const row = rows.find(({ version }) => version === newest['version']);
   if (row === undefined) return null;
@@ -124,14 +125,15 @@ async function readCurrentRow(
   return { ...shownOf(row), ...(states !== null && freshnessOf(row, states)) };
 }
 
+/** Prints a row for people: its columns, provenance, certificate, unknown facts, versions and the registry's object. */
 async function printExplainedRow(
   { printLines, printRows }: CommandContext,
   entry: ResourceEntry,
-  shown: ExplainedRow,
+  explained: ExplainedRow,
 ): Promise<void> {
-  const { table, id, at, row, document, versions, certificate, not_known: gaps } = shown;
+  const { table, id, at, row, document, versions, certificate, not_known: gaps } = explained;
   await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRowSheet(row)));
-  await printLines(...reasonsOf(shown));
+  await printLines(...reasonsOf(explained));
   if (certificate !== null)
     await printLines(
       `Certificate: sha256 ${certificate.sha256}; the file ${certificate.file} is ${FILE_STATES[certificate.state] ?? certificate.state}.`,
@@ -152,21 +154,22 @@ const FILE_STATES: Readonly<Record<string, string>> = {
   missing: 'missing',
 };
 
-/** Throws if no row of that name was listed at the instant. */
-function assertListed(all: readonly ExplainedRow[]): void {
-  const [first] = all;
-  if (first === undefined || all.some(({ row }) => row !== null)) return;
+/** Throws if none of the rows existed at the requested instant. */
+function assertListed(rows: readonly ExplainedRow[]): void {
+  const [first] = rows;
+  if (first === undefined || rows.some(({ row }) => row !== null)) return;
   throw createCheckError(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
 }
 
 /** Columns that do not help to compare versions. */
-const OMITTED = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
-const DATES = ['valid_from', 'valid_to'];
+const OMITTED_COLUMNS = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
+const DATE_COLUMNS = ['valid_from', 'valid_to'];
 
-/** Returns the columns for a table of versions: dates, then columns that changed, then up to five that identify the row. */
-function chooseVersionColumns({ display: shown }: ResourceEntry, versions: readonly Row[]): string[] {
-  const all = Object.keys(versions[0] ?? {}).filter(name => ![...OMITTED, ...DATES].includes(name));
-  const changed = all.filter(name => new Set(versions.map(version => version[name])).size > 1);
-  const named = shown.columns.filter(name => all.includes(name) && !changed.includes(name));
-  return [...DATES, ...changed, ...named.slice(0, 5)];
+/** Chooses the columns for a table of versions: dates, then columns that changed, then up to five others that the list shows. */
+function chooseVersionColumns({ display }: ResourceEntry, versions: readonly Row[]): string[] {
+  const omitted = [...OMITTED_COLUMNS, ...DATE_COLUMNS];
+  const comparable = Object.keys(versions[0] ?? {}).filter(name => !omitted.includes(name));
+  const changed = comparable.filter(name => new Set(versions.map(version => version[name])).size > 1);
+  const unchanged = display.columns.filter(name => comparable.includes(name) && !changed.includes(name));
+  return [...DATE_COLUMNS, ...changed, ...unchanged.slice(0, 5)];
 }

@@ -8,12 +8,12 @@ import { throwIfInterrupted, createUsageError } from '../exit.js';
 const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
-/** Creates a new folder of files to hand over. SHA256SUMS is written last, so a folder that has it is complete. */
+/** Creates a new folder for an export. SHA256SUMS is written last, so a folder that has it is complete. */
 export function createChecksummedFolder(folder: string, interrupted: AbortSignal) {
   createEmptyFolder(folder);
   const hashes = new Map<string, Hash>();
 
-  /** Adds data to a file of the folder, and to its hash. */
+  /** Appends data to a file of the folder, creating the file if it is new. */
   function append(file: string, data: string | Uint8Array): void {
     throwIfInterrupted(interrupted, `Interrupted: ${folder} is incomplete and has no ${SUMS_FILE}.`);
     const path = join(folder, file);
@@ -27,18 +27,18 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
   return {
     append,
     getSha256,
-    has: (file: string) => hashes.has(file),
-    /** Copies a stored PDF and returns true. If it no longer has its hash, leaves it out and returns false. */
-    async copy(pdfs: PdfStore, stored: string, file: string, sha256: string): Promise<boolean> {
+    hasFile: (file: string) => hashes.has(file),
+    /** Copies a stored PDF into the folder. Leaves it out and returns false if it no longer has its hash. */
+    async copyPdf(pdfs: PdfStore, storedFile: string, file: string, sha256: string): Promise<boolean> {
       append(file, '');
-      for await (const chunk of (await pdfs.open(stored)) ?? []) append(file, chunk);
+      for await (const chunk of (await pdfs.open(storedFile)) ?? []) append(file, chunk);
       if (getSha256(file) === sha256) return true;
       rmSync(join(folder, file));
       hashes.delete(file);
       return false;
     },
-    /** Writes SHA256SUMS and returns the number of other files. */
-    finish(): number {
+    /** Writes SHA256SUMS, which completes the folder. Returns the number of other files. */
+    writeChecksums(): number {
       const sums = [...hashes.keys()].map(file => `${getSha256(file)}  ${file}\n`).join('');
       writeFileSync(join(folder, SUMS_FILE), sums, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
       return hashes.size;
@@ -46,6 +46,7 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
   };
 }
 
+/** Creates a private folder, or accepts an empty one that exists. Throws if it has files. */
 function createEmptyFolder(folder: string): void {
   if (!existsSync(folder)) return createPrivateFolder(folder);
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;

@@ -1,25 +1,26 @@
 import { Help } from 'commander';
 import { cleanText } from '../../text/clean-text.js';
 import { usesColours, writeStdout, type Io } from '../io.js';
-import { bold } from './colour.js';
-import { GAP } from './layout.js';
+import { makeBold } from './colour.js';
+import { COLUMN_GAP } from './layout.js';
 
+/** A name and the text that explains it. */
 export type Definition = readonly [name: string, text: string];
 
 const MIN_TEXT_WIDTH = 24;
 
-/** Prints names and their texts in two columns, like the options in help. Wraps texts on a terminal only. */
+/** Prints names and their explanations in two columns, like the options in help. Wraps texts only on a terminal. */
 export async function printDefinitions(
   io: Io,
-  all: readonly Definition[],
-  paint: (name: string) => string = bold,
+  definitions: readonly Definition[],
+  applyStyle: (name: string) => string = makeBold,
 ): Promise<void> {
-  const widest = Math.max(0, ...all.map(([name]) => name.length));
-  const helpWidth = io.terminal.stdout ? io.columns + GAP : Number.POSITIVE_INFINITY;
+  const widest = Math.max(0, ...definitions.map(([name]) => name.length));
+  const helpWidth = io.terminal.stdout ? io.columns + COLUMN_GAP : Number.POSITIVE_INFINITY;
   const help = Object.assign(new Help(), { helpWidth, minWidthToWrap: MIN_TEXT_WIDTH });
-  for (const [name, text] of all) {
-    const shown = usesColours(io) && name !== '' ? paint(name) : name;
-    const lines = help.formatItem(shown, widest, cleanText(text), help).split('\n');
-    await writeStdout(io, lines.map(line => `${line.slice(GAP).trimEnd()}\n`).join(''));
+  for (const [name, text] of definitions) {
+    const styledName = usesColours(io) && name !== '' ? applyStyle(name) : name;
+    const lines = help.formatItem(styledName, widest, cleanText(text), help).split('\n');
+    await writeStdout(io, lines.map(line => `${line.slice(COLUMN_GAP).trimEnd()}\n`).join(''));
   }
 }

@@ -1,14 +1,20 @@
+/**
+ * Prints the data of commands to stdout: rows as a table, JSON or CSV, and single values as JSON.
+ *
+ * Rows stream, so a list of any length needs constant memory. Text from outside never controls the terminal.
+ */
 import { UNPRINTABLE } from '../../text/clean-text.js';
 import { cleanLine, writeStdout, type Io, printNotice, streamStdout } from '../io.js';
 import { type CsvCell, formatCsvLine, formatCellText } from '../../text/csv.js';
 import { type OutputRow, printTable, type TableShape } from './table.js';
 
 export type { OutputRow as Row } from './table.js';
+/** The format of rows; `table` is text for people. */
 export type OutputFormat = 'table' | 'json' | 'csv';
 
 export type OutputRows = Iterable<OutputRow> | AsyncIterable<OutputRow>;
 
-/** Prints rows in a format as they arrive, and returns how many there were. */
+/** Prints rows as they arrive and returns their number. Prints a message on stderr if there are none. */
 export async function printRows(
   io: Io,
   format: OutputFormat,
@@ -37,36 +43,39 @@ async function* serializeCsv(
   columns: readonly string[],
   rows: AsyncIterable<OutputRow>,
 ): AsyncGenerator<string> {
-  const line = (cells: readonly CsvCell[]) =>
+  const formatLine = (cells: readonly CsvCell[]) =>
     io.terminal.stdout ? `${cleanLine(formatCsvLine(cells).slice(0, -1))}\n` : formatCsvLine(cells);
-  yield line(columns);
-  for await (const row of rows) yield line(columns.map(name => row[name]));
+  yield formatLine(columns);
+  for await (const row of rows) yield formatLine(columns.map(name => row[name]));
 }
 
-/** Yields a JSON array, one object a line. */
+/** Yields a JSON array of the objects as text, one object per line. */
 export async function* serializeJson(objects: AsyncIterable<object>): AsyncGenerator<string> {
-  let before = '[\n';
+  let separator = '[\n';
   for await (const object of objects) {
-    yield `${before}${toJson(object)}`;
-    before = ',\n';
+    yield `${separator}${toJson(object)}`;
+    separator = ',\n';
   }
-  yield before === '[\n' ? '[]\n' : '\n]\n';
+  yield separator === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** Prints a value as JSON, with keys in snake_case. */
+/** Prints a value as indented JSON, with keys in snake_case. */
 export async function printJson(io: Io, value: unknown): Promise<void> {
   await writeStdout(io, `${toJson(toSnakeKeys(value), 2)}\n`);
 }
 
-/** Serializes a value as JSON. Characters that control a terminal are escaped; line ends of the indentation stay. */
+/** Serializes a value as JSON and escapes every character that could control a terminal. */
 export function toJson(value: unknown, indent?: number): string {
-  return JSON.stringify(value, replaceValue, indent).replace(UNPRINTABLE, character =>
+  return JSON.stringify(value, convertValue, indent).replace(UNPRINTABLE, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
 
-/** Replaces bytes by base64 and bigints by numbers or text. Reads `this`, because a Buffer has already become an array in `value`. */
-function replaceValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+/**
+ * Converts bytes to base64, and bigints to numbers, or to text if a number would lose digits.
+ * Reads `this`, because JSON.stringify has already converted a Buffer in `value`.
+ */
+function convertValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
   const cell = this[name];
   if (cell instanceof Uint8Array) return formatCellText(cell);
   if (typeof value !== 'bigint') return value;
@@ -74,21 +83,21 @@ function replaceValue(this: Readonly<Record<string, unknown>>, name: string, val
   return Number.isSafeInteger(number) ? number : String(value);
 }
 
-/** Keys below which the registry's own data stands, which is never changed. */
-const REGISTRY_DATA = ['content', 'document', 'body'];
+/** Keys whose values come from the registry and keep their own keys. */
+const REGISTRY_DATA_KEYS = ['content', 'document', 'body'];
 
-/** Returns the value with the keys of all objects in snake_case, like the columns of the mirror. */
+/** Converts the keys of all objects in a value to snake_case, like the columns of the mirror. */
 export function toSnakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeKeys);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
   const entries = Object.entries(value).map(([name, inner]) => [
     toSnakeCase(name),
-    REGISTRY_DATA.includes(name) ? inner : toSnakeKeys(inner),
+    REGISTRY_DATA_KEYS.includes(name) ? inner : toSnakeKeys(inner),
   ]);
   return Object.fromEntries(entries);
 }
 
-/** Converts a camelCase name. Any other key is data, and stays. */
+/** Converts a camelCase key to snake_case. Any other key is data, such as an id, and stays unchanged. */
 function toSnakeCase(name: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name;
   return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);

@@ -1,4 +1,4 @@
-/** The widths that a column of a table could have, in characters. */
+/** The widths in characters that a column of a table may have, before it is fitted to the terminal. */
 export interface ColumnWidths {
   readonly index: number;
   /** The width of its widest cell or its name. */
@@ -11,19 +11,19 @@ export interface ColumnWidths {
   readonly isImportant: boolean;
 }
 
-/** A column that is shown: its width, and whether its ids and instants are shortened. */
+/** A column as it is printed: its width, and whether its ids and instants are shortened. */
 export interface ColumnLayout {
   readonly index: number;
   readonly width: number;
   readonly isShort: boolean;
 }
 
-/** Spaces between two columns. */
-export const GAP = 2;
+/** The number of spaces between two columns. */
+export const COLUMN_GAP = 2;
 
 /**
- * Returns the columns that fit a total width. First shortens ids and instants, then cuts long texts,
- * then hides the last column that is not important, and tries again.
+ * Fits the columns of a table into a total width. First shortens ids and instants, then cuts long texts,
+ * then hides the last column that is not important, and tries again. Returns the columns that are left.
  */
 export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number): ColumnLayout[] {
   const whole = columns.map(({ index, width }) => ({ index, width, isShort: false }));
@@ -31,15 +31,15 @@ export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number)
   const short = columns.map(({ index, shortWidth }) => ({ index, width: shortWidth, isShort: true }));
   if (measureTotal(short) <= totalWidth) return short;
   const minWidths = columns.map(({ minWidth }) => minWidth);
-  const minTotal = minWidths.reduce((sum, width) => sum + width + GAP, -GAP);
-  if (minTotal <= totalWidth) return squeeze(short, minWidths, totalWidth);
+  const minTotal = minWidths.reduce((sum, width) => sum + width + COLUMN_GAP, -COLUMN_GAP);
+  if (minTotal <= totalWidth) return narrowColumns(short, minWidths, totalWidth);
   const last = columns.findLastIndex(({ isImportant }) => !isImportant);
   if (columns.length > 1) return fitColumns(columns.toSpliced(last, 1), totalWidth);
   return short.map(column => ({ ...column, width: Math.max(1, totalWidth) }));
 }
 
-/** Narrows the widest columns, one character at a time and never below their minimum, until all fit. */
-function squeeze(
+/** Narrows the widest columns, one character at a time and never below their minimum width, until all fit. */
+function narrowColumns(
   columns: readonly ColumnLayout[],
   minWidths: readonly number[],
   totalWidth: number,
@@ -55,5 +55,5 @@ function squeeze(
 
 /** Returns the width of all columns with the gaps between them. */
 function measureTotal(columns: readonly ColumnLayout[]): number {
-  return columns.reduce((sum, { width }) => sum + width + GAP, -GAP);
+  return columns.reduce((sum, { width }) => sum + width + COLUMN_GAP, -COLUMN_GAP);
 }

@@ -2,6 +2,7 @@ import { formatSumsByType } from '../../text/tonnes.js';
 import { formatCount } from '../../text/numbers.js';
 import type { OutputRow } from './table.js';
 
+/** The tonnes and number of summed rows, and how many rows had no usable amount. */
 export type RowTotal = ReturnType<typeof sumRows>;
 
 /**
@@ -10,36 +11,44 @@ export type RowTotal = ReturnType<typeof sumRows>;
  */
 export function createRunningTotal() {
   const sums = new Map<unknown, { readonly type?: unknown; amount_micro: bigint }>();
-  let rows = 0;
-  let notSummed = 0;
-  const add = (row: OutputRow) => {
-    const { amount_micro: amount, rows_without_amount: withoutAmount, rows: rowCount = 1, type } = row;
-    const isSummed = typeof amount === 'number' || typeof amount === 'bigint';
+  let rowCount = 0;
+  let rowsWithoutAmount = 0;
+
+  function addRow(row: OutputRow): void {
+    const { amount_micro: amount, rows_without_amount: withoutAmount, rows = 1, type } = row;
+    const hasAmount = typeof amount === 'number' || typeof amount === 'bigint';
     const sum = sums.get(type) ?? { ...('type' in row ? { type } : {}), amount_micro: 0n };
     sums.set(type, sum);
-    if (isSummed) sum.amount_micro += BigInt(amount);
-    rows += Number(rowCount);
-    notSummed += Number(withoutAmount ?? (isSummed ? 0 : 1));
-  };
-  /** Yields the same rows, adding each to the total. */
-  async function* addPassing(listed: AsyncIterable<OutputRow>) {
-    for await (const row of listed) {
-      add(row);
+    if (hasAmount) sum.amount_micro += BigInt(amount);
+    rowCount += Number(rows);
+    rowsWithoutAmount += Number(withoutAmount ?? (hasAmount ? 0 : 1));
+  }
+
+  /** Yields the rows unchanged and adds each to the total. */
+  async function* addEachRow(rows: AsyncIterable<OutputRow>) {
+    for await (const row of rows) {
+      addRow(row);
       yield row;
     }
   }
-  /** Returns the exact tonnes by credit type, as text with its unit. */
-  const total = () => ({ tonnes: formatSumsByType(sums.values()), rows, notSummed });
-  return { add, addPassing, total };
+
+  /** Returns the total so far. Its tonnes are exact, by credit type, as text with the unit. */
+  function getTotal() {
+    return { tonnes: formatSumsByType(sums.values()), rowCount, rowsWithoutAmount };
+  }
+
+  return { addRow, addEachRow, getTotal };
 }
 
+/** Sums rows with `amount_micro`. */
 export function sumRows(rows: readonly OutputRow[]) {
-  const tally = createRunningTotal();
-  for (const row of rows) tally.add(row);
-  return tally.total();
+  const { addRow, getTotal } = createRunningTotal();
+  for (const row of rows) addRow(row);
+  return getTotal();
 }
 
-export function describeTotal({ tonnes, rows, notSummed }: RowTotal): string {
-  const excluded = notSummed === 0 ? '' : `, excluding ${notSummed} without a usable amount`;
-  return `${tonnes} in ${formatCount(rows, 'row')}${excluded}`;
+/** Describes a total, such as `12.5 t in 3 rows, excluding 1 without a usable amount`. */
+export function describeTotal({ tonnes, rowCount, rowsWithoutAmount }: RowTotal): string {
+  const excluded = rowsWithoutAmount === 0 ? '' : `, excluding ${rowsWithoutAmount} without a usable amount`;
+  return `${tonnes} in ${formatCount(rowCount, 'row')}${excluded}`;
 }

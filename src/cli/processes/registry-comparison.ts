@@ -6,27 +6,36 @@ import type { Io } from '../io.js';
 import { getValueAtPath } from '../value-at-path.js';
 import { MAIN_FILE } from './supervised-child.js';
 
-/** As the command prints it. */
+/** A comparison as `verify --json` prints it. */
 interface PrintedComparison extends Omit<ComparisonResult, 'uncompared'> {
   readonly not_compared: ComparisonResult['uncompared'];
 }
 
-/** `verify --against-registry` as a process of its own, by the settings of somebody who may ask the registry. */
-export function createRegistryComparison(settings: () => Promise<Io['env']>): Compare {
+/**
+ * Creates the console's comparison of the mirror with the registry. It runs `verify --against-registry` in a process
+ * of its own, with settings that must hold the registry's private key.
+ */
+export function createRegistryComparison(getSettings: () => Promise<Io['env']>): Compare {
   return async (reportProgress, stopping) => {
     const child = fork(MAIN_FILE, ['verify', '--against-registry', '--json'], {
-      env: { ...(await settings()) },
+      env: { ...(await getSettings()) },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    const stop = () => void child.kill('SIGTERM');
-    stopping.addEventListener('abort', stop, { once: true });
+    const stopChild = () => void child.kill('SIGTERM');
+    stopping.addEventListener('abort', stopChild, { once: true });
     child.on('message', message => reportProgress(String(getValueAtPath(message, 'reading'))));
     const { stdout, stderr } = child;
-    if (stdout === null || stderr === null) throw new Error('its output is not heard');
-    const [result, said] = await Promise.all([text(stdout), text(stderr), once(child, 'close')]);
-    stopping.removeEventListener('abort', stop);
-    if (result === '') throw new Error(said.split('\n')[0] || 'it was stopped');
-    const { faults, rows, organizations, known, not_compared: left }: PrintedComparison = JSON.parse(result);
-    return { faults, rows, organizations, known, uncompared: left };
+    if (stdout === null || stderr === null) throw new Error('the output of "verify" was not piped');
+    const [json, errors] = await Promise.all([text(stdout), text(stderr), once(child, 'close')]);
+    stopping.removeEventListener('abort', stopChild);
+    if (json === '') throw new Error(errors.split('\n')[0] || 'it was stopped');
+    const {
+      faults,
+      rows,
+      organizations,
+      known,
+      not_compared: uncompared,
+    }: PrintedComparison = JSON.parse(json);
+    return { faults, rows, organizations, known, uncompared };
   };
 }

@@ -1,52 +1,71 @@
+/**
+ * Runs `receive`, `work` and `console` as child processes, the same commands as in the Procfile, so that a busy worker
+ * never stalls the receiver.
+ *
+ * The children write to our own output. They stop when we stop, even if we are killed, because their channel to us
+ * closes. If the receiver or the worker cannot run, all of them are stopped; without a console the others continue.
+ */
 import { CommandError } from '../exit.js';
 import { type Io, printNotice } from '../io.js';
 import { superviseChild } from './supervised-child.js';
 import { waitForAbort } from './service.js';
 
+/** The ports on which the service processes listen. */
 export interface ServicePorts {
-  /** The receiver's. */
-  readonly port: number;
-  /** The console's; null where it could not be started. */
+  readonly receiverPort: number;
+  /** Null if the console could not be started. */
   readonly consolePort: number | null;
 }
 
-/**
- * `receive`, `work` and `console` as processes of their own, the same code as the Procfile, so that a busy worker never
- * stalls the receiver. They write to our own output, and stop when we do, even when we are killed: their channel to us closes.
- * Nobody is to be sent to the receiver's port before `whenReady` is told it; it leaves off where they are stopped.
- */
-export async function runServiceProcesses(
-  io: Io,
-  env: Io['env'],
-  interrupted: AbortSignal,
-  whenReady: (ready: ServicePorts, stopping: AbortSignal) => Promise<void>,
-  /** Done before anything is received or read; the pages are there already. */
-  first: (stopping: AbortSignal) => Promise<void> = async () => undefined,
-): Promise<void> {
-  const giveUp = new AbortController();
-  const stopping = AbortSignal.any([interrupted, giveUp.signal]);
-  const pages = superviseChild(io, 'console', env, stopping);
-  /** Who only looks is not what the others wait for. */
-  const looked = pages.ended.catch((error: unknown) => {
+interface ServiceProcessesOptions {
+  readonly io: Io;
+  /** The settings of the child processes. */
+  readonly env: Io['env'];
+  readonly interrupted: AbortSignal;
+  /**
+   * Called once when all processes are ready. The receiver may listen on another port than the settings name, so
+   * addresses must be made from the port passed here. `stopping` is aborted when the processes are stopped.
+   */
+  readonly onReady: (ports: ServicePorts, stopping: AbortSignal) => Promise<void>;
+  /** Runs before the receiver and the worker start. The console is already running. */
+  readonly prepare?: (stopping: AbortSignal) => Promise<void>;
+}
+
+/** Runs the service processes until `interrupted` is aborted or one of them fails for good, then stops all of them. */
+export async function runServiceProcesses({
+  io,
+  env,
+  interrupted,
+  onReady,
+  prepare = async () => undefined,
+}: ServiceProcessesOptions): Promise<void> {
+  const failure = new AbortController();
+  const stopping = AbortSignal.any([interrupted, failure.signal]);
+  const consoleProcess = superviseChild(io, 'console', env, stopping);
+  /** A console that fails is reported, but does not stop the receiver and the worker. */
+  const consoleEnded = consoleProcess.ended.catch((error: unknown) => {
     if (!(error instanceof CommandError)) throw error;
     printNotice(io, ...error.lines);
   });
-  const both: Promise<void>[] = [];
+  const requiredProcesses: Promise<void>[] = [];
   try {
-    await first(stopping);
-    const receive = superviseChild(io, 'receive', env, stopping);
-    const work = superviseChild(io, 'work', env, stopping);
-    both.push(receive.ended, work.ended);
-    const introduce = async () => {
-      const consolePort = Promise.race([pages.ready, looked.then(() => null)]);
-      const [port, at] = await Promise.all([receive.ready, consolePort, work.ready]);
-      if (port === null) throw new Error('the receiver did not tell its port');
-      await whenReady({ port, consolePort: at }, stopping);
+    await prepare(stopping);
+    const receiver = superviseChild(io, 'receive', env, stopping);
+    const worker = superviseChild(io, 'work', env, stopping);
+    requiredProcesses.push(receiver.ended, worker.ended);
+    const announceWhenReady = async () => {
+      const [receiverPort, consolePort] = await Promise.all([
+        receiver.ready,
+        Promise.race([consoleProcess.ready, consoleEnded.then(() => null)]),
+        worker.ready,
+      ]);
+      if (receiverPort === null) throw new Error('the receiver did not report its port');
+      await onReady({ receiverPort, consolePort }, stopping);
     };
-    await Promise.race([introduce(), ...both]);
-    await Promise.race([waitForAbort(interrupted), ...both]);
+    await Promise.race([announceWhenReady(), ...requiredProcesses]);
+    await Promise.race([waitForAbort(interrupted), ...requiredProcesses]);
   } finally {
-    giveUp.abort();
-    await Promise.allSettled([...both, looked]);
+    failure.abort();
+    await Promise.allSettled([...requiredProcesses, consoleEnded]);
   }
 }

@@ -5,12 +5,16 @@ import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
 import { usesColours, type Io } from '../io.js';
 
+/** The settings that every service has. */
 interface ServiceSettings {
   readonly logLevel: string;
   readonly database: StoreSettings['database'];
 }
 
-/** Runs a service until a signal or its own failure, then stops it in order. Logs are text on a terminal, and JSON lines elsewhere. */
+/**
+ * Runs a service until a signal or its own failure, then stops it in order. Tells the parent process when it is ready.
+ * Logs are text on a terminal and JSON lines elsewhere, with all secrets masked.
+ */
 export async function runService(
   io: Io,
   role: string,
@@ -20,9 +24,9 @@ export async function runService(
 ): Promise<void> {
   const { createLog } = await import('../../app/log.js');
   const mask = createMask([...secrets, ...listDatabaseSecrets(database)]);
-  const looks = { pretty: io.terminal.stdout, inColour: usesColours(io) };
+  const logFormat = { pretty: io.terminal.stdout, inColour: usesColours(io) };
   const interrupted = io.createInterruptSignal();
-  const running = await start(createLog({ level, mask, now: io.now, ...looks, fields: { role } }));
+  const running = await start(createLog({ level, mask, now: io.now, ...logFormat, fields: { role } }));
   io.sendToParent({ ready: role, port: running.port, operations: running.operationsPort });
   try {
     await Promise.race([waitForAbort(interrupted), running.failed]);
@@ -31,13 +35,15 @@ export async function runService(
   }
 }
 
-/** Tells a child process that it may use the next free port, because its port was not set by the user. */
+/** The variable that allows a child process to use the next free port. It names the setting of that port. */
 export const NEXT_PORT_VARIABLE = 'OR_NEXT_PORT';
 
+/** Whether a service may use the next free port if its own is in use: only if the user did not set the port. */
 export function mayUseNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {
   return !env[setting] || env[NEXT_PORT_VARIABLE] === setting;
 }
 
+/** Resolves when the signal is aborted. */
 export async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>(resolve => {

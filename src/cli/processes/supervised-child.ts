@@ -1,6 +1,12 @@
+/**
+ * Supervises one child process: starts a service command, restarts it with backoff whenever it ends, and stops it.
+ *
+ * A restarted child listens on the port that it had first, so that its address stays valid. A child that fails before
+ * it was ever ready, or whose settings are wrong, is not restarted: the next attempt would fail in the same way.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createChildEnvironment } from '../../app/config/config.js';
 import { PACKAGE_FOLDER } from '../../package.js';
@@ -9,37 +15,41 @@ import { NEXT_PORT_VARIABLE } from './service.js';
 import { type Io, printNotice } from '../io.js';
 import { getValueAtPath } from '../value-at-path.js';
 
+/** The file that runs the program. */
 export const MAIN_FILE = fileURLToPath(new URL('dist/main.js', PACKAGE_FOLDER));
 const MIN_RESTART_DELAY_MS = 1000;
 const MAX_RESTART_DELAY_MS = 60_000;
-/** Who falls after a longer life is started again after the first pause. */
-const STEADY_MS = 60_000;
+/** After a child has run this long, the backoff starts again from the shortest delay. */
+const STABLE_RUN_MS = 60_000;
 
+/** A service command that runs as a child process. */
 export type ServiceRole = 'receive' | 'work' | 'console';
 
-/** Whoever starts it tells the address of the console. */
+/** The console does not print its address, because the parent process does. */
 const ARGUMENTS: Readonly<Record<ServiceRole, readonly string[]>> = {
   receive: ['receive'],
   work: ['work'],
   console: ['console', '--no-address'],
 };
+/** The setting that names the port of each service. */
 const PORT_SETTINGS = { receive: 'PORT', work: 'PORT', console: 'CONSOLE_PORT' } as const;
 
 export interface SupervisedChild {
-  /** The port at which it takes requests, once it is ready for the first time. */
+  /** Resolves when the child is ready for the first time, with the port it listens on, if any. */
   readonly ready: Promise<number | null>;
-  /** Rejects where it fell and starting it again would not help. */
+  /** Resolves when the child was stopped. Rejects when it ended and a restart would not help. */
   readonly ended: Promise<void>;
 }
 
+/** How a child process ended. */
 interface ChildExit {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
 /**
- * A process that is started again whenever it falls, at the same port, until `stopping`. A port that `env` has and that
- * nobody has named may be another one at first.
+ * Runs a service as a child process and restarts it, on the same port, until `stopping` is aborted. A port in `env`
+ * that the user did not set may be replaced by the next free one on the first start.
  */
 export function superviseChild(
   io: Io,
@@ -47,66 +57,75 @@ export function superviseChild(
   env: Io['env'],
   stopping: AbortSignal,
 ): SupervisedChild {
-  const isNamed = env[PORT_SETTINGS[role]] === io.env[PORT_SETTINGS[role]];
-  let given: Io['env'] = isNamed ? env : { ...env, [NEXT_PORT_VARIABLE]: PORT_SETTINGS[role] };
-  let isReady = false;
-  let tellReady: (port: number | null) => void = () => undefined;
+  const portSetting = PORT_SETTINGS[role];
+  const isPortSetByUser = env[portSetting] === io.env[portSetting];
+  let childEnv: Io['env'] = isPortSetByUser ? env : { ...env, [NEXT_PORT_VARIABLE]: portSetting };
+  let wasReady = false;
+  let resolveReady: (port: number | null) => void = () => undefined;
   const ready = new Promise<number | null>(resolve => {
-    tellReady = resolve;
+    resolveReady = resolve;
   });
 
-  function hear(message: unknown): void {
-    const told = getValueAtPath(message, 'port');
-    const port = typeof told === 'number' ? told : null;
-    if (port !== null) given = { ...env, [PORT_SETTINGS[role]]: String(port) };
-    isReady = true;
-    tellReady(port);
+  /** Handles the message by which a child reports that it is ready. */
+  function handleReady(message: unknown): void {
+    const reportedPort = getValueAtPath(message, 'port');
+    const port = typeof reportedPort === 'number' ? reportedPort : null;
+    if (port !== null) childEnv = { ...env, [portSetting]: String(port) };
+    wasReady = true;
+    resolveReady(port);
   }
 
-  async function run(): Promise<void> {
-    for (let falls = 0; !stopping.aborted; falls += 1) {
+  async function runUntilStopped(): Promise<void> {
+    for (let failures = 0; !stopping.aborted; failures += 1) {
       const startedAt = io.now();
-      const end = await runOnce(role, given, stopping, hear);
+      const exit = await runChildOnce(role, childEnv, stopping, handleReady);
       if (stopping.aborted) return;
-      if (!isReady || end.code === EXIT.usage) throw createExitError(role, end);
-      if (io.now() - startedAt > STEADY_MS) falls = 0;
-      const pauseMs = Math.min(MIN_RESTART_DELAY_MS * 2 ** falls, MAX_RESTART_DELAY_MS);
+      if (!wasReady || exit.code === EXIT.usage) throw createExitError(role, exit);
+      if (io.now() - startedAt > STABLE_RUN_MS) failures = 0;
+      const delayMs = Math.min(MIN_RESTART_DELAY_MS * 2 ** failures, MAX_RESTART_DELAY_MS);
       printNotice(
         io,
-        `"carbon-mirror ${role}" ended ${describeExit(end)}. Restarting it in ${pauseMs / 1000} s.`,
+        `"carbon-mirror ${role}" ended ${describeExit(exit)}. Restarting it in ${delayMs / 1000} s.`,
       );
-      await pause(pauseMs, undefined, { signal: stopping }).catch(() => undefined);
+      await sleep(delayMs, undefined, { signal: stopping }).catch(() => undefined);
     }
   }
 
-  return { ready, ended: run() };
+  return { ready, ended: runUntilStopped() };
 }
 
-/** In a group of its own: Ctrl-C reaches us alone, and we stop all of them in order. */
-async function runOnce(
+/**
+ * Starts a child process and returns how it ended. The child has a process group of its own, so that Ctrl-C reaches
+ * only the parent, which then stops all children in order.
+ */
+async function runChildOnce(
   role: ServiceRole,
   env: Io['env'],
   stopping: AbortSignal,
-  hear: (message: unknown) => void,
+  onReady: (message: unknown) => void,
 ): Promise<ChildExit> {
   const child: ChildProcess = fork(MAIN_FILE, [...ARGUMENTS[role]], {
     env: { ...createChildEnvironment(env, role) },
     detached: true,
   });
-  const stop = () => void child.kill('SIGTERM');
-  stopping.addEventListener('abort', stop, { once: true });
-  child.once('message', hear);
+  const stopChild = () => void child.kill('SIGTERM');
+  stopping.addEventListener('abort', stopChild, { once: true });
+  child.once('message', onReady);
   const [code, signal] = await once(child, 'exit');
-  stopping.removeEventListener('abort', stop);
+  stopping.removeEventListener('abort', stopChild);
   return { code, signal };
 }
 
-function createExitError(role: ServiceRole, end: ChildExit): CommandError {
-  const exitCode = end.code === EXIT.usage ? EXIT.usage : EXIT.unexpected;
-  const others =
+/** Creates the error for a child that ended and is not restarted. */
+function createExitError(role: ServiceRole, exit: ChildExit): CommandError {
+  const exitCode = exit.code === EXIT.usage ? EXIT.usage : EXIT.unexpected;
+  const consequence =
     role === 'console' ? 'The other processes keep running.' : 'The other processes are stopped too.';
-  const found = `"carbon-mirror ${role}" ended ${describeExit(end)}. ${others}`;
-  return new CommandError(exitCode, found, 'Its last lines above say why.');
+  return new CommandError(
+    exitCode,
+    `"carbon-mirror ${role}" ended ${describeExit(exit)}. ${consequence}`,
+    'Its last lines above say why.',
+  );
 }
 
 function describeExit({ code, signal }: ChildExit): string {

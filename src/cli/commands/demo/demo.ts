@@ -80,11 +80,11 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
     const onMonth = (month: number) => printNotice(io, `  month ${month} of ${HISTORY_MONTHS} ...`);
     const createHistory = (stopping: AbortSignal) =>
       playHistory({ engine, env, sandbox, appId, clock, install, stopping, onMonth });
-    const whenReady = async ({ port, consolePort }: ServicePorts, stopping: AbortSignal) => {
-      const appUrls = createAppUrls(port);
+    const onReady = async ({ receiverPort, consolePort }: ServicePorts, stopping: AbortSignal) => {
+      const appUrls = createAppUrls(receiverPort);
       sandbox.registry.apps.change(appId, appUrls);
       const { OPERATIONS_PORT } = env;
-      const ports = { PORT: String(port), OPERATIONS_PORT, CONSOLE_PORT: consolePort?.toString() };
+      const ports = { PORT: String(receiverPort), OPERATIONS_PORT, CONSOLE_PORT: consolePort?.toString() };
       writeDemoSettings(folder, { ...settings, ...ports });
       install();
       const ownConsole = consolePort === null ? null : readConsoleAddress(location);
@@ -100,7 +100,13 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       const signIn = ownConsole === null ? [] : describeConsoleAccess(ownConsole, io, getCommandLine(io));
       printNotice(io, summary, ...signIn);
     };
-    await runServiceProcesses(io, env, interrupted, whenReady, known === null ? createHistory : undefined);
+    await runServiceProcesses({
+      io,
+      env,
+      interrupted,
+      onReady,
+      ...(known === null && { prepare: createHistory }),
+    });
   } finally {
     await sandbox.close();
   }

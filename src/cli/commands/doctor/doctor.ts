@@ -3,7 +3,7 @@ import { formatCount } from '../../../text/numbers.js';
 import { defineCommand } from '../../command.js';
 import { createCheckError } from '../../exit.js';
 import type { Io } from '../../io.js';
-import { paintState } from '../../output/colour.js';
+import { colourState } from '../../output/colour.js';
 import { type Definition, printDefinitions } from '../../output/definitions.js';
 
 export const DOCTOR = defineCommand({
@@ -35,6 +35,6 @@ async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
     ...(todo === null || state === 'ok' ? [] : [['', todo] as const]),
   ]);
   await printDefinitions(io, [[beside('state', 'check'), 'found'], ...lines], name =>
-    name.replace(/^\w+/, state => paintState('state', state)),
+    name.replace(/^\w+/, state => colourState('state', state)),
   );
 }

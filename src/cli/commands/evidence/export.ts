@@ -44,8 +44,8 @@ export async function exportEvidenceFolder(
       const hash = String(record['sha256']);
       const json = `documents/${record['document_sha256']}.json`;
       const pdf = `certificates/${hash}.pdf`;
-      if (document !== null && !into.has(json)) into.append(json, document);
-      if (stored !== null && !into.has(pdf) && !(await into.copy(pdfs, stored, pdf, hash)))
+      if (document !== null && !into.hasFile(json)) into.append(json, document);
+      if (stored !== null && !into.hasFile(pdf) && !(await into.copyPdf(pdfs, stored, pdf, hash)))
         throw createCheckError(
           `The certificate ${stored} changed since it was downloaded.`,
           'See "carbon-mirror verify".',
@@ -79,7 +79,7 @@ export async function exportEvidenceFolder(
     'README.txt',
     readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
   );
-  return { size, retirements, others: rows - retirements, files: into.finish() };
+  return { size, retirements, others: rows - retirements, files: into.writeChecksums() };
 }
 
 const UNSEALED =
