@@ -59,7 +59,7 @@ export function createMirror(
   };
 }
 
-/** Creates a function that removes old syncs in small batches and returns how many it removed. */
+/** Creates the function `pruneSyncs` of the mirror, which removes old syncs in small batches. */
 function createSyncPruner(port: MirrorPort): (endedBefore: number) => Promise<number> {
   /** Syncs that ended before this instant were checked by an earlier call. */
   let checkedUntil = '0001-01-01T00:00:00.000Z';

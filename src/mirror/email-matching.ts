@@ -1,4 +1,4 @@
-/** Returns an email address in one canonical form: trimmed, without differences of case or character width. */
+/** Returns the canonical form of an email address: trimmed, without differences of case or character width. */
 export function normalizeEmail(email: string): string {
   return foldText(email.trim());
 }
@@ -12,16 +12,16 @@ const EMAIL = /[^\s"\\<>()[\]{},;:]+@[^\s"\\<>()[\]{},;:]+/g;
 
 /** Returns every email address that occurs in the names and text values of a JSON document. */
 export function findEmails(document: string): string[] {
-  return readStrings(document).flatMap(text => text.match(EMAIL) ?? []);
+  return extractStrings(document).flatMap(text => text.match(EMAIL) ?? []);
 }
 
 /** Whether a JSON document contains an email address, in any case or character width. */
 export function containsEmail(document: string, normalizedEmail: string): boolean {
-  return readStrings(document).some(text => foldText(text).includes(normalizedEmail));
+  return extractStrings(document).some(text => foldText(text).includes(normalizedEmail));
 }
 
-/** Whether a row of members belongs to this email address or mentions it in its document. */
-export function isMemberRowOf(
+/** Whether a row of `members` has this email address or mentions it in its document. */
+export function isRowOfPerson(
   { email, document }: { readonly email: string | null; readonly document: string },
   normalizedEmail: string,
 ): boolean {
@@ -30,10 +30,10 @@ export function isMemberRowOf(
 }
 
 /**
- * Returns the decoded names and text values of a JSON document, because JSON can escape one letter in several ways.
- * Text that is not JSON is returned as one string.
+ * Extracts the property names and text values of a JSON document, decoded: JSON can escape the same letter in several
+ * ways. A text that is not JSON is returned whole.
  */
-function readStrings(document: string): readonly string[] {
+function extractStrings(document: string): readonly string[] {
   try {
     return collectStrings(JSON.parse(document));
   } catch {
@@ -41,7 +41,7 @@ function readStrings(document: string): readonly string[] {
   }
 }
 
-/** Returns all property names and text values of a parsed JSON value. Not recursive: deep nesting would overflow the stack. */
+/** Collects all property names and text values of a parsed JSON value. Recursion would overflow the stack at deep nesting. */
 function collectStrings(root: unknown): string[] {
   const strings: string[] = [];
   const remaining = [root];

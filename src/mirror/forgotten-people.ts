@@ -11,11 +11,11 @@ export function hashEmail(email: string): string {
 
 /** Whether the person with this email address asked to be forgotten. */
 export function isForgotten(forgottenHashes: ReadonlySet<string>, email: string): boolean {
-  return possibleHashes(email).some(hash => forgottenHashes.has(hash));
+  return listPossibleHashes(email).some(hash => forgottenHashes.has(hash));
 }
 
-/** Returns the hashes under which an address may be stored: earlier versions normalized non-ASCII letters differently. */
-function possibleHashes(email: string): string[] {
+/** Lists the hashes under which an address may be stored. Earlier versions normalized non-ASCII letters differently. */
+function listPossibleHashes(email: string): string[] {
   return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];
 }
 

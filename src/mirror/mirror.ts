@@ -20,16 +20,18 @@ import type {
   WriteResult,
 } from './port.js';
 
-export interface ReadRequest<Name extends ListResource> extends SyncRequest {
+/** A request to read one list of an organization into the mirror. */
+export interface ListReadRequest<Name extends ListResource> extends SyncRequest {
   readonly resource: Name;
   /** Absent if deliveries are unknown; then no change is counted as drift. */
   readonly hasNewDelivery?: HasNewDelivery;
 }
 
+/** The result of reading an installation, as callers of the mirror pass it. */
 type InstallationWrite = Omit<InstallationRead, 'endedAt' | 'resources'>;
 
-/** Operations of the port that the mirror offers unchanged. */
-type PassedThrough =
+/** The operations of the port that the mirror offers unchanged. */
+type SharedOperation =
   | 'readState'
   | 'report'
   | 'listInstallations'
@@ -38,57 +40,59 @@ type PassedThrough =
   | 'listKnownResources'
   | 'markAccess';
 
-/** Looks up at most 50 ids at the registry. Returns those it no longer has, each with the instant it said so. */
-export type FindMissing = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+/** Looks up rows at the registry by their ids, at most 50. Returns the ids that it no longer has, with the instants of its answers. */
+export type FindGoneRows = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
+/** A request to remove everything that is mirrored for one organization. */
 export interface PurgeRequest {
   readonly organizationId: string;
-  /** Returns a claim that is newer than all others. */
+  /** Allocates a claim number that is higher than all others. */
   readonly acquireClaim: () => Promise<number>;
   readonly pdfs: Pick<PdfStore, 'list' | 'flush'>;
 }
 
-/** Writes the mirror, except certificates: see `CertificateStore`. `createMirror` says how it works. */
-export interface Mirror extends Pick<MirrorPort, PassedThrough> {
+/** Writes everything to the mirror except certificates, which `CertificateStore` writes. `createMirror` says how it works. */
+export interface Mirror extends Pick<MirrorPort, SharedOperation> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   checkOrigin(origin: MirrorOrigin): Promise<void>;
   /** Refuses writes of older claims from now on, and ends the syncs they left open. Call it at the start of a claim. */
   raiseFence(claim: WriteClaim): Promise<void>;
   /** Begins a read of one list. */
-  beginRead<Name extends ListResource>(request: ReadRequest<Name>): Promise<ListReader<ListItems[Name]>>;
+  beginRead<Name extends ListResource>(request: ListReadRequest<Name>): Promise<ListReader<ListItems[Name]>>;
   /** Begins a walk over the projects that an organization's rows reference. */
   beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsWalk>;
-  /** Stores an installation, or by its id that the registry no longer shows it. */
+  /** Stores an installation. With `installationId` instead, records that the registry no longer shows that installation. */
   writeInstallation(
     write: InstallationWrite &
       ({ readonly installation: Installation } | { readonly installationId: string }),
   ): Promise<WriteResult>;
-  /** Removes a person from members and their history, and keeps them out of later reads. Returns the rows removed. */
+  /** Removes a person from members and their history, and keeps the person out of later reads. Returns the number of removed rows. */
   forget(email: string): Promise<number>;
   /** Removes all members, their history and their state. */
   removeMembers(): Promise<void>;
   /** Removes everything mirrored for an organization, with its certificate files. */
   purge(request: PurgeRequest): Promise<PurgeResult>;
   /**
-   * Removes syncs that ended before an instant and returns how many. Syncs that wrote rows stay, and the last complete
-   * one of each resource and UTC day.
+   * Removes syncs that ended before an instant and returns how many. It keeps syncs that wrote rows, and the last complete
+   * sync of each resource and UTC day.
    */
   pruneSyncs(endedBefore: number): Promise<number>;
 }
 
+/** Settings of the mirror. */
 export interface MirrorOptions {
   /** Whether members of organizations are mirrored. */
   readonly members: boolean;
 }
 
-/** A few neighbouring rows of a page: the digest of their content, and their ids. */
+/** A group of neighbouring rows on a page: the digest of their content, and their ids. */
 interface PageGroup {
   readonly digest: string;
   readonly ids: readonly string[];
 }
 
-/** A page of a paginated list. */
-export interface ReadPage<Item> {
+/** A page of a paginated list, as an answer of the registry showed it. */
+export interface ObservedPage<Item> {
   readonly digest: string;
   /** Whether the page is unchanged since the previous read; then groups and items are empty. */
   readonly isKnown: boolean;
@@ -101,15 +105,15 @@ export interface ReadPage<Item> {
   readonly arrivedAt: number;
 }
 
-/** What the end of a read knows about the list as a whole. */
+/** What a read found out about the list as a whole; passed when the read ends. */
 export interface ReadCompletion extends ReadTraffic {
   /** How many rows the registry says the list has; null if it does not say. */
   readonly total: number | null;
-  /** Looks up missing rows; absent if rows of this list cannot be read by id. */
-  readonly ask?: FindMissing;
-  /** Why the answers are certainly not the whole list. */
+  /** Looks up missing rows at the registry; absent if rows of this list cannot be read by id. */
+  readonly findGone?: FindGoneRows;
+  /** Why the answers cannot be the whole list; null or absent if nothing is wrong. */
   readonly flaw?: ReadFault | null;
-  /** Lists the rows that could not be read; null if all could. */
+  /** Names the rows that could not be read; null or absent if all could. */
   readonly unreadable?: ReadFault | null;
 }
 
@@ -118,29 +122,29 @@ export interface ReadResult extends ChangeCounts {
   readonly state: 'complete' | 'partial' | 'removals_unconfirmed';
   readonly fault: ReadFault | null;
   readonly drift: number;
-  /** The list changed during the read; reading it again at once may complete it. */
+  /** Whether the list changed during the read, so that a second read at once may complete it. */
   readonly readAgain: boolean;
 }
 
 /** A read of one list in progress. Wait for each call before the next one. */
 export interface ListReader<Item> {
-  /** The resource's read before this one. */
+  /** How the resource was last read before this read. */
   readonly previousRead: LastRead;
-  /** Pages and groups of the previous read by their digests. Rows of an unchanged page or group can be skipped. */
+  /** The pages and groups of the previous read, by digest. The rows of an unchanged page or group can be skipped. */
   readonly known: {
     readonly getRowCount: (pageDigest: string) => number | undefined;
     readonly hasGroup: (groupDigest: string) => boolean;
   };
   /** Takes a page. Its rows are compared and written together with those of other pages. */
-  writePage(page: ReadPage<Item>): Promise<void>;
-  /** Compares the pages' remaining rows. Returns how many rows this read has seen, unreadable ones included. */
+  writePage(page: ObservedPage<Item>): Promise<void>;
+  /** Compares the rows of pages that are not compared yet. Returns how many rows this read has seen, unreadable ones included. */
   compareRemaining(): Promise<number>;
   /**
-   * Records the keys of unreadable rows, null for a row without a readable key. Stored rows of these keys stay as they
+   * Records the keys of unreadable rows, null for a row without a readable key. Stored rows with these keys stay as they
    * are. Call it after all pages and batches.
    */
   recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void>;
-  /** Takes a part of a single answer that holds the whole list, and when that part arrived. */
+  /** Takes a part of the single answer that holds a list without pages. `arrivedAt` is when that part arrived. */
   writeBatch(items: readonly Item[], arrivedAt: number): Promise<void>;
   /** Writes the remaining differences, closes rows that are certainly gone, and ends the sync. */
   finish(completion: ReadCompletion): Promise<ReadResult>;
@@ -151,7 +155,10 @@ export interface ListReader<Item> {
 /** One organization's walk over the projects that its rows reference. All organizations share the project rows. */
 export interface ProjectsWalk {
   readonly previousRead: LastRead;
-  /** Returns ids of projects never requested, or last requested before an instant. If none, the walk needs no end. */
+  /**
+   * Returns the ids of projects that were never requested, or last requested before an instant. If there are none, the
+   * walk may be left without `finish`.
+   */
   listDue(checkedBefore: number): Promise<string[]>;
   /** Stores the answers and returns what became of each. */
   write(answers: readonly ProjectAnswer[]): Promise<readonly ProjectWriteResult[]>;
@@ -163,7 +170,7 @@ export interface ProjectsWalk {
 
 /** One organization's walk over its due certificates. Files are stored as they arrive; their rows are written in batches. */
 export interface CertificateWalk {
-  /** Returns up to `limit` due certificates. A certificate is no longer due once its result was given to the walk. */
+  /** Returns up to `limit` due certificates. A certificate stops being due when its result is passed to the walk. */
   listDue(limit: number): Promise<DueCertificate[]>;
   /** Stores the file, then its row. Throws a `certificate_*` MirrorError if it is not a whole PDF. */
   store(retirementId: string, body: AsyncIterable<Uint8Array>, requestedAt: number): Promise<void>;
@@ -177,7 +184,7 @@ export interface CertificateWalk {
   abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
-/** Keeps certificates: which are due, their files, and their rows. */
+/** Stores certificates: which are due, their files, and their rows. */
 export interface CertificateStore {
   /** Makes the certificates of new and changed retirements of all organizations due, and returns how many. */
   makeNewDue(): Promise<number>;
@@ -186,8 +193,8 @@ export interface CertificateStore {
   /** Makes certificates due whose latest request was refused or failed, for a sync that a person starts. */
   makeFailedDue(organizationId: string): Promise<void>;
   /**
-   * Removes files without a row that a killed walk or purge has left, and returns how many. Recent files stay, because
-   * their rows may be written soon, and so do files older than the mirror, because they belong to another one.
+   * Removes files without a row, which a killed walk or purge has left, and returns how many. It keeps recent files, whose
+   * rows may be written soon, and files older than the mirror, which belong to another mirror.
    */
   removeOrphanFiles(signal: AbortSignal): Promise<number>;
   /** Begins a walk over the due certificates of an organization. */

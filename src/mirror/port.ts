@@ -17,7 +17,7 @@ export interface SyncCause {
   readonly newestDeliveryId: number | null;
 }
 
-/** What one sync reads: a resource of an organization, under a claim. */
+/** A sync to begin: which resource of which organization it reads, under which claim. */
 export interface SyncRequest {
   readonly organizationId: string;
   readonly resource: Resource;
@@ -25,18 +25,19 @@ export interface SyncRequest {
   /** When the read began, in epoch milliseconds; taken before the first call to the registry. */
   readonly startedAt: number;
   readonly trigger: string;
-  /** Trusts nothing remembered: compares every page, and checks the columns and counters of every row. */
+  /** Whether to compare every page and check the columns of every row, instead of skipping what earlier reads have seen. */
   readonly full?: boolean;
   /** Absent if no job runs the sync. */
   readonly cause?: SyncCause;
 }
 
 /**
- * Whether a delivery has arrived since the last complete read, given when that read started. If none has, the changes
- * that a scheduled sync finds are drift.
+ * Returns whether a delivery has arrived since an instant, which is the start of the last complete read. If none has, the
+ * changes that a scheduled sync finds are drift.
  */
 export type HasNewDelivery = (since: number) => Promise<boolean>;
 
+/** How many rows were added, changed, removed and found unchanged. */
 export interface ChangeCounts {
   readonly added: number;
   readonly changed: number;
@@ -44,6 +45,7 @@ export interface ChangeCounts {
   readonly unchanged: number;
 }
 
+/** Why a read failed or is not complete. */
 export interface ReadFault {
   readonly code: string;
   readonly message: string;
@@ -54,10 +56,11 @@ export interface LastAnswer {
   readonly status: number;
   readonly form: 'list' | 'pages' | 'object' | 'none' | 'unusable';
   readonly at: number;
-  /** The answer's text if no rows can be read from it; else null. */
+  /** The text of an answer from which no rows can be read; else null. */
   readonly text: string | null;
 }
 
+/** The requests of a read, and what their answers showed about the resource. */
 export interface ReadTraffic {
   readonly requests: number;
   readonly bytes: number;
@@ -69,16 +72,17 @@ export interface ReadTraffic {
   readonly pageSize?: number | null;
   /** How often the resource is read from now on without a webhook; null for every scheduled round, absent if unknown. */
   readonly everySeconds?: number | null;
-  /** Whether the answers named their owner; absent if they should have but did not. */
+  /** True if the answers named their owner; false if a full read accepts that they did not; absent otherwise. */
   readonly ownerNamed?: boolean;
 }
 
+/** How a sync ended; written by its last commit. */
 export interface SyncCompletion extends ReadTraffic {
   readonly state: Exclude<SyncState, 'running'>;
   readonly fault: ReadFault | null;
   /** Whether the read stopped before it had seen everything. */
   readonly isInterrupted: boolean;
-  /** The list's serialized page digests; null if they must not be used, absent to leave the stored ones. */
+  /** The serialized page digests to store; null clears the stored ones, absent leaves them. */
   readonly pageDigests?: string | null | undefined;
   readonly endedAt: number;
 }
@@ -86,18 +90,19 @@ export interface SyncCompletion extends ReadTraffic {
 /** The state of a resource before a sync. */
 export interface ListState extends LastRead {
   readonly rows: number;
-  /** An earlier read wrote rows and was never finished. */
+  /** Whether an earlier read wrote rows and was never finished. */
   readonly hasOpenSync: boolean;
-  /** When a complete read first lacked most rows, and the packed versions of the rows it lacked; null if none did. */
+  /** When a complete read first lacked most rows, so that a second read must confirm their removal; null if none did. */
   readonly doubtedAt: string | null;
+  /** The packed versions of the rows whose removal is not confirmed. */
   readonly doubted: Uint8Array | null;
-  /** The latest instant of any version of its rows. */
+  /** The latest `valid_from` or `valid_to` of its rows. */
   readonly stampAt: string | null;
-  /** Earlier answers named their owner. */
+  /** Whether earlier answers named their owner. */
   readonly isOwnerNamed: boolean;
   /** The state in which the latest read ended. */
   readonly outcome: string | null;
-  /** The serialized page digests of the latest whole read; null if there are none to use. */
+  /** The serialized page digests of the latest whole read; null if none may be used. */
   readonly pageDigests: string | null;
 }
 
@@ -106,10 +111,11 @@ export interface OpenSync {
   readonly request: SyncRequest;
   readonly part: string;
   readonly id: number | null;
-  /** Rows were written by this sync, or by an earlier one that was never finished. */
+  /** Whether this sync wrote rows, or an earlier one that was never finished. */
   readonly hasPartialRows: boolean;
-  /** The latest instant of any row before the sync, and the latest by now. */
+  /** The latest instant of any row before the sync. */
   readonly previousLatestInstant: string | null;
+  /** The latest instant of any row by now. */
   readonly latestInstant: string | null;
   readonly counts: ChangeCounts;
   /** Whether the changes of this sync are drift. */
@@ -125,11 +131,12 @@ export interface ListRef {
   readonly resource: ListResource;
 }
 
+/** A current row of a mirrored list. */
 export interface StoredRow {
   readonly version: number;
   readonly document: string;
   readonly key: RowKey;
-  /** The values of its columns in their order; empty if they were not requested. */
+  /** The values of its columns, in the order of the columns; empty if they were not requested. */
   readonly cells: readonly SqlValue[];
 }
 
@@ -139,19 +146,19 @@ export interface VersionCells {
   readonly cells: readonly SqlValue[];
 }
 
-/** A new version of a row. */
+/** A new version of a row, to be inserted. */
 export interface RowInsert {
   readonly key: RowKey;
-  /** The values of its columns in their order. */
+  /** The values of its columns, in the order of the columns. */
   readonly cells: readonly SqlValue[];
   readonly document: string;
-  /** When the answer that showed it arrived. */
+  /** When the answer arrived that showed it. */
   readonly observedAt: string;
   /** The version that it replaces; null for a row that is new. */
   readonly replacedVersion: number | null;
 }
 
-/** The end of a row that the registry no longer has. */
+/** A row to be closed, because the registry no longer has it. */
 export interface RowClose {
   readonly version: number;
   /** When the answer arrived that no longer had the row. */
@@ -162,11 +169,11 @@ export interface RowClose {
 export interface ListChanges {
   readonly inserts: readonly RowInsert[];
   readonly closes: readonly RowClose[];
-  /** Right column values for versions that somebody changed by hand. They do not become new versions. */
+  /** The right column values of versions that somebody changed by hand. They do not become new versions. */
   readonly repairs: readonly VersionCells[];
   /** Ids of projects that rows of this sync reference for the first time. */
   readonly projects: readonly string[];
-  /** Packed versions of rows that a second read must lack too; null forgets an earlier doubt, undefined keeps it. */
+  /** Packed versions of rows whose removal a second read must confirm. Null clears the stored ones, undefined leaves them. */
   readonly doubt: Uint8Array | null | undefined;
 }
 
@@ -178,14 +185,16 @@ export const NO_CHANGES: ListChanges = {
   doubt: undefined,
 };
 
+/** What a commit changed: its counts, and the state of the sync after it. */
 export interface CommitResult extends ChangeCounts {
   readonly syncId: number;
   readonly latestInstant: string | null;
   readonly drift: number;
 }
 
+/** What a commit of list changes changed. */
 export interface ListCommitResult extends CommitResult {
-  /** The version of each insert; 0 if it was left out because the person asked to be forgotten. */
+  /** The version of each insert; 0 if it was not written because the person asked to be forgotten. */
   readonly versions: readonly number[];
 }
 
@@ -201,7 +210,7 @@ export interface KnownInstallation {
 
 /** The latest read of a resource. Instants are epoch milliseconds. */
 export interface LastRead {
-  /** Refused although the installation permits it, or not offered by the registry; null if the read was accepted. */
+  /** `refused` although the installation permits the read, or `not_offered` by the registry; null if it was answered. */
   readonly declined: 'refused' | 'not_offered' | null;
   /** How many reads in a row were refused. */
   readonly refusals: number;
@@ -211,9 +220,9 @@ export interface LastRead {
   readonly durationMs: number;
   /** How often the resource is read without a webhook; null for every scheduled round. */
   readonly everyMs: number | null;
-  /** The latest answer did not have the expected form. */
+  /** Whether the latest answer did not have the expected form. */
   readonly isStrange: boolean;
-  /** Rows per page to request if the registry refuses the usual number; else null. */
+  /** Rows per page to request, if the registry refuses the usual number; else null. */
   readonly pageSize: number | null;
 }
 
@@ -231,6 +240,7 @@ export interface InstallationRead {
   readonly resources: readonly Resource[];
 }
 
+/** What a write did to a row. */
 export type WriteResult = 'added' | 'changed' | 'unchanged';
 
 /** A resource that was read completely at least once and may still be read. */
@@ -251,7 +261,7 @@ export interface FreshnessFact {
   readonly oldestUnreadAt: string;
 }
 
-/** The registry's answer for one project, or why there is none. */
+/** The registry's answer to the request for one project: its row, or the error. */
 export type ProjectAnswer =
   | {
       readonly id: string;
@@ -262,7 +272,7 @@ export type ProjectAnswer =
     }
   | { readonly id: string; readonly requestedAt: number; readonly error: string };
 
-/** `older`: nothing was written, because a newer answer is already stored. */
+/** What a write did to a project. `older`: nothing was written, because a newer answer is already stored. */
 export type ProjectWriteResult = WriteResult | 'older' | 'unavailable';
 
 /** A certificate that is due to be requested. */
@@ -278,7 +288,7 @@ export interface CertificateAnswer {
   readonly retirementId: string;
   /** When the certificate was requested, in epoch milliseconds. */
   readonly requestedAt: number;
-  /** The version of the retirement for which it was due. If the retirement has changed since, it stays due. */
+  /** The version of the retirement for which the certificate was due. If the retirement has changed since, it stays due. */
   readonly retirementVersion: number;
   readonly result:
     | { readonly kind: 'file'; readonly file: CertificateFile; readonly observedAt: string }
@@ -286,9 +296,13 @@ export interface CertificateAnswer {
     | { readonly kind: 'fault'; readonly error: string };
 }
 
-/** `noted`: only the attempt was recorded. `gone`: the retirement was closed or purged, or the file removed, meanwhile. */
+/**
+ * What a write did to a certificate. `noted`: only the attempt was recorded. `gone`: meanwhile the retirement was closed
+ * or purged, or the file was removed.
+ */
 export type CertificateWriteResult = 'stored' | 'replaced' | 'unchanged' | 'noted' | 'gone';
 
+/** What a purge removed, and what must be read again after it. */
 export interface PurgeResult {
   readonly removedFiles: number;
   /** Installations that were added during the purge. Their rows were removed too, so they must be read again. */
@@ -305,19 +319,21 @@ interface PruneProgress {
 export interface MirrorOrigin {
   readonly baseUrl: string;
   readonly appId: string;
-  /** Time between two scheduled reads, from which readers tell what is overdue. Absent if there is no schedule. */
+  /** The time between two scheduled reads. Queries derive from it what is overdue. Absent if there is no schedule. */
   readonly scheduleSeconds?: number;
-  /** Accepts another address of the registry for the same app, as a sandbox has after each start. */
+  /** Whether the registry may have another address than before, as a sandbox has after each start. */
   readonly mayMove?: boolean;
-  /** For a sandbox: until when its observations were made by a simulated clock, in epoch milliseconds. */
+  /** For a sandbox whose clock was simulated at first: until when, in epoch milliseconds. */
   readonly simulatedTo?: number;
 }
 
+/** The state of the mirror as a whole. */
 interface MirrorState {
   /** When the mirror was first filled; null before. */
   readonly filledAt: number | null;
-  /** When the registry's list of installations last confirmed all known ones, and how long that is valid. */
+  /** When the registry's complete list of installations was last read; null before. */
   readonly listedAt: number | null;
+  /** How long after `listedAt` that list counts as current. */
   readonly listValidForMs: number;
   readonly highestClaim: number;
   /** SHA-256 hashes of the email addresses of forgotten people. */
@@ -338,19 +354,20 @@ interface WorkerReport {
 }
 
 /**
- * Which certificates to make due: those of new and changed retirements of all organizations; or, of one organization, all,
- * those whose latest request failed, or those last requested in the future by a clock that has since been set back.
+ * Which certificates to make due. `new`: those of new and changed retirements, of all organizations. With a filter, those
+ * of one organization: `all` of them, those whose latest request `failed`, or those whose latest request is dated `ahead`
+ * of now, because the clock was set back.
  */
 export type DueScope =
   | 'new'
   | { readonly organizationId: string; readonly filter: 'all' | 'failed' | 'ahead' };
 
-/** Rows to remove: all members with their history and state, or the certificates or the lists of one organization. */
+/** Which rows to remove: all members with their history and state, or one organization's certificates or lists. */
 type RemovalScope =
   | 'members'
   | {
       readonly organizationId: string;
-      /** The newest version to remove. */
+      /** The newest version to remove; newer ones stay. */
       readonly last: number;
       readonly kind: 'certificates' | 'lists';
     };
@@ -365,21 +382,23 @@ export type AccessMark = 'no_permission' | 'refused' | 'not_offered';
 export interface MirrorPort {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   readonly checkOrigin: (origin: MirrorOrigin, at: number) => Promise<void>;
+  /** Returns the state of the mirror as a whole. */
   readonly readState: () => Promise<MirrorState>;
   /** Stores a worker's report for programs that see only the mirror. */
   readonly report: (report: WorkerReport) => Promise<void>;
-  /** Refuses writes of older claims from now on, and ends the syncs they left open. Call it at the start of a claim. */
+  /** Refuses writes of older claims from now on, and ends the syncs that they left open. Call it at the start of a claim. */
   readonly raiseFence: (claim: WriteClaim, at: number) => Promise<void>;
 
   /** Returns all installations, or the one with this id. */
   readonly listInstallations: (id?: string) => Promise<readonly KnownInstallation[]>;
-  /** Stores an installation; null as `row` marks one that the registry no longer shows. */
+  /** Stores an installation; a `row` of null records that the registry no longer shows it. */
   readonly writeInstallation: (
     id: string,
     row: InstallationColumns | null,
     read: InstallationRead,
   ) => Promise<WriteResult>;
 
+  /** Returns the state of each resource of an organization. */
   readonly readListStates: (organizationId: string) => Promise<ReadonlyMap<Resource, ListState>>;
   /** Marks resources as not readable. Their rows stay; the next read that succeeds removes the mark. */
   readonly markAccess: (
@@ -397,41 +416,47 @@ export interface MirrorPort {
     afterKey: RowKey | null,
     limit: number,
   ) => Promise<Pick<StoredRow, 'version' | 'key'>[]>;
-  /** Writes changes of a sync; a completion ends it. Throws if a newer claim or read wrote, or the app was suspended. */
+  /**
+   * Writes changes of a sync; `completion` ends the sync. Throws a `MirrorError` if a newer claim or a newer read has
+   * written, or if the installation is no longer active.
+   */
   readonly commit: (
     sync: OpenSync,
     changes: ListChanges,
     completion: SyncCompletion | null,
   ) => Promise<ListCommitResult>;
-  /** Records the end of a sync whose commits are refused. Nothing else of it is written. */
+  /** Records the end of a sync whose commits are refused, and writes nothing else of it. */
   readonly endRefused: (sync: OpenSync, completion: SyncCompletion) => Promise<void>;
 
-  /** Returns ids of projects never requested, last requested before an instant, or requested later than `at`. */
+  /**
+   * Returns the ids of projects that were never requested, last requested before `checkedBefore`, or, because a clock was
+   * ahead, requested later than `at`.
+   */
   readonly listDueProjects: (organizationId: string, checkedBefore: number, at: number) => Promise<string[]>;
-  /** Stores answers for projects, and returns what became of each. */
+  /** Stores the registry's answers for projects, and returns what the write did to each. */
   readonly writeProjects: (
     sync: OpenSync,
     answers: readonly ProjectAnswer[],
     at: number,
   ) => Promise<CommitResult & { readonly written: readonly ProjectWriteResult[] }>;
 
-  /** Makes a batch of certificates due and returns how many; 0 when none is left. */
+  /** Makes a batch of the certificates of a scope due and returns how many; 0 when none is left. */
   readonly makeCertificatesDue: (scope: DueScope, at: number) => Promise<number>;
-  /** Returns certificates due at an instant. With null: those whose request failed and that have no file, due or not. */
+  /** Returns certificates that are due at an instant. With null: those whose request failed and that have no file. */
   readonly listDueCertificates: (
     organizationId: string,
     at: number | null,
     limit: number,
   ) => Promise<DueCertificate[]>;
-  /** Stores the results of requests for certificates, and returns what became of each. */
+  /** Stores the results of requests for certificates, and returns what the write did to each. */
   readonly writeCertificates: (
     sync: OpenSync,
     answers: readonly CertificateAnswer[],
   ) => Promise<CommitResult & { readonly written: readonly CertificateWriteResult[] }>;
 
-  /** Removes the files among these that no row references, and returns how many. Blocks other writers meanwhile. */
+  /** Removes those of the files that no row references, and returns how many. Other writers wait meanwhile. */
   readonly removeUnreferencedFiles: (files: readonly string[]) => Promise<number>;
-  /** Returns what readers need to judge how fresh the mirror is. */
+  /** Returns what the worker needs to find resources with unread deliveries. */
   readonly readFreshnessFacts: () => Promise<{
     /** The latest heartbeat of any worker; null before the first. */
     readonly workerSeenAt: string | null;
@@ -440,20 +465,23 @@ export interface MirrorPort {
     /** Resources with a delivery that no read has answered. */
     readonly waitingResources: readonly KnownResource[];
   }>;
-  /** Returns the readable resources by installation id; installations that are not active have none. */
+  /** Returns the resources that may be read, by installation id. Installations that are not active have none. */
   readonly listKnownResources: (
     installationIds: readonly string[],
   ) => Promise<ReadonlyMap<string, KnownResource[]>>;
   /** Removes a person from members and their history, and returns how many rows were removed. */
   readonly forget: (email: string, at: number) => Promise<number>;
-  /** Refuses older claims. Returns the newest version to remove, and the retirements that no other organization has. */
+  /**
+   * Begins a purge: refuses writes of older claims. Returns the newest version to remove, and the ids of the retirements
+   * that no other organization has.
+   */
   readonly beginPurge: (
     organizationId: string,
     claim: number,
   ) => Promise<{ readonly lastVersion: number; readonly retirementIds: string[] }>;
-  /** Removes a batch of rows and returns how many; 0 when none is left. */
+  /** Removes a batch of the rows of a scope and returns how many; 0 when none is left. */
   readonly removeRows: (scope: RemovalScope) => Promise<number>;
-  /** Removes the remaining rows, also those written during the purge. Throws `fenced` if a newer claim has written. */
+  /** Ends a purge: removes the rows that are left or were written meanwhile. Throws `fenced` if a newer claim has written. */
   readonly endPurge: (organizationId: string, lastVersion: number, claim: number) => Promise<PurgeResult>;
   /** Removes a batch of syncs that ended before an instant, except those that must stay as evidence. */
   readonly pruneSyncs: (

@@ -5,7 +5,7 @@ import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';
 
-/** Converts a project that the registry returned to the values that the mirror stores. */
+/** Converts a project that the registry returned to the answer that the mirror stores. */
 export function toProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },

@@ -30,7 +30,7 @@ export async function purgeOrganization(
   }
 }
 
-/** Returns the names of all certificate files of these retirements, damaged files included. */
+/** Lists the names of all certificate files of these retirements, damaged files included. */
 async function listFilesOf(
   pdfs: Pick<PdfStore, 'list'>,
   retirementIds: ReadonlySet<string>,
@@ -42,7 +42,7 @@ async function listFilesOf(
   return matching;
 }
 
-/** Calls `removeBatch` until it has removed nothing. */
+/** Calls `removeBatch` until it returns 0. */
 async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void> {
   while ((await removeBatch()) > 0);
 }

@@ -36,6 +36,7 @@ const NEVER_READ: ListState = {
   pageSize: null,
 };
 
+/** The dependencies of a sync session. */
 export interface SyncSessionOptions {
   readonly port: MirrorPort;
   readonly part: string;
@@ -97,7 +98,7 @@ export class SyncSession {
     return this.#drift;
   }
 
-  /** Adds rows that were compared and found unchanged to the counts. */
+  /** Adds rows that are unchanged to the counts. */
   addUnchanged(rowCount: number): void {
     this.#counts = { ...this.#counts, unchanged: this.#counts.unchanged + rowCount };
   }
@@ -107,7 +108,7 @@ export class SyncSession {
     if (this.#hasEnded) throw new MirrorError('ended', 'this read is over');
   }
 
-  /** Takes over the result of a commit. With `completion` that commit also ended the sync. */
+  /** Adds the result of a commit to the session. `completion` is null unless the commit also ended the sync. */
   recordCommit(result: CommitResult, completion: SyncCompletion | null = null): void {
     this.#hasEnded ||= completion !== null;
     this.#id = result.syncId;
@@ -148,7 +149,7 @@ export class SyncSession {
     }
   }
 
-  /** Returns the state that the next commit of this sync starts from. Throws `ended` if the sync has ended. */
+  /** Returns the state of the sync to pass to its next commit. Throws `ended` if the sync has ended. */
   toOpenSync(): OpenSync {
     this.assertNotEnded();
     return {

@@ -1,7 +1,7 @@
 import { formatInstant } from '../resources/columns.js';
 
-/** Returns the instant of the observation, or one millisecond after the previous version if that is later. */
-export function nextVersionInstant(observedAt: string, previousInstant: string | null): string {
+/** Computes the instant of a new version: when it was observed, or one millisecond after the previous version if that is later. */
+export function computeVersionInstant(observedAt: string, previousInstant: string | null): string {
   if (previousInstant === null || previousInstant < observedAt) return observedAt;
   return formatInstant(Date.parse(previousInstant) + 1);
 }
@@ -23,14 +23,14 @@ export class VersionClock {
     return this.#latest === '' ? null : this.#latest;
   }
 
-  /** Returns the instant, or the latest instant of any row if that is later. */
+  /** Returns the later of two instants: the one passed, and the latest that any row has. */
   clampToLatest(instant: string): string {
     return instant > this.#latest ? instant : this.#latest;
   }
 
-  /** Returns the instant of a row's new version and remembers the latest one assigned. */
+  /** Computes the instant of a row's new version, and remembers it if it is the latest so far. */
   assignInstant(observedAt: string, previousInstant: string | null): string {
-    const instant = nextVersionInstant(observedAt, previousInstant);
+    const instant = computeVersionInstant(observedAt, previousInstant);
     if (instant > this.#latest) this.#latest = instant;
     return instant;
   }

@@ -16,7 +16,7 @@ async function readSlowly({ mirror, clock }: SqliteMirror, late: string): Promis
   await read.writePage(pageOf(retirements(3), clock.at + MINUTE));
   await read.writePage(pageOf([retirement(late)], clock.at + 8 * MINUTE));
   clock.at += 10 * MINUTE;
-  await read.finish({ ...TRAFFIC, total: 4, ask: async () => new Map() });
+  await read.finish({ ...TRAFFIC, total: 4, findGone: async () => new Map() });
   clock.at += 50 * MINUTE;
 }
 
@@ -61,10 +61,10 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
     trigger: 'schedule',
   } as const;
   const members = await mirror.beginRead({ ...request, resource: 'members' });
-  await members.finish({ ...TRAFFIC, total: 0, ask: async () => new Map() });
+  await members.finish({ ...TRAFFIC, total: 0, findGone: async () => new Map() });
   const read = await mirror.beginRead({ ...request, resource: 'retirements' });
   await read.writePage(pageOf([retirement('half-known', { organizationId: 'organization-2' })], clock.at));
-  await read.finish({ ...TRAFFIC, total: 2, ask: async () => new Map() });
+  await read.finish({ ...TRAFFIC, total: 2, findGone: async () => new Map() });
   clock.at += MINUTE;
   const { exitCode, stdout, stderr } = await runCommand(
     ['retirements', 'list', '--as-of', 'now', '--limit', '0'],
@@ -159,7 +159,9 @@ test('a read that changed nothing leaves nothing to say', async () => {
     return [];
   };
   const same = [...retirements(3), retirement('second')];
-  expect(await read('retirements', same, { limit: 3, total: 4, ask: slow })).toMatchObject({ changed: 0 });
+  expect(await read('retirements', same, { limit: 3, total: 4, findGone: slow })).toMatchObject({
+    changed: 0,
+  });
   expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('still running');
 });
 

@@ -22,7 +22,7 @@ const AS_MADE = retirement('r-1');
 const RENAMED = retirement('r-1', { beneficiary: 'Somebody Else' });
 
 async function read(scene: SqliteMirror, ...rows: (typeof AS_MADE)[]): Promise<void> {
-  await scene.read('retirements', rows, { limit: 10, total: rows.length, ask: async () => [] });
+  await scene.read('retirements', rows, { limit: 10, total: rows.length, findGone: async () => [] });
   scene.clock.at += 10 * MINUTE;
 }
 
@@ -98,7 +98,7 @@ test('as of before the mirror began a row is shown with when it was first seen, 
 test('of a row that is gone it is said when it was no longer listed, and not that it was never seen', async () => {
   const scene = await sceneOfThree();
   scene.clock.at += MINUTE;
-  await scene.read('retirements', [retirement('r-2')], { limit: 10, total: 1, ask: async ids => ids });
+  await scene.read('retirements', [retirement('r-2')], { limit: 10, total: 1, findGone: async ids => ids });
   const { stdout } = await scene.ask('retirements', 'r-1');
   expect(stdout).toContain('It was no longer listed at 2026-05-04T');
   expect(stdout).toContain('First observed 2026-05-04T12:00:00.000Z.');

@@ -69,7 +69,7 @@ async function tell<Name extends ListResource>(
 ): Promise<void> {
   const rows = resource === 'organization' ? { it: turn } : (TOLD[turn] ?? {});
   const items = Object.entries(rows).map(([id, edit]) => SAYS[resource](id, edit));
-  await stage.read(resource, items, { ask: async gone => gone });
+  await stage.read(resource, items, { findGone: async gone => gone });
 }
 
 async function certify({ pdfs, port, clock }: TestMirror, turn: number): Promise<void> {

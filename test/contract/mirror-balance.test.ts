@@ -60,7 +60,7 @@ async function show(
   const listed = retired.map(({ id, tonnes, at }) =>
     retirement(id, { amount: amount(tonnes), createdAt: at, serialization: 'ICR-c-1-2021' }),
   );
-  await read('retirements', listed, { limit: 10, total: listed.length, ask: async ids => ids });
+  await read('retirements', listed, { limit: 10, total: listed.length, findGone: async ids => ids });
 }
 
 async function balanced(stage: Engine['stage']): Promise<TestMirror> {

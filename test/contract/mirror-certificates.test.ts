@@ -91,7 +91,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await walk.store('r-1', slowly(), requestedAt);
     await walk.finish(TRAFFIC);
     clock.at -= 5 * MINUTE;
-    await scene.read('retirements', [retirement('r-2')], { ask: async ids => ids });
+    await scene.read('retirements', [retirement('r-2')], { findGone: async ids => ids });
     const dates = await db.rows(
       'SELECT fetched_at, valid_from, valid_to FROM certificates_history WHERE valid_to IS NOT NULL',
     );

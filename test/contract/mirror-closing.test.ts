@@ -153,11 +153,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
     for (let read = 0; read < 3; read += 1) {
       scene.clock.at += MINUTE;
-      const ask = async (ids: readonly string[]) => {
+      const findGone = async (ids: readonly string[]) => {
         expect(ids).toHaveLength(50);
         return ids.slice(1);
       };
-      expect(await scene.read('retirements', retirements(10), { limit: 100, total: 10, ask })).toMatchObject({
+      expect(
+        await scene.read('retirements', retirements(10), { limit: 100, total: 10, findGone }),
+      ).toMatchObject({
         state: 'removals_unconfirmed',
         fault: { message: expect.stringMatching(/^90 rows/) },
       });
@@ -169,7 +171,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     await scene.read('retirements', retirements(30), { limit: 10, total: 30 });
     scene.clock.at += MINUTE;
-    const outcome = await scene.read('retirements', retirements(28), { limit: 10, total: 29, ask: gone });
+    const outcome = await scene.read('retirements', retirements(28), {
+      limit: 10,
+      total: 29,
+      findGone: gone,
+    });
     expect(outcome).toMatchObject({ state: 'partial', fault: { code: 'total_differs' }, readAgain: true });
     expect(await count(scene, 'retirements')).toBe(30);
     expect(await state(scene, 'retirements')).toBe('partial');
@@ -182,18 +188,18 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     scene.clock.at += MINUTE;
     // Row 5 was deleted and row 30 entered after the first page had been read: row 10 is alive and on no page.
     const seen = [...rows.slice(0, 10), ...rows.slice(11, 31)];
-    const ask = async (ids: readonly string[]) => {
+    const findGone = async (ids: readonly string[]) => {
       expect(ids).toEqual(['r-00010']);
       return [];
     };
-    expect(await scene.read('retirements', seen, { limit: 10, total: 30, ask })).toMatchObject({
+    expect(await scene.read('retirements', seen, { limit: 10, total: 30, findGone })).toMatchObject({
       state: 'partial',
       fault: { code: 'rows_moved' },
     });
     expect(await count(scene, 'retirements')).toBe(31);
     scene.clock.at += MINUTE;
     const quiet = rows.filter((_, index) => index !== 5);
-    expect(await scene.read('retirements', quiet, { limit: 10, total: 30, ask: gone })).toMatchObject({
+    expect(await scene.read('retirements', quiet, { limit: 10, total: 30, findGone: gone })).toMatchObject({
       state: 'complete',
       removed: 1,
     });

@@ -84,7 +84,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       await scene.db.change("DELETE FROM retirements WHERE id IN ('r-1', 'r-4')");
       await scene.db.change("UPDATE retirements SET id = 'r-9' WHERE id = 'r-2'");
       scene.clock.at += MINUTE;
-      const asked = { limit, full: true, trigger: 'person', ask: async () => ['r-9'] } as const;
+      const asked = { limit, full: true, trigger: 'person', findGone: async () => ['r-9'] } as const;
       expect(await scene.read('retirements', LIST, asked)).toMatchObject({ state: 'complete' });
       expect(await scene.db.rows(VALUES)).toEqual(before);
       expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'retirements'")).toBe(6);

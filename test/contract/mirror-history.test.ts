@@ -149,7 +149,7 @@ async function open(scene: TestMirror, resource: (typeof RESOURCES)[number], cla
       read.finish({
         ...TRAFFIC,
         total: truth.size,
-        ask: answering(async ids => ids.filter(id => !truth.has(id)), scene.clock),
+        findGone: answering(async ids => ids.filter(id => !truth.has(id)), scene.clock),
       }),
   };
 }

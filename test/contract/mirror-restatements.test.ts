@@ -15,7 +15,7 @@ const OTHERS = ['s-1', 's-2', 's-3', 's-4', 's-5'].map(id => dated(id, '1', '202
 /** Beside others that stay: a list that lacks most rows is doubted. */
 async function show({ read }: TestMirror, some: readonly ReturnType<typeof dated>[]): Promise<void> {
   const all = [...some, ...OTHERS];
-  await read('retirements', all, { limit: 10, total: all.length, ask: async ids => ids });
+  await read('retirements', all, { limit: 10, total: all.length, findGone: async ids => ids });
 }
 
 describe.each(ENGINES)('$name', ({ stage }) => {

@@ -188,7 +188,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       );
       await moved.writePage(pageOf(given.second, clock.at));
       const asked = answering(async ids => ids, clock);
-      const ended = await moved.finish({ ...TRAFFIC, total: given.total, ask: asked });
+      const ended = await moved.finish({ ...TRAFFIC, total: given.total, findGone: asked });
       expect(ended).toMatchObject({ state: 'partial', readAgain: true, removed: 0 });
       const again = await beginRead({ mirror, clock }, 'retirements');
       expect(again.known.hasGroup(digestOf(old.slice(0, 10)))).toBe(false);
@@ -227,7 +227,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await moved.writePage(pageOf([changed, ...old.slice(0, 9)], clock.at));
     await moved.writePage(pageOf(old.slice(10), clock.at));
     expect(await moved.compareRemaining()).toBe(19);
-    await moved.finish({ ...TRAFFIC, total: null, ask: answering(async () => [], clock) });
+    await moved.finish({ ...TRAFFIC, total: null, findGone: answering(async () => [], clock) });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
   });
@@ -337,8 +337,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await slow.writePage(pageOf([retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000));
     const toldAt = clock.at + 4_000;
     clock.at += 5_000;
-    await slow.finish({ ...TRAFFIC, total: 29, ask: async ([first = '']) => new Map([[first, toldAt]]) });
-    await read('retirements', old.slice(2, 29), { limit: 30, total: 27, ask: gone });
+    await slow.finish({
+      ...TRAFFIC,
+      total: 29,
+      findGone: async ([first = '']) => new Map([[first, toldAt]]),
+    });
+    await read('retirements', old.slice(2, 29), { limit: 30, total: 27, findGone: gone });
     const dates = await db.rows(
       `SELECT id, valid_from, valid_to FROM retirements_history
      WHERE id IN ('new-0', 'new-1', 'r-00000', 'r-00001') ORDER BY id`,
@@ -454,7 +458,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', [...three.slice(0, 1), retirement('c', { beneficiary: 'Bakery' })], {
       limit: 10,
       total: 2,
-      ask: gone,
+      findGone: gone,
     });
     expect(
       await db.rows('SELECT beneficiary, rows, amount FROM retirements_by_beneficiary ORDER BY 1'),

@@ -1,14 +1,18 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
-import type { Mirror, ReadRequest } from '../../src/mirror/mirror.js';
+import type { Mirror, ListReadRequest } from '../../src/mirror/mirror.js';
 import { hashEmail, isFreeOfForgottenPeople } from '../../src/mirror/forgotten-people.js';
 import { credit, pageOf, retirement, retirements } from '../support/mirror/rows.js';
 import { openMirror, TRAFFIC } from '../support/mirror/open.js';
 
 const FAULT = { code: 'timeout', message: 'no answer' };
 
-function beginRead(mirror: Mirror, startedAt: number, overrides: Partial<ReadRequest<'retirements'>> = {}) {
+function beginRead(
+  mirror: Mirror,
+  startedAt: number,
+  overrides: Partial<ListReadRequest<'retirements'>> = {},
+) {
   const organizationId = 'organization-1';
   const request = { organizationId, claim: 1, startedAt, trigger: 'delivery' } as const;
   return mirror.beginRead({ ...request, resource: 'retirements', ...overrides });

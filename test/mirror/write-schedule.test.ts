@@ -3,7 +3,7 @@ import type { RowClose } from '../../src/mirror/port.js';
 import { type ScheduledWrite, WriteSchedule } from '../../src/mirror/list/write-schedule.js';
 
 const COMPLETION = { state: 'complete', fault: null, isInterrupted: false, requests: 1, bytes: 1 } as const;
-const EMPTY = { size: 0, length: 0, repairCount: 0 };
+const EMPTY = { pendingCount: 0, pendingLength: 0, repairCount: 0 };
 
 function createSchedule(initial = EMPTY) {
   const buffer = { ...initial };
@@ -11,7 +11,7 @@ function createSchedule(initial = EMPTY) {
   /** Performs each write before it takes the next one. */
   const perform = (writes: Iterable<ScheduledWrite>) =>
     Array.from(writes, write => {
-      buffer.size = Math.max(buffer.size - write.limit, 0);
+      buffer.pendingCount = Math.max(buffer.pendingCount - write.limit, 0);
       return write;
     });
   return { buffer, schedule, perform };
@@ -20,26 +20,29 @@ function createSchedule(initial = EMPTY) {
 test('a single buffered row is written after fifty pages, and then the count starts again', () => {
   const { buffer, schedule, perform } = createSchedule();
   for (let round = 0; round < 2; round += 1) {
-    expect(perform(schedule.afterPage())).toEqual([]);
-    buffer.size = 1;
-    for (let page = 0; page < 49; page += 1) expect(perform(schedule.afterPage())).toEqual([]);
-    expect(perform(schedule.afterPage())).toEqual([{ limit: 800, otherChanges: {} }]);
+    expect(perform(schedule.planWritesAfterPage())).toEqual([]);
+    buffer.pendingCount = 1;
+    for (let page = 0; page < 49; page += 1) expect(perform(schedule.planWritesAfterPage())).toEqual([]);
+    expect(perform(schedule.planWritesAfterPage())).toEqual([{ limit: 800, otherChanges: {} }]);
   }
 });
 
-test.each(['afterPage', 'afterBatch'] as const)('%s writes repairs once they fill a transaction', method => {
-  const { buffer, schedule, perform } = createSchedule();
-  buffer.repairCount = 799;
-  expect(perform(schedule[method]())).toEqual([]);
-  buffer.repairCount = 800;
-  expect(perform(schedule[method]())).toEqual([{ limit: 0, otherChanges: {} }]);
-});
+test.each(['planWritesAfterPage', 'planWritesAfterBatch'] as const)(
+  '%s yields a write of repairs once they fill a transaction',
+  method => {
+    const { buffer, schedule, perform } = createSchedule();
+    buffer.repairCount = 799;
+    expect(perform(schedule[method]())).toEqual([]);
+    buffer.repairCount = 800;
+    expect(perform(schedule[method]())).toEqual([{ limit: 0, otherChanges: {} }]);
+  },
+);
 
 test('many closes are spread over several writes, each row once, and the last write ends the sync', () => {
   const closes = Array.from({ length: 1_700 }, (_, version): RowClose => ({ version, observedAt: 'then' }));
-  const { schedule, perform } = createSchedule({ ...EMPTY, size: 900 });
+  const { schedule, perform } = createSchedule({ ...EMPTY, pendingCount: 900 });
   const finalChanges = { closes, closeCount: closes.length, doubt: null };
-  const writes = perform(schedule.atEnd(finalChanges, COMPLETION));
+  const writes = perform(schedule.planLastWrites(finalChanges, COMPLETION));
   const closesOf = ({ otherChanges }: ScheduledWrite) => [...(otherChanges.closes ?? [])];
   expect(writes.map(({ limit }) => limit)).toEqual([800, 800, 0, 0, 0, 800]);
   expect(writes.map(write => closesOf(write).length)).toEqual([0, 0, 800, 800, 100, 0]);

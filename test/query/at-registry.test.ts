@@ -54,7 +54,7 @@ test('a project is asked for by an active installation of an organization that n
 test('versions are read in slices, past ones too', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 2 });
   clock.at += 1_000;
-  await read('warehouse', [], { ask: async ids => ids });
+  await read('warehouse', [], { findGone: async ids => ids });
   const first = await readVersions(reader, 'warehouse_credits', 0, 2);
   expect(first.map(row => row['credit_id'])).toEqual(['c-1-0', 'c-2-0']);
   const rest = await readVersions(reader, 'warehouse_credits', Number(first[1]?.['version']), 2);

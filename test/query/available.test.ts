@@ -102,9 +102,9 @@ test('availability is told by project and vintage, and of one project alone', as
 test('a credit that was sold is known to have been held', async () => {
   const { read, clock, reader } = await openFilledMirror({ organizations: 1 });
   clock.at += 1;
-  await read('warehouse', [credit('c-new', { vintage: '2023' })], { ask: async ids => ids });
+  await read('warehouse', [credit('c-new', { vintage: '2023' })], { findGone: async ids => ids });
   clock.at += 1;
-  await read('warehouse', [credit('c-1-0')], { ask: async ids => ids });
+  await read('warehouse', [credit('c-1-0')], { findGone: async ids => ids });
   expect(await wasEverHeld(reader, { column: 'vintage', is: '2023' })).toBe(true);
   expect(await wasEverHeld(reader, { column: 'vintage', is: '1999' })).toBe(false);
 });

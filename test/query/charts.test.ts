@@ -5,7 +5,7 @@ import { amount, credit, installation, retirement } from '../support/mirror/rows
 
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 4, 15, 12);
-const ALL_GONE = { ask: async (ids: readonly string[]) => ids };
+const ALL_GONE = { findGone: async (ids: readonly string[]) => ids };
 
 const tonnesIn = (points: readonly Point[] = []) =>
   Object.fromEntries(points.map(({ name, micro }) => [name, Number(micro) / 1_000_000]));

@@ -24,7 +24,7 @@ import { amount, credit, retirement } from '../support/mirror/rows.js';
 
 type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 
-const ALL_GONE = { ask: async (ids: readonly string[]) => ids };
+const ALL_GONE = { findGone: async (ids: readonly string[]) => ids };
 const instant = (at: number) => new Date(at).toISOString();
 
 async function changesIn({ reader }: Filled, asked: Partial<typeof ALL_CHANGES>) {

@@ -33,7 +33,7 @@ test('a member that came and went has two numbers in the changes', async () => {
   const [came] = await readMemberNumbers(reader, isTheirs);
   expect(await db.value('SELECT row_id FROM changes WHERE number = ?', came ?? 0)).toBe('m-1');
   clock.at += 1_000;
-  await read('members', [member('m-2', 'bob@example.org')], { ask: async ids => ids });
+  await read('members', [member('m-2', 'bob@example.org')], { findGone: async ids => ids });
   const numbers = await readMemberNumbers(reader, isTheirs);
   expect(numbers).toHaveLength(2);
   expect(await db.column('SELECT change FROM changes WHERE row_id = ? ORDER BY number', 'm-1')).toEqual([

@@ -28,7 +28,7 @@ test('at most ten rows of a column are found, the newest first', async () => {
   const items = Array.from({ length: 12 }, (_, n) =>
     credit(`c-${n}`, { project: { id: 'p', fullName: 'Cove' } }),
   );
-  await read('warehouse', items, { ask: async ids => ids });
+  await read('warehouse', items, { findGone: async ids => ids });
   const [hits] = await search(reader, 'Cove');
   expect(hits?.rows).toHaveLength(10);
   expect(hits?.rows[0]).toMatchObject({ credit_id: 'c-11' });

@@ -24,7 +24,7 @@ test('warehouses are summed by owner or by project, of fresh ones or of the othe
   const { reader, read } = mirror;
   await breakReads(mirror, 'organization-3');
   const items = [credit('c-a', { vintage: '2020' }), credit('c-b', { amount: amount('0.000001') })];
-  await read('warehouse', items, { organizationId: 'organization-2', ask: async ids => ids });
+  await read('warehouse', items, { organizationId: 'organization-2', findGone: async ids => ids });
   const fresh = await sumWarehouses(reader, ownersBy('='), BY_OWNER);
   expect(fresh.map(each => [each.organization_id, each.amount_micro, each.rows])).toEqual([
     ['organization-1', 100_000_000n, 1],

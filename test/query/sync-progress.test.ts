@@ -49,7 +49,7 @@ test('what came of a resource is added up since the mark, and what was not read 
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0'), credit('c-9')]);
   await read('warehouse', [credit('c-1-0'), credit('c-9')]);
-  await read('warehouse', [credit('c-9', { vintage: '2023' })], { ask: async ids => ids });
+  await read('warehouse', [credit('c-9', { vintage: '2023' })], { findGone: async ids => ids });
   expect(await readSynced(reader, all, ['warehouse'])).toMatchObject([
     {
       organization: 'Organization 1',

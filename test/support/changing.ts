@@ -52,7 +52,7 @@ function shake(random: () => number, rows: Map<string, string>): [id: string, do
 
 async function retirements({ read, random, truth, claim }: Player): Promise<void> {
   const rows = shake(random, truth.retirements).map(([id, document]) => retirement(id, { document }));
-  await read('retirements', rows, { claim, limit: 2, total: rows.length, ask: async ids => ids });
+  await read('retirements', rows, { claim, limit: 2, total: rows.length, findGone: async ids => ids });
 }
 
 /** One that lacks most rows is believed the second time. */

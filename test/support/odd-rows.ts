@@ -141,7 +141,7 @@ async function fillOne(stage: TestMirror, organizationId: string, turn: number):
   await project(stage, organizationId, turn);
   clock.at += MINUTE;
   await read('warehouse', credits.slice(1), by);
-  await read('retirements', retired.slice(1), { ...by, limit: 5, ask: async gone => gone });
+  await read('retirements', retired.slice(1), { ...by, limit: 5, findGone: async gone => gone });
   await certify(stage, organizationId, []);
   const failed = await mirror.beginRead({ ...by, resource: 'addresses', claim: 1, startedAt: clock.at });
   const answer = { status: 404, form: 'none', at: clock.at, text: null } as const;

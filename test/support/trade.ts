@@ -241,8 +241,8 @@ async function readOrganization({ read, clock }: TestMirror, world: TradeWorld, 
   const held = reservations
     .filter(each => each.organizationId === organizationId)
     .map(each => toReservation(each, hasState));
-  await read('reservations', held, { ...by, limit: 100, total: held.length, ask: async ids => ids });
-  await read('retirements', own, { ...by, limit: 100, total: own.length, ask: async ids => ids });
+  await read('reservations', held, { ...by, limit: 100, total: held.length, findGone: async ids => ids });
+  await read('retirements', own, { ...by, limit: 100, total: own.length, findGone: async ids => ids });
 }
 
 function toCredit(creditId: string, micro: bigint, organizationId: string): Credit {

@@ -1,4 +1,4 @@
-import { isMemberRowOf, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
+import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import { readMemberNumbers, readMentions } from '../../query/people.js';
 import { defineCommand } from '../command.js';
 import { createUsageError } from '../exit.js';
@@ -27,7 +27,7 @@ export const FORGET = defineCommand({
       'forget',
       async () => ({
         kind: 'change',
-        numbers: await readMemberNumbers(reader, member => isMemberRowOf(member, address)),
+        numbers: await readMemberNumbers(reader, member => isRowOfPerson(member, address)),
       }),
       () => mirror.forget(address),
     );

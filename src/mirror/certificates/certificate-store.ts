@@ -10,13 +10,13 @@ import { SyncSession } from '../sync-session.js';
 /** Answers that share one commit. After a crash the uncommitted ones are requested again. */
 const ANSWERS_PER_COMMIT = 16;
 
-/** Creates the store of certificates: their due dates, PDF files and rows. Files go to `pdfs`, rows to `port`. */
+/** Creates the store of certificates, which writes PDF files to `pdfs` and rows with due dates to `port`. */
 export function createCertificateStore(
   port: MirrorPort,
   pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
-  /** Makes certificates due in small batches and returns how many. */
+  /** Makes the certificates of a scope due, in small batches, and returns how many. */
   async function makeDue(scope: DueScope): Promise<number> {
     const at = now();
     let total = 0;
@@ -49,7 +49,7 @@ export function createCertificateStore(
       // The clock was set back since the last walk: what that walk requested would not be due until the old time.
       const wasClockAhead = (sync.previousState.attemptedAt ?? 0) > now();
       if (wasClockAhead) await makeDue({ organizationId, filter: 'ahead' });
-      return createWalk({ port, pdfs, now, organizationId, sync });
+      return createCertificateWalk({ port, pdfs, now, organizationId, sync });
     },
   };
 }
@@ -62,8 +62,14 @@ interface CertificateWalkOptions {
   readonly sync: SyncSession;
 }
 
-/** Creates one organization's walk. It buffers answers and commits a few together; commits never overlap. */
-function createWalk({ port, pdfs, now, organizationId, sync }: CertificateWalkOptions): CertificateWalk {
+/** Creates one organization's walk over its due certificates. It commits a few answers together; commits never overlap. */
+function createCertificateWalk({
+  port,
+  pdfs,
+  now,
+  organizationId,
+  sync,
+}: CertificateWalkOptions): CertificateWalk {
   let pendingAnswers: CertificateAnswer[] = [];
   let lastCommit = Promise.resolve();
   let failedCount = 0;
@@ -86,14 +92,14 @@ function createWalk({ port, pdfs, now, organizationId, sync }: CertificateWalkOp
     }
   }
 
-  /** Commits the pending answers after any commit that is in progress. Downloads run in parallel, commits do not. */
+  /** Commits the pending answers when the commit in progress has ended. Downloads run in parallel, commits do not. */
   function flush(): Promise<void> {
     const commit = lastCommit.then(commitPending);
     lastCommit = commit.catch(() => undefined);
     return commit;
   }
 
-  /** Adds the result of a request to the pending answers, and commits them when there are enough. */
+  /** Adds the result of a request to the pending answers. Commits them when there are enough for a batch. */
   async function addAnswer(
     retirementId: string,
     requestedAt: number,
@@ -104,7 +110,7 @@ function createWalk({ port, pdfs, now, organizationId, sync }: CertificateWalkOp
     if (pendingAnswers.length >= ANSWERS_PER_COMMIT) await flush();
   }
 
-  /** Whether a certificate is due at an instant; with null, whether one is missing because its request failed. */
+  /** Whether any certificate is due at an instant. With null: whether one is missing because its request failed. */
   async function isAnyDue(at: number | null): Promise<boolean> {
     return (await port.listDueCertificates(organizationId, at, 1)).length > 0;
   }

@@ -7,10 +7,11 @@ const END_MARKER = '%%EOF';
 const MAX_BYTES_FROM_END_MARKER = 1_024;
 export const MAX_PDF_BYTES = 20 * 1024 * 1024;
 
+/** Checks and hashes one PDF, chunk by chunk. */
 export interface PdfValidator {
   /** Throws `certificate_too_large` once the chunks together exceed the limit. */
   readonly addChunk: (chunk: Uint8Array) => void;
-  /** Returns hash and size after the last chunk; throws a `certificate_*` MirrorError if it was not a whole PDF. */
+  /** Ends the check and returns hash and size; throws a `certificate_*` MirrorError if the chunks are not a whole PDF. */
   readonly finish: () => { readonly sha256: string; readonly size: number };
 }
 

@@ -1,5 +1,5 @@
 import { LISTS } from '../../resources/lists.js';
-import type { FindMissing } from '../mirror.js';
+import type { FindGoneRows } from '../mirror.js';
 import type { ReadFault, ListRef, MirrorPort, SyncRequest } from '../port.js';
 import type { SyncSession } from '../sync-session.js';
 import {
@@ -34,11 +34,12 @@ interface FinishedRead {
 interface AnswerSummary {
   /** How many rows the list has; null if the registry does not say. */
   readonly total: number | null;
-  /** Why the answers are not the whole list. */
+  /** Why the answers cannot be the whole list; null if nothing is wrong. */
   readonly flaw: ReadFault | null;
-  readonly findGone: FindMissing | undefined;
+  readonly findGone: FindGoneRows | undefined;
+  /** Undefined if the answers should have named their owner and did not. */
   readonly ownerNamed: boolean | undefined;
-  /** Lists the rows that could not be read. */
+  /** Names the rows that could not be read; null if all could. */
   readonly unreadable: ReadFault | null;
 }
 
@@ -54,7 +55,7 @@ const OWNER_NOT_NAMED: ReadFault = {
     'the answer lacks rows and does not say whose list it is, unlike earlier answers; "sync --full" accepts it',
 };
 
-/** Decides how a read ends and which rows that it did not see are closed. */
+/** Decides how a read ends, and which of the rows that it did not see are closed. */
 export async function decideRemovals(read: FinishedRead, answers: AnswerSummary): Promise<RemovalDecision> {
   const { port, list, request, comparison, pages } = read;
   const { total, flaw } = answers;
@@ -70,28 +71,31 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
     (comparison.unseenCount !== 0 || pages.hasOtherRows(comparison.fingerprints.known));
   if (hasUnaccountedRows) return { ...createPartialDecision(ROWS_UNACCOUNTED), readAgain: true };
   if (comparison.unseenCount === 0 && request.full !== true) return COMPLETE;
-  return await decideOnMissing(await findMissingRows(port, list, comparison.seen), read, answers);
+  const missing = await findMissingRows(port, list, comparison.seen);
+  if (missing.versions.size === 0) return COMPLETE;
+  return (
+    findInconclusiveDecision(missing, read, answers) ??
+    (await decideMissingRows(missing, collectCircumstances(read, answers.findGone)))
+  );
 }
 
 /**
- * Decides what happens to missing rows, unless the answer cannot prove anything: an unreadable row without a key may be
- * any of them, and an answer that does not name its owner, when earlier ones did, may be another organization's.
+ * Returns the decision for answers that cannot prove that rows are gone; null for all other answers. An unreadable row
+ * without a key may be any of the missing rows. Answers that name no owner, when earlier ones did, may belong to
+ * another organization.
  */
-async function decideOnMissing(
+function findInconclusiveDecision(
   missing: MissingRows,
   read: FinishedRead,
-  { findGone, ownerNamed, unreadable }: AnswerSummary,
-): Promise<RemovalDecision> {
-  if (missing.versions.size === 0) return COMPLETE;
+  { ownerNamed, unreadable }: AnswerSummary,
+): RemovalDecision | null {
   if (read.comparison.unreadable.withoutKey > 0) return createUnconfirmedDecision(missing, unreadable);
-  if (ownerNamed === undefined && read.sync.previousState.isOwnerNamed) {
-    return createPartialDecision(OWNER_NOT_NAMED);
-  }
-  return decideMissingRows(missing, toCircumstances(read, findGone));
+  const lacksOwner = ownerNamed === undefined && read.sync.previousState.isOwnerNamed;
+  return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/** Collects what a read knows besides the missing rows themselves. */
-function toCircumstances(read: FinishedRead, findGone: FindMissing | undefined): RemovalCircumstances {
+/** Collects everything besides the missing rows that the decision about them depends on. */
+function collectCircumstances(read: FinishedRead, findGone: FindGoneRows | undefined): RemovalCircumstances {
   const { list, sync, comparison, pages } = read;
   const { rows, doubted } = sync.previousState;
   return {
@@ -106,7 +110,7 @@ function toCircumstances(read: FinishedRead, findGone: FindMissing | undefined):
   };
 }
 
-/** Returns how long rows have been doubted; null if none are, or if the clock was set back and the doubt starts anew. */
+/** Returns how long removals have been unconfirmed; null if none are, or if the clock was set back and the wait starts anew. */
 function measureDoubt({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;

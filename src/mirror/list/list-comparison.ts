@@ -18,7 +18,7 @@ import { VersionSet } from './version-set.js';
 /** Repaired rows that the sync's message names; the others are only counted. */
 const MAX_NAMED_REPAIRS = 3;
 
-/** What a read of one list needs. */
+/** The dependencies of a read of one list. */
 export interface ListReadOptions<Item> {
   readonly port: MirrorPort;
   readonly request: SyncRequest;
@@ -87,29 +87,29 @@ export class ListComparison<Item extends { document: string }> {
     this.#keysOfFirstRead = options.sync.previousState.rows === 0 ? createIdSet() : null;
   }
 
-  /** Differences that wait to be written, without those of the batch that is being written. */
-  get size(): number {
+  /** How many differences wait to be written, without those of the batch in flight. */
+  get pendingCount(): number {
     return this.#pending.size - this.#inFlight.size;
   }
 
-  /** Repairs that wait to be written. */
+  /** How many repairs wait to be written. */
   get repairCount(): number {
     return this.#pendingRepairs.length;
   }
 
-  /** Characters of the documents that wait to be written. */
-  get length(): number {
+  /** How many characters the documents have that wait to be written. */
+  get pendingLength(): number {
     return this.#pendingLength;
   }
 
-  /** Stored rows that this read has not seen. */
+  /** How many stored rows this read has not seen. */
   get unseenCount(): number {
     const { previousState, counts } = this.#options.sync;
     const seenAndStored = this.distinctCount - this.#pendingNewCount;
     return previousState.rows + counts.added - seenAndStored;
   }
 
-  /** Drops all differences that are not written. */
+  /** Drops all differences that are not written yet. */
   clear(): void {
     this.#pending.clear();
     this.#inFlight.clear();
@@ -122,20 +122,20 @@ export class ListComparison<Item extends { document: string }> {
     if (keyTexts.size < items.length) throw this.#createDuplicateError();
   }
 
-  /** Counts rows of an unchanged page or group as seen. Which rows they are is not known. */
+  /** Counts the rows of an unchanged page or group as seen. Their keys are not known. */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);
   }
 
-  /** Whether one of these rows is pending; it must be written before it can be compared again. */
+  /** Whether one of these rows has a difference that is not written; it must be written before the next comparison. */
   hasPending(rows: readonly ObservedRow<Item>[]): boolean {
     return this.#pending.size > 0 && rows.some(({ keyText }) => this.#pending.has(keyText));
   }
 
   /**
-   * Compares rows with the stored ones and buffers the differences. A row may come again on a later page, but a key that
-   * comes twice in a list of a single answer is a `duplicate_key` error.
+   * Compares rows with the stored rows and buffers the differences. A row may be on two pages, because rows move while a
+   * list is read; in a list that came as a single answer, two rows with the same key are a `duplicate_key` error.
    */
   async compare(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     const keys = rows.map(({ item }) => this.#toKey(item));
@@ -152,7 +152,7 @@ export class ListComparison<Item extends { document: string }> {
     if (this.#options.request.full) this.#findRepairs(unchanged);
   }
 
-  /** Buffers repairs of rows whose document is unchanged but whose columns differ: somebody changed them by hand. */
+  /** Buffers repairs for rows that somebody changed by hand: their document is unchanged, but columns disagree with it. */
   #findRepairs(rows: readonly { readonly item: Item; readonly stored: StoredRow }[]): void {
     const { columns } = this.#options.entry;
     for (const { item, stored } of rows) {
@@ -169,7 +169,7 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Returns the stored rows of these keys by their key texts. */
+  /** Returns the stored rows with these keys, by key text. */
   async #findStored(keys: readonly RowKey[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#options;
     const rows = keys.length === 0 ? [] : await port.findRows(list, keys, request.full);
@@ -201,7 +201,7 @@ export class ListComparison<Item extends { document: string }> {
     this.#pending.set(keyText, { insert, projectId: getProject(item)?.id ?? null });
   }
 
-  /** Counts unreadable rows with these keys as seen. Stored rows of these keys stay as they are. */
+  /** Counts unreadable rows with these keys as seen, so that stored rows with these keys stay as they are. */
   async addUnreadable(keys: readonly RowKey[]): Promise<void> {
     const storedRows = await this.#findStored(keys);
     for (const key of keys) {
@@ -217,8 +217,8 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Returns up to `limit` of the pending differences, oldest first, and all pending repairs. The differences stay
-   * pending until `confirmWritten`; only one batch may be in flight.
+   * Takes up to `limit` of the pending differences, oldest first, and all pending repairs. The differences stay pending
+   * until `confirmWritten` is called; only one batch may be in flight.
    */
   takeBatch(limit: number): WriteBatch {
     const entries = [...this.#pending].slice(0, limit);
@@ -233,7 +233,7 @@ export class ListComparison<Item extends { document: string }> {
     return { inserts, repairs, keyTexts: entries.map(([keyText]) => keyText), projects: [...projects] };
   }
 
-  /** Removes a committed batch from the pending differences. `versions` has the new version of each insert. */
+  /** Removes a committed batch from the pending differences. `versions` has the new version of each insert, in order. */
   confirmWritten({ keyTexts, inserts, projects }: WriteBatch, versions: readonly number[]): void {
     for (const project of projects) this.#writtenProjects.add(project);
     for (const [index, { document, replacedVersion }] of inserts.entries()) {
@@ -258,14 +258,14 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Whether a row with this key may be stored, so that it must be looked up. Call it once for each row that comes: in
-   * the first read of a list, only a key that came before can be stored.
+   * Whether the mirror may have a row with this key, so that it must be looked up. In the first read of a list only a key
+   * that arrived before can be stored, so call this exactly once for each row that arrives.
    */
   #mayBeStored(key: RowKey): boolean {
     return this.#keysOfFirstRead === null || !this.#keysOfFirstRead.add(formatKey(key));
   }
 
-  /** Creates the `duplicate_key` error of this list. */
+  /** Creates the error for two rows of this list with the same key. */
   #createDuplicateError(): MirrorError {
     return new MirrorError(
       'duplicate_key',

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../resources/columns.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { ReadCompletion, ReadResult, ListReader, ReadPage } from '../mirror.js';
+import type { ReadCompletion, ReadResult, ListReader, ObservedPage } from '../mirror.js';
 import { decideRemovals } from './decide-removals.js';
 import type { RemovalDecision } from './removal-decision.js';
 import { isForgotten } from '../forgotten-people.js';
@@ -55,7 +55,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /** Takes a page: skips its unchanged rows, gathers the others for comparison, and starts writes that are due. */
-  async writePage(page: ReadPage<Item>): Promise<void> {
+  async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
     this.#comparison.assertDistinctKeys(page.items);
@@ -63,17 +63,17 @@ export class MirrorListReader<Item extends { document: string }> implements List
     if (rows.some(({ keyText }) => this.#gathered.has(keyText))) await this.#compareGathered();
     for (const row of rows) this.#gathered.set(row.keyText, row);
     if (this.#gathered.size >= ROWS_PER_COMPARISON) await this.#compareGathered();
-    for (const write of this.#schedule.afterPage()) await this.#startWrite(write);
+    for (const write of this.#schedule.planWritesAfterPage()) await this.#startWrite(write);
   }
 
-  /** Compares the rows of pages that are still gathered. Returns how many rows this read has seen, unreadable ones included. */
+  /** Compares the gathered rows that are left. Returns how many rows this read has seen, unreadable ones included. */
   async compareRemaining(): Promise<number> {
     await this.#compareGathered();
     const { distinctCount, unreadable } = this.#comparison;
     return distinctCount + unreadable.added + unreadable.withoutKey;
   }
 
-  /** Records the keys of unreadable rows; null for a row without a readable key. Stored rows of these keys stay. */
+  /** Records the keys of unreadable rows, null for a row without a readable key. Stored rows with these keys stay. */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#compareGathered();
@@ -83,7 +83,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /** Compares the gathered rows, and notes whether one of them was already seen on an earlier page. */
+  /** Compares the gathered rows, and records whether one of them was already seen on an earlier page. */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
@@ -93,18 +93,18 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#pages.hasRepeatedRow ||= newlySeen < rows.length;
   }
 
-  /** Takes a part of a single answer: compares its rows, without forgotten people, and starts writes that are due. */
+  /** Takes a part of a single answer: compares its rows, except those of forgotten people, and starts writes that are due. */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
     const allowedItems = await this.#withoutForgottenPeople(items);
     await this.#compareInChunks(this.#toObservedRows(allowedItems, arrivedAt), false);
-    for (const write of this.#schedule.afterBatch()) await this.#startWrite(write);
+    for (const write of this.#schedule.planWritesAfterBatch()) await this.#startWrite(write);
   }
 
   /** Decides which rows are gone, writes all remaining changes, ends the sync, and returns what the read changed. */
   async finish({
     total,
-    ask: findGone,
+    findGone,
     flaw = null,
     unreadable = null,
     ...traffic
@@ -126,12 +126,13 @@ export class MirrorListReader<Item extends { document: string }> implements List
     // The next read must compare pages with unreadable rows again, to report those rows again.
     const pageDigests = unreadable === null ? this.#pages.serialize(this.#comparison.fingerprints) : null;
     const completion = { state, fault, isInterrupted: false, pageDigests, ...traffic };
-    for (const write of this.#schedule.atEnd(finalChanges, completion)) await this.#startWrite(write);
+    for (const write of this.#schedule.planLastWrites(finalChanges, completion))
+      await this.#startWrite(write);
     await this.#commitInFlight;
     return { ...sync.counts, drift: sync.drift, state, fault, readAgain };
   }
 
-  /** Ends the sync as partial or failed, without the differences that are not written yet. */
+  /** Ends the sync as partial or failed. Differences that are not written yet are dropped. */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     // A failure of this commit was already reported, or is reported by the write below.
     await this.#commitInFlight.catch(() => undefined);
@@ -139,13 +140,13 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#options.sync.abandon(fault, traffic);
   }
 
-  /** Converts the items of an answer to rows with key texts and the instant of the answer. */
+  /** Converts the items of an answer to observed rows, which have a key text and the instant of the answer. */
   #toObservedRows(items: readonly Item[], arrivedAt: number): ObservedRow<Item>[] {
     const observedAt = formatInstant(arrivedAt);
     return items.map(item => ({ item, observedAt, keyText: this.#comparison.toKeyText(item) }));
   }
 
-  /** Returns a message that names the rows which were changed by hand and are now repaired; null if there are none. */
+  /** Returns a fault that names the rows which were changed by hand and are now repaired; null if there are none. */
   #describeRepairs(): ReadFault | null {
     const { repairedCount, firstRepaired } = this.#comparison;
     if (repairedCount === 0) return null;
@@ -175,11 +176,11 @@ export class MirrorListReader<Item extends { document: string }> implements List
 
   /** Writes all pending differences and waits until they are committed. */
   async #writeAllPending(): Promise<void> {
-    for (const write of this.#schedule.writeAll()) await this.#startWrite(write);
+    for (const write of this.#schedule.planAllWrites()) await this.#startWrite(write);
     await this.#commitInFlight;
   }
 
-  /** Takes over the result of a commit: the counts of the sync, and the versions of the written rows. */
+  /** Adds the result of a commit to the counts of the sync, and passes the new versions to the comparison. */
   #recordCommit(batch: WriteBatch, result: ListCommitResult, completion: SyncCompletion | null): void {
     this.#options.sync.recordCommit(result, completion);
     this.#comparison.confirmWritten(batch, result.versions);
@@ -198,7 +199,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     });
   }
 
-  /** Compares rows a few hundred at a time. Writes pending rows first if they have come again on a later page. */
+  /** Compares rows a few hundred at a time. A row that came on an earlier page too is written before it is compared again. */
   async #compareInChunks(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     for (let start = 0; start < rows.length; start += ROWS_PER_COMPARISON) {
       if (start > 0) await yieldToEventLoop();
@@ -208,7 +209,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Yields a close for each row that is gone, dated when the registry said so, else at the end of the read. */
+  /** Yields a close for each row that is gone. It is dated when the registry said so, or else at the end of the read. */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     const endedAt = this.#options.now();
     for (const version of versionsToClose.values()) {
@@ -216,7 +217,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Returns the doubted rows to store: null forgets an earlier doubt, undefined writes nothing. */
+  /** Returns the unconfirmed removals to store, packed. Null clears the stored ones, undefined leaves them. */
   #packDoubt({ doubt }: RemovalDecision): ListChanges['doubt'] {
     const { doubtedAt } = this.#options.sync.previousState;
     if (doubt === undefined || (doubt === null && doubtedAt === null)) return undefined;

@@ -1,11 +1,11 @@
 import { hashId } from '../../registry/pages/id-set.js';
-import type { ReadPage } from '../mirror.js';
+import type { ObservedPage } from '../mirror.js';
 import type { ListState } from '../port.js';
 
 /** Hexadecimal digits of a digest that are stored: enough to tell any two pages of a list apart. */
 const DIGEST_DIGITS = 16;
 
-/** A page as the previous read saw it, and in its serialized form. */
+/** A page of the previous read, and its serialized form. */
 interface RememberedPage {
   readonly text: string;
   readonly rowCount: number;
@@ -34,7 +34,7 @@ export class PageDigests {
   /** Set when a row was on two pages: it is then unknown which of the two the mirror has stored. */
   hasRepeatedRow = false;
 
-  /** Loads the previous read's digests. Rows are skipped only if that read was complete and this one is not full. */
+  /** Loads the digests of the previous read. Rows are skipped only if that read was complete and this one is not full. */
   constructor(
     { pageDigests, outcome, hasOpenSync }: Pick<ListState, 'pageDigests' | 'outcome' | 'hasOpenSync'>,
     isFullRead: boolean,
@@ -57,7 +57,7 @@ export class PageDigests {
     return `${this.#previousSum} ${this.#sortedPages}` === this.#previous;
   }
 
-  /** The first word of the previous digests: the sum of all key fingerprints. */
+  /** The sum of all key fingerprints of the previous read: the first word of its serialized form. */
   get #previousSum(): string {
     const [sum = ''] = this.#previous.split(' ', 1);
     return sum;
@@ -68,8 +68,13 @@ export class PageDigests {
     return this.#recordedPages.toSorted().join(' ');
   }
 
-  /** Records a page of this read and returns how many of its rows were skipped as unchanged. */
-  recordPage({ digest, isKnown, known, unknown }: Omit<ReadPage<unknown>, 'items' | 'arrivedAt'>): number {
+  /** Records a page of this read. Returns how many of its rows were skipped because they are unchanged. */
+  recordPage({
+    digest,
+    isKnown,
+    known,
+    unknown,
+  }: Omit<ObservedPage<unknown>, 'items' | 'arrivedAt'>): number {
     const remembered = isKnown ? this.#rememberedPages.get(shortenDigest(digest)) : undefined;
     if (remembered !== undefined) {
       this.skippedCount += 1;
@@ -91,16 +96,17 @@ export class PageDigests {
   }
 
   /**
-   * Whether this read saw other known rows than the previous one, although as many: one row twice and another not at
-   * all. `knownSum` is the fingerprint sum of the compared rows that the mirror already had.
+   * Whether this read cannot have seen exactly the stored rows: for example, it saw one row twice and another not at all,
+   * so that only their number is right. `knownSum` is the fingerprint sum of the compared rows that the mirror had.
    */
   hasOtherRows(knownSum: number): boolean {
     return this.hasRepeatedRow || this.#skippedSum + knownSum !== Number(this.#previousSum);
   }
 
   /**
-   * Returns the digests of this read for the next one: null if they must not be used, undefined if they are the same as
-   * those of the previous read. The parameter holds the fingerprint sums of the compared rows.
+   * Serializes the digests of this read for the next one. Returns null if the next read must not use them, and undefined
+   * if they are the same as before. `known` and `added` are the fingerprint sums of the compared rows: of those that the
+   * mirror had, and of new ones.
    */
   serialize({ known, added }: { readonly known: number; readonly added: number }): string | null | undefined {
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;

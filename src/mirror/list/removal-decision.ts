@@ -5,7 +5,7 @@ import {
   type RemovalEvidence,
   type RemovalVerdict,
 } from './removal-verdict.js';
-import type { FindMissing } from '../mirror.js';
+import type { FindGoneRows } from '../mirror.js';
 import type { ReadFault, ListRef, MirrorPort } from '../port.js';
 import { VersionSet } from './version-set.js';
 
@@ -25,17 +25,18 @@ export interface RemovalDecision {
   readonly versionsToClose: VersionSet;
   /** When the registry said that a row is gone; rows without an entry are closed as of the end of the read. */
   readonly goneAt: ReadonlyMap<number, number>;
-  /** Rows that a second read must lack too; null forgets an earlier doubt, undefined keeps it. */
+  /** Removals that a second read must confirm. Null clears the stored ones, undefined leaves them. */
   readonly doubt: VersionSet | null | undefined;
   readonly readAgain: boolean;
 }
 
+/** Everything besides the missing rows that the decision about them depends on. */
 export interface RemovalCircumstances
   extends Omit<RemovalEvidence, 'missing' | 'lookedUp' | 'stillExisting'> {
-  /** Rows that an earlier read lacked and that a second read must confirm. */
+  /** Rows that an earlier read lacked, and whose removal a second read must confirm. */
   readonly doubted: VersionSet;
   /** Looks up rows at the registry; undefined if rows of this list cannot be read by id. */
-  readonly findGone: FindMissing | undefined;
+  readonly findGone: FindGoneRows | undefined;
 }
 
 export const NO_VERSIONS = new VersionSet();
@@ -61,7 +62,7 @@ export async function findMissingRows(
   }
 }
 
-/** Looks up missing rows by their ids where the registry allows that, then decides which rows to close. */
+/** Looks up missing rows at the registry if it can read them by id, then decides which rows to close. */
 export async function decideMissingRows(
   missing: MissingRows,
   circumstances: RemovalCircumstances,
@@ -86,7 +87,7 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/** Converts the verdict on missing rows to a decision. `existing` are those that the registry still has. */
+/** Converts the verdict on missing rows to a decision. `existing` are the missing rows that the registry still has. */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -126,14 +127,14 @@ export const COMPLETE: RemovalDecision = {
   readAgain: false,
 };
 
-/** Returns the decision for a read that did not see the whole list: no row is closed and an earlier doubt is kept. */
+/** Returns the decision for a read that did not see the whole list: it closes no row and leaves unconfirmed removals. */
 export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, doubt: undefined };
 }
 
 /**
- * Returns the decision for a read with unreadable rows that may be the missing ones: no row is closed, and the fault of
- * the unreadable rows also tells how many are missing.
+ * Returns the decision for a read whose unreadable rows may be the missing ones: it closes no row, and its message says
+ * how many rows are missing.
  */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
@@ -154,7 +155,7 @@ const FAULT_MESSAGES = {
   mostly_gone: `missing: more than half of the list, or all of it. They are closed when a second read confirms it, at least ${CONFIRM_AFTER_MS / 1000} s after the first`,
 } as const;
 
-/** Returns a fault whose message says how many rows it is about. */
+/** Creates a fault whose message begins with the number of rows that it concerns. */
 function createFault(code: keyof typeof FAULT_MESSAGES, rowCount: number): ReadFault {
   return { code, message: `${rowCount} rows are ${FAULT_MESSAGES[code]}` };
 }

@@ -1,6 +1,6 @@
 /**
- * A list of at least this many rows that lost more than half of them is not believed until a second read agrees. Nor is
- * an empty list, however short it was before: an empty answer is the easiest mistake for a server to make.
+ * A list of at least this many rows that lost more than half of them is not believed until a second read agrees. The same
+ * holds for any list that is suddenly empty, because an empty answer is the easiest mistake for a server to make.
  */
 const MIN_ROWS_FOR_SHARE_LIMIT = 4;
 const MAX_MISSING_SHARE = 0.5;
@@ -9,26 +9,27 @@ export const CONFIRM_AFTER_MS = 60_000;
 /** At most this many missing rows are looked up by their ids. */
 export const MAX_ID_LOOKUPS = 50;
 
-/** What a complete read found out about the rows that it lacks. */
+/** The evidence of a complete read about the stored rows that it lacks. */
 export interface RemovalEvidence {
   readonly missing: number;
   /** Rows that the mirror had before the read. */
   readonly rowsBefore: number;
   readonly rowsSeen: number;
-  /** The list came in one answer, so its rows cannot have moved between pages during the read. */
+  /** Whether the list came in one answer, so that no row can have moved between pages during the read. */
   readonly isSingleAnswer: boolean;
-  /** Every page was exactly the same as in the previous read. */
+  /** Whether every page was exactly the same as in the previous read. */
   readonly isUnchanged: boolean;
   /** Missing rows that were looked up by id, and how many of them the registry still has. */
   readonly lookedUp: number;
   readonly stillExisting: number;
-  /** Rows of this list expire on their own, so a short or empty list is not suspicious. */
+  /** Whether rows of this list expire on their own, so that a short or empty list is not suspicious. */
   readonly expiresByItself: boolean;
   /** How long ago a complete read first lacked most rows; null if none did. */
   readonly doubtedForMs: number | null;
 }
 
 /**
+ * What the evidence says about the missing rows:
  * - `close`: the missing rows are gone, except those that the registry still has.
  * - `read_again`: nothing is proved; read the list again.
  * - `doubt`: most of the list is missing; a second read must agree.
@@ -39,21 +40,21 @@ export type RemovalVerdict = 'close' | 'read_again' | 'doubt' | 'wait' | 'close_
 
 /** Decides from the evidence whether the missing rows are gone. */
 export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
-  if (isMostlyMissing(evidence)) return judgeMostlyMissing(evidence);
+  if (isMostOfListMissing(evidence)) return judgeWhenMostMissing(evidence);
   if (evidence.lookedUp > 0 && evidence.missing <= evidence.lookedUp) return 'close';
   if (evidence.stillExisting > 0) return 'read_again';
   return evidence.isSingleAnswer || evidence.isUnchanged ? 'close' : 'read_again';
 }
 
-/** Whether so much of the list is missing that the answer itself may be wrong. */
-function isMostlyMissing({ missing, rowsBefore, rowsSeen, expiresByItself }: RemovalEvidence): boolean {
+/** Whether so many rows of the list are missing that the answer itself may be wrong. */
+function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }: RemovalEvidence): boolean {
   if (expiresByItself) return false;
   if (rowsSeen === 0) return true;
   return rowsBefore >= MIN_ROWS_FOR_SHARE_LIMIT && missing > rowsBefore * MAX_MISSING_SHARE;
 }
 
-/** Believes that most of a list is gone only if a second read agrees after `CONFIRM_AFTER_MS`. */
-function judgeMostlyMissing({ stillExisting, doubtedForMs }: RemovalEvidence): RemovalVerdict {
+/** Judges a list that lacks most of its rows: they are gone only if a second read agrees after `CONFIRM_AFTER_MS`. */
+function judgeWhenMostMissing({ stillExisting, doubtedForMs }: RemovalEvidence): RemovalVerdict {
   if (stillExisting > 0 || doubtedForMs === null) return 'doubt';
   return doubtedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_doubted';
 }

@@ -33,7 +33,7 @@ export class VersionSet {
     return true;
   }
 
-  /** Yields all versions, ascending within a chunk of 4,096 numbers; chunks come in the order they were created. */
+  /** Yields all versions. They ascend within a chunk of 4,096 numbers; chunks are in the order of their creation. */
   *values(): Generator<number> {
     for (const [number, chunk] of this.#chunks) {
       for (let bit = 0; bit < BITS_PER_CHUNK; bit += 1) {
@@ -54,7 +54,7 @@ export class VersionSet {
     return bytes;
   }
 
-  /** Restores a set from the bytes of `pack`. */
+  /** Restores a set from the bytes that `pack` returned. */
   static unpack(packed: Uint8Array): VersionSet {
     const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
     const set = new VersionSet();
@@ -68,7 +68,7 @@ export class VersionSet {
     return set;
   }
 
-  /** Returns the bits of the 4,096 versions that a chunk covers. */
+  /** Returns the words of a chunk, which hold one bit for each of its 4,096 versions. */
   #getOrCreateChunk(number: number): Uint32Array {
     const existing = this.#chunks.get(number);
     if (existing !== undefined) return existing;

@@ -1,19 +1,19 @@
 import type { ListChanges, RowClose, SyncCompletion } from '../port.js';
 
-/** Changes in one transaction. More would hold up other writers for over 60 ms or so. */
+/** The most changes in one transaction. More would make other writers wait for over 60 ms. */
 const MAX_CHANGES_PER_WRITE = 800;
 /** Buffered characters of documents above which rows are written early, to limit memory. */
 const MAX_BUFFERED_LENGTH = 8 * 1024 * 1024;
 /** Changes of a long list are written after this many pages, even if they are few. */
 const MAX_BUFFERED_PAGES = 50;
 
-/** What the end of a read writes besides the differences that are still buffered. */
+/** The changes that the end of a read writes in addition to the buffered differences. */
 export interface FinalChanges extends Pick<ListChanges, 'doubt'> {
   readonly closes: Iterable<RowClose>;
   readonly closeCount: number;
 }
 
-/** One transaction: up to `limit` of the buffered differences, and other changes. */
+/** One transaction to write: up to `limit` of the buffered differences, and other changes. */
 export interface ScheduledWrite {
   readonly limit: number;
   readonly otherChanges: Partial<ListChanges>;
@@ -21,10 +21,10 @@ export interface ScheduledWrite {
   readonly completion?: Omit<SyncCompletion, 'endedAt'>;
 }
 
-/** How much a read has buffered: differing rows, characters of their documents, and repairs. */
+/** How much a read has buffered: differences, characters of their documents, and repairs. */
 interface BufferSize {
-  readonly size: number;
-  readonly length: number;
+  readonly pendingCount: number;
+  readonly pendingLength: number;
   readonly repairCount: number;
 }
 
@@ -42,26 +42,29 @@ export class WriteSchedule {
   }
 
   /** Yields the writes that are due after a page of a paginated list. */
-  *afterPage(): Generator<ScheduledWrite> {
-    if (this.#buffer.size > 0) this.#bufferedPages += 1;
-    if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.writeAll();
+  *planWritesAfterPage(): Generator<ScheduledWrite> {
+    if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
+    if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
   /** Yields the writes that are due after a part of a single answer. A short list is written only at the end. */
-  *afterBatch(): Generator<ScheduledWrite> {
-    if (this.#buffer.size > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
-    if (this.#writesEarly && this.#isFull) yield* this.writeAll();
+  *planWritesAfterBatch(): Generator<ScheduledWrite> {
+    if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
+    if (this.#writesEarly && this.#isFull) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the last writes. Few changes go into one transaction, so that readers see the old list or the new one. */
-  *atEnd(
+  /**
+   * Yields the last writes, of which the very last ends the sync. If all changes fit into one transaction, there is only
+   * that one, so that readers see either the old list or the new one.
+   */
+  *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
   ): Generator<ScheduledWrite> {
-    const fitsInOneWrite = this.#buffer.size + closeCount <= MAX_CHANGES_PER_WRITE;
-    if (!fitsInOneWrite) yield* this.#writeBeforeEnd(closes);
+    const fitsInOneWrite = this.#buffer.pendingCount + closeCount <= MAX_CHANGES_PER_WRITE;
+    if (!fitsInOneWrite) yield* this.#planWritesBeforeEnd(closes);
     const remainingCloses = fitsInOneWrite ? [...closes] : [];
     yield {
       limit: MAX_CHANGES_PER_WRITE,
@@ -70,30 +73,30 @@ export class WriteSchedule {
     };
   }
 
-  /** Yields writes until no difference is buffered. */
-  *writeAll(): Generator<ScheduledWrite> {
-    while (this.#buffer.size > 0) yield { limit: MAX_CHANGES_PER_WRITE, otherChanges: {} };
+  /** Yields writes until no difference is buffered any more. */
+  *planAllWrites(): Generator<ScheduledWrite> {
+    while (this.#buffer.pendingCount > 0) yield { limit: MAX_CHANGES_PER_WRITE, otherChanges: {} };
     this.#bufferedPages = 0;
   }
 
-  /** Whether repairs alone fill a transaction. They are written separately because they are no new versions. */
+  /** Whether the buffered repairs alone fill a transaction. */
   get #hasManyRepairs(): boolean {
     return this.#buffer.repairCount >= MAX_CHANGES_PER_WRITE;
   }
 
   /** Whether the buffer holds enough for a transaction of its own. */
   get #isFull(): boolean {
-    return this.#isTooLong || this.#buffer.size >= MAX_CHANGES_PER_WRITE;
+    return this.#isTooLong || this.#buffer.pendingCount >= MAX_CHANGES_PER_WRITE;
   }
 
   /** Whether the buffered documents take too much memory. */
   get #isTooLong(): boolean {
-    return this.#buffer.length >= MAX_BUFFERED_LENGTH;
+    return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /** Yields writes for all buffered differences and all closes. */
-  *#writeBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
-    yield* this.writeAll();
+  /** Yields the writes of all buffered differences and then of all closes, but not the write that ends the sync. */
+  *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
+    yield* this.planAllWrites();
     let batch: RowClose[] = [];
     for (const close of closes) {
       batch.push(close);

@@ -1,4 +1,4 @@
-import { nextVersionInstant } from '../../mirror/version-clock.js';
+import { computeVersionInstant } from '../../mirror/version-clock.js';
 import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import { listTableColumns } from '../../resources/entry.js';
@@ -89,7 +89,7 @@ export function createInstallations({
         );
         const number = last?.last ?? 0;
         const syncId = sync?.id ?? 0;
-        const at = nextVersionInstant(
+        const at = computeVersionInstant(
           formatInstant(read.arrivedAt),
           stored?.valid_from ?? past?.['ended'] ?? null,
         );

@@ -1,4 +1,4 @@
-import { nextVersionInstant } from '../../mirror/version-clock.js';
+import { computeVersionInstant } from '../../mirror/version-clock.js';
 import { isForgotten } from '../../mirror/forgotten-people.js';
 import type { ListChanges, ChangeCounts, RowInsert, MirrorPort, OpenSync } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
@@ -146,7 +146,7 @@ function createList(resource: ListResource) {
       const certificate = certificateOf.get(version);
       if (certificate?.state !== 'stored') continue;
       // It may have come after the answer that no longer showed its retirement.
-      const end = nextVersionInstant(at, certificate.valid_from);
+      const end = computeVersionInstant(at, certificate.valid_from);
       stored.push({ version: certificate.version, at: end, number: number + closes.length, isRemoved: true });
     }
     return { closings, stored };

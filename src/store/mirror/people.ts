@@ -1,5 +1,5 @@
 import { hashEmail } from '../../mirror/forgotten-people.js';
-import { isMemberRowOf, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
+import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import type { MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
@@ -58,7 +58,7 @@ export function createPeople({ transact }: Database): Pick<MirrorPort, 'forget'>
       return transact(async batch => {
         const remember = REMEMBER({ hash: hashEmail(address), at: formatInstant(at) });
         const [, , , members, texts] = await batch(ERASING, HOLD_COUNTER, remember, MEMBERS, TEXTS);
-        const found = members.filter(member => isMemberRowOf(member, address));
+        const found = members.filter(member => isRowOfPerson(member, address));
         const versions = listOf(found.map(({ version }) => version));
         const present = found.filter(({ valid_to: end }) => end === null);
         const naming = texts.filter(({ text }) => containsEmail(text, address));

@@ -1,4 +1,4 @@
-import type { FindMissing, ReadResult } from '../../mirror/mirror.js';
+import type { FindGoneRows, ReadResult } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
 import { DEFAULT_PAGE_SIZE, type ReadOptions } from '../../registry/read-types.js';
 import { type ListItems, type ListResource, LISTS } from '../../resources/lists.js';
@@ -12,7 +12,7 @@ import { createListSummary } from './list-summary.js';
 /** A list that changes while it is read is read again at once, up to this many times in total; then later by a retry. */
 const MAX_PASSES = 3;
 /** Concurrent requests for items that are missing from a list. */
-const MISSING_CONCURRENCY = 8;
+const LOOKUP_CONCURRENCY = 8;
 
 /**
  * Reads a whole list and writes what changed to the mirror. Throws if the list could not be read completely;
@@ -98,7 +98,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         flaw,
         unreadable,
         everySeconds,
-        ...createMissingFinder(context, source, calls.requestOptions),
+        ...createGoneRowFinder(context, source, calls.requestOptions),
         ...(ownerNamed || scope.full ? { ownerNamed } : {}),
         ...(pageSize === null ? {} : { pageSize: pageSize === DEFAULT_PAGE_SIZE ? null : pageSize }),
         answer: calls.describeGoodAnswer(total === null ? formWithoutTotal : 'pages'),
@@ -122,16 +122,16 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
  * If the registry can read single items, returns a function that requests items missing from a list by their ids, before
  * the mirror believes that they are gone. That function returns the ids that the registry does not know.
  */
-function createMissingFinder<Item>(
+function createGoneRowFinder<Item>(
   { organization, now }: ReadContext,
   { readOne }: ListSource<Item>,
   options: ReadOptions,
-): { readonly ask?: FindMissing } {
+): { readonly findGone?: FindGoneRows } {
   if (readOne === undefined) return {};
   return {
-    ask: async ids => {
+    findGone: async ids => {
       const goneAt = new Map<string, number>();
-      await forEachConcurrently(MISSING_CONCURRENCY, ids, async id => {
+      await forEachConcurrently(LOOKUP_CONCURRENCY, ids, async id => {
         if (await isNotFound(readOne(organization, id, options))) goneAt.set(id, now());
       });
       return goneAt;

@@ -111,7 +111,7 @@ test('T65 a running program of the version before goes on after columns were add
 
   stage.clock.at += 60_000;
   await stage.read('warehouse', [credit('c-1', { vintage: '2022' }), credit('c-3')], {
-    ask: async ids => ids,
+    findGone: async ids => ids,
   });
   const listed = await postgres.query<{ credit_id: string }>(
     'SELECT credit_id FROM mirror.warehouse_credits ORDER BY credit_id',

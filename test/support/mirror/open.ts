@@ -5,7 +5,13 @@ import { dirname, join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { createMirror } from '../../../src/mirror/create-mirror.js';
-import type { FindMissing, ReadResult, Mirror, ListReader, ReadRequest } from '../../../src/mirror/mirror.js';
+import type {
+  FindGoneRows,
+  ReadResult,
+  Mirror,
+  ListReader,
+  ListReadRequest,
+} from '../../../src/mirror/mirror.js';
 import type { PdfStore } from '../../../src/mirror/pdf-store.js';
 import type { MirrorPort, OpenSync } from '../../../src/mirror/port.js';
 import type { ListItems, ListResource, Resource } from '../../../src/resources/lists.js';
@@ -78,10 +84,10 @@ export interface SqliteMirror {
   readonly read: <Name extends ListResource>(
     resource: Name,
     items: readonly ListItems[Name][],
-    how?: Partial<ReadRequest<Name>> & {
+    how?: Partial<ListReadRequest<Name>> & {
       limit?: number | null;
       total?: number | null;
-      ask?: (ids: readonly string[]) => Promise<readonly string[]>;
+      findGone?: (ids: readonly string[]) => Promise<readonly string[]>;
     },
   ) => Promise<ReadResult>;
 }
@@ -159,7 +165,7 @@ async function activate(mirror: Mirror, clock: Clock): Promise<void> {
 export async function beginRead<Name extends ListResource>(
   { mirror, clock }: Pick<SqliteMirror, 'mirror' | 'clock'>,
   resource: Name,
-  how: Partial<ReadRequest<Name>> = {},
+  how: Partial<ListReadRequest<Name>> = {},
 ): Promise<ListReader<ListItems[Name]>> {
   const usual = {
     organizationId: 'organization-1',
@@ -171,11 +177,15 @@ export async function beginRead<Name extends ListResource>(
 }
 
 export function readerOf(mirror: Mirror, clock: Clock): SqliteMirror['read'] {
-  return async (resource, items, { limit = null, total, ask, ...request } = {}) => {
+  return async (resource, items, { limit = null, total, findGone, ...request } = {}) => {
     const read = await beginRead({ mirror, clock }, resource, request);
     if (limit === null) await read.writeBatch(items, clock.at);
     else await writePages(read, items, limit, clock);
-    return read.finish({ ...TRAFFIC, total: total ?? null, ...(ask && { ask: answering(ask, clock) }) });
+    return read.finish({
+      ...TRAFFIC,
+      total: total ?? null,
+      ...(findGone && { findGone: answering(findGone, clock) }),
+    });
   };
 }
 
@@ -195,7 +205,7 @@ async function writePages<Item extends Row>(
 export function answering(
   gone: (ids: readonly string[]) => Promise<readonly string[]>,
   clock: Clock,
-): FindMissing {
+): FindGoneRows {
   return async ids => new Map((await gone(ids)).map(id => [id, clock.at]));
 }
 

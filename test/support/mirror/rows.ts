@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ReadPage } from '../../../src/mirror/mirror.js';
+import type { ObservedPage } from '../../../src/mirror/mirror.js';
 import type { Amount, Credit, Installation, Organization, Retirement } from '../../../src/registry/model.js';
 
 export function amount(exact: string): Amount {
@@ -96,14 +96,14 @@ export interface Row {
 }
 
 /** A page that holds one group, which nobody knows. */
-export function pageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ReadPage<Item> {
+export function pageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ObservedPage<Item> {
   const unknown = [groupOf(items)];
   const digest = createHash('sha256').update(digestOf(items)).digest('hex');
   return { digest, isKnown: false, known: [], unknown, items, arrivedAt };
 }
 
 /** The same page, told as one that stands as it stood. */
-export function knownPageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ReadPage<Item> {
+export function knownPageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ObservedPage<Item> {
   return { ...pageOf(items, arrivedAt), isKnown: true, unknown: [], items: [] };
 }
 
