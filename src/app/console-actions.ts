@@ -1,5 +1,5 @@
 import type { ConsoleActions } from '../console/actions/actions.js';
-import type { Comparison } from '../console/comparison.js';
+import type { RegistryComparison } from '../console/comparison.js';
 import { createInstallationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { Log } from './log.js';
@@ -15,7 +15,7 @@ const LOG_MESSAGE = 'console action requested';
 export function createConsoleActions(
   openInbox: () => Promise<InboxPort>,
   log: Pick<Log, 'info'>,
-  comparison: Comparison | null = null,
+  comparison: RegistryComparison | null = null,
 ): ConsoleActions {
   async function withInbox<T>(run: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await openInbox();
@@ -27,13 +27,13 @@ export function createConsoleActions(
   }
 
   return {
-    retry: async jobIds => {
+    retryJobs: async jobIds => {
       const retried = await withInbox(inbox => inbox.retryFailed(jobIds));
       const jobs = retried.flatMap(({ job }) => job ?? []);
       log.info({ action: 'retry', requested: jobIds, jobs }, LOG_MESSAGE);
       return jobs;
     },
-    sync: async targets => {
+    requestSyncs: async targets => {
       const newJobs = targets.map(({ installation_id: installationId, organization_id: organizationId }) =>
         createInstallationJob(installationId, organizationId, TRIGGER),
       );
@@ -42,12 +42,12 @@ export function createConsoleActions(
       log.info({ action: 'sync', installations, jobs }, LOG_MESSAGE);
       return jobs;
     },
-    discover: async () => {
+    requestDiscovery: async () => {
       const jobs = await withInbox(inbox => inbox.enqueue([createDiscoverJob(TRIGGER)]));
       log.info({ action: 'discover', jobs }, LOG_MESSAGE);
       return jobs;
     },
-    compare:
+    startComparison:
       comparison &&
       (() => {
         log.info({ action: 'compare' }, LOG_MESSAGE);

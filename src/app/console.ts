@@ -1,7 +1,7 @@
 import type { ConsoleActions } from '../console/actions/actions.js';
 import type { SqlAccess } from '../console/ask/query-runner.js';
 import { createConsole } from '../console/console.js';
-import { type Compare, createComparison } from '../console/comparison.js';
+import { type RegistryComparer, createComparison } from '../console/comparison.js';
 import type { DemoAction } from '../console/demo/demo.js';
 import { createVisitorKeys } from '../console/guard/keys.js';
 import { createLiveUpdates } from '../console/live/updates.js';
@@ -31,7 +31,7 @@ export interface ConsoleStartOptions {
   /** Null makes the console read-only. */
   readonly openInbox: (() => Promise<InboxPort>) | null;
   /** Null without credentials of the registry. */
-  readonly compare: Compare | null;
+  readonly compare: RegistryComparer | null;
   /** Where the registry should send webhooks; shown in help. */
   readonly webhookUrl: string | null;
   readonly version: string;

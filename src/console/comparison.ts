@@ -20,7 +20,7 @@ interface UncomparedList {
  * Compares every row with the registry, and calls `onListStarted` with the name of each list that it reads.
  * Throws an error whose message is a sentence.
  */
-export type Compare = (
+export type RegistryComparer = (
   onListStarted: (list: string) => void,
   signal: AbortSignal,
 ) => Promise<ComparisonResult>;
@@ -41,16 +41,16 @@ interface ComparisonStatus {
 /** The result of a comparison, or why it failed. */
 export type ComparisonOutcome = ComparisonResult | { readonly fault: string };
 
-export type Comparison = ReturnType<typeof createComparison>;
+export type RegistryComparison = ReturnType<typeof createComparison>;
 
 /** Creates the comparison of a console. It runs once at a time, and its last result is kept until the console stops. */
-export function createComparison(compare: Compare, now: () => number) {
+export function createComparison(compare: RegistryComparer, now: () => number) {
   const stopping = new AbortController();
   const formatNow = () => new Date(now()).toISOString();
   let status: ComparisonStatus = { running: null, finished: null };
   let currentRun: Promise<void> = Promise.resolve();
 
-  async function run(): Promise<void> {
+  async function runComparison(): Promise<void> {
     const since = formatNow();
     let lists = 0;
     status = { ...status, running: { since, lists, reading: null } };
@@ -67,7 +67,7 @@ export function createComparison(compare: Compare, now: () => number) {
   return {
     /** Starts a comparison, unless one is running or the console is stopping. */
     start: (): void => {
-      if (status.running === null && !stopping.signal.aborted) currentRun = run();
+      if (status.running === null && !stopping.signal.aborted) currentRun = runComparison();
     },
     getStatus: (): ComparisonStatus => status,
     /** Aborts a running comparison and waits for its end. */

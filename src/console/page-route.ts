@@ -7,7 +7,7 @@ import type {
   ConsolePage,
   PageEnvironment,
   PageFault,
-  PageRequest,
+  ConsoleRequest,
   PageResult,
 } from './page.js';
 import type { ReaderPool } from './reader-pool.js';
@@ -36,8 +36,8 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
 
   function createPageRequest(
     request: Request,
-    parsed: Pick<PageRequest, 'reader' | 'query' | 'at'>,
-  ): PageRequest {
+    parsed: Pick<ConsoleRequest, 'reader' | 'query' | 'at'>,
+  ): ConsoleRequest {
     return {
       ...environment,
       ...parsed,
@@ -50,7 +50,7 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
     };
   }
 
-  async function send(
+  async function sendResult(
     request: Request,
     response: Response,
     result: PageResult,
@@ -79,7 +79,7 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
     return await readers.withReader(async reader => {
       if (response.destroyed) return;
       const result = await page.render(createPageRequest(request, { reader, query, at }));
-      await send(request, response, result, at);
+      await sendResult(request, response, result, at);
     });
   };
 }

@@ -1,6 +1,6 @@
 import type { Reader } from '../store/contract/reader.js';
 import type { Row } from '../store/contract/tables.js';
-import type { Comparison } from './comparison.js';
+import type { RegistryComparison } from './comparison.js';
 import type { Html } from './components/html.js';
 
 /** Access to the stored certificate files. */
@@ -18,7 +18,7 @@ export interface PageEnvironment {
   /** Version of carbon-mirror. */
   readonly version: string;
   /** Null if the console has no registry credentials. */
-  readonly comparison: Comparison | null;
+  readonly comparison: RegistryComparison | null;
   /** Returns the columns of a row that contradict its stored JSON. */
   readonly findContradictedColumns: (table: string, row: Row) => readonly string[];
   /** Describes the checkpoint that covers a row version; null if evidence is off. */
@@ -26,7 +26,7 @@ export interface PageEnvironment {
 }
 
 /** A request for a page. */
-export interface PageRequest extends PageEnvironment {
+export interface ConsoleRequest extends PageEnvironment {
   readonly reader: Reader;
   readonly now: number;
   readonly query: URLSearchParams;
@@ -84,5 +84,5 @@ export interface ConsolePage {
   readonly hasHistory?: boolean;
   /** URL parameters that the page accepts, besides `as-of`. */
   readonly parameters?: readonly string[];
-  readonly render: (request: PageRequest) => Promise<PageResult>;
+  readonly render: (request: ConsoleRequest) => Promise<PageResult>;
 }

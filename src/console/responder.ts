@@ -40,7 +40,7 @@ export const COULD_NOT_BE_CREATED = 'could not be created. The log of the consol
 
 export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
   /** Renders the slow part of a page; a sentence in its place if that fails. */
-  async function renderRestOrFault(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
+  async function renderSlowPart(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {
       return await renderRest();
     } catch (error) {
@@ -94,7 +94,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     }
     const out = canCompress(request) ? compressInto(response) : response;
     out.write(beforeRest.text);
-    out.end((await renderRestOrFault(renderRest)).text + afterRest.text);
+    out.end((await renderSlowPart(renderRest)).text + afterRest.text);
   };
 
   return {

@@ -16,7 +16,7 @@ async function stage() {
   const connect = async () =>
     createClient({ ...(await readSettings(demo.env, 'live')), now: Date.now, random: Math.random });
   const control = createControlClient(demo.sandbox.url);
-  const demoActions = createDemoActions({ connect, control, appId: demo.appId, sync: actions.sync });
+  const demoActions = createDemoActions({ connect, control, appId: demo.appId, sync: actions.requestSyncs });
   const visit = await visitConsole(engine.openReader, { demoActions, actions, now: Date.now });
   const words = async (path: string) => wordsOf(await (await visit.open(path)).text());
   return { ...visit, words };

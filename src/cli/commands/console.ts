@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/config.js';
 import type { ConsoleActions } from '../../console/actions/actions.js';
-import type { Compare } from '../../console/comparison.js';
+import type { RegistryComparer } from '../../console/comparison.js';
 import { describeSealOfVersion } from '../evidence-log.js';
 import { measureFile as inspect } from '../certificate-files.js';
 import { defineCommand } from '../command.js';
@@ -106,12 +106,12 @@ async function findDemo({ env }: MirrorLocation) {
 /** Returns a function that creates the actions of the page "Demo". */
 function createDemoActionsFactory(io: Io, { control, appId, settings }: DemoRegistry) {
   const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);
-  return ({ sync }: ConsoleActions) =>
+  return ({ requestSyncs: sync }: ConsoleActions) =>
     createDemoActions({ connect: connectWithOwnKey, control, appId, sync });
 }
 
 /** Returns a function that compares the mirror with the registry; null if no setting has a key for the registry. */
-function createCompare({ env }: MirrorLocation, demo: DemoRegistry | null): Compare | null {
+function createCompare({ env }: MirrorLocation, demo: DemoRegistry | null): RegistryComparer | null {
   if (demo !== null) return createRegistryComparison(demo.settings);
   const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;
   return key || file ? createRegistryComparison(async () => env) : null;

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import type { Compare, ComparisonResult } from '../../console/comparison.js';
+import type { RegistryComparer, ComparisonResult } from '../../console/comparison.js';
 import type { Io } from '../io.js';
 import { getValueAtPath } from '../value-at-path.js';
 import { MAIN_FILE } from './supervised-child.js';
@@ -15,7 +15,7 @@ interface PrintedComparison extends Omit<ComparisonResult, 'uncompared'> {
  * Creates the console's comparison of the mirror with the registry. It runs `verify --against-registry` in a process
  * of its own, with settings that must hold the registry's private key.
  */
-export function createRegistryComparison(getSettings: () => Promise<Io['env']>): Compare {
+export function createRegistryComparison(getSettings: () => Promise<Io['env']>): RegistryComparer {
   return async (reportProgress, stopping) => {
     const child = fork(MAIN_FILE, ['verify', '--against-registry', '--json'], {
       env: { ...(await getSettings()) },

@@ -1,6 +1,6 @@
 import type { Express, NextFunction, Request, Response } from 'express';
 import { readFormBody, parseForm, getPathParameters } from '../responder.js';
-import type { PageRequest } from '../page.js';
+import type { ConsoleRequest } from '../page.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
@@ -9,44 +9,44 @@ import { readTargets, type Target } from '../../query/at-registry.js';
 /** Work that pages may request. Each request is logged. */
 export interface ConsoleActions {
   /** Retries failed jobs; returns the ids of those that will run. */
-  readonly retry: (jobIds: readonly number[] | 'all') => Promise<readonly number[]>;
+  readonly retryJobs: (jobIds: readonly number[] | 'all') => Promise<readonly number[]>;
   /** Requests a sync of these installations now; returns the job ids. */
-  readonly sync: (
+  readonly requestSyncs: (
     targets: readonly Pick<Target, 'installation_id' | 'organization_id'>[],
   ) => Promise<readonly number[]>;
   /** Requests a search for installations that no webhook announced; returns the job ids. */
-  readonly discover: () => Promise<readonly number[]>;
+  readonly requestDiscovery: () => Promise<readonly number[]>;
   /** Starts a comparison with the registry; null without registry credentials. */
-  readonly compare: (() => void) | null;
+  readonly startComparison: (() => void) | null;
 }
 
 /** A form that was sent to request an action. */
-interface ActionRequest extends Pick<PageRequest, 'reader' | 'params'> {
+interface ActionRequest extends Pick<ConsoleRequest, 'reader' | 'params'> {
   readonly actions: ConsoleActions;
   readonly form: URLSearchParams;
 }
 
-/** Performs an action; returns the path of the page that shows the result, or null if its target does not exist. */
-type PerformAction = (request: ActionRequest) => Promise<string | null>;
+/** Performs an action and returns the path of the page that shows the result; null if the target does not exist. */
+type ActionHandler = (request: ActionRequest) => Promise<string | null>;
 
 /** Actions by the path that their forms are sent to. */
-const ACTIONS_BY_PATH: Readonly<Record<string, PerformAction>> = {
+const ACTIONS_BY_PATH: Readonly<Record<string, ActionHandler>> = {
   '/jobs/retry': async ({ actions }) => {
-    await actions.retry('all');
+    await actions.retryJobs('all');
     return '/jobs';
   },
   '/jobs/:id/retry': retryJob,
   '/read-now': requestSync,
   '/balance/compare': async ({ actions }) => {
-    actions.compare?.();
-    return actions.compare === null ? null : '/balance';
+    actions.startComparison?.();
+    return actions.startComparison === null ? null : '/balance';
   },
 };
 
 async function retryJob({ actions, reader, params }: ActionRequest): Promise<string | null> {
   const job = await readNumbered(reader, JOBS, params['id'] ?? '');
   if (job === null) return null;
-  await actions.retry([Number(job['id'])]);
+  await actions.retryJobs([Number(job['id'])]);
   return `/jobs/${String(job['id'])}`;
 }
 
@@ -56,18 +56,18 @@ async function requestSync({ actions, reader, form }: ActionRequest): Promise<st
   const targets = await readTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) return null;
   const jobIds = [
-    ...(await actions.sync(targets)),
-    ...(organizationId === null ? await actions.discover() : []),
+    ...(await actions.requestSyncs(targets)),
+    ...(organizationId === null ? await actions.requestDiscovery() : []),
   ];
   return jobIds.length === 1 ? `/jobs/${jobIds[0]}` : '/jobs?trigger=person';
 }
 
-/** Adds the routes that forms of pages are sent to. An action redirects to the page that shows its result. */
+/** Adds a POST route for each action. It performs the action and redirects to the page that shows the result. */
 export function addActionRoutes(app: Express, readers: ReaderPool, actions: ConsoleActions): void {
-  for (const [path, performAction] of Object.entries(ACTIONS_BY_PATH)) {
+  for (const [path, handleAction] of Object.entries(ACTIONS_BY_PATH)) {
     app.post(path, readFormBody, async (request: Request, response: Response, next: NextFunction) => {
       const action = { actions, params: getPathParameters(request), form: parseForm(request) };
-      const resultPath = await readers.withReader(reader => performAction({ ...action, reader }));
+      const resultPath = await readers.withReader(reader => handleAction({ ...action, reader }));
       return resultPath === null ? next() : response.redirect(303, resultPath);
     });
   }

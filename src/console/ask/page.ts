@@ -30,14 +30,14 @@ export function renderQueryPage({ sql, result, relations, savedQueries }: QueryP
     query =>
       html`<li><a href="/ask?${new URLSearchParams({ sql: query.sql }).toString()}">${query.title}</a></li>`,
   )}</ul></section></div>
-${result !== null && renderResult(result)}
+${result !== null && renderQueryResult(result)}
 <div class="columns">${renderSchema(relations)}
 <section class="card"><h2>Other tools</h2><p><code>carbon-mirror snapshot FILE</code> copies the current mirror into one SQLite file for sqlite3, Datasette, DuckDB or pandas.</p></section></div>`;
   return { title: 'SQL query', body };
 }
 
 /** Renders the rows of a query result as a table, or why there are none. */
-function renderResult(result: QueryResult): Html {
+function renderQueryResult(result: QueryResult): Html {
   if ('fault' in result) return html`<p role="alert" class="fault">${result.fault}</p>`;
   const { columns, rows, hasMore } = result;
   const caption = hasMore

@@ -111,7 +111,7 @@ export function createQueryRunner(
   };
 }
 
-/** Closes a stream of rows without reading it. Closing alone does nothing if the stream was never started. */
+/** Ends a stream of rows without using them. It starts the stream first: closing one that was never started releases nothing. */
 export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
   await takeRows(rows, 0);
 }
@@ -128,6 +128,7 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
   return { rows, hasMore: false };
 }
 
+/** Explains in a sentence why a query failed, with a hint if there is one. */
 function describeAskError({ code, message }: AskError, schema: readonly Relation[]): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE}`;
   if (code === 'unknown_name') return `SQL: ${message}${suggestNames(message, schema)}`;
@@ -141,7 +142,7 @@ function describeAskError({ code, message }: AskError, schema: readonly Relation
 const UNKNOWN_NAME = /(table|relation|column):? "?([\w.]+)/;
 const MAX_SUGGESTIONS = 4;
 
-/** Suggests existing names that contain an unknown name or are spelled like it. */
+/** Returns a hint with existing names that contain the unknown name of an error message or are spelled like it. */
 function suggestNames(message: string, schema: readonly Relation[]): string {
   const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
   const unknownName = qualifiedName.split('.').at(-1)?.toLowerCase() ?? '';
@@ -161,7 +162,7 @@ function suggestNames(message: string, schema: readonly Relation[]): string {
   return suggestions.length === 0 ? '' : `. Did you mean ${suggestions.join(', ')}?`;
 }
 
-/** Returns the name of a table or view in a query; those of the inbox need its name before them. */
+/** Returns the name by which a query refers to a table or view, such as `retirements` or `inbox.jobs`. */
 export function getQualifiedName({ database, name }: Relation): string {
   return database === 'inbox' ? `inbox.${name}` : name;
 }

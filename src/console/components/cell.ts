@@ -19,15 +19,15 @@ const MAX_ID_LENGTH = 20;
 type RowWithAmount = { readonly [column: string]: Value } | { readonly amount_micro: Value };
 
 /** Returns the amount of a row in millionths of a tonne; 0 if it has no usable amount. */
-export function getMicro(row: RowWithAmount): bigint {
+export function getAmountMicro(row: RowWithAmount): bigint {
   const micro = row['amount_micro'] ?? null;
   return typeof micro === 'number' || typeof micro === 'bigint' ? BigInt(micro) : 0n;
 }
 
 /** Sums the amounts of rows by key, in millionths of a tonne. */
-export function sumMicroBy<Row extends RowWithAmount>(rows: readonly Row[], getKey: (row: Row) => string) {
+export function sumAmountsBy<Row extends RowWithAmount>(rows: readonly Row[], getKey: (row: Row) => string) {
   const sums = new Map<string, bigint>();
-  for (const row of rows) sums.set(getKey(row), (sums.get(getKey(row)) ?? 0n) + getMicro(row));
+  for (const row of rows) sums.set(getKey(row), (sums.get(getKey(row)) ?? 0n) + getAmountMicro(row));
   return sums;
 }
 

@@ -3,7 +3,7 @@ import { html, type Html } from './html.js';
 /** What each kind of job does. */
 export const JOB_KIND_MEANINGS: Readonly<Record<string, string>> = {
   installation: 'reads one organization',
-  retry: 're-reads the lists of an organization that failed',
+  retry: 're-reads the lists whose last read failed',
   reservations: 'reads reservations only',
   certificates: 'downloads certificates only',
   discover: 'looks for new installations',
@@ -14,7 +14,7 @@ export const JOB_KIND_MEANINGS: Readonly<Record<string, string>> = {
 export const TERMS: Readonly<Record<string, string>> = {
   drift: 'Changes that a scheduled read found although no webhook had announced them.',
   trigger: 'What requested the read: a delivery (webhook), the schedule, the worker itself or a person.',
-  part: 'Which half of the work of an organization a job does: data or certificates. Per organization, one job of each part runs at a time.',
+  part: 'Whether a job reads the data or the certificates of an organization. For each organization, one job of each part runs at a time.',
   kind: `What a job does. ${Object.entries(JOB_KIND_MEANINGS)
     .map(([kind, meaning]) => `${kind}: ${meaning}`)
     .join('; ')}.`,

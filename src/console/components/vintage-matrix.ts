@@ -2,18 +2,18 @@ import type { Value } from '../../store/contract/tables.js';
 import { formatCount } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { withAsOf } from './as-of.js';
-import { renderDetailLink, getMicro, sumMicroBy, getText, formatWholeTonnes } from './cell.js';
+import { renderDetailLink, getAmountMicro, sumAmountsBy, getText, formatWholeTonnes } from './cell.js';
 import { describeExcludedRows } from './formats.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { ALL, renderShowAllLink } from './table.js';
 
-type Row = Readonly<Record<string, Value>>;
+type CreditSum = Readonly<Record<string, Value>>;
 
 /** The rows of one project and credit type. */
 interface ProjectGroup {
   readonly type: string | null;
-  readonly firstRow: Row;
-  readonly rows: readonly Row[];
+  readonly firstRow: CreditSum;
+  readonly rows: readonly CreditSum[];
   readonly micro: bigint;
 }
 
@@ -39,7 +39,7 @@ const EMPTY_CELL = html`<td></td>`;
 /** Renders credits by project and vintage, separately per type: the largest projects, the sum of the others, and the total. */
 export function renderVintageMatrix(
   subject: string,
-  rows: readonly Row[],
+  rows: readonly CreditSum[],
   { query = null, isOneProject = false, at = null }: MatrixOptions,
 ): Html {
   const showsAll = isOneProject || query?.has(ALL) === true;
@@ -70,8 +70,8 @@ ${types.map(renderType)}
 }
 
 /** Groups rows by type and project, largest first. */
-function groupByProject(rows: readonly Row[]): ProjectGroup[] {
-  const groups = new Map<string, Row[]>();
+function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
+  const groups = new Map<string, CreditSum[]>();
   for (const row of rows) {
     const key = JSON.stringify([row['type'], row['project_id'] ?? [row['project_name']]]);
     const group = groups.get(key) ?? [];
@@ -81,14 +81,14 @@ function groupByProject(rows: readonly Row[]): ProjectGroup[] {
   return [...groups.values()]
     .map(group => {
       const [firstRow = {}] = group;
-      return { type: getText(firstRow, 'type'), firstRow, rows: group, micro: sumMicro(group) };
+      return { type: getText(firstRow, 'type'), firstRow, rows: group, micro: sumAmounts(group) };
     })
     .toSorted((one, other) => Number(other.micro - one.micro));
 }
 
 /** Chooses the vintages that get a column: as many of the largest as fit on the screen, unless all are asked for. */
-function chooseColumns(rows: readonly Row[], showsAll: boolean) {
-  const vintages = [...sumMicroBy(rows, getVintage)]
+function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
+  const vintages = [...sumAmountsBy(rows, getVintage)]
     .toSorted(([, one], [, other]) => Number(other - one))
     .map(([vintage]) => vintage);
   const takeColumns = (count: number) => [
@@ -96,7 +96,7 @@ function chooseColumns(rows: readonly Row[], showsAll: boolean) {
     ...(count < vintages.length ? [OTHERS] : []),
   ];
   const canFit = (count: number) =>
-    measureWidth([...sumByColumn(rows, takeColumns(count)), ['Total', sumMicro(rows)]]) <= MAX_WIDTH;
+    measureWidth([...sumAmountsByColumn(rows, takeColumns(count)), ['Total', sumAmounts(rows)]]) <= MAX_WIDTH;
   const maxCount = showsAll ? vintages.length : Math.min(vintages.length, MAX_VINTAGES);
   const descendingCounts = Array.from({ length: maxCount }, (_, index) => maxCount - index);
   const count = showsAll ? maxCount : (descendingCounts.find(canFit) ?? 1);
@@ -112,14 +112,17 @@ function measureWidth(totals: readonly (readonly [column: string, total: bigint]
 }
 
 /** Sums rows by the column of their vintage. */
-function sumByColumn(rows: readonly Row[], columns: readonly string[]): ReadonlyMap<string, bigint> {
+function sumAmountsByColumn(
+  rows: readonly CreditSum[],
+  columns: readonly string[],
+): ReadonlyMap<string, bigint> {
   const vintages = new Set(columns);
-  return sumMicroBy(rows, row => (vintages.has(getVintage(row)) ? getVintage(row) : OTHERS));
+  return sumAmountsBy(rows, row => (vintages.has(getVintage(row)) ? getVintage(row) : OTHERS));
 }
 
 /** Returns the largest amount of one cell in millionths of a tonne; at least 1, because shades are shares of it. */
 function findLargestCell(groups: readonly ProjectGroup[], columns: readonly string[]): number {
-  const cells = groups.flatMap(({ rows }) => [...sumByColumn(rows, columns).values()].map(Number));
+  const cells = groups.flatMap(({ rows }) => [...sumAmountsByColumn(rows, columns).values()].map(Number));
   return Math.max(1, ...cells);
 }
 
@@ -162,20 +165,20 @@ function renderSumRow(
 
 /** Renders one cell per column, and the total. */
 function renderAmounts(
-  rows: readonly Row[],
+  rows: readonly CreditSum[],
   columns: readonly string[],
   renderAmount: (micro: bigint, vintage: string) => Html,
 ): Html {
-  const sums = sumByColumn(rows, columns);
+  const sums = sumAmountsByColumn(rows, columns);
   const cells = columns.map(vintage => {
     const micro = sums.get(vintage);
     return micro === undefined ? EMPTY_CELL : renderAmount(micro, vintage);
   });
-  const total = sumMicro(rows);
+  const total = sumAmounts(rows);
   return html`${cells}<td class="number" data-label="Total" title="${formatTonnes(total)} t">${formatWholeTonnes(total)}</td>`;
 }
 
-function getVintage(row: Row): string {
+function getVintage(row: CreditSum): string {
   return getText(row, 'vintage') ?? '';
 }
 
@@ -184,12 +187,12 @@ function toColumnLabel(vintage: string): string {
   return vintage || 'none';
 }
 
-function getProjectName(row: Row): string {
+function getProjectName(row: CreditSum): string {
   return getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'no project';
 }
 
 /** Returns the URL of the warehouse list, filtered by the project, type and vintage of a cell. */
-function toWarehouseHref(row: Row, vintage: string): string {
+function toWarehouseHref(row: CreditSum, vintage: string): string {
   const query = new URLSearchParams();
   const filters = { project_id: getText(row, 'project_id'), vintage, type: getText(row, 'type') };
   for (const [name, value] of Object.entries(filters))
@@ -197,6 +200,6 @@ function toWarehouseHref(row: Row, vintage: string): string {
   return `/warehouse?${query.toString()}`;
 }
 
-function sumMicro(rows: readonly Row[]): bigint {
-  return rows.reduce((sum, row) => sum + getMicro(row), 0n);
+function sumAmounts(rows: readonly CreditSum[]): bigint {
+  return rows.reduce((sum, row) => sum + getAmountMicro(row), 0n);
 }

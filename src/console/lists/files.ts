@@ -2,7 +2,7 @@ import type { Row, Value } from '../../store/contract/tables.js';
 import { formatCsvLine } from '../../text/csv.js';
 import { withQuery } from '../components/as-of.js';
 import { html, type Html } from '../components/html.js';
-import type { PageRequest, PageFault, ConsolePage } from '../page.js';
+import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 
 interface ExportedRows {
   readonly rows: AsyncIterable<Row>;
@@ -32,7 +32,7 @@ export function renderFileLinks(
 export function createFilePages(
   baseName: string,
   urlOptions: Pick<ConsolePage, 'hasHistory' | 'parameters'>,
-  readRows: (request: PageRequest) => Promise<ExportedRows | PageFault>,
+  readRows: (request: ConsoleRequest) => Promise<ExportedRows | PageFault>,
 ): readonly ConsolePage[] {
   return Object.entries(FILE_FORMATS).map(([extension, { type, write }]) => {
     const file = `${baseName}.${extension}`;

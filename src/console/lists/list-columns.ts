@@ -9,7 +9,7 @@ import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import type { TableColumn } from '../components/table.js';
 import { renderTermLabel } from '../components/terms.js';
-import type { PageRequest } from '../page.js';
+import type { ConsoleRequest } from '../page.js';
 
 /** The column that identifies a row to people, by list. It comes first and links to the detail page. */
 const NAME_COLUMNS: Readonly<Record<string, string>> = {
@@ -25,7 +25,7 @@ const ID_COLUMNS: Readonly<Record<string, string>> = {
 /** Creates the columns of a list's table. A column of freshness is added if `states` has a list that is not fresh. */
 export function createListColumns(
   list: List,
-  request: Pick<PageRequest, 'now' | 'at'>,
+  request: Pick<ConsoleRequest, 'now' | 'at'>,
   states: States | null,
 ): readonly TableColumn<Row>[] {
   const columns = orderColumns(list).map(column => ({
@@ -63,7 +63,7 @@ function renderListCell(
   list: List,
   row: Row,
   column: string,
-  { now, at }: Pick<PageRequest, 'now' | 'at'>,
+  { now, at }: Pick<ConsoleRequest, 'now' | 'at'>,
 ): Html {
   const value = row[column];
   const content =

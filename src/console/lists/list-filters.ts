@@ -7,7 +7,7 @@ import { AS_OF, withAsOf } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filters.js';
 import { toLabel } from '../components/formats.js';
 import { html, type Html } from '../components/html.js';
-import type { PageRequest } from '../page.js';
+import type { ConsoleRequest } from '../page.js';
 
 /** Values to choose from, by filter; null if there are too many. */
 export type FilterChoices = ReadonlyMap<string, readonly Choice[] | null>;
@@ -23,7 +23,7 @@ const COLUMNS_WITH_FEW_VALUES = ['type', 'vintage'];
 const LARGE_LIST = 'retirements';
 
 /** Reads the values to choose from for each filter of a list that is a drop-down list. */
-export async function readFilterChoices(list: List, { reader, at }: PageRequest): Promise<FilterChoices> {
+export async function readFilterChoices(list: List, { reader, at }: ConsoleRequest): Promise<FilterChoices> {
   const choices = new Map<string, readonly Choice[] | null>();
   const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
   for (const [name, filter] of Object.entries(list.filters)) {
@@ -47,7 +47,7 @@ const ALTERNATIVE_FILTERS: Readonly<Record<string, string>> = {
 export function renderFilters(
   list: List,
   listRequest: ListRequest,
-  { at }: PageRequest,
+  { at }: ConsoleRequest,
   choices: FilterChoices,
 ): Html | false {
   const isReplaced = (name: string) => {

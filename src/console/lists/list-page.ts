@@ -16,7 +16,7 @@ import {
 } from '../../query/freshness/read.js';
 import { formatCount, pluralize, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
-import type { PageRequest, PageFault, ConsolePage } from '../page.js';
+import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { describeFilterFault } from '../name-fault.js';
 import { withAsOf, withQuery } from '../components/as-of.js';
 import { renderFreshness, renderGaps } from '../components/freshness.js';
@@ -53,7 +53,7 @@ ${renderFilters(list, listRequest, request, choices)}`,
 }
 
 /** Reads all rows of a list for a download. The present rows carry the freshness of their list. */
-async function readExportedRows(list: List, request: PageRequest) {
+async function readExportedRows(list: List, request: ConsoleRequest) {
   const { reader, at } = request;
   const unrestricted = await parseListRequest(list, request);
   if ('fault' in unrestricted) return unrestricted;
@@ -70,7 +70,7 @@ async function readExportedRows(list: List, request: PageRequest) {
 /** Parses the filters of a URL. */
 async function parseListRequest(
   list: List,
-  { reader, query, at, now }: PageRequest,
+  { reader, query, at, now }: ConsoleRequest,
 ): Promise<ListRequest | PageFault> {
   const listRequest = await ask(reader, list, { of: name => query.get(name), at, now });
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
@@ -79,7 +79,7 @@ async function parseListRequest(
 /** Restricts an as-of request to organizations whose list was known then; returns the known gaps as well. */
 async function restrictToKnownLists(
   listRequest: ListRequest,
-  { reader, at }: Pick<PageRequest, 'reader' | 'at'>,
+  { reader, at }: Pick<ConsoleRequest, 'reader' | 'at'>,
 ) {
   const { resource, entry } = listRequest.list;
   const column = entry && findOwnerColumn(entry);
@@ -95,7 +95,7 @@ async function restrictToKnownLists(
 /** Renders the rows of one page of a list, with their freshness, the links to other pages, the known gaps and the SQL. */
 async function renderRows(
   unrestricted: ListRequest,
-  request: PageRequest,
+  request: ConsoleRequest,
   choices: FilterChoices,
 ): Promise<Html> {
   const { reader, now, query, at } = request;
@@ -150,7 +150,7 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
 
 /** Describes how much of a filtered warehouse is available now; empty for other lists. */
 async function describeAvailable(
-  { reader }: PageRequest,
+  { reader }: ConsoleRequest,
   listRequest: ListRequest,
   { sum, count }: Paged,
   states: States,
@@ -180,7 +180,7 @@ function describeRows(
 }
 
 /** Explains why a list is empty and links to the unfiltered list. */
-async function explainEmptyList(reader: PageRequest['reader'], listRequest: ListRequest): Promise<Html> {
+async function explainEmptyList(reader: ConsoleRequest['reader'], listRequest: ListRequest): Promise<Html> {
   const { list, at, filters } = listRequest;
   if (filters.length === 0)
     return at === null ? html`${list.empty}` : html`No ${list.many} are known at that time.`;

@@ -19,11 +19,11 @@ export async function renderAvailability(reader: Reader, scope: Scope): Promise<
       ? html`<p class="card">Nothing is available now.</p>`
       : renderVintageMatrix('Available', rows, { isOneProject: scope.projectId != null });
   return html`<div class="stack">${amounts}
-${renderUnavailable(unavailable)}</div>`;
+${renderUnavailableTable(unavailable)}</div>`;
 }
 
 /** Renders the warehouses whose credits are not available, with the reason and the amount. */
-function renderUnavailable(warehouses: Availability['unavailable']): Html | false {
+function renderUnavailableTable(warehouses: Availability['unavailable']): Html | false {
   if (warehouses.length === 0) return false;
   const sums = warehouses.flatMap(warehouse => warehouse.sums);
   return renderTable(

@@ -20,7 +20,7 @@ import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
 import { renderButton } from '../actions/button.js';
 import type { ComparisonOutcome } from '../comparison.js';
 import { findChosenOrganization } from '../name-fault.js';
-import type { PageRequest, ConsolePage } from '../page.js';
+import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderChoice, renderFilterBar } from '../components/filters.js';
 import { renderTable } from '../components/table.js';
@@ -41,13 +41,13 @@ export const BALANCE: ConsolePage = {
 ${renderFilterBar('/balance', [{ label: 'organization', input: renderChoice('organization_id', organizations, organizationId) }])}
 ${renderComparison(request)}`,
       renderRest: async () =>
-        renderBalance(await readBalance(request.reader, organizationId), organizationId !== null),
+        renderReconciliation(await readBalance(request.reader, organizationId), organizationId !== null),
     };
   },
 };
 
 /** Renders the verdict, the sums that are not balanced, and all checked sums. */
-function renderBalance(balance: Balance, isOfOneOrganization: boolean): Html {
+function renderReconciliation(balance: Balance, isOfOneOrganization: boolean): Html {
   const { balanced, rowsWithoutAmount, notBalanced } = balance;
   const coverage = isOfOneOrganization
     ? 'Projects and serializations are checked across all organizations only.'
@@ -58,7 +58,7 @@ function renderBalance(balance: Balance, isOfOneOrganization: boolean): Html {
 }
 
 /** Renders the button that compares with the registry, the progress and the last result. */
-function renderComparison({ comparison, canAct, now }: PageRequest): Html {
+function renderComparison({ comparison, canAct, now }: ConsoleRequest): Html {
   if (comparison === null)
     return html`<section class="card"><h2>Comparison with the registry</h2><p>This console has no registry credentials. Run <code>carbon-mirror verify --against-registry</code> where they are set to compare every row.</p></section>`;
   const { running, finished } = comparison.getStatus();

@@ -1,25 +1,25 @@
 import { readBeginnings } from '../../query/lists/find.js';
 import type { List } from '../../query/lists/list.js';
-import type { PageRequest, PageNotFound, PageRedirect } from '../page.js';
+import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
 /** Redirects from the beginning of an id to its page, or to the list of all matching rows. `idsWithoutRow` have a page but no row. */
 export async function redirectByIdPrefix(
   list: List,
-  { reader, params, query }: PageRequest,
+  { reader, params, query }: ConsoleRequest,
   idsWithoutRow: readonly string[] = [],
 ): Promise<PageRedirect | PageNotFound> {
   const { name, named: idColumn, entry } = list;
   const prefix = (params['id'] ?? '').replace(/…$/, '');
-  if (entry === null || prefix === '') return createNotFound(list, params['id']);
+  if (entry === null || prefix === '') return describeNotFound(list, params['id']);
   const rowIds = await readBeginnings(reader, entry, prefix, { from: `${entry.table}_history` });
   const [id, otherId] = new Set([...rowIds, ...idsWithoutRow.filter(each => each.startsWith(prefix))]);
-  if (id === undefined) return createNotFound(list, params['id']);
+  if (id === undefined) return describeNotFound(list, params['id']);
   if (otherId === undefined) return { location: withQuery(`/${name}/${encodeURIComponent(id)}`, query, {}) };
   return { location: withQuery(`/${name}`, query, { [idColumn]: prefix }) };
 }
 
 /** Returns the answer for an id that no row has. */
-export function createNotFound({ one: singular }: List, id: string | undefined): PageNotFound {
+export function describeNotFound({ one: singular }: List, id: string | undefined): PageNotFound {
   return { missing: `No ${singular} with the id “${id ?? ''}”.` };
 }

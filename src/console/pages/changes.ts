@@ -11,7 +11,7 @@ import { parseTimeRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../../text/vocabulary.js';
 import { findChosenOrganization } from '../name-fault.js';
 import { renderFileLinks, createFilePages } from '../lists/files.js';
-import type { PageRequest, PageFault, ConsolePage } from '../page.js';
+import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filters.js';
 import { renderChangeFeed, groupChanges } from '../components/changes.js';
@@ -56,7 +56,11 @@ export const CHANGES: readonly ConsolePage[] = [
 ];
 
 /** Parses the time range, resource and organization of a URL. */
-async function parseChangesRequest({ reader, query, now }: PageRequest): Promise<ChangesRequest | PageFault> {
+async function parseChangesRequest({
+  reader,
+  query,
+  now,
+}: ConsoleRequest): Promise<ChangesRequest | PageFault> {
   const since = parseTimeRange(query.get('since') || DEFAULT_SINCE, now);
   const until = parseTimeRange(query.get('until') || DEFAULT_UNTIL, now);
   if ('fault' in since) return since;
@@ -78,7 +82,7 @@ async function parseChangesRequest({ reader, query, now }: PageRequest): Promise
 }
 
 /** Renders one page of changes, with its filters, links, time range and SQL. */
-async function renderChanges(request: PageRequest, changesRequest: ChangesRequest): Promise<Html> {
+async function renderChanges(request: ConsoleRequest, changesRequest: ChangesRequest): Promise<Html> {
   const { reader, query, now } = request;
   const cursor = query.get('before') ?? '';
   const before = /^\d{1,15}$/.test(cursor) ? Number(cursor) : null;
@@ -127,7 +131,7 @@ function listTimeRangePresets(now: number): readonly TimeRangePreset[] {
 }
 
 /** Renders the offered time ranges and the form of filters. */
-async function renderChangeFilters({ reader, query, now }: PageRequest): Promise<Html> {
+async function renderChangeFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const resources = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));
   return html`<p id="choices" class="choices" data-live>${listTimeRangePresets(now).map(

@@ -13,7 +13,7 @@ type StockSeries = Charts['stock'][number];
 
 /** Renders the stock by day of the credit type with the largest stock. */
 export function renderStockChart({ stock, stockCoverage }: Charts): Html {
-  const [series] = stock.toSorted((one, other) => getLastMicro(other) - getLastMicro(one));
+  const [series] = stock.toSorted((one, other) => getCurrentStock(other) - getCurrentStock(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
   if (series === undefined || first === undefined || last === undefined) return html``;
   return renderChart({
@@ -49,7 +49,7 @@ function describeCoverage({ organizations, known, last_seen: notUpToDate }: List
 }
 
 /** Returns the current stock of a credit type in millionths of a tonne. */
-function getLastMicro({ points }: StockSeries): number {
+function getCurrentStock({ points }: StockSeries): number {
   return Number(points.at(-1)?.micro ?? 0n);
 }
 

@@ -16,7 +16,7 @@ import { withAsOf } from '../components/as-of.js';
 import { renderGaps } from '../components/freshness.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/versions.js';
 import { renderBadge, capitalize } from '../components/formats.js';
-import type { PageRequest, PageResult, ConsolePage } from '../page.js';
+import type { ConsoleRequest, PageResult, ConsolePage } from '../page.js';
 import { redirectByIdPrefix } from './by-id.js';
 import { renderAvailability, renderProjectStockAt } from './availability.js';
 
@@ -62,7 +62,7 @@ async function explainMissingRow(
   list: List,
   id: string,
   versions: readonly Row[],
-  request: PageRequest,
+  request: ConsoleRequest,
 ): Promise<PageResult> {
   const { reader, at } = request;
   const isProject = list.name === 'projects';
@@ -85,7 +85,7 @@ async function renderGapsAt(
   resource: string,
   rows: readonly Row[],
   at: string,
-  { reader }: PageRequest,
+  { reader }: ConsoleRequest,
 ): Promise<Html> {
   const owners = rows.flatMap(row => getText(row, 'organization_id') ?? []);
   const gaps = owners.map(organizationId => readKnownOf(reader, { organizationId, resource, at }));
@@ -115,7 +115,7 @@ function describeRow({ name }: List, row: Row): string {
 }
 
 /** Renders the credits of a project, now or at the instant, and links to its lists. */
-async function renderProjectCredits(projectId: string, { reader, at }: PageRequest): Promise<Html> {
+async function renderProjectCredits(projectId: string, { reader, at }: ConsoleRequest): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     list =>
       html`<a href="${withAsOf(`/${list}?project_id=${encodeURIComponent(projectId)}`, at)}">${capitalize(list)}</a>`,
@@ -139,7 +139,7 @@ async function renderRow(
   row: Row,
   elementId: string,
   history: readonly Row[],
-  { reader, now, at }: PageRequest,
+  { reader, now, at }: ConsoleRequest,
 ): Promise<Html> {
   const owner = getText(row, 'organization_id');
   const heading =

@@ -3,12 +3,12 @@ import { readSignedText, readSyncsOf } from '../../query/inbox/deliveries.js';
 import { DELIVERIES } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
 import { renderButton } from '../actions/button.js';
-import type { PageRequest, ConsolePage, PageContent } from '../page.js';
+import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { renderRawText, renderRowFacts } from '../components/facts.js';
 import { renderPageHead } from '../components/head.js';
 import { html } from '../components/html.js';
 import { renderBadge, toDisplayValue } from '../components/formats.js';
-import { createNotFound } from './by-id.js';
+import { describeNotFound } from './by-id.js';
 import { countChangesByKind, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 
 /** The page of a delivery: its payload, and a timeline from its arrival to the changes. */
@@ -17,12 +17,12 @@ export const DELIVERY: ConsolePage = {
   render: async request => {
     const delivery = await readNumbered(request.reader, DELIVERIES, request.params['id'] ?? '');
     return delivery === null
-      ? createNotFound(DELIVERIES, request.params['id'])
+      ? describeNotFound(DELIVERIES, request.params['id'])
       : await renderDelivery(delivery, request);
   },
 };
 
-async function renderDelivery(delivery: Row, { reader, now, canAct }: PageRequest): Promise<PageContent> {
+async function renderDelivery(delivery: Row, { reader, now, canAct }: ConsoleRequest): Promise<PageContent> {
   const { id, event, organization_name: organizationName, verdict, end: result } = delivery;
   const { job_id: ownJobId, merged_into: mergedJobId } = delivery;
   const { organization_id: organizationId, job_state: jobState } = delivery;

@@ -8,14 +8,14 @@ import { renderPageHead } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { JOB_KIND_MEANINGS } from '../components/terms.js';
 import { renderBadge } from '../components/formats.js';
-import { createNotFound } from './by-id.js';
+import { describeNotFound } from './by-id.js';
 
 /** The page of a job: what it does, its state and its last error. */
 export const JOB: ConsolePage = {
   path: '/jobs/:id',
   render: async request => {
     const job = await readNumbered(request.reader, JOBS, request.params['id'] ?? '');
-    if (job === null) return createNotFound(JOBS, request.params['id']);
+    if (job === null) return describeNotFound(JOBS, request.params['id']);
     const title = `Job ${String(job['id'])}`;
     const lead = html`${renderBadge(String(job['state']))} ${describeJobKind(job)}`;
     const hiddenColumns = job['state'] === 'done' ? [...TECHNICAL_COLUMNS, 'last_error'] : TECHNICAL_COLUMNS;

@@ -3,7 +3,7 @@ import { countKnownAt } from '../../query/coverage.js';
 import { sumStoodAt } from '../../query/sums.js';
 import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { formatSumsByType } from '../../text/tonnes.js';
-import type { PageRequest, PageContent } from '../page.js';
+import type { ConsoleRequest, PageContent } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 import { renderGaps } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
@@ -12,7 +12,7 @@ import { describeExcludedRows } from '../components/formats.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 
 /** Renders Now as of an instant: the credits in the warehouses. Whether they were available then is not recorded. */
-export function renderNowAsOf(request: PageRequest, at: string): PageContent {
+export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent {
   return {
     title: 'Warehouses',
     body: html`<h1>Credits in the warehouses at that time</h1>`,
@@ -21,7 +21,7 @@ export function renderNowAsOf(request: PageRequest, at: string): PageContent {
 }
 
 /** Renders the credits in the warehouses at an instant, and the gaps that are known. */
-async function renderWarehousesAt({ reader, query }: PageRequest, at: string): Promise<Html> {
+async function renderWarehousesAt({ reader, query }: ConsoleRequest, at: string): Promise<Html> {
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(gaps));
   const sums = (await sumStoodAt(reader, at)).filter(row =>

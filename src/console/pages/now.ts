@@ -9,8 +9,8 @@ import { type OrganizationStatus, worstOf } from '../../query/status.js';
 import { formatCount, formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { formatSumsByType, formatCreditType } from '../../text/tonnes.js';
 import { renderButton } from '../actions/button.js';
-import type { PageRequest, ConsolePage, PageContent } from '../page.js';
-import { renderDetailLink, sumMicroBy, formatWholeTonnes } from '../components/cell.js';
+import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
+import { renderDetailLink, sumAmountsBy, formatWholeTonnes } from '../components/cell.js';
 import { renderChangeFeed, groupChanges } from '../components/changes.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
@@ -68,7 +68,7 @@ export function createNowPage(): ConsolePage {
 }
 
 /** Renders the first page without its charts. */
-function renderOverview(overview: Overview, request: PageRequest): PageContent {
+function renderOverview(overview: Overview, request: ConsoleRequest): PageContent {
   const { now, canAct, webhookUrl, query } = request;
   const { activity, standing, sums, changes } = overview;
   const isEmpty = countOrganizations(standing) === 0;
@@ -215,9 +215,9 @@ const NOTICE_ACTIONS: Readonly<Record<string, (canAct: boolean) => HtmlContent>>
 /** Renders the first organizations with their state and tonnes, those with problems first. */
 function renderOrganizations(
   { organizations, standing, own: ownSums, certificates: certificateCounts }: Overview,
-  { query, canAct }: PageRequest,
+  { query, canAct }: ConsoleRequest,
 ): Html {
-  const sums = sumMicroBy(ownSums, ({ organization_id: id, type }) => JSON.stringify([id, type]));
+  const sums = sumAmountsBy(ownSums, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const createSumColumn = (type: string) => ({
     name: `${formatCreditType(type)}, t`,
     numeric: true,
@@ -249,7 +249,7 @@ function renderOrganizations(
 /** Renders the warehouses whose credits are not available, with the reason. */
 function renderUnavailableWarehouses(
   { count, worst }: StandingSums['leftOut'],
-  { now, query }: PageRequest,
+  { now, query }: ConsoleRequest,
 ): Html | false {
   if (count === 0) return false;
   return renderTopRows(

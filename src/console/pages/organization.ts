@@ -8,7 +8,7 @@ import { formatWithCommas } from '../../text/numbers.js';
 import { ALL_LISTS, ORGANIZATIONS } from '../../query/lists/lists.js';
 import { readOrganizationNames } from '../../query/names.js';
 import { renderButton } from '../actions/button.js';
-import type { PageRequest, ConsolePage, PageContent } from '../page.js';
+import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { withAsOf } from '../components/as-of.js';
 import { renderChangeFeed, groupChanges } from '../components/changes.js';
 import { renderPageHead } from '../components/head.js';
@@ -43,7 +43,7 @@ export const ORGANIZATION: ConsolePage = {
 async function renderOrganization(
   status: OrganizationStatus,
   id: string,
-  request: PageRequest,
+  request: ConsoleRequest,
 ): Promise<PageContent> {
   const { reader, now, at, canAct } = request;
   const title = status.name ?? id;
@@ -66,7 +66,7 @@ async function renderOrganization(
   return { title, body, renderRest: () => renderRecentChanges(request, id) };
 }
 
-async function renderRecentChanges({ reader, now }: PageRequest, organizationId: string): Promise<Html> {
+async function renderRecentChanges({ reader, now }: ConsoleRequest, organizationId: string): Promise<Html> {
   const changes = await readNewest(reader, { ...ALL_CHANGES, organizationId }, null, MAX_CHANGES);
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
   return html`<section id="moved" data-live>${renderChangeFeed('Recent changes', groups, { now, ownerId: organizationId })}</section>`;
@@ -110,7 +110,7 @@ function renderResources(
 }
 
 /** Renders how many rows of each list were known at an instant, and the known gaps. */
-async function renderKnownAt({ reader }: PageRequest, organizationId: string, at: string): Promise<Html> {
+async function renderKnownAt({ reader }: ConsoleRequest, organizationId: string, at: string): Promise<Html> {
   const knownResources = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     if (findOwnerColumn(entry) === null) continue;

@@ -8,7 +8,7 @@ import { RETIREMENTS } from '../../query/lists/lists.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
-import type { PageRequest, ConsolePage } from '../page.js';
+import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { withAsOf } from '../components/as-of.js';
 import { renderDetailLink } from '../components/cell.js';
 import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/facts.js';
@@ -69,7 +69,7 @@ async function renderRetirement(
   version: Row,
   history: readonly Row[],
   explanation: Explanation,
-  request: PageRequest,
+  request: ConsoleRequest,
 ): Promise<Html> {
   const { reader, now, at } = request;
   const organizationId = String(version['organization_id']);
@@ -104,7 +104,7 @@ interface PrintedOrigin {
 function renderPrintedFacts(
   { owner, registry, citedPath }: PrintedOrigin,
   { at, certificate }: Explanation,
-  { now, origin, isDemo, version }: PageRequest,
+  { now, origin, isDemo, version }: ConsoleRequest,
 ): Html {
   const facts: readonly LabelledValue[] = [
     ['Demo', isDemo && 'Sandbox registry with invented data'],
@@ -203,7 +203,7 @@ ${certificate.state !== 'missing' && html`<object type="application/pdf" data="$
 
 /** Renders earlier certificate files, which are never deleted. */
 async function renderCertificateHistory(
-  { reader, at, now }: PageRequest,
+  { reader, at, now }: ConsoleRequest,
   organizationId: string,
   retirementId: string,
 ): Promise<Html | false> {

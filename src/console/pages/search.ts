@@ -2,7 +2,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
 import type { List } from '../../query/lists/list.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
-import type { PageRequest, ConsolePage } from '../page.js';
+import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { getText } from '../components/cell.js';
 import { html, type Html } from '../components/html.js';
 import { toLabel } from '../components/formats.js';
@@ -15,7 +15,7 @@ const MAX_LENGTH = 200;
 export const SEARCH: ConsolePage = {
   path: '/search',
   parameters: ['q'],
-  render: async ({ reader, query }: PageRequest) => {
+  render: async ({ reader, query }: ConsoleRequest) => {
     const text = (query.get('q') ?? '').trim().slice(0, MAX_LENGTH);
     const listsWithNumber = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
     const isTooShort = text.length < MIN_LENGTH;

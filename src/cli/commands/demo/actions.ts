@@ -13,7 +13,7 @@ export interface DemoActionTools {
   /** The control API of the sandbox, for what a registry cannot do. */
   readonly control: ControlClient;
   readonly appId: string;
-  readonly sync: ConsoleActions['sync'];
+  readonly sync: ConsoleActions['requestSyncs'];
 }
 
 const ONE_TONNE = '1';
