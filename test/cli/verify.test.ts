@@ -4,7 +4,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { type ListResource, LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
-import { findContradictedRows } from '../../src/cli/commands/verify/compare.js';
+import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { LISTED } from '../../src/store/laws/law.js';
 import { formatWithCommas } from '../../src/text/numbers.js';

@@ -1,6 +1,6 @@
 import { SCHEMA_LAW } from '../../src/store/schema-objects.js';
 import { expect } from 'vitest';
-import { findContradictedRows } from '../../src/cli/commands/verify/compare.js';
+import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
 import type { Broken } from '../../src/store/contract/broken.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';

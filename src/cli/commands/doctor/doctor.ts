@@ -1,3 +1,7 @@
+/**
+ * `doctor`: checks everything that a mirror needs and prints one finding per check, with what to do about it. The checks
+ * are in run-checks.ts; they change nothing and never show a secret.
+ */
 import type { Finding } from '../../../store/contract/finding.js';
 import { formatCount } from '../../../text/numbers.js';
 import { defineCommand } from '../../command.js';
@@ -12,29 +16,31 @@ export const DOCTOR = defineCommand({
   formats: { json: 'print the findings as JSON' },
   examples: ['carbon-mirror doctor', 'carbon-mirror doctor --json | jq \'.[] | select(.state != "ok")\''],
   run: async context => {
-    const { runDoctorChecks: examine } = await import('./run-checks.js');
-    const found = await examine(context);
-    if (context.format === 'json') await context.printJson(found);
-    else await writeText(context.io, found);
-    const failed = found.filter(({ state }) => state === 'fail').length;
-    const warned = found.filter(({ state }) => state === 'warn').length;
-    if (failed > 0)
-      throw createCheckError(`${formatCount(failed, 'check')} failed, ${formatCount(warned, 'warning')}.`);
+    const { runDoctorChecks } = await import('./run-checks.js');
+    const findings = await runDoctorChecks(context);
+    if (context.format === 'json') await context.printJson(findings);
+    else await printFindings(context.io, findings);
+    const failures = findings.filter(({ state }) => state === 'fail').length;
+    const warnings = findings.filter(({ state }) => state === 'warn').length;
+    if (failures > 0)
+      throw createCheckError(
+        `${formatCount(failures, 'check')} failed, ${formatCount(warnings, 'warning')}.`,
+      );
     context.printNotice(
-      warned === 0 ? 'All checks passed.' : `No check failed, ${formatCount(warned, 'warning')}.`,
+      warnings === 0 ? 'All checks passed.' : `No check failed, ${formatCount(warnings, 'warning')}.`,
     );
   },
 });
 
-/** Each finding once, and below one that is not well what to do. */
-async function writeText(io: Io, findings: readonly Finding[]): Promise<void> {
+/** Prints each finding, and below a warning or failure what to do about it. */
+async function printFindings(io: Io, findings: readonly Finding[]): Promise<void> {
   const widest = Math.max(...findings.map(({ check }) => check.length));
-  const beside = (state: string, check: string) => `${state.padEnd(5)}  ${check.padEnd(widest)}`;
+  const formatLabel = (state: string, check: string) => `${state.padEnd(5)}  ${check.padEnd(widest)}`;
   const lines = findings.flatMap(({ state, check, found, todo }): Definition[] => [
-    [beside(state, check), found],
+    [formatLabel(state, check), found],
     ...(todo === null || state === 'ok' ? [] : [['', todo] as const]),
   ]);
-  await printDefinitions(io, [[beside('state', 'check'), 'found'], ...lines], name =>
-    name.replace(/^\w+/, state => colourState('state', state)),
+  await printDefinitions(io, [[formatLabel('state', 'check'), 'found'], ...lines], label =>
+    label.replace(/^\w+/, state => colourState('state', state)),
   );
 }

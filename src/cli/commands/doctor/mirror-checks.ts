@@ -14,17 +14,20 @@ import { formatAge } from '../../../text/duration.js';
 import { formatCount } from '../../../text/numbers.js';
 import { describeFindingCounts, describeRemedy, FINDINGS_ADVICE } from '../../health.js';
 
-interface Mirrored {
+/** What a check of the mirror may use. */
+interface MirrorCheckInput {
   readonly reader: Reader;
   readonly now: number;
   readonly status: Status;
-  readonly work: WorkSettings | null;
+  /** Null if the settings of the worker are incomplete. */
+  readonly workSettings: WorkSettings | null;
 }
 
-type Found = Finding | readonly Finding[];
-type Check = (mirrored: Mirrored) => Found | Promise<Found>;
+type Findings = Finding | readonly Finding[];
+type MirrorCheck = (input: MirrorCheckInput) => Findings | Promise<Findings>;
 
-const FORMS: Readonly<Record<string, string>> = {
+/** Descriptions of the forms in which the registry answers. */
+const FORM_DESCRIPTIONS: Readonly<Record<string, string>> = {
   list: 'a list',
   pages: 'a list in pages',
   object: 'one object',
@@ -32,32 +35,32 @@ const FORMS: Readonly<Record<string, string>> = {
   unusable: 'an unreadable answer',
 };
 
-const NOT_OFFERED =
+const NOT_OFFERED_ADVICE =
   'The registry does not offer it in a known form. It is checked daily, and by "carbon-mirror sync". ' +
   'To see the answer: carbon-mirror query "SELECT * FROM resource_states WHERE not_offered_at IS NOT NULL".';
 
-const ON_SILENCE =
+const NO_WEBHOOK_ADVICE =
   'Check that the app has a webhook URL at the registry, and that it reaches "carbon-mirror receive".';
-const SEE_STATUS = 'See "carbon-mirror status" for the reasons.';
+const STATUS_ADVICE = 'See "carbon-mirror status" for the reasons.';
 
-const CHECKED = ['worker', 'backlog', 'jobs'];
-const CLOSED = ['suspended', 'uninstalled'];
+const CHECKED_TROUBLES = ['worker', 'backlog', 'jobs'];
+const CLOSED_STATES = ['suspended', 'uninstalled'];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-const LAST = '9999';
-/** A worker counts twice in that time, however long it takes. */
-const COUNTED_MS = 8 * HOUR_MS;
-const NOT_COUNTED = 'Check that a worker is running. Its log says why findings are no longer counted.';
-/** A registry that does not see our answers sends again some times, not every minute. */
+const END_OF_TIME = '9999';
+/** A running worker counts findings at least twice within this time, however long a count takes. */
+const MAX_COUNT_AGE_MS = 8 * HOUR_MS;
+const NOT_COUNTED_ADVICE = 'Check that a worker is running. Its log says why findings are no longer counted.';
+/** A registry that misses our answers repeats a delivery a few times. More per hour means that somebody replays it. */
 const MANY_DUPLICATES = 60;
 
-/** What stands in the databases. */
+/** Checks of what the databases contain, by name. */
 export const MIRROR_CHECKS = {
   deliveries: ({ status: { newestDeliveryAt, organizations, ignored }, now }) => {
     if (newestDeliveryAt === null) {
       const found = 'no webhook has ever arrived';
       const isInstalled = organizations.some(({ state }) => state === 'active');
-      return isInstalled ? warn('deliveries', found, ON_SILENCE) : ok('deliveries', found);
+      return isInstalled ? warn('deliveries', found, NO_WEBHOOK_ADVICE) : ok('deliveries', found);
     }
     const found = `the newest arrived ${formatAge(newestDeliveryAt, now)} ago`;
     if (ignored === 0) return ok('deliveries', found);
@@ -65,54 +68,55 @@ export const MIRROR_CHECKS = {
     return warn('deliveries', `${found}; ${ignored} ignored in the last 24 hours`, todo);
   },
 
-  /** The receiver and the registry are asked themselves, and all rejected webhooks are told. */
+  /** Reports troubles of the worker and its jobs. Other checks cover the receiver, the registry and rejected webhooks. */
   troubles: ({ status, now }) => {
     const { worker, jobs } = status;
-    const found = findTroubles(status, now)
-      .filter(({ check }) => CHECKED.includes(check))
-      .map(each => (each.isFault ? fail : warn)(each.check, each.found, describeRemedy(each)));
-    const well = [
+    const troubles = findTroubles(status, now)
+      .filter(({ check }) => CHECKED_TROUBLES.includes(check))
+      .map(trouble => (trouble.isFault ? fail : warn)(trouble.check, trouble.found, describeRemedy(trouble)));
+    const passed = [
       ok('worker', `last heartbeat ${formatAge(worker.seenAt ?? '', now)} ago`),
       ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`),
     ];
-    return [...well.filter(({ check }) => found.every(each => each.check !== check)), ...found];
+    return [...passed.filter(({ check }) => troubles.every(trouble => trouble.check !== check)), ...troubles];
   },
 
-  /** What a webhook announced and nobody has read, or nobody could, is a fault of ours. */
+  /** Fails if a webhook announced a change that was not read; warns of other lists that are not fresh. */
   freshness: ({ status: { organizations } }) => {
-    const troubled = organizations.flatMap(({ name, organization_id: id, resources }) =>
-      resources.filter(isTroubled).map(each => ({ ...each, name: name ?? id ?? '' })),
+    const notFresh = organizations.flatMap(({ name, organization_id: id, resources }) =>
+      resources.filter(isStaleOrFailing).map(list => ({ ...list, name: name ?? id ?? '' })),
     );
-    const unread = troubled.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
-    const printNotice = (count: string, { name, resource, ...standing }: (typeof troubled)[number]) =>
+    const unread = notFresh.filter(({ reason }) => reason === 'unread_webhook' || reason === 'worker_gone');
+    const describeExample = (count: string, { name, resource, ...standing }: (typeof notFresh)[number]) =>
       `${count}, such as ${name}, ${resource}: ${wordsOf(standing)}`;
-    const waiting = organizations.filter(
-      each => !CLOSED.includes(each.state) && worstOf(each).reason === 'waiting',
-    );
-    const [[missed], [worst]] = [unread, troubled.toSorted(compareStandings)];
-    if (missed !== undefined)
+    const [firstUnread] = unread;
+    if (firstUnread !== undefined)
       return fail(
         'freshness',
-        printNotice(`${formatCount(unread.length, 'resource')} with unread deliveries`, missed),
-        SEE_STATUS,
+        describeExample(`${formatCount(unread.length, 'resource')} with unread deliveries`, firstUnread),
+        STATUS_ADVICE,
       );
-    if (worst === undefined && waiting.length === 0)
-      return ok('freshness', 'all readable resources are fresh');
-    if (worst === undefined)
+    const [worst] = notFresh.toSorted(compareStandings);
+    if (worst !== undefined)
       return warn(
         'freshness',
-        `${formatCount(waiting.length, 'organization')} never read completely; all others are fresh`,
-        SEE_STATUS,
+        describeExample(`${formatCount(notFresh.length, 'resource')} not fresh, or failing`, worst),
+        STATUS_ADVICE,
       );
+    const waiting = organizations.filter(
+      organization =>
+        !CLOSED_STATES.includes(organization.state) && worstOf(organization).reason === 'waiting',
+    );
+    if (waiting.length === 0) return ok('freshness', 'all readable resources are fresh');
     return warn(
       'freshness',
-      printNotice(`${formatCount(troubled.length, 'resource')} not fresh, or failing`, worst),
-      SEE_STATUS,
+      `${formatCount(waiting.length, 'organization')} never read completely; all others are fresh`,
+      STATUS_ADVICE,
     );
   },
 
   drift: async ({ reader, now }) => {
-    const yesterday = { column: 'started_at', from: new Date(now - DAY_MS).toISOString(), to: LAST };
+    const yesterday = { column: 'started_at', from: new Date(now - DAY_MS).toISOString(), to: END_OF_TIME };
     const syncs = await readAll(reader, SYNCS, [{ column: 'drift', above: 0 }, yesterday], null);
     if (syncs.length === 0) return [];
     const found = `${syncs.reduce((sum, { drift }) => sum + Number(drift), 0)} changes in the last 24 hours were not announced by a webhook`;
@@ -121,17 +125,17 @@ export const MIRROR_CHECKS = {
     return warn('drift', found, todo);
   },
 
-  /** What the registry restated is told and no fault. */
+  /** Reports findings in the registry's data. Restatements are listed, but are no reason for a warning. */
   findings: ({ status, now }) => {
     const { countedAt, counts } = status.findings;
-    const wrong = describeFindingCounts(counts.filter(({ finding }) => finding !== 'restatements'));
     if (countedAt === null) return [];
-    const told = describeFindingCounts(counts) ?? 'all sums balance, and nothing implausible was found';
-    const found = `${told}, counted ${formatAge(countedAt, now)} ago`;
-    if (wrong !== null) return warn('findings', found, FINDINGS_ADVICE);
-    return now - Date.parse(countedAt) < COUNTED_MS
+    const implausible = describeFindingCounts(counts.filter(({ finding }) => finding !== 'restatements'));
+    const allCounts = describeFindingCounts(counts) ?? 'all sums balance, and nothing implausible was found';
+    const found = `${allCounts}, counted ${formatAge(countedAt, now)} ago`;
+    if (implausible !== null) return warn('findings', found, FINDINGS_ADVICE);
+    return now - Date.parse(countedAt) < MAX_COUNT_AGE_MS
       ? ok('findings', found)
-      : warn('findings', found, NOT_COUNTED);
+      : warn('findings', found, NOT_COUNTED_ADVICE);
   },
 
   rejected_webhooks: async ({ reader, now }) => {
@@ -141,45 +145,49 @@ export const MIRROR_CHECKS = {
     return causes.map(({ isFault, check, found, todo }) => (isFault ? fail : warn)(check, found, todo));
   },
 
-  /** One captured delivery can be sent again for ever: there is no instant in what is signed. */
+  /** Reports replayed deliveries. The signed text contains no time, so a captured delivery stays valid forever. */
   duplicates: async ({ reader, now }) => {
-    const most = await findMostDuplicated(reader, new Date(now - HOUR_MS).toISOString());
-    if (most === null) return ok('duplicates', 'no delivery arrived twice in the last hour');
-    const found = `the same delivery arrived ${most.times} times in the last hour, most recently as number ${most.newest_id}`;
-    if (most.times < MANY_DUPLICATES) return ok('duplicates', found);
+    const mostRepeated = await findMostDuplicated(reader, new Date(now - HOUR_MS).toISOString());
+    if (mostRepeated === null) return ok('duplicates', 'no delivery arrived twice in the last hour');
+    const found = `the same delivery arrived ${mostRepeated.times} times in the last hour, most recently as number ${mostRepeated.newest_id}`;
+    if (mostRepeated.times < MANY_DUPLICATES) return ok('duplicates', found);
     return warn(
       'duplicates',
       found,
       'Its reads slow down to one per 15 s. Somebody is replaying a captured delivery: let only the registry reach the receiver ' +
-        `(docs/security.md). See "carbon-mirror deliveries show ${most.newest_id}".`,
+        `(docs/security.md). See "carbon-mirror deliveries show ${mostRepeated.newest_id}".`,
     );
   },
 
-  origin: async ({ reader, work }) => {
-    const from = await readOrigin(reader);
-    if (from === null || work === null) return [];
-    if (from.base_url === new URL(work.baseUrl).href && from.app_id === work.appId) return [];
-    const found = `the mirror was filled from ${from.base_url} by app ${from.app_id}`;
+  /** Fails if the settings name another registry or app than the one that filled the mirror. */
+  origin: async ({ reader, workSettings }) => {
+    const origin = await readOrigin(reader);
+    if (origin === null || workSettings === null) return [];
+    const { baseUrl, appId } = workSettings;
+    if (origin.base_url === new URL(baseUrl).href && origin.app_id === appId) return [];
+    const found = `the mirror was filled from ${origin.base_url} by app ${origin.app_id}`;
     return fail('origin', found, 'Use another DATA_DIR with these settings, or restore the old settings.');
   },
 
-  /** What the registry really answered the last time that each resource was asked for. */
+  /** Reports the registry's last answer to each resource, and warns of errors and unusable answers. */
   answers: async ({ reader, now }) => {
     const groups = await readAnswers(reader);
     return groups.map(
-      ({ resource, status, form, organizations, last_answer_at: at, example, not_offered: refused }) => {
-        const told = `${resource}: ${status}, ${FORMS[form] ?? form}, ${formatAge(at, now)} ago, for`;
-        const whose = organizations === 1 ? example : `${organizations} organizations`;
-        if (status < 300 && form !== 'unusable' && refused === 0) return ok('answers', `${told} ${whose}`);
-        const among = organizations === 1 ? '' : `, ${example} included`;
-        return warn('answers', `${told} ${whose}${among}`, refused > 0 ? NOT_OFFERED : SEE_STATUS);
+      ({ resource, status, form, organizations, last_answer_at: at, example, not_offered: notOffered }) => {
+        const answer = `${status}, ${FORM_DESCRIPTIONS[form] ?? form}, ${formatAge(at, now)} ago`;
+        const owner = organizations === 1 ? example : `${organizations} organizations`;
+        const found = `${resource}: ${answer}, for ${owner}`;
+        if (status < 300 && form !== 'unusable' && notOffered === 0) return ok('answers', found);
+        const includedExample = organizations === 1 ? '' : `, ${example} included`;
+        const todo = notOffered > 0 ? NOT_OFFERED_ADVICE : STATUS_ADVICE;
+        return warn('answers', `${found}${includedExample}`, todo);
       },
     );
   },
-} satisfies Readonly<Record<string, Check>>;
+} satisfies Readonly<Record<string, MirrorCheck>>;
 
-/** Stale, never read for a fault, or with a last read that failed or was refused although it is permitted. */
-function isTroubled({ state, reason, failing_since: failing }: Standing): boolean {
+/** Whether a list is stale or could never be read, or its last read failed or was refused despite a permission. */
+function isStaleOrFailing({ state, reason, failing_since: failing }: Standing): boolean {
   if (state === 'never_read') return reason !== 'waiting';
   return state === 'stale' || ((state === 'fresh' || reason === 'no_permission') && failing !== null);
 }

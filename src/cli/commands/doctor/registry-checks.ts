@@ -9,16 +9,16 @@ import { isPermitted, RESOURCES } from '../../../sync/plan.js';
 import { truncateName } from '../../../text/clean-text.js';
 import type { Io } from '../../io.js';
 
-const ANSWER_WITHIN_MS = 10_000;
-/** More than this is told, although JWTs still work. */
-const NOTED_SKEW_MS = 5000;
+const CALL_TIMEOUT_MS = 10_000;
+/** A clock that is further off is reported, although JWTs still work. */
+const MAX_SKEW_MS = 5000;
 
-/** What only the registry can tell: that it is there, knows us, and what it lets us read. */
+/** Checks that the registry answers and knows the app, the clock of this machine, and the app's permissions. */
 export async function* checkRegistry(settings: WorkSettings, { now }: Io): AsyncGenerator<Finding> {
   const { baseUrl, appId, mirrorMembers } = settings;
-  const bounds = { attempts: 2, deadlineMs: ANSWER_WITHIN_MS };
+  const limits = { attempts: 2, deadlineMs: CALL_TIMEOUT_MS };
   try {
-    const { app, http } = createClient({ ...settings, ...bounds, now, random: Math.random });
+    const { app, http } = createClient({ ...settings, ...limits, now, random: Math.random });
     const permissions = await checkPermissions(app, mirrorMembers);
     yield ok('registry', `${baseUrl} answers and knows the app ${appId}`);
     yield checkClock(http.clockSkewMs());
@@ -30,41 +30,44 @@ export async function* checkRegistry(settings: WorkSettings, { now }: Io): Async
   }
 }
 
+/** Checks that every installation permits the app to read all mirrored resources. */
 async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Promise<Finding[]> {
-  const wanted = RESOURCES.filter(resource => resource !== 'members' || mirrorMembers);
-  const lacking: Finding[] = [];
-  let [all, unsaid] = [0, 0];
+  const mirrored = RESOURCES.filter(resource => resource !== 'members' || mirrorMembers);
+  const warnings: Finding[] = [];
+  let installationCount = 0;
+  let unknownCount = 0;
   const unreadable: string[] = [];
   const onUnreadable = ({ error }: UnreadableRow) => void unreadable.push(error.message);
   for await (const { items } of app.listInstallations({ onUnreadable })) {
     for (const { id, organization, permissions } of items) {
-      const told = permissions ?? (await readOfToken(app, id));
-      all += 1;
-      if (told === null) unsaid += 1;
-      const lacked = wanted.filter(resource => !isPermitted(told, resource));
-      if (lacked.length > 0) lacking.push(describeLack(organization?.fullName ?? id, lacked));
+      const known = permissions ?? (await readTokenPermissions(app, id));
+      installationCount += 1;
+      if (known === null) unknownCount += 1;
+      const missing = mirrored.filter(resource => !isPermitted(known, resource));
+      if (missing.length > 0) warnings.push(warnOfMissing(organization?.fullName ?? id, missing));
     }
   }
   if (unreadable.length > 0) {
     const found = `${unreadable.length} rows of the installation list cannot be read: ${unreadable[0]}`;
-    lacking.push(warn('permissions', found, 'Report it to the registry. All other installations are read.'));
+    warnings.push(warn('permissions', found, 'Report it to the registry. All other installations are read.'));
   }
-  if (lacking.length > 0) return lacking;
+  if (warnings.length > 0) return warnings;
   const todo = 'Have an organization install the app at the registry.';
-  if (all === 0) return [warn('permissions', 'no organization has installed the app', todo)];
-  const whole = `the app may read everything it mirrors, on ${all} installations`;
-  const part = `the registry does not show them for ${unsaid} of ${all} installations: the mirror tries to read everything`;
-  return [ok('permissions', unsaid > 0 ? part : whole)];
+  if (installationCount === 0) return [warn('permissions', 'no organization has installed the app', todo)];
+  const complete = `the app may read everything it mirrors, on ${installationCount} installations`;
+  const unknown = `the registry does not show them for ${unknownCount} of ${installationCount} installations: the mirror tries to read everything`;
+  return [ok('permissions', unknownCount > 0 ? unknown : complete)];
 }
 
-function describeLack(name: string, lacked: typeof RESOURCES): Finding {
-  const names = new Set(lacked.map(resource => `${ENTRY_BY_RESOURCE[resource].permission}:read`));
-  const todo = `Request ${[...names].join(', ')} at the registry, and have the organization accept.`;
-  return warn('permissions', `${truncateName(name)}: the app lacks ${lacked.join(', ')}`, todo);
+/** Returns the warning about an organization whose installation does not permit the app to read some resources. */
+function warnOfMissing(organizationName: string, missing: typeof RESOURCES): Finding {
+  const permissions = new Set(missing.map(resource => `${ENTRY_BY_RESOURCE[resource].permission}:read`));
+  const todo = `Request ${[...permissions].join(', ')} at the registry, and have the organization accept.`;
+  return warn('permissions', `${truncateName(organizationName)}: the app lacks ${missing.join(', ')}`, todo);
 }
 
-/** Where the installation does not show them, a token does. None are known of one that gives no token: it is suspended, or just gone. */
-async function readOfToken(app: Client['app'], installationId: string): Promise<Permissions | null> {
+/** Returns the permissions of an access token; null if the installation is suspended or was just removed. */
+async function readTokenPermissions(app: Client['app'], installationId: string): Promise<Permissions | null> {
   try {
     return (await app.createInstallationToken(installationId)).permissions;
   } catch (error) {
@@ -73,10 +76,11 @@ async function readOfToken(app: Client['app'], installationId: string): Promise<
   }
 }
 
+/** Checks that this machine's clock agrees with the registry's. */
 function checkClock(skewMs: number | null): Finding {
   if (skewMs === null) return ok('clock', 'the registry sends no Date header to compare with');
   const size = Math.abs(skewMs);
-  if (size <= NOTED_SKEW_MS) return ok('clock', "agrees with the registry's");
+  if (size <= MAX_SKEW_MS) return ok('clock', "agrees with the registry's");
   const found = `${Math.round(size / 1000)} s ${skewMs < 0 ? 'ahead of' : 'behind'} the registry's`;
   return warn('clock', found, "Synchronize this machine's clock with NTP.");
 }

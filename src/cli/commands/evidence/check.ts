@@ -9,21 +9,25 @@ import { createCheckError, throwIfInterrupted, createNotFoundError } from '../..
 
 const SCRIPT = fileURLToPath(new URL('docs/check.sh', PACKAGE_FOLDER));
 
-/** By the script that everybody else checks it by: that alone knows what a folder may have. */
+/** Verifies an exported evidence folder with docs/check.sh, the script that outsiders use, and prints its output. */
 export async function verifyEvidenceFolder(
   context: CommandContext,
   folder: string,
-  [key, since]: string[],
+  { key = '', since }: { readonly key: string | undefined; readonly since: string | undefined },
 ): Promise<void> {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw createNotFoundError(`${folder} is not an evidence folder.`);
   const interrupted = context.io.createInterruptSignal();
-  const words = [SCRIPT, key ?? '', ...(since === undefined ? [] : [resolve(since)])];
-  const script = spawn('sh', words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], signal: interrupted });
-  const said: string[] = [];
-  for (const stream of [script.stdout, script.stderr]) stream.on('data', each => said.push(String(each)));
+  const scriptArguments = [SCRIPT, key, ...(since === undefined ? [] : [resolve(since)])];
+  const script = spawn('sh', scriptArguments, {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    signal: interrupted,
+  });
+  const output: string[] = [];
+  for (const stream of [script.stdout, script.stderr]) stream.on('data', chunk => output.push(String(chunk)));
   const [code] = await once(script, 'close');
   throwIfInterrupted(interrupted);
-  await context.printLines(...said.join('').trimEnd().split('\n'));
+  await context.printLines(...output.join('').trimEnd().split('\n'));
   if (code !== 0) throw createCheckError(`${folder} is not valid evidence for the key you gave.`);
 }

@@ -1,3 +1,7 @@
+/**
+ * The commands of the sandbox, a made-up registry on this machine: start it, register an app, and call its control API.
+ * Calls are refused unless the URL is on this machine (connect.ts), so none of them can reach a real registry.
+ */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { PERMISSION_NAMES } from '../../../sandbox/registry/permissions.js';
@@ -12,7 +16,7 @@ import { formatSetting } from '../demo/settings.js';
 import { connectToSandbox, SANDBOX_URL_OPTION } from './connect.js';
 import { START } from './start.js';
 
-const RECEIVER = 'http://127.0.0.1:8080';
+const RECEIVER_URL = 'http://127.0.0.1:8080';
 
 const app = defineCommand({
   summary: 'Register an app and print its settings',
@@ -20,36 +24,36 @@ const app = defineCommand({
   args: { name: makeRequired(defineText('name', 'name of the app')) },
   options: {
     permission: defineTextList('name', `permissions to request: ${PERMISSION_NAMES.join(', ')}`),
-    webhookUrl: defineText('url', `URL for its webhooks (default: ${RECEIVER}/webhooks)`),
+    webhookUrl: defineText('url', `URL for its webhooks (default: ${RECEIVER_URL}/webhooks)`),
     webhookSecret: defineText('text', 'secret that signs its webhooks (default: random)'),
     url: SANDBOX_URL_OPTION,
   },
   examples: ['carbon-mirror sandbox app my-app --permission organization_warehouse:write > .env'],
-  run: async (context, { name, permission: permissions, webhookUrl, webhookSecret, url: named }) => {
-    const { url, control } = await connectToSandbox(context, named);
+  run: async (context, { name, permission: permissions, webhookUrl, webhookSecret, url: urlOption }) => {
+    const { url, control } = await connectToSandbox(context, urlOption);
     const secret = webhookSecret ?? randomBytes(32).toString('hex');
     const status = await control('GET', '/status');
     const profile = getValueAtPath(status, 'profile');
-    const made = await control('POST', '/apps', {
+    const createdApp = await control('POST', '/apps', {
       name,
       permissions,
-      webhookUrl: webhookUrl ?? `${RECEIVER}/webhooks`,
-      callbackUrls: [`${RECEIVER}${LANDING_PATH}`],
+      webhookUrl: webhookUrl ?? `${RECEIVER_URL}/webhooks`,
+      callbackUrls: [`${RECEIVER_URL}${LANDING_PATH}`],
       webhookSecret: secret,
       generateKey: true,
     });
     const settings = {
       REGISTRY_BASE_URL: url,
       REGISTRY_HEADER_PREFIX: String(getValueAtPath(status, 'headerPrefix')),
-      REGISTRY_APP_ID: String(getValueAtPath(made, 'id')),
-      REGISTRY_PRIVATE_KEY_FILE: resolve(String(getValueAtPath(made, 'privateKeyFile'))),
+      REGISTRY_APP_ID: String(getValueAtPath(createdApp, 'id')),
+      REGISTRY_PRIVATE_KEY_FILE: resolve(String(getValueAtPath(createdApp, 'privateKeyFile'))),
       WEBHOOK_SECRETS: secret,
     };
     for (const [key, value] of Object.entries(settings))
       await writeStdout(context.io, formatSetting(key, value));
     if (typeof profile === 'string') context.printNotice(`The sandbox uses the profile ${profile}.`);
     context.printNotice(
-      `Next: carbon-mirror install-url ${String(getValueAtPath(made, 'nameId'))} --env-file FILE`,
+      `Next: carbon-mirror install-url ${String(getValueAtPath(createdApp, 'nameId'))} --env-file FILE`,
     );
   },
 });
@@ -64,7 +68,7 @@ const call = defineCommand({
     method: makeRequired(defineChoice('method', 'HTTP method', METHODS)),
     path: makeRequired(defineText('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
   },
-  options: { data: defineParsedText('json', 'request body', readJson), url: SANDBOX_URL_OPTION },
+  options: { data: defineParsedText('json', 'request body', parseJsonOption), url: SANDBOX_URL_OPTION },
   examples: [
     'carbon-mirror sandbox call GET /organizations',
     `carbon-mirror sandbox call POST /installations --data '{"appId":"ID","organizationId":"ID"}'`,
@@ -82,11 +86,12 @@ const call = defineCommand({
   },
 });
 
-function readJson(said: string): unknown {
+/** Parses the value of `--data`; throws if it is not JSON. */
+function parseJsonOption(text: string): unknown {
   try {
-    return JSON.parse(said);
+    return JSON.parse(text);
   } catch {
-    throw createUsageError(`--data: expected JSON, got "${said}".`);
+    throw createUsageError(`--data: expected JSON, got "${text}".`);
   }
 }
 

@@ -19,8 +19,8 @@ import {
 import { waitForAbort } from '../../processes/service.js';
 
 const DEFAULT_PORT = '8090';
-/** Of a world whose size is told and whose number is not. */
-const SEED = 1;
+/** The seed of generated data if only its size is given. */
+const DEFAULT_SEED = 1;
 
 export const START = defineCommand({
   summary: 'Start the sandbox registry',
@@ -55,12 +55,12 @@ export const START = defineCommand({
     const sizes = Object.entries({ organizations, credits, retirements });
     const world = Object.fromEntries(sizes.filter(([, size]) => size !== undefined));
     const isSized = Object.keys(world).length > 0;
-    const seed = given.seed ?? (isSized ? SEED : undefined);
+    const seed = given.seed ?? (isSized ? DEFAULT_SEED : undefined);
     const folder = resolve(given.folder ?? join(getDataFolder(io.env), 'sandbox'));
     const options = {
-      port: readPort(given.port, io),
+      port: parsePort(given.port, io),
       folder,
-      headerPrefix: readPrefix(io),
+      headerPrefix: getHeaderPrefix(io),
       strict,
       ...(installPageHosts && { installPageHosts }),
       ...(profile && { profile }),
@@ -68,11 +68,11 @@ export const START = defineCommand({
       ...(isSized && { world }),
     };
     const interrupted = io.createInterruptSignal();
-    const sandbox = await open(options);
+    const sandbox = await openSandbox(options);
     try {
       const { url, port } = sandbox;
       await context.printLines(context.format === 'json' ? JSON.stringify({ url, port, folder }) : url);
-      introduce(context, sandbox, options);
+      printIntroduction(context, sandbox, options);
       io.sendToParent({ ready: 'sandbox', port });
       await waitForAbort(interrupted);
     } finally {
@@ -81,14 +81,16 @@ export const START = defineCommand({
   },
 });
 
-function readPort(given: string | undefined, { env }: Io): number {
-  const from = given === undefined ? 'SANDBOX_PORT' : '--port';
-  const port = parseWholeNumber(from, given ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
+/** Returns the port of `--port` or SANDBOX_PORT; throws if it is not a port. */
+function parsePort(option: string | undefined, { env }: Io): number {
+  const settingName = option === undefined ? 'SANDBOX_PORT' : '--port';
+  const port = parseWholeNumber(settingName, option ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
   if (port <= 65_535) return port;
   throw createUsageError(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
-function readPrefix({ env }: Io): string {
+/** Returns REGISTRY_HEADER_PREFIX or its default; throws if it cannot be part of a header's name. */
+function getHeaderPrefix({ env }: Io): string {
   const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
   throw createUsageError(
@@ -96,14 +98,15 @@ function readPrefix({ env }: Io): string {
   );
 }
 
-type Asked = SandboxOptions & { readonly folder: string };
+type FolderSandboxOptions = SandboxOptions & { readonly folder: string };
 
-async function open(asked: Asked): Promise<Sandbox> {
+/** Opens the sandbox of a folder; throws a usage error if the folder has data that does not fit the options. */
+async function openSandbox(options: FolderSandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
   const { listenForPeople: listen } = await import('../../../webhook/listen.js');
   try {
-    createPrivateFolder(asked.folder);
-    return await startSandbox({ ...asked, listen });
+    createPrivateFolder(options.folder);
+    return await startSandbox({ ...options, listen });
   } catch (error) {
     const isError = error instanceof Error && !('code' in error);
     const isRefusal = isError && (error.constructor === Error || error instanceof RangeError);
@@ -112,10 +115,11 @@ async function open(asked: Asked): Promise<Sandbox> {
   }
 }
 
-function introduce(
+/** Prints what the sandbox is, what it contains and how to call it. */
+function printIntroduction(
   { printNotice }: CommandContext,
   { url, registry }: Sandbox,
-  { folder, strict, headerPrefix }: Asked,
+  { folder, strict, headerPrefix }: FolderSandboxOptions,
 ) {
   const organizations = registry.organizations.listAll().length;
   const apps = formatCount(registry.apps.list().length, 'app');

@@ -21,13 +21,14 @@ import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../registry/http/mask.js';
 
+/** The options of `sync`; undefined for all. */
 interface SyncSelection {
   readonly organization: string | undefined;
   readonly resource: string | undefined;
   readonly full: boolean;
 }
 
-/** Put what is wanted into the queue, where it stays although this process may be gone before it is done. */
+/** Enqueues jobs for the selected reads and returns what `followJobs` needs. The jobs outlive this process. */
 export async function enqueueSync(
   context: CommandContext,
   { organization, resource, full }: SyncSelection,
@@ -39,57 +40,60 @@ export async function enqueueSync(
     printNotice(`Waiting up to a minute for the database: ${what}.`),
   );
   const reader = await context.openReader();
-  const one = organization === undefined ? null : await findInstallationOfOrganization(reader, organization);
-  const organizationId = one?.organizationId ?? null;
+  const installation =
+    organization === undefined ? null : await findInstallationOfOrganization(reader, organization);
+  const organizationId = installation?.organizationId ?? null;
   const mark = await readMark(reader, io.now());
   const targets = await readTargets(reader, organizationId);
-  /** Certificates are no resource of their own here: they follow every sync, also one that reads nothing. */
+  /** Certificates are in no scope: they are fetched after every sync, even if it reads no list. */
   const resources = resource === undefined ? null : RESOURCES.filter(name => name === resource);
   const payload = serializeScope({ resources, full });
-  const looks = targets.map(({ installation_id: id, organization_id: owner }): NewJob => {
-    const job = createInstallationJob(id, owner, 'person');
+  const installationJobs = targets.map(({ installation_id, organization_id }): NewJob => {
+    const job = createInstallationJob(installation_id, organization_id, 'person');
     return Object.keys(payload).length === 0 ? job : { ...job, payload };
   });
-  const jobs = organizationId === null ? [...looks, createDiscoverJob('person')] : looks;
+  const jobs =
+    organizationId === null ? [...installationJobs, createDiscoverJob('person')] : installationJobs;
   return { mark, jobs: await (await context.openInbox()).enqueue(jobs), organizationId };
 }
 
 const POLL_MS = 200;
-/** A worker polls the inbox forty times a second: one that takes nothing for so long is not there. */
-const NOBODY_AFTER_MS = 1500;
+/** A worker polls the inbox forty times a second. If a due job is not claimed for this long, no worker runs. */
+const NO_WORKER_AFTER_MS = 1500;
 
-/** Watch the jobs to their end; where nobody takes them, do them here. */
-export async function followJobs(context: CommandContext, asked: Asked, interrupted: AbortSignal) {
-  const { io, requireMirror: location } = context;
+/** Waits until the jobs have ended, and returns them. Starts a worker in this process if no other worker claims them. */
+export async function followJobs(context: CommandContext, request: Asked, interrupted: AbortSignal) {
+  const { io } = context;
   const reader = await context.openReader();
-  let idleSince: number | null = null;
-  let own: RunningProcess | null = null;
+  let unclaimedSince: number | null = null;
+  let ownWorker: RunningProcess | null = null;
   try {
     for (;;) {
-      const jobs = await readFollowed(reader, asked, io.now());
-      const open = jobs.filter(job => isOpen(job, asked.mark.at, io.now()));
-      if (open.length === 0) return { jobs, by: own === null ? 'the running worker' : 'this process' };
-      const isDueNow = open.some(job => isDue(job, io.now()));
-      const idle = isDueNow && !(await isAnybodyAtWork(reader, io.now()));
-      idleSince = idle ? (idleSince ?? io.now()) : null;
-      if (idleSince !== null && io.now() - idleSince >= NOBODY_AFTER_MS) {
-        demandRoom(location());
-        own ??= await startOwnWorker(context);
+      const jobs = await readFollowed(reader, request, io.now());
+      const openJobs = jobs.filter(job => isOpen(job, request.mark.at, io.now()));
+      if (openJobs.length === 0)
+        return { jobs, by: ownWorker === null ? 'the running worker' : 'this process' };
+      const isAnyDue = openJobs.some(job => isDue(job, io.now()));
+      const isUnclaimed = isAnyDue && !(await isAnybodyAtWork(reader, io.now()));
+      unclaimedSince = isUnclaimed ? (unclaimedSince ?? io.now()) : null;
+      if (unclaimedSince !== null && io.now() - unclaimedSince >= NO_WORKER_AFTER_MS) {
+        throwIfDiskFull(context.requireMirror());
+        ownWorker ??= await startOwnWorker(context);
       }
       const pause = sleep(POLL_MS, undefined, { signal: interrupted }).catch(() => undefined);
-      await Promise.race([pause, ...(own === null ? [] : [own.failed])]);
-      throwIfInterrupted(interrupted, LEFT_EARLY);
+      await Promise.race([pause, ...(ownWorker === null ? [] : [ownWorker.failed])]);
+      throwIfInterrupted(interrupted, INTERRUPTED);
     }
   } finally {
-    await own?.stop();
+    await ownWorker?.stop();
   }
 }
 
-const LEFT_EARLY =
+const INTERRUPTED =
   'Interrupted. Finished reads are kept; the rest waits for a worker or the next "carbon-mirror sync".';
 
-/** Nobody takes a job while less than the reserve is free: to wait for it could be to wait for ever. */
-function demandRoom({ engine }: MirrorLocation): void {
+/** Throws if the disk is nearly full. No worker claims a job then, so waiting might never end. */
+function throwIfDiskFull({ engine }: MirrorLocation): void {
   const disk = engine.lookAtDisk();
   if (!disk?.paused) return;
   throw createCheckError(
@@ -98,29 +102,25 @@ function demandRoom({ engine }: MirrorLocation): void {
   );
 }
 
-/** One that failed since it was asked for and waits for its next try is over for this time. */
+/** Whether to go on waiting for a job: it runs, or it waits and has not failed since `requestedAt`. */
 function isOpen(
   { state, attempts, started_at: startedAt, run_at: runAt }: Followed,
-  askedAt: string,
+  requestedAt: string,
   now: number,
 ): boolean {
   if (state === 'running') return true;
   if (state !== 'waiting') return false;
-  const failed = attempts > 0 && (startedAt ?? '') >= askedAt && Date.parse(runAt) > now;
-  return !failed;
+  const hasFailed = attempts > 0 && (startedAt ?? '') >= requestedAt && Date.parse(runAt) > now;
+  return !hasFailed;
 }
 
 function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }
 
-/** The worker of `carbon-mirror work` without its schedule, its own listener and its log. */
-async function startOwnWorker({
-  io,
-  requireMirror: location,
-  printNotice,
-}: CommandContext): Promise<RunningProcess> {
-  const settings = await readSettings(location().env, 'work');
+/** Starts the worker of `carbon-mirror work` in this process, without its schedule, operations port and log. */
+async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
+  const settings = await readSettings(requireMirror().env, 'work');
   const mask = createMask([settings.privateKey]);
   const log = createLog({ level: 'silent', mask, now: io.now, pretty: false });
   printNotice('No worker is running: reading in this process.');
@@ -128,7 +128,7 @@ async function startOwnWorker({
     { ...settings, syncSchedule: null, operationsPort: 0 },
     { log, now: io.now },
   );
-  /** Whoever waits for it is told. */
+  /** followJobs handles the rejection; this keeps Node from reporting it as unhandled before. */
   running.failed.catch(() => undefined);
   return running;
 }

@@ -1,3 +1,8 @@
+/**
+ * `sync`: enqueues reads of the registry, waits until a worker has done them, and prints what changed. Without a running
+ * worker this process does the work (jobs.ts). The exit code says whether everything that was requested was read; a read
+ * that failed is retried later by a worker.
+ */
 import {
   BEFORE_ITS_TURN,
   type Followed,
@@ -15,8 +20,8 @@ import { getExitCodeOfJobError } from '../../errors/explain-error.js';
 import { defineChoice, defineFlag, ORGANIZATION_OPTION } from '../../options.js';
 import { formatCount, formatWithCommas } from '../../../text/numbers.js';
 
-const ALL = [...RESOURCES, 'certificates'];
-const SHAPE = {
+const SYNCED_RESOURCES = [...RESOURCES, 'certificates'];
+const TABLE_SHAPE = {
   importantColumns: ['organization', 'resource', 'state'],
   tonneColumns: ['added', 'changed', 'removed', 'unchanged'],
   emptyMessage: '',
@@ -27,7 +32,7 @@ export const SYNC = defineCommand({
   details: 'Uses the running worker. Without one, this process reads.',
   options: {
     organization: ORGANIZATION_OPTION,
-    resource: defineChoice('name', 'only this resource', ALL),
+    resource: defineChoice('name', 'only this resource', SYNCED_RESOURCES),
     full: defineFlag(
       'also re-read what was read just now, compare every column, and download every certificate again',
     ),
@@ -37,34 +42,27 @@ export const SYNC = defineCommand({
     'carbon-mirror sync --organization ID --resource retirements',
     'carbon-mirror sync --full --json',
   ],
-  run: async (context, typed) => {
-    const { enqueueSync: askForSync, followJobs: follow } = await import('./jobs.js');
-    const {
-      io,
-      format,
-      openReader: reader,
-      printRows: rows,
-      printJson: value,
-      printLines,
-      printNotice,
-    } = context;
+  run: async (context, selection) => {
+    const { enqueueSync, followJobs } = await import('./jobs.js');
+    const { io, format, printRows, printJson, printLines, printNotice } = context;
     const interrupted = io.createInterruptSignal();
     const startedAt = io.now();
-    const asked = await askForSync(context, typed);
-    const { jobs, by } = await follow(context, asked, interrupted);
-    const resources = typed.resource === undefined ? ALL : [typed.resource];
-    const synced = await readSynced(await reader(), asked, resources);
-    const failures = jobs.filter(({ state }) => state !== 'done');
+    const request = await enqueueSync(context, selection);
+    const { jobs, by } = await followJobs(context, request, interrupted);
+    const reader = await context.openReader();
+    const resources = selection.resource === undefined ? SYNCED_RESOURCES : [selection.resource];
+    const synced = await readSynced(reader, request, resources);
+    const failedJobs = jobs.filter(({ state }) => state !== 'done');
     const seconds = (io.now() - startedAt) / 1000;
-    if (format === 'json') await value({ by, seconds, resources: synced, failures });
+    if (format === 'json') await printJson({ by, seconds, resources: synced, failures: failedJobs });
     else if (synced.length > 0) {
       const shown = countOrganizations(synced) < 2 ? synced : synced.filter(isWorthShowing);
-      const told = shown.map(row => ({ ...row, state: wordsOf(row) }));
-      if (told.length > 0) await rows(SYNCED_COLUMNS, told, SHAPE);
-      await printLines(describeSynced(synced));
+      const tableRows = shown.map(row => ({ ...row, state: wordsOf(row) }));
+      if (tableRows.length > 0) await printRows(SYNCED_COLUMNS, tableRows, TABLE_SHAPE);
+      await printLines(summarizeSync(synced));
     }
-    demandWhole(failures, synced, typed.organization);
-    if (synced.length === 0 && typed.resource === 'members' && (await countKnown(await reader())) > 0)
+    throwIfIncomplete(failedJobs, synced, selection.organization);
+    if (synced.length === 0 && selection.resource === 'members' && (await countKnown(reader)) > 0)
       throw createCheckError(
         'Members were not read, because they are not mirrored.',
         'Set MIRROR_MEMBERS=on to mirror them.',
@@ -74,86 +72,89 @@ export const SYNC = defineCommand({
   },
 });
 
-/** Where several things failed, the cause of most of them is named by the exit code. */
-const GRAVEST_FIRST: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
+/** Exit codes by precedence: the first that any failed job has is the exit code of the command. */
+const EXIT_CODE_PRECEDENCE: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
 
-/** A job that is over and did not do what was asked for may be tried again later by itself. */
-function demandWhole(
-  failures: readonly Followed[],
-  rows: readonly Synced[],
+/** Throws if a job or a list failed, if the app is not active on the named organization, or if no list could be read. */
+function throwIfIncomplete(
+  failedJobs: readonly Followed[],
+  lists: readonly Synced[],
   organization: string | undefined,
 ): void {
-  const unread = rows.filter(row => row.refused || isFailing(row));
-  const closed = rows.find(({ reason }) => reason === 'suspended' || reason === 'uninstalled');
-  if (failures.length > 0) {
-    const codes = failures.map(({ error_or_pause_code: code }) => getExitCodeOfJobError(code ?? ''));
-    const exitCode = GRAVEST_FIRST.find(code => codes.includes(code)) ?? EXIT.checkFailed;
-    const todo = 'Waiting jobs are retried by the next worker or the next "carbon-mirror sync".';
-    throw new CommandError(exitCode, failures.map(describeFailure), todo);
+  if (failedJobs.length > 0) {
+    const codes = failedJobs.map(({ error_or_pause_code: code }) => getExitCodeOfJobError(code ?? ''));
+    const exitCode = EXIT_CODE_PRECEDENCE.find(code => codes.includes(code)) ?? EXIT.checkFailed;
+    const advice = 'Waiting jobs are retried by the next worker or the next "carbon-mirror sync".';
+    throw new CommandError(exitCode, failedJobs.map(describeFailedJob), advice);
   }
-  if (unread.length > 0) {
-    const exitCode = unread.some(({ refused }) => refused) ? EXIT.notAuthorized : EXIT.checkFailed;
-    const isUnconfirmed = unread.some(({ reason }) => reason === 'removals_unconfirmed');
+  const failedLists = lists.filter(list => list.refused || isFailing(list));
+  if (failedLists.length > 0) {
+    const exitCode = failedLists.some(({ refused }) => refused) ? EXIT.notAuthorized : EXIT.checkFailed;
+    const isUnconfirmed = failedLists.some(({ reason }) => reason === 'removals_unconfirmed');
     const when = isUnconfirmed ? 'in a minute' : 'now';
-    const todo = `A worker reads it again automatically. To retry it yourself, run "carbon-mirror sync" ${when}.`;
-    throw new CommandError(exitCode, unread.map(describeUnread), todo);
+    const advice = `A worker reads it again automatically. To retry it yourself, run "carbon-mirror sync" ${when}.`;
+    throw new CommandError(exitCode, failedLists.map(describeFailedList), advice);
   }
-  if (organization !== undefined && closed !== undefined) {
-    const found = `The app is ${closed.reason} on ${truncateName(closed.organization)}, so the registry refuses every read.`;
-    const todo = 'An administrator of the organization can change this at the registry.';
-    throw new CommandError(EXIT.notAuthorized, found, todo);
-  }
-  if (rows.length > 0 && !rows.some(wasRead))
+  const closed = lists.find(({ reason }) => reason === 'suspended' || reason === 'uninstalled');
+  if (organization !== undefined && closed !== undefined)
+    throw new CommandError(
+      EXIT.notAuthorized,
+      `The app is ${closed.reason} on ${truncateName(closed.organization)}, so the registry refuses every read.`,
+      'An administrator of the organization can change this at the registry.',
+    );
+  if (lists.length > 0 && !lists.some(wasRead))
     throw createCheckError(
       'No list could be read.',
       'The states above say why; "carbon-mirror doctor" says what to do.',
     );
 }
 
-function isFailing({ state, failing_since: since, error_code: code }: Synced): boolean {
-  const isSaid = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
-  return state !== 'no_access' && !isSaid && since !== null;
+/** Whether the last read of a list failed, other than because the app has no access or the registry does not offer it. */
+function isFailing({ state, failing_since: failingSince, error_code: code }: Synced): boolean {
+  const isNotOffered = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
+  return state !== 'no_access' && !isNotOffered && failingSince !== null;
 }
 
-/** Projects are public: they are read even where an organization permits nothing. */
+/** Whether a list of the organization was read. Projects do not count: they are public and need no permission. */
 function wasRead({ resource, state }: Synced): boolean {
   return resource !== 'projects' && !['no_access', 'never_read', 'not_read'].includes(state);
 }
 
-function describeUnread({ organization, resource, refused, error }: Synced): string {
-  const why = refused ? 'refused although permitted: ' : '';
-  return `${truncateName(organization)}, ${resource}: ${why}${error ?? ''}`;
+function describeFailedList({ organization, resource, refused, error }: Synced): string {
+  const refusal = refused ? 'refused although permitted: ' : '';
+  return `${truncateName(organization)}, ${resource}: ${refusal}${error ?? ''}`;
 }
 
-function describeFailure({ id, kind, state, run_at: at, ...failed }: Followed): string {
-  const why = failed.last_error ?? failed.error_or_pause_code ?? 'no reason given';
-  const ended = state === 'failed' ? 'failed' : `is ${state}`;
-  return `Job ${id} (${kind}) ${state === 'waiting' ? `failed, next try at ${at}` : ended}: ${why}`;
+function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: Followed): string {
+  const reason = job.last_error ?? job.error_or_pause_code ?? 'no reason given';
+  const ending = state === 'failed' ? 'failed' : `is ${state}`;
+  return `Job ${id} (${kind}) ${state === 'waiting' ? `failed, next try at ${runAt}` : ending}: ${reason}`;
 }
 
-/** As freshness has them where nothing is wrong: read, or not to be read, as the organization has it. */
-const EXPECTED = [...BEFORE_ITS_TURN, 'no_permission', null];
+/** Reasons of freshness that are no problem after a sync; null for a fresh list. */
+const EXPECTED_REASONS = [...BEFORE_ITS_TURN, 'no_permission', null];
 
-/** Of one organization everything is shown; of many what changed or failed. */
-function isWorthShowing(row: Synced): boolean {
-  const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = row;
+/** Whether the table of several organizations shows a list: it changed, failed, or has an unexpected state. */
+function isWorthShowing(list: Synced): boolean {
+  const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = list;
   if (refused || noted || failingSince !== null) return true;
-  return added + changed + removed > 0 || !EXPECTED.includes(reason);
+  return added + changed + removed > 0 || !EXPECTED_REASONS.includes(reason);
 }
 
-/** All of it in one line, what is not in the table too. */
-function describeSynced(rows: readonly Synced[]): string {
-  const words = rows.map(row => (isFailing(row) ? 'failed' : row.state.replaceAll('_', ' ')));
-  const states = [...new Set(words)].map(
-    word => `${formatWithCommas(words.filter(each => each === word).length)} ${word}`,
+/** Summarizes all lists in one line, also those that the table leaves out. */
+function summarizeSync(lists: readonly Synced[]): string {
+  const allStates = lists.map(list => (isFailing(list) ? 'failed' : list.state.replaceAll('_', ' ')));
+  const stateCounts = [...new Set(allStates)].map(
+    state => `${formatWithCommas(allStates.filter(each => each === state).length)} ${state}`,
   );
-  const sums = (['added', 'changed', 'removed'] as const).map(
-    name => `${formatWithCommas(rows.reduce((total, row) => total + row[name], 0))} ${name}`,
+  const rowSums = (['added', 'changed', 'removed'] as const).map(
+    name => `${formatWithCommas(lists.reduce((sum, list) => sum + list[name], 0))} ${name}`,
   );
-  const resources = `${formatCount(rows.length, 'resource')}: ${states.join(', ')}`;
-  return `${formatCount(countOrganizations(rows), 'organization')}; ${resources}; rows: ${sums.join(', ')}`;
+  const organizations = formatCount(countOrganizations(lists), 'organization');
+  const resources = `${formatCount(lists.length, 'resource')}: ${stateCounts.join(', ')}`;
+  return `${organizations}; ${resources}; rows: ${rowSums.join(', ')}`;
 }
 
-function countOrganizations(rows: readonly Synced[]): number {
-  return new Set(rows.map(row => row.organization_id)).size;
+function countOrganizations(lists: readonly Synced[]): number {
+  return new Set(lists.map(list => list.organization_id)).size;
 }

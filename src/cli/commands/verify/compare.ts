@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as pause, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reader } from '../../../store/contract/reader.js';
 import { isForgotten } from '../../../mirror/forgotten-people.js';
 import {
@@ -7,7 +7,6 @@ import {
   readInstallations,
   readProjects,
   readReadable,
-  readVersions,
   type Single,
 } from '../../../query/at-registry.js';
 import { readForgotten } from '../../../query/people.js';
@@ -16,213 +15,196 @@ import type { UnreadableRow } from '../../../registry/read-types.js';
 import type { ResourceEntry } from '../../../resources/entry.js';
 import { isListResource, type ListResource, LISTS } from '../../../resources/lists.js';
 import { SOURCES } from '../../../sync/sources.js';
-import type { Value } from '../../../store/contract/tables.js';
-import { type Broken, firstOf, SHOWN } from '../../../store/contract/broken.js';
-import { contradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
 
-/** The list and whose it is, the key of the row, and what is not the same. */
-type Fault = Readonly<Record<'check' | 'where' | 'fault', string>>;
+/** A row that differs: its list, its key, and how it differs. */
+type Difference = Readonly<Record<'check' | 'where' | 'fault', string>>;
 
-interface Comparing {
+interface ComparisonOptions {
   readonly reader: Reader;
   readonly client: RegistryClient;
-  /** Told what is asked for next. Throws where nobody waits any more. */
-  readonly turn: (part: Part) => void;
+  /** Called before each comparison. It may throw to end the whole comparison. */
+  readonly onNext: (comparison: Comparison) => void;
 }
 
-type Kept = ReadonlyMap<string, string>;
+/** Contents by key. A content is a digest, or a text short enough to compare. */
+type MirrorContents = ReadonlyMap<string, string>;
 
-/** A row at the registry: its key and a digest of its content, or why it could not be read. */
-type Comparison = readonly [key: string, content: string | UnreadableRow];
+/** A row at the registry: its key and its content, or why it could not be read. */
+type RegistryContent = readonly [key: string, content: string | UnreadableRow];
 
-/** A list of an organization, or one thing that is asked for by its id: as the mirror keeps it and as the registry has it. */
-interface Part {
+/** A list of one organization, or a single object, that is compared between the mirror and the registry. */
+interface Comparison {
   readonly name: string;
   readonly organization_id: string;
   readonly resource: string;
-  /** By key what tells one content from another. */
-  readonly kept: () => Promise<Kept>;
-  readonly asked: (kept: Kept) => AsyncIterable<Comparison>;
+  readonly readMirror: () => Promise<MirrorContents>;
+  readonly readRegistry: (mirror: MirrorContents) => AsyncIterable<RegistryContent>;
 }
 
-/** A webhook, its read and the pace of reads take less: what changed meanwhile is in the mirror by then. */
-const QUIET_MS = 2000;
+/** The wait before a second comparison. By then a change that a webhook announced is in the mirror. */
+const RECHECK_DELAY_MS = 2000;
 
 /**
- * A fresh read of everything that active installations let us read, held against the mirror row by row.
- * What differs is read once more, so that a change on its way to the mirror is not taken for a fault.
+ * Reads everything from the registry that active installations permit, and compares it with the mirror row by row.
+ * Lists that differ are compared a second time, and only differences that remain are returned, because a change may have
+ * been on its way to the mirror.
  */
-export async function compareWithRegistry(comparing: Comparing) {
-  const first = await compareAll(comparing, () => true);
+export async function compareWithRegistry(options: ComparisonOptions) {
+  const first = await runComparisons(options, () => true);
   const { faults } = first;
   if (faults.length === 0) return first;
-  await sleep(QUIET_MS);
-  const again = await compareAll(comparing, part => faults.some(({ check }) => check === part.name));
-  const before = new Set(faults.map(each => JSON.stringify(each)));
-  return { ...first, faults: again.faults.filter(each => before.has(JSON.stringify(each))) };
+  await sleep(RECHECK_DELAY_MS);
+  const second = await runComparisons(options, ({ name }) => faults.some(({ check }) => check === name));
+  const firstFaults = new Set(faults.map(fault => JSON.stringify(fault)));
+  return { ...first, faults: second.faults.filter(fault => firstFaults.has(JSON.stringify(fault))) };
 }
 
-async function compareAll(comparing: Comparing, isMeant: (part: Part) => boolean) {
+/** Runs the selected comparisons. Returns the differences, and how many rows and organizations were compared. */
+async function runComparisons(options: ComparisonOptions, isSelected: (comparison: Comparison) => boolean) {
   let rows = 0;
-  /** Of which any list was read. */
+  /** The organizations of which at least one list was compared. */
   const organizations = new Set<string>();
-  const faults: Fault[] = [];
-  for await (const part of partsOf(comparing)) {
-    if (!isMeant(part)) continue;
-    comparing.turn(part);
-    const kept = await part.kept();
-    rows += kept.size;
-    if (isListResource(part.resource)) organizations.add(part.organization_id);
-    for await (const fault of compare(part, kept)) faults.push(fault);
+  const faults: Difference[] = [];
+  for await (const comparison of createComparisons(options)) {
+    if (!isSelected(comparison)) continue;
+    options.onNext(comparison);
+    const mirror = await comparison.readMirror();
+    rows += mirror.size;
+    if (isListResource(comparison.resource)) organizations.add(comparison.organization_id);
+    for await (const difference of findDifferences(comparison, mirror)) faults.push(difference);
   }
   return { rows, organizations: organizations.size, faults };
 }
 
-async function* compare(part: Part, kept: Kept): AsyncGenerator<Fault> {
-  const { name: check } = part;
-  const unseen = new Set(kept.keys());
-  for await (const [where, now] of part.asked(kept)) {
-    unseen.delete(where);
-    const before = kept.get(where);
-    if (typeof now !== 'string')
-      yield { check, where, fault: `unreadable at the registry: ${now.error.message}` };
-    else if (before !== now)
-      yield { check, where, fault: before === undefined ? 'not in the mirror' : 'changed' };
+/** Yields the rows that the registry and the mirror do not have alike. */
+async function* findDifferences(comparison: Comparison, mirror: MirrorContents): AsyncGenerator<Difference> {
+  const { name: check } = comparison;
+  const missingKeys = new Set(mirror.keys());
+  for await (const [key, content] of comparison.readRegistry(mirror)) {
+    missingKeys.delete(key);
+    const mirrored = mirror.get(key);
+    if (typeof content !== 'string')
+      yield { check, where: key, fault: `unreadable at the registry: ${content.error.message}` };
+    else if (mirrored !== content)
+      yield { check, where: key, fault: mirrored === undefined ? 'not in the mirror' : 'changed' };
   }
-  for (const where of unseen) yield { check, where, fault: 'not at the registry' };
+  for (const key of missingKeys) yield { check, where: key, fault: 'not at the registry' };
 }
 
-async function* partsOf({ reader, client }: Comparing): AsyncGenerator<Part> {
+/** Yields a comparison for each readable list of each organization, each installation and each project. */
+async function* createComparisons({ reader, client }: ComparisonOptions): AsyncGenerator<Comparison> {
   const forgotten = await readForgotten(reader);
-  for (const { resource, organization_id: id, installation_id: by } of await readReadable(reader))
-    if (isListResource(resource)) yield listOf(resource, id, reader, client.organization(by, id), forgotten);
-  for (const [resource, { read, ask }] of Object.entries(SINGLES))
-    for (const single of await read(reader)) yield singleOf(resource, single, () => ask(client, single));
+  for (const { resource, organization_id, installation_id } of await readReadable(reader)) {
+    if (!isListResource(resource)) continue;
+    const organization = client.organization(installation_id, organization_id);
+    yield compareList(resource, { organizationId: organization_id, reader, organization, forgotten });
+  }
+  for (const [resource, source] of Object.entries(OBJECT_SOURCES))
+    for (const mirrored of await source.readMirror(reader))
+      yield compareObject(resource, mirrored, () => source.readRegistry(client, mirrored.key));
 }
 
-function listOf<Name extends ListResource>(
+interface ListSource {
+  readonly organizationId: string;
+  readonly reader: Reader;
+  readonly organization: OrganizationClient;
+  /** Hashed e-mail addresses of people who were removed from the mirror. */
+  readonly forgotten: ReadonlySet<string>;
+}
+
+/** Creates the comparison of one list of one organization. */
+function compareList<Name extends ListResource>(
   resource: Name,
-  id: string,
-  reader: Reader,
-  owner: OrganizationClient,
-  forgotten: ReadonlySet<string>,
-): Part {
+  { organizationId, reader, organization, forgotten }: ListSource,
+): Comparison {
   const entry = LISTS[resource];
-  const email = entry.columns.find(({ name }) => name === 'email');
+  const emailColumn = entry.columns.find(({ name }) => name === 'email');
   return {
-    name: `${resource} of ${id}`,
-    organization_id: id,
+    name: `${resource} of ${organizationId}`,
+    organization_id: organizationId,
     resource,
-    kept: () => digestsOf(reader, entry, id),
-    asked: async function* (kept) {
+    readMirror: () => readDigests(reader, entry, organizationId),
+    readRegistry: async function* (mirror) {
       const unreadable: UnreadableRow[] = [];
       const onUnreadable = (row: UnreadableRow) => void unreadable.push(row);
       const { readChunks, readUnreadableKey } = SOURCES[resource];
-      for await (const { items } of readChunks(owner, { onUnreadable })) {
+      for await (const { items } of readChunks(organization, { onUnreadable })) {
         for (const item of items) {
-          const key = entry.key.map(({ getValue: of }) => String(of(item))).join('/');
-          /** A person who asked to be forgotten is missing on purpose. */
-          const isMissed = !kept.has(key) && isForgotten(forgotten, String(email?.getValue(item)));
-          if (!isMissed) yield [key, digest(item.document)];
+          const key = entry.key.map(({ getValue }) => String(getValue(item))).join('/');
+          /** People who were forgotten are missing from the mirror on purpose. */
+          const isLeftOut = !mirror.has(key) && isForgotten(forgotten, String(emailColumn?.getValue(item)));
+          if (!isLeftOut) yield [key, createDigest(item.document)];
         }
       }
-      for (const each of unreadable)
-        yield [readUnreadableKey(each.object)?.join('/') ?? each.object.label, each];
+      for (const row of unreadable) yield [readUnreadableKey(row.object)?.join('/') ?? row.object.label, row];
     },
   };
 }
 
-async function digestsOf(reader: Reader, entry: ResourceEntry, id: string): Promise<Kept> {
-  const kept = new Map<string, string>();
-  for await (const row of readDocuments(reader, entry, id)) {
+/** Reads the digests of the mirrored documents of a list, by key. */
+async function readDigests(
+  reader: Reader,
+  entry: ResourceEntry,
+  organizationId: string,
+): Promise<MirrorContents> {
+  const digests = new Map<string, string>();
+  for await (const row of readDocuments(reader, entry, organizationId)) {
     const key = entry.key.map(({ name }) => String(row[name])).join('/');
-    kept.set(key, digest(String(row['document'])));
+    digests.set(key, createDigest(String(row['document'])));
   }
-  return kept;
+  return digests;
 }
 
-/** A few bytes instead of the row: a million of them fit into memory. */
-function digest(document: string): string {
+/** Returns a short hash of a document, so that those of a million rows fit into memory. */
+function createDigest(document: string): string {
   return createHash('sha256').update(document).digest('base64').slice(0, 22);
 }
 
-function singleOf(
+/** Creates the comparison of one installation or project. */
+function compareObject(
   resource: string,
-  { organization_id: id, key, kept }: Single,
-  ask: () => Promise<string>,
-): Part {
+  { organization_id: organizationId, key, kept }: Single,
+  readRegistry: () => Promise<string>,
+): Comparison {
   return {
-    name: `${resource} of ${id}`,
-    organization_id: id,
+    name: `${resource} of ${organizationId}`,
+    organization_id: organizationId,
     resource,
-    kept: async () => new Map(kept === null ? [] : [[key, kept]]),
-    asked: async function* () {
-      const now = await ask().catch(saying(['not_found', 'installation_gone'], null));
-      if (now !== null) yield [key, now];
+    readMirror: async () => new Map(kept === null ? [] : [[key, kept]]),
+    readRegistry: async function* () {
+      const content = await readRegistry().catch(returnForCodes(['not_found', 'installation_gone'], null));
+      if (content !== null) yield [key, content];
     },
   };
 }
 
-interface Kind {
-  readonly read: (reader: Reader) => Promise<Single[]>;
-  readonly ask: (client: RegistryClient, single: Single) => Promise<string>;
+/** How to read all objects of a kind from the mirror, and one of them from the registry. */
+interface ObjectSource {
+  readonly readMirror: (reader: Reader) => Promise<Single[]>;
+  readonly readRegistry: (client: RegistryClient, key: string) => Promise<string>;
 }
 
-const SINGLES: Readonly<Record<string, Kind>> = {
+const OBJECT_SOURCES: Readonly<Record<string, ObjectSource>> = {
   installations: {
-    read: readInstallations,
-    /** No answer shows a state: one that is refused a token is suspended. */
-    ask: async ({ app }, { key }) => {
-      const { document } = await app.readInstallation(key);
-      const token = app.createInstallationToken(key);
-      return `${await token.then(() => 'active', saying(['forbidden'], 'suspended'))} ${document}`;
+    readMirror: readInstallations,
+    /** The registry's answer has no state: an installation is suspended if it is refused a token. */
+    readRegistry: async ({ app }, id) => {
+      const { document } = await app.readInstallation(id);
+      const token = app.createInstallationToken(id);
+      const state = await token.then(() => 'active', returnForCodes(['forbidden'], 'suspended'));
+      return `${state} ${document}`;
     },
   },
   projects: {
-    read: readProjects,
-    ask: async (client, { key }) => (await client.token.readProject(key)).document,
+    readMirror: readProjects,
+    readRegistry: async ({ token }, id) => (await token.readProject(id)).document,
   },
 };
 
-/** What an error of these codes says; any other is thrown. */
-function saying<T>(codes: readonly string[], says: T): (error: unknown) => T {
+/** Returns an error handler: it returns `value` for an error with one of these codes, and throws any other. */
+function returnForCodes<T>(codes: readonly string[], value: T): (error: unknown) => T {
   return error => {
-    if (error instanceof Error && 'code' in error && codes.includes(String(error.code))) return says;
+    if (error instanceof Error && 'code' in error && codes.includes(String(error.code))) return value;
     throw error;
   };
-}
-
-const ROWS_AT_ONCE = 1_000;
-
-/** Told how many rows were looked at, again and again. */
-type Looked = (rows: number) => void;
-
-/** Rows, past ones included, with a column that is not what their document says. */
-export async function findContradictedRows(
-  reader: Reader,
-  looked: Looked = () => undefined,
-): Promise<Broken[]> {
-  const broken: Broken[] = [];
-  for (const table of DERIVED_TABLES) broken.push(...(await findIn(reader, table, looked)));
-  return broken;
-}
-
-async function findIn(reader: Reader, table: string, looked: Looked): Promise<Broken[]> {
-  const found: string[] = [];
-  let many = 0;
-  for (let last: Value = 0; ; ) {
-    const rows = await readVersions(reader, table, last, ROWS_AT_ONCE);
-    looked(rows.length);
-    for (const row of rows) {
-      const columns = contradictedColumns(table, row);
-      if (columns.length === 0) continue;
-      many += 1;
-      if (many <= SHOWN) found.push(`version ${String(row['version'])}: ${columns.join(', ')}`);
-    }
-    const end = rows.at(-1)?.['version'];
-    if (end === undefined || rows.length < ROWS_AT_ONCE)
-      return firstOf(`each column of ${table} is what its document says`, found, many);
-    last = end;
-    await pause();
-  }
 }

@@ -1,3 +1,8 @@
+/**
+ * `verify`: checks the databases, the evidence log and the certificate files of a mirror, and with --against-registry
+ * compares every row with the registry. It changes nothing. `--evidence` checks an exported folder instead, by the script
+ * that outsiders use (../evidence/check.ts).
+ */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Broken } from '../../../store/contract/broken.js';
@@ -18,7 +23,7 @@ import { countUncheckedLeaves, describeUncheckedLeaves, verifyEvidenceLog } from
 import { defineFlag, defineText } from '../../options.js';
 import type { Verified } from '../../../evidence/verify.js';
 
-const NOT_ASKED =
+const NOT_COMPARED_NOTE =
   'This check cannot detect an edit made to both a row and its stored JSON; use "carbon-mirror verify --against-registry".';
 
 export const VERIFY = defineCommand({
@@ -38,117 +43,190 @@ export const VERIFY = defineCommand({
   ],
   run: async (context, { againstRegistry, evidence, key, since }) => {
     if (evidence !== undefined) {
-      const { verifyEvidenceFolder: checkFolder } = await import('../evidence/check.js');
-      return await checkFolder(context, evidence, [key ?? '', ...(since === undefined ? [] : [since])]);
+      const { verifyEvidenceFolder } = await import('../evidence/check.js');
+      return await verifyEvidenceFolder(context, evidence, { key, since });
     }
     if (key !== undefined || since !== undefined)
       throw createUsageError('--key and --since require --evidence.');
     const interrupted = context.io.createInterruptSignal();
-    const own = await check(context, interrupted);
-    const [sealed, unchecked] = [await verifyEvidenceLog(context), await countUncheckedLeaves(context)];
-    const compared = againstRegistry ? await compare(context, interrupted) : null;
-    const unsealed = sealed?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
-    const found = [...own.faults, ...unsealed, ...(compared?.faults ?? [])];
-    const faults = found.map(each => ({ count: 1, ...each }));
-    const { findings, rows: checked, files } = own;
-    const { rows = null, organizations = null, known = null, left = null } = compared ?? {};
-    if (context.format === 'json') {
-      const notCompared = left?.map(({ name, ...each }) => ({ ...each, organizationName: name })) ?? null;
-      const counts = { rowsChecked: checked, certificates: files, rows, organizations, known };
-      const { covered = null, waiting = null } = sealed ?? {};
-      const log = { sealed: covered, changesNotSealed: waiting, leavesNotChecked: unchecked };
-      await context.printJson({ faults, findings, ...counts, ...log, notCompared });
-    } else if (faults.length > 0) await context.printRows(['check', 'where', 'fault'], faults);
-    const told = describeFindingCounts(findings);
-    if (told !== null)
-      context.printNotice(`Found in the registry's data (not mirror errors): ${told}. ${FINDINGS_ADVICE}`);
-    sayLeft(context, left ?? []);
-    if (unchecked > 0) context.printNotice(`${describeUncheckedLeaves(unchecked)}.`);
-    if (faults.length > 0) {
-      const faultCount = faults.reduce((sum, { count }) => sum + count, 0);
-      throw createCheckError(
-        `Verification failed: ${formatCount(faultCount, 'fault')}.`,
-        compared === null || compared.faults.length < faults.length
-          ? '"carbon-mirror sync --full" restores current data from the registry; only a backup restores dates, past versions and damaged files.'
-          : 'The registry may have changed without a webhook: run "carbon-mirror sync", then verify again. Rows that still differ were changed in the mirror; "carbon-mirror sync --full" restores them.',
-      );
-    }
-    if (rows === 0) {
-      throw createCheckError(
-        'Nothing was compared with the registry: no rows can be read there.',
-        'See "carbon-mirror status" for the access that each organization grants.',
-      );
-    }
-    if (sealed !== null) context.printNotice(describeSealed(sealed));
-    context.printNotice(
-      `${context.requireMirror().engine.checked}. The mirror is consistent: ${formatCount(checked, 'row')} (including past versions) and ${formatCount(files, 'certificate')}.`,
-      compared === null
-        ? NOT_ASKED
-        : `${formatWithCommas(compared.rows)} rows match the registry (${compared.organizations} of ${formatCount(compared.known ?? 0, 'organization')}). Dates and past versions exist only here, so they were not compared.`,
-    );
+    const report: VerificationReport = {
+      local: await verifyLocalData(context, interrupted),
+      evidenceLog: await verifyEvidenceLog(context),
+      uncheckedLeaves: await countUncheckedLeaves(context),
+      comparison: againstRegistry ? await compareRegistry(context, interrupted) : null,
+    };
+    const faults = listFaults(report);
+    if (context.format === 'json') await context.printJson(toJsonReport(report, faults));
+    else if (faults.length > 0) await context.printRows(['check', 'where', 'fault'], faults);
+    printReportNotices(context, report);
+    throwIfFailed(report, faults);
+    printSuccess(context, report);
   },
 });
 
-function describeSealed({ leaves, covered, waiting, erased, removed, syncsKeptSince }: Verified): string {
+interface VerificationReport {
+  readonly local: Awaited<ReturnType<typeof verifyLocalData>>;
+  /** Null without EVIDENCE_KEY_FILE, or if nothing was ever sealed. */
+  readonly evidenceLog: Verified | null;
+  readonly uncheckedLeaves: number;
+  /** Null without --against-registry. */
+  readonly comparison: Awaited<ReturnType<typeof compareRegistry>> | null;
+}
+
+/** A fault, or several of one kind: `count` is their number. */
+type VerificationFault = Readonly<Record<'check' | 'where' | 'fault', string>> & { readonly count: number };
+
+function listFaults({ local, evidenceLog, comparison }: VerificationReport): VerificationFault[] {
+  const evidenceFaults = evidenceLog?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
+  const faults = [...local.faults, ...evidenceFaults, ...(comparison?.faults ?? [])];
+  return faults.map(fault => ({ count: 1, ...fault }));
+}
+
+function toJsonReport(
+  { local, evidenceLog, uncheckedLeaves, comparison }: VerificationReport,
+  faults: readonly VerificationFault[],
+) {
+  const notCompared = comparison?.notCompared.map(({ name, ...list }) => ({
+    ...list,
+    organizationName: name,
+  }));
+  return {
+    faults,
+    findings: local.findings,
+    rowsChecked: local.rows,
+    certificates: local.files,
+    rows: comparison?.rows ?? null,
+    organizations: comparison?.organizations ?? null,
+    known: comparison?.known ?? null,
+    sealed: evidenceLog?.covered ?? null,
+    changesNotSealed: evidenceLog?.waiting ?? null,
+    leavesNotChecked: uncheckedLeaves,
+    notCompared: notCompared ?? null,
+  };
+}
+
+/** Prints findings in the registry's data, and what was not checked. Neither is a fault of the mirror. */
+function printReportNotices(
+  { printNotice }: CommandContext,
+  { local, uncheckedLeaves, comparison }: VerificationReport,
+): void {
+  const findings = describeFindingCounts(local.findings);
+  if (findings !== null)
+    printNotice(`Found in the registry's data (not mirror errors): ${findings}. ${FINDINGS_ADVICE}`);
+  const notCompared = describeNotCompared(comparison?.notCompared ?? []);
+  if (notCompared.length > 0) printNotice(`Not compared: ${notCompared.join('; ')}.`);
+  if (uncheckedLeaves > 0) printNotice(`${describeUncheckedLeaves(uncheckedLeaves)}.`);
+}
+
+/** Throws if there are faults, or if a comparison was requested and no row could be compared. */
+function throwIfFailed({ comparison }: VerificationReport, faults: readonly VerificationFault[]): void {
+  if (faults.length > 0) {
+    const faultCount = faults.reduce((sum, { count }) => sum + count, 0);
+    const areAllAtRegistry = comparison !== null && comparison.faults.length === faults.length;
+    throw createCheckError(
+      `Verification failed: ${formatCount(faultCount, 'fault')}.`,
+      areAllAtRegistry
+        ? 'The registry may have changed without a webhook: run "carbon-mirror sync", then verify again. Rows that still differ were changed in the mirror; "carbon-mirror sync --full" restores them.'
+        : '"carbon-mirror sync --full" restores current data from the registry; only a backup restores dates, past versions and damaged files.',
+    );
+  }
+  if (comparison?.rows === 0)
+    throw createCheckError(
+      'Nothing was compared with the registry: no rows can be read there.',
+      'See "carbon-mirror status" for the access that each organization grants.',
+    );
+}
+
+function printSuccess(
+  { requireMirror, printNotice }: CommandContext,
+  { local, evidenceLog, comparison }: VerificationReport,
+): void {
+  const rows = formatCount(local.rows, 'row');
+  const certificates = formatCount(local.files, 'certificate');
+  if (evidenceLog !== null) printNotice(describeEvidenceLog(evidenceLog));
+  printNotice(
+    `${requireMirror().engine.checked}. The mirror is consistent: ${rows} (including past versions) and ${certificates}.`,
+    comparison === null
+      ? NOT_COMPARED_NOTE
+      : `${formatWithCommas(comparison.rows)} rows match the registry (${comparison.organizations} of ${formatCount(comparison.known, 'organization')}). Dates and past versions exist only here, so they were not compared.`,
+  );
+}
+
+/** Describes how much the newest checkpoint covers, and what is not in the log or not sealed yet. */
+function describeEvidenceLog({
+  leaves,
+  covered,
+  waiting,
+  erased,
+  removed,
+  syncsKeptSince,
+}: Verified): string {
   const expired = syncsKeptSince === null ? '' : `, which ended before ${syncsKeptSince}`;
   const missing = `Erased by forget and purge: ${formatWithCommas(erased)}. Removed after retention: ${formatCount(removed, 'sync')}${expired}.`;
   const unsealed = `${formatCount(waiting, 'newer change')} ${waiting === 1 ? 'is' : 'are'} not sealed yet.`;
   return `The newest checkpoint covers ${formatWithCommas(covered)} of ${formatWithCommas(leaves)} leaves of the log. ${missing} ${unsealed} Only a checkpoint held by someone else protects against whoever has the key.`;
 }
 
-/** What contradicts itself, whoever is asked. */
-async function check(
-  { io, requireMirror: location, openReader: open, openPdfs: pdfs }: CommandContext,
+/** Verifies the databases and certificate files without asking the registry, and counts findings in the data. */
+async function verifyLocalData(
+  { io, requireMirror, openReader, openPdfs }: CommandContext,
   interrupted: AbortSignal,
 ) {
-  const { findContradictedRows: findUnderived } = await import('./compare.js');
-  const reader = await open();
+  const { findContradictedRows } = await import('./contradicted-rows.js');
+  const reader = await openReader();
   let rows = 0;
   const broken: readonly Broken[] = [
-    ...(await location().engine.findBroken(io.now())),
-    ...(await findUnderived(reader, looked => void (rows += looked))),
+    ...(await requireMirror().engine.findBroken(io.now())),
+    ...(await findContradictedRows(reader, rowCount => void (rows += rowCount))),
     ...(await findChangedTexts(reader)),
   ];
   const findings = await countFindings(reader);
-  const { checked, faults } = await verifyCertificateFiles(reader, await pdfs(), interrupted);
-  const inRows = broken.map(({ law, where, count = 1 }) => ({ check: law, where, fault: 'broken', count }));
-  const inFiles = faults.map(({ file, fault }) => ({ check: 'certificates', where: file, fault }));
-  return { rows, findings, files: checked, faults: [...inRows, ...inFiles] };
+  const { checked, faults } = await verifyCertificateFiles(reader, await openPdfs(), interrupted);
+  const databaseFaults = broken.map(({ law, where, count = 1 }) => ({
+    check: law,
+    where,
+    fault: 'broken',
+    count,
+  }));
+  const fileFaults = faults.map(({ file, fault }) => ({ check: 'certificates', where: file, fault }));
+  return { rows, findings, files: checked, faults: [...databaseFaults, ...fileFaults] };
 }
 
-/** What was signed must still be what its SHA-256 says. */
+/** Returns the signed texts of deliveries that no longer have their SHA-256. */
 async function findChangedTexts(reader: Reader): Promise<Broken[]> {
   const changed: Broken[] = [];
-  for await (const { id, sha256, signed_data: signed } of readSignedTexts(reader)) {
-    if (createHash('sha256').update(signed).digest('hex') === sha256) continue;
+  for await (const { id, sha256, signed_data: signedText } of readSignedTexts(reader)) {
+    if (createHash('sha256').update(signedText).digest('hex') === sha256) continue;
     changed.push({ law: 'a signed text is what its SHA-256 says', where: `signed text ${id}` });
   }
   return changed;
 }
 
-async function compare(context: CommandContext, interrupted: AbortSignal) {
+/** Compares the mirror with the registry, and reports progress to the terminal and the parent process. */
+async function compareRegistry(context: CommandContext, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
+  const { io, printNotice } = context;
   const reader = await context.openReader();
-  const compared = await compareWithRegistry({
+  const result = await compareWithRegistry({
     reader,
     client: await context.connectRegistry(),
-    turn: ({ resource, name }) => {
+    onNext: ({ resource, name }) => {
       throwIfInterrupted(interrupted);
-      context.io.sendToParent({ reading: name });
-      if (context.io.terminal.stderr && isListResource(resource)) context.printNotice(`Reading ${name} ...`);
+      io.sendToParent({ reading: name });
+      if (io.terminal.stderr && isListResource(resource)) printNotice(`Reading ${name} ...`);
     },
   });
-  return { ...compared, known: await countKnown(reader), left: await readNotCompared(reader) };
+  return { ...result, known: await countKnown(reader), notCompared: await readNotCompared(reader) };
 }
 
-/** An organization that is closed is named once, and so is one of which nothing is known yet. */
-function sayLeft(context: CommandContext, all: Awaited<ReturnType<typeof readNotCompared>>): void {
-  const given = all.map(({ organization_id: id, installation_id: by, name, resource, state, reason }) => {
-    const isWhole = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
-    const of = isWhole ? '' : `, ${resource}`;
-    return `${truncateName(name ?? id ?? by)}${of}: ${wordsOf({ ...FRESH, state, reason })}`;
+/** Describes the lists that were not compared and why; an organization without any access only once. */
+function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
+  const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
+    const isWholeOrganization = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
+    const list = isWholeOrganization ? '' : `, ${resource}`;
+    const owner = truncateName(name ?? organization_id ?? installation_id);
+    return `${owner}${list}: ${wordsOf({ ...FRESH, state, reason })}`;
   });
-  const left = [...new Set(given)];
-  const some = [...left.slice(0, MAX_SHOWN), formatOmittedCount(left.length) ?? []].flat();
-  if (left.length > 0) context.printNotice(`Not compared: ${some.join('; ')}.`);
+  const distinct = [...new Set(descriptions)];
+  return [...distinct.slice(0, MAX_SHOWN), formatOmittedCount(distinct.length) ?? []].flat();
 }

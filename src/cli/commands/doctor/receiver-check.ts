@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { request as sendRequest } from 'node:http';
+import type { Environment } from '../../../app/config/setting.js';
+import { fingerprintProcess, RECEIVER_FINGERPRINT_HEADER } from '../../../app/heartbeats.js';
+import type { readProcesses } from '../../../query/inbox/activity.js';
+import { fail, type Finding, ok } from '../../../store/contract/finding.js';
+import { formatReceiverUrl } from '../../loopback.js';
+
+/** The receiver processes that have written a heartbeat into a mirror. */
+export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;
+
+const ANSWER_TIMEOUT_MS = 3000;
+
+/**
+ * Checks that a receiver of this mirror answers at HOST and PORT. A receiver refuses a GET, but its answer has the
+ * fingerprint of its process, which is compared with the processes that write into this mirror.
+ */
+export async function checkReceiver(env: Environment, ownReceivers: ReceiverProcesses): Promise<Finding> {
+  const url = formatReceiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
+  const answer = await readFingerprint(url);
+  const ownFingerprints = ownReceivers.map(receiver =>
+    fingerprintProcess({ ...receiver, startedAt: Date.parse(receiver.started_at) }),
+  );
+  if (ownFingerprints.includes(answer?.fingerprint ?? '')) return ok('receiver', `${url} accepts webhooks`);
+  const todo = 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT to where it listens.';
+  return fail('receiver', describeWrongReceiver(url, answer), todo);
+}
+
+type ReceiverAnswer = Awaited<ReturnType<typeof readFingerprint>>;
+
+/** Describes what answers instead of the mirror's own receiver. */
+function describeWrongReceiver(url: string, answer: ReceiverAnswer): string {
+  if (answer === null) return `nothing answers at ${url}`;
+  if (answer.fingerprint === '') return `another program answers at ${url} with status ${answer.status}`;
+  return `the receiver of another mirror answers at ${url}: its deliveries are not stored here`;
+}
+
+/** Returns the status at a URL, and the fingerprint that only a receiver has; null if nothing answers. */
+async function readFingerprint(url: string) {
+  try {
+    const request = sendRequest(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS), agent: false });
+    request.end();
+    const [response] = await once(request, 'response');
+    response.resume();
+    return {
+      status: Number(response.statusCode),
+      fingerprint: String(response.headers[RECEIVER_FINGERPRINT_HEADER] ?? ''),
+    };
+  } catch {
+    return null;
+  }
+}

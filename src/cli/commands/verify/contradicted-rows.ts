@@ -1,0 +1,47 @@
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
+import { readVersions } from '../../../query/at-registry.js';
+import { type Broken, firstOf, SHOWN } from '../../../store/contract/broken.js';
+import type { Reader } from '../../../store/contract/reader.js';
+import type { Value } from '../../../store/contract/tables.js';
+import { contradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
+
+const BATCH_SIZE = 1_000;
+
+/** Called after each batch with the number of rows in it. */
+type BatchListener = (rowCount: number) => void;
+
+/** Returns the rows, past versions included, that have a column which differs from the registry's document of the row. */
+export async function findContradictedRows(
+  reader: Reader,
+  onBatch: BatchListener = () => undefined,
+): Promise<Broken[]> {
+  const broken: Broken[] = [];
+  for (const table of DERIVED_TABLES) broken.push(...(await findContradictedRowsOf(reader, table, onBatch)));
+  return broken;
+}
+
+/** Checks one table. Only the first rows are listed, but all are counted. */
+async function findContradictedRowsOf(
+  reader: Reader,
+  table: string,
+  onBatch: BatchListener,
+): Promise<Broken[]> {
+  const shown: string[] = [];
+  let count = 0;
+  let lastVersion: Value = 0;
+  for (;;) {
+    const rows = await readVersions(reader, table, lastVersion, BATCH_SIZE);
+    onBatch(rows.length);
+    for (const row of rows) {
+      const columns = contradictedColumns(table, row);
+      if (columns.length === 0) continue;
+      count += 1;
+      if (count <= SHOWN) shown.push(`version ${String(row['version'])}: ${columns.join(', ')}`);
+    }
+    const newestVersion = rows.at(-1)?.['version'];
+    if (newestVersion === undefined || rows.length < BATCH_SIZE)
+      return firstOf(`each column of ${table} is what its document says`, shown, count);
+    lastVersion = newestVersion;
+    await yieldToEventLoop();
+  }
+}
