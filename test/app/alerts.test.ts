@@ -23,7 +23,7 @@ function samples(name: string): string[] {
   );
 }
 
-test('there are twelve rules, each with a name of its own, words and a stretch of time', () => {
+test('the twelve alert rules have unique names, a severity, a summary and a duration', () => {
   expect(new Set(RULES.map(({ alert }) => alert)).size).toBe(12);
   for (const rule of RULES) {
     expect(rule.for, rule.alert).toMatch(/^\d+m$/);
@@ -41,7 +41,7 @@ test('there are twelve rules, each with a name of its own, words and a stretch o
   }
 });
 
-test.each(RULES)('every metric that $alert names is served, in the states that it asks for', ({ expr }) => {
+test.each(RULES)('every metric of the alert $alert is served with the labels that it selects', ({ expr }) => {
   expect(parts(expr).length).toBeGreaterThan(0);
   for (const { name, label, values } of parts(expr)) {
     const type = served.map(text => new RegExp(`^# TYPE ${name} (\\w+)$`, 'm').exec(text)?.[1]).find(Boolean);
@@ -57,7 +57,7 @@ test.each(RULES)('every metric that $alert names is served, in the states that i
   }
 });
 
-test('the reasons for which webhooks are rejected are those that a rule asks for', () => {
+test('the alert rules select only reasons that exist for rejected webhooks', () => {
   const asked = RULES.flatMap(({ expr }) => parts(expr)).filter(({ name }) =>
     name.endsWith('rejected_webhooks_total'),
   );
@@ -69,7 +69,7 @@ test('the reasons for which webhooks are rejected are those that a rule asks for
   for (const value of asked.flatMap(({ values }) => values)) expect(REJECTION_REASONS).toContain(value);
 });
 
-test('what a rule asks for is told by the process that is still there when the other has died', () => {
+test('receiver and worker both serve the heartbeats and waiting jobs that the alert rules need', () => {
   for (const text of served) {
     for (const role of ['work', 'receive']) {
       const sign = new RegExp(

@@ -56,7 +56,7 @@ const genuine: ReceiverAnswer = {
   failure: { code: 'SQLITE_FULL', message: 'database or disk is full' },
 };
 
-test('T19 a flood of webhooks rejected before their signature was looked at is a line at once and one later', async () => {
+test('T19 a flood of unverified webhooks is logged once at once and once later with their count', async () => {
   const { answers, lines, counted } = await record(60_000);
   for (let post = 0; post < 5000; post += 1) answers.recordAnswer(untried);
   answers.recordAnswer(forged);
@@ -78,7 +78,7 @@ test('T19 a flood of webhooks rejected before their signature was looked at is a
   expect(counted).toHaveLength(5001);
 });
 
-test('T19 what came meanwhile is told even when nothing comes after it', async () => {
+test('T19 rejected webhooks are logged after the interval even if no further webhook arrives', async () => {
   const { answers, lines } = await record(20);
   answers.recordAnswer(forged);
   answers.recordAnswer(forged);
@@ -88,7 +88,7 @@ test('T19 what came meanwhile is told even when nothing comes after it', async (
   expect(lines).toHaveLength(2);
 });
 
-test('T01 T19 each rejected post is counted by its reason for a monitor', async () => {
+test('T01 T19 the metrics count each rejected post by its reason', async () => {
   const { answers, metrics } = await record(60_000);
   const before = await metrics.renderText();
   for (const [status, reason] of [
@@ -115,7 +115,7 @@ test('T01 T19 each rejected post is counted by its reason for a monitor', async 
   }
 });
 
-test('T17 T19 genuine deliveries that cannot be stored are an error of their own, told as seldom', async () => {
+test('T17 T19 verified deliveries that cannot be stored are logged as errors of their own, at most once per interval', async () => {
   const { answers, lines } = await record(60_000);
   answers.recordAnswer(forged);
   for (let post = 0; post < 100; post += 1) answers.recordAnswer(genuine);

@@ -29,7 +29,7 @@ const HELD = "SELECT count(*) FROM reservations_now WHERE state_now = 'outstandi
 const INSTALLED = "SELECT count(*) FROM freshness WHERE resource = 'warehouse' AND state = 'fresh'";
 const TOLD = 'SELECT count(*) FROM inbox.deliveries';
 
-test('a tonne is retired by a button, and the mirror follows to its certificate', async () => {
+test('the retire button retires a tonne, and the mirror receives the retirement and its certificate', async () => {
   const { send, words } = await stage();
   expect(await words('/demo')).toContain('Retire 1 t and watch');
   expect((await send('/demo/retire')).headers.get('location')).toBe('/demo');
@@ -38,7 +38,7 @@ test('a tonne is retired by a button, and the mirror follows to its certificate'
   expect(await words('/demo')).toContain('for A visitor of the demo');
 });
 
-test('a tonne is reserved, and finished', async () => {
+test('the reserve button reserves a tonne, and the finish button retires it', async () => {
   const { send, words } = await stage();
   const [retired, held] = [Number(await demo.value(RETIRED)), Number(await demo.value(HELD))];
   await send('/demo/finish');
@@ -49,7 +49,7 @@ test('a tonne is reserved, and finished', async () => {
   await expect.poll(() => demo.value(RETIRED)).toBe(retired + 1);
 });
 
-test('a webhook is lost on purpose: nobody tells the mirror, until it is read', async () => {
+test('the lose button drops a webhook, and the mirror learns of the retirement by the next read', async () => {
   const { send, words } = await stage();
   const [retired, told] = [Number(await demo.value(RETIRED)), Number(await demo.value(TOLD))];
   await send('/demo/lose');
@@ -60,7 +60,7 @@ test('a webhook is lost on purpose: nobody tells the mirror, until it is read', 
   await expect.poll(() => demo.value(RETIRED)).toBe(retired + 1);
 });
 
-test('a new customer installs the app, and is read', async () => {
+test('the install button adds an organization, and the mirror reads it', async () => {
   const { send, words } = await stage();
   const before = Number(await demo.value(INSTALLED));
   await send('/demo/install');
@@ -68,7 +68,7 @@ test('a new customer installs the app, and is read', async () => {
   await expect.poll(() => demo.value(INSTALLED)).toBe(before + 1);
 });
 
-test('what the registry refuses is told as not done; what is no action is not there', async () => {
+test('a refused action is shown as failed, and an unknown action is not found', async () => {
   const refusing = {
     name: 'no',
     label: 'No',
@@ -82,7 +82,7 @@ test('what the registry refuses is told as not done; what is no action is not th
   expect((await send('/demo/yes')).status).toBe(404);
 });
 
-test('where the registry is no demo there is no such page', async () => {
+test('the demo page does not exist if the registry is no sandbox', async () => {
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
   const { open, send } = await visitConsole(engine.openReader);
   expect((await open('/demo')).status).toBe(404);

@@ -15,8 +15,8 @@ const DATA_DIR = 'my data';
 const SETTINGS = `${DATA_DIR}/demo/demo.env`;
 const run = promisify(execFile);
 
-/** Both examples, as README says. */
-async function playExamples(cwd: string): Promise<void> {
+/** Runs both examples as the README describes. */
+async function runExamples(cwd: string): Promise<void> {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
   const [lines = ''] = blocks(readme, 'sh').filter(block => block.includes('demo.env'));
   expect(lines).toContain('node --env-file=data/demo/demo.env docs/examples/retire.js');
@@ -38,7 +38,7 @@ async function playExamples(cwd: string): Promise<void> {
 }
 
 long.test(
-  'the demo starts on a dyno too, says with what it is ready, by lines that work, lets both examples act as its app, and remembers its ports',
+  'the demo starts on a dyno, prints working commands, runs both examples as its app, and keeps its ports',
   async () => {
     const cwd = temporaryFolder();
     const [port, operations] = [String(await freePort()), String(await freePort())];
@@ -67,7 +67,7 @@ long.test(
       `Ready: ${o} organizations, ${c} credits, ${r} retirements and ${p} certificates mirrored.\n`,
     );
     expect(Math.min(o ?? 0, c ?? 0, r ?? 0, p ?? 0)).toBeGreaterThan(0);
-    await playExamples(cwd);
+    await runExamples(cwd);
     first.child.kill('SIGTERM');
     expect(await first.ended).toBe(0);
     await first.gone;

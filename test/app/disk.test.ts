@@ -3,16 +3,16 @@ import { type Processes, startSandboxProcess } from '../support/procfile.js';
 import { runProcess } from '../support/processes.js';
 import { long } from '../support/long.js';
 
-/** More than any disk has. */
-const HUGE = { DISK_RESERVE_MB: '999999999' };
+/** A reserve larger than any disk. */
+const HUGE_RESERVE = { DISK_RESERVE_MB: '999999999' };
 
-async function ask({ operationsPorts }: Processes, name: 'web' | 'worker', path: string) {
+async function fetchOperations({ operationsPorts }: Processes, name: 'web' | 'worker', path: string) {
   const answer = await fetch(`http://127.0.0.1:${operationsPorts[name]}/${path}`);
   return { status: answer.status, text: await answer.text() };
 }
 
 long.test(
-  'T21 below the reserve deliveries are stored and nothing is read, everybody is told, and with space it is read',
+  'T21 below the disk reserve deliveries are stored and reads pause visibly, and reads resume once space is free',
   async () => {
     const processes = await startSandboxProcess([
       '--seed',
@@ -22,8 +22,8 @@ long.test(
       '--retirements',
       '5',
     ]);
-    const web = processes.start('web', HUGE);
-    const paused = processes.start('worker', HUGE);
+    const web = processes.start('web', HUGE_RESERVE);
+    const paused = processes.start('worker', HUGE_RESERVE);
     await web.line(line => line['msg'] === 'receiver started');
     await paused.line(line => String(line['msg']).startsWith('reads and certificates pause'));
     await processes.installEverywhere();
@@ -33,7 +33,7 @@ long.test(
     const answered = async () => JSON.stringify(await processes.control('GET /deliveries'));
     await expect.poll(answered).toContain('"status":202');
 
-    const env = { ...processes.env, ...HUGE };
+    const env = { ...processes.env, ...HUGE_RESERVE };
     const sync = await runProcess(['sync'], env);
     expect(sync).toMatchObject({
       exitCode: 3,
@@ -48,10 +48,10 @@ long.test(
       expect.objectContaining({ check: 'disk', state: 'fail', found: expect.stringContaining('pause') }),
     );
     for (const name of ['web', 'worker'] as const) {
-      const readyz = await ask(processes, name, 'readyz');
+      const readyz = await fetchOperations(processes, name, 'readyz');
       expect(readyz).toEqual({ status: 503, text: expect.stringContaining('disk: ') });
       expect(readyz.text).toContain('999999999 MiB are kept for deliveries');
-      const { text } = await ask(processes, name, 'metrics');
+      const { text } = await fetchOperations(processes, name, 'metrics');
       expect(text).toMatch(/^carbon_mirror_reads_paused 1$/m);
       expect(text).toMatch(/^carbon_mirror_disk_free_bytes [1-9]/m);
       expect(text).toMatch(/^carbon_mirror_disk_reserve_bytes [1-9]/m);
@@ -64,8 +64,10 @@ long.test(
     const reading = processes.start('worker', { DISK_RESERVE_MB: '0' });
     await processes.filled();
     expect(await processes.rows('SELECT count(*) AS n FROM retirements')).toEqual([{ n: 5 }]);
-    expect((await ask(processes, 'worker', 'readyz')).status).toBe(200);
-    expect((await ask(processes, 'worker', 'metrics')).text).toMatch(/^carbon_mirror_reads_paused 0$/m);
+    expect((await fetchOperations(processes, 'worker', 'readyz')).status).toBe(200);
+    expect((await fetchOperations(processes, 'worker', 'metrics')).text).toMatch(
+      /^carbon_mirror_reads_paused 0$/m,
+    );
     reading.child.kill('SIGTERM');
     expect(await reading.ended).toBe(0);
   },

@@ -6,11 +6,11 @@ import { freePort, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
 
 const SECRET = 'a webhook secret that nobody knows';
-/** Nobody answers there. */
+/** No registry listens at this address. */
 const REGISTRY = { REGISTRY_BASE_URL: 'http://127.0.0.1:9', REGISTRY_APP_ID: 'app' };
 
-/** What a process that is started from the folder says of what stands open, once it is at work. */
-async function warnings(argv: readonly string[], env: Record<string, string>, isReady: string) {
+/** Starts a process and returns its warnings about access by others, once it is ready. */
+async function readWarnings(argv: readonly string[], env: Record<string, string>, isReady: string) {
   const started = startProcess(argv, { PORT: '0', SYNC_SCHEDULE: '0 0 1 1 *', ...env });
   await started.line(line => line['msg'] === isReady);
   const lines = started.output().split('\n');
@@ -34,10 +34,10 @@ function createFiles(mode: number) {
   return { dataDir, key, secrets, settings, harmless };
 }
 
-test('T70 a folder and files that others may read or write, and operations for other machines, are a line each at the start', async () => {
+test('T70 a process warns at the start of each folder, file and operations listener that is open to others', async () => {
   const { dataDir, key, secrets, settings, harmless } = createFiles(0o644);
   const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_PORT: String(await freePort()) };
-  const receive = await warnings(
+  const receive = await readWarnings(
     ['receive', '--env-file', harmless],
     { ...env, WEBHOOK_SECRETS_FILE: secrets, OPERATIONS_HOST: '0.0.0.0' },
     'receiver started',
@@ -48,7 +48,7 @@ test('T70 a folder and files that others may read or write, and operations for o
     expect.stringContaining('OPERATIONS_HOST is 0.0.0.0: other machines can read livez, readyz and metrics'),
   ]);
   chmodSync(dataDir, 0o750);
-  const work = await warnings(
+  const work = await readWarnings(
     ['work', '--env-file', settings],
     { ...env, REGISTRY_PRIVATE_KEY_FILE: key },
     'worker started',
@@ -58,7 +58,7 @@ test('T70 a folder and files that others may read or write, and operations for o
     expect.stringContaining('the file of REGISTRY_PRIVATE_KEY_FILE is accessible to other users (mode 644)'),
     expect.stringContaining('the file of --env-file is accessible to other users (mode 644)'),
   ]);
-  const up = await warnings(
+  const up = await readWarnings(
     ['up', '--env-file', settings],
     { ...env, DATA_DIR: join(dataDir, 'new'), REGISTRY_PRIVATE_KEY_FILE: key },
     'worker started',
@@ -67,12 +67,12 @@ test('T70 a folder and files that others may read or write, and operations for o
   for (const line of [...receive, ...work, ...up]) expect(line).not.toContain(SECRET);
 });
 
-test('T70 nothing is said where all belongs to its owner alone', async () => {
+test('T70 a process does not warn if only the owner has access', async () => {
   const { dataDir, key, settings } = createFiles(0o600);
   const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_HOST: '127.0.0.2' };
   const argv = ['up', '--env-file', settings];
   const ports = { OPERATIONS_PORT: String(await freePort()) };
   expect(
-    await warnings(argv, { ...env, ...ports, REGISTRY_PRIVATE_KEY_FILE: key }, 'worker started'),
+    await readWarnings(argv, { ...env, ...ports, REGISTRY_PRIVATE_KEY_FILE: key }, 'worker started'),
   ).toEqual([]);
 });

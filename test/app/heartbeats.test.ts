@@ -41,7 +41,7 @@ async function scene() {
   return { time, work, isReady, ...tablesIn(dataDir) };
 }
 
-test('a receiver whose inbox no worker has ever worked is not ready after two minutes, and is as soon as one has', async () => {
+test('a receiver becomes unready after two minutes if no worker has ever used its inbox, and ready again once one has', async () => {
   const { time, work, isReady } = await scene();
   expect(await isReady()).toMatchObject({ checks: { worker: 'ok' } });
   time.move(2 * MINUTE + 1);
@@ -54,7 +54,7 @@ test('a receiver whose inbox no worker has ever worked is not ready after two mi
   expect(await isReady()).toMatchObject({ status: 'ok', checks: { worker: 'ok' } });
 });
 
-test('a worker that dies leaves the receiver ready: it must go on taking', async () => {
+test('a receiver stays ready when its worker dies, because it must keep storing deliveries', async () => {
   const { time, work, isReady } = await scene();
   const worker = await work('*/15 * * * *');
   await worker.stop();
@@ -62,7 +62,7 @@ test('a worker that dies leaves the receiver ready: it must go on taking', async
   expect(await isReady()).toMatchObject({ checks: { worker: 'ok' } });
 });
 
-test('receive and work give heartbeats from the start; sync that reads in its own process is no watcher', async () => {
+test('receiver and worker write heartbeats from the start, but a sync without a schedule does not count as a worker', async () => {
   const { work, rows } = await scene();
   const roles = () => rows('SELECT role FROM processes ORDER BY role');
   await expect.poll(roles).toEqual([{ role: 'receive' }]);
@@ -76,7 +76,7 @@ test('receive and work give heartbeats from the start; sync that reads in its ow
   expect(await rows('SELECT worker_seen_at FROM origin')).toEqual([{ worker_seen_at: expect.any(String) }]);
 });
 
-test('signs go on when one could not be given, and end when they are stopped', async () => {
+test('heartbeats continue after one fails, and end when they are stopped', async () => {
   const failures: unknown[] = [];
   let given = 0;
   const sign = async () => {

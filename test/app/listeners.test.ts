@@ -13,23 +13,23 @@ import { pipeline } from '../support/pipelining.js';
 import { openSocket, readUntilClosed, sendAndReadAll } from '../support/wire.js';
 
 const SENDERS = 20;
-/** Nobody has more than this looked at before the connection is cut, at whichever listener. */
-const LOOKED_AT = 32;
+/** How many requests of one connection a listener handles at most before it closes the connection. */
+const MAX_HANDLED = 32;
 const NEWCOMERS = 400;
 
-interface Asked {
+interface StartedListener {
   readonly port: number;
-  /** Requests that were looked at; the console's guard looks at none twice, as is held below. */
-  readonly count?: () => number;
+  /** Returns how many requests were handled. The console has none: the last test checks that its guard answers once. */
+  readonly countHandled?: () => number;
 }
 
-/** Counts what reaches the app, and listens as the program does. */
-function countedBy(counted: {
-  asked: number;
+/** Returns a function that listens as the program does, and counts the requests that reach the app. */
+function createCountingListen(counter: {
+  requests: number;
 }): (app: RequestListener, address: Address) => Promise<HttpListener> {
   return (app, address) => {
     const around = express().use((_request, _response, next) => {
-      counted.asked += 1;
+      counter.requests += 1;
       next();
     });
     return listenForPeople(around.use(app), address);
@@ -41,55 +41,55 @@ interface Address {
   readonly port: number;
 }
 
-const HERE = { host: '127.0.0.1', port: 0 };
+const LOOPBACK = { host: '127.0.0.1', port: 0 };
 
-const LISTENERS: Readonly<Record<string, () => Promise<Asked>>> = {
+const LISTENERS: Readonly<Record<string, () => Promise<StartedListener>>> = {
   receiver: async () => {
     const receiver = await openReceiver();
-    return { port: receiver.port, count: () => receiver.answers.length };
+    return { port: receiver.port, countHandled: () => receiver.answers.length };
   },
   operations: async () => {
-    const counted = { asked: 0 };
+    const counter = { requests: 0 };
     const metrics = createMetrics([]);
     const app = createOperationsApp({ live: {}, ready: {}, metrics, isOnLoopback: () => true });
-    const listening = await countedBy(counted)(app, HERE);
+    const listening = await createCountingListen(counter)(app, LOOPBACK);
     onTestFinished(() => listening.close());
-    return { port: listening.port, count: () => counted.asked };
+    return { port: listening.port, countHandled: () => counter.requests };
   },
   console: async () => {
     const { port } = await consoleStage();
     return { port };
   },
   sandbox: async () => {
-    const counted = { asked: 0 };
+    const counter = { requests: 0 };
     const folder = temporaryFolder();
-    const sandbox = await startSandbox({ port: 0, folder, listen: countedBy(counted) });
+    const sandbox = await startSandbox({ port: 0, folder, listen: createCountingListen(counter) });
     onTestFinished(() => sandbox.close());
-    return { port: sandbox.port, count: () => counted.asked };
+    return { port: sandbox.port, countHandled: () => counter.requests };
   },
 };
 
-const QUESTIONS: Readonly<Record<string, string>> = {
+const PATHS: Readonly<Record<string, string>> = {
   receiver: '/webhooks',
   operations: '/metrics',
   console: '/retirements',
   sandbox: '/_sandbox/status',
 };
 
-describe.each(Object.entries(LISTENERS))('T87 at the %s', (name, open) => {
-  const question = `GET ${QUESTIONS[name]} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
-  const once = (port: number) =>
-    sendAndReadAll(port, question.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
+describe.each(Object.entries(LISTENERS))('T87 the %s', (name, open) => {
+  const request = `GET ${PATHS[name]} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n`;
+  const sendOnce = (port: number) =>
+    sendAndReadAll(port, request.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
 
-  test('who asks and asks and reads nothing is cut, and whoever reads is answered', async () => {
-    const { port, count } = await open();
-    const cut = Promise.all(Array.from({ length: SENDERS }, () => pipeline(port, question)));
-    expect(await once(port)).toMatch(/^HTTP\/1\.1 [245]\d\d /);
+  test('disconnects clients that send requests and never read, and answers those that read', async () => {
+    const { port, countHandled } = await open();
+    const cut = Promise.all(Array.from({ length: SENDERS }, () => pipeline(port, request)));
+    expect(await sendOnce(port)).toMatch(/^HTTP\/1\.1 [245]\d\d /);
     await cut;
-    expect(count?.() ?? 0).toBeLessThanOrEqual(SENDERS * LOOKED_AT + 1);
+    expect(countHandled?.() ?? 0).toBeLessThanOrEqual(SENDERS * MAX_HANDLED + 1);
   });
 
-  test('connections that ask nothing refuse no newcomer', async () => {
+  test('accepts new connections although many idle ones are open', async () => {
     const { port } = await open();
     const idle = Array.from({ length: NEWCOMERS }, () =>
       connect(port, '127.0.0.1').on('error', () => undefined),
@@ -97,11 +97,11 @@ describe.each(Object.entries(LISTENERS))('T87 at the %s', (name, open) => {
     onTestFinished(() => {
       for (const socket of idle) socket.destroy();
     });
-    expect(await once(port)).toMatch(/^HTTP\/1\.1 [245]\d\d /);
+    expect(await sendOnce(port)).toMatch(/^HTTP\/1\.1 [245]\d\d /);
   });
 });
 
-test('T87 who is not let into the console gets one answer and no second one', async () => {
+test('T87 an unauthenticated connection to the console is closed after one response', async () => {
   const { port } = await consoleStage();
   const socket = await openSocket(port);
   const answers = readUntilClosed(socket);

@@ -31,7 +31,7 @@ test('an event is one line of JSON with its level as a word and its time in UTC'
   ]);
 });
 
-test('T17 a log that cannot be written ends nobody', () => {
+test('T17 a process keeps running when its log cannot be written', () => {
   const log = fileURLToPath(new URL('../../dist/src/app/log.js', import.meta.url));
   const program = `import { createLog } from ${JSON.stringify(log)};
     const log = createLog({ level: 'info', mask: { line: text => text }, now: () => 0, pretty: false });
@@ -46,7 +46,7 @@ test('T17 a log that cannot be written ends nobody', () => {
   expect({ status, stderr }).toEqual({ status: 7, stderr: '' });
 });
 
-test('T69 how a JWT begins is no secret, though a name says the same, and its signature is one', () => {
+test('T69 the header of a JWT is not treated as a secret, but its signature is', () => {
   const [header, signature] = [btoa('{"alg":"RS256","typ":"JWT"}'), 's'.repeat(64)];
   const jwt = `${header}.${btoa('{"iss":"the id of an app, and more"}')}.${signature}`;
   const mask = createLearningMask([]);
@@ -133,29 +133,32 @@ describe('T69', () => {
     expect(lines.join('')).toContain('[masked]');
   };
 
-  test.each(Object.entries(forms))('%s is masked wherever it stands', async (_name, form) => {
-    const cause = new TypeError(`inner ${form}`);
-    const extra = Object.assign(new Error(`outer ${form}`, { cause }), { detail: { form } });
-    const lines = await record(log => {
-      log.info(form);
-      log.info({ field: form }, 'a field');
-      log.info({ deep: { er: [{ and: [form] }] } }, 'a deep field');
-      log.info({ [form]: 1 }, 'a name');
-      log.error({ err: extra }, 'an error');
-      log.error(extra);
-      log.error({ error: new AggregateError([extra], 'several') }, 'an error of errors');
-      log.child({ form }).info('a child');
-      log.info({ headers: new Headers({ a: 'b' }), form }, `text ${form} and more`);
-    });
-    expect(lines).toHaveLength(9);
-    for (const line of lines) {
-      expectNone([line]);
-      expect(line.endsWith('}\n')).toBe(true);
-      expect(JSON.parse(line)).toBeTypeOf('object');
-    }
-    const plain = await record(log => log.info({ form }, form), { pretty: true });
-    expectNone(plain);
-  });
+  test.each(Object.entries(forms))(
+    '%s is masked in messages, fields, names and errors',
+    async (_name, form) => {
+      const cause = new TypeError(`inner ${form}`);
+      const extra = Object.assign(new Error(`outer ${form}`, { cause }), { detail: { form } });
+      const lines = await record(log => {
+        log.info(form);
+        log.info({ field: form }, 'a field');
+        log.info({ deep: { er: [{ and: [form] }] } }, 'a deep field');
+        log.info({ [form]: 1 }, 'a name');
+        log.error({ err: extra }, 'an error');
+        log.error(extra);
+        log.error({ error: new AggregateError([extra], 'several') }, 'an error of errors');
+        log.child({ form }).info('a child');
+        log.info({ headers: new Headers({ a: 'b' }), form }, `text ${form} and more`);
+      });
+      expect(lines).toHaveLength(9);
+      for (const line of lines) {
+        expectNone([line]);
+        expect(line.endsWith('}\n')).toBe(true);
+        expect(JSON.parse(line)).toBeTypeOf('object');
+      }
+      const plain = await record(log => log.info({ form }, form), { pretty: true });
+      expectNone(plain);
+    },
+  );
 
   test.each([
     'authorization',
@@ -174,7 +177,7 @@ describe('T69', () => {
     'x-registry-signature-256',
     'signedData',
     'password',
-  ])('a field called %s is masked whatever it holds', async name => {
+  ])('the value of a field named %s is masked', async name => {
     const lines = await record(log => {
       log.info({ [name]: 'canary' }, 'text');
       log.info({ request: { headers: { [name]: ['canary', 'canary'] } } }, 'a list');
@@ -184,7 +187,7 @@ describe('T69', () => {
     expectNone(lines);
   });
 
-  test('what only sounds like a secret is written', async () => {
+  test('fields whose names only resemble those of secrets are written', async () => {
     const fields = {
       tokenId: '17',
       tokenAddress: '0xabc',
@@ -198,14 +201,14 @@ describe('T69', () => {
     expect(JSON.parse(line)).toMatchObject({ ...fields, msg: 'the token was renewed, its key kept' });
   });
 
-  test('the same secrets stay masked in every line, not in every other one', async () => {
+  test('a secret is masked in each of several lines', async () => {
     const lines = await record(log => {
       for (let i = 0; i < 10; i += 1) log.info({ i, text: SECRET }, 'again');
     });
     for (const line of lines) expectNone([line]);
   });
 
-  test('text outside of the log can be masked too', () => {
+  test('a text outside the log can be masked', () => {
     const mask = createMask([SECRET]);
     expect(mask.text(`bad ${SECRET} and ${TOKEN}`)).toBe('bad [masked] and [masked]');
     expect(createMask([]).text(`only ${TOKEN}`)).toBe('only [masked]');
@@ -213,7 +216,7 @@ describe('T69', () => {
   });
 });
 
-test('on a terminal a line is for people, and cannot drive the terminal', async () => {
+test('on a terminal a line is readable text whose control characters are replaced', async () => {
   const lines = await record(log => log.warn({ organization: '\u001b[2Jevil\u009b1m' }, 'a \u001b]0;title'), {
     pretty: true,
     inColour: true,
@@ -226,7 +229,7 @@ test('on a terminal a line is for people, and cannot drive the terminal', async 
   for (const control of ['\u001b[2J', '\u001b]', '\u009b']) expect(lines[0]).not.toContain(control);
 });
 
-test('on a terminal no text begins a line of its own, and an error keeps its stack', async () => {
+test('on a terminal a message stays on one line, and an error keeps its stack', async () => {
   const lines = await record(
     log => {
       log.info('one\nINFO two\u2028three');
@@ -239,12 +242,12 @@ test('on a terminal no text begins a line of its own, and an error keeps its sta
   expect(lines[1]).toMatch(/ERROR.* failed .*not stored.*log\.test/);
 });
 
-test('on a terminal a line without a time is written too', async () => {
+test('on a terminal a line without a time is written', async () => {
   const mask = { line: () => '{"level":"error","msg":"not masked"}\n' };
   expect(await record(log => log.info('x'), { pretty: true, mask })).toEqual([' ERROR not masked\n']);
 });
 
-test('a value that no JSON holds does not stop the log', async () => {
+test('values that JSON cannot represent do not stop the log', async () => {
   const ring: Record<string, unknown> = { name: 'ring' };
   ring['self'] = ring;
   const lines = await record(log => {

@@ -4,7 +4,7 @@ import { APP_ID, SECRET } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { createPrivateKey } from '../support/sandbox.js';
 
-test('on a dyno nothing that writes the databases starts: exit 2 and a sentence', async () => {
+test('up, receive and work refuse to start on a dyno with exit code 2', async () => {
   const env = {
     REGISTRY_BASE_URL: 'http://127.0.0.1:9',
     REGISTRY_APP_ID: APP_ID,

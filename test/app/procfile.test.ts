@@ -17,7 +17,7 @@ test('the Procfile starts the receiver and the worker', () => {
   expect(procfileCommand('worker')).toEqual(['work']);
 });
 
-test('an installation becomes rows in SQL by way of three processes', async () => {
+test('sandbox, receiver and worker together turn an installation into rows that SQL can query', async () => {
   const processes = await startSandboxProcess(['--seed', '5', '--organizations', '2', '--retirements', '40']);
   const web = processes.start('web');
   const worker = processes.start('worker');
@@ -34,7 +34,7 @@ test('an installation becomes rows in SQL by way of three processes', async () =
 });
 
 long.test(
-  'T61 T63 a first sync whose workers are killed is ended by the two that come after them, each job run once',
+  'T61 T63 two new workers finish a first sync whose worker was killed, and run each job once',
   async () => {
     const processes = await startSandboxProcess([
       '--seed=6',
@@ -85,7 +85,7 @@ function endedJobs(output: string): string[] {
 const ROOT = join(import.meta.dirname, '../..');
 const FOREMAN = join(ROOT, 'node_modules/foreman/nf.js');
 
-/** A runner of Procfiles from npm, as it is started in a terminal, and all that it and its programs print. */
+/** Starts foreman, a runner of Procfiles from npm, and collects what it and its processes print. */
 async function startForeman(env: Record<string, string>, port: string, programs: string) {
   const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
   const options = ['--procfile', 'Procfile', '--env', 'no.env', '--port', port];
@@ -115,7 +115,7 @@ function isAlive(pid: number): boolean {
 }
 
 long.test(
-  'foreman runs two workers with one OPERATIONS_PORT for all, each on a port of its own, and SIGINT leaves nobody',
+  'two workers under foreman with the same OPERATIONS_PORT use different ports, and SIGINT stops all processes',
   async () => {
     const processes = await startSandboxProcess(['--seed=7', '--organizations=1', '--retirements=5']);
     // The next ports after the shared one are the workers', so the receiver's lies before it.

@@ -58,7 +58,7 @@ async function startReceiver(
   };
 }
 
-test('after each of the seven events deliveries holds its installation id', async () => {
+test('the receiver stores the installation id of each of the seven events', async () => {
   const receiver = await startReceiver();
   for (const event of WEBHOOK_EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
   expect(
@@ -68,7 +68,7 @@ test('after each of the seven events deliveries holds its installation id', asyn
   ).toEqual(WEBHOOK_EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
 });
 
-test('SIGTERM answers what was stored, closes the database cleanly and exits 0', async () => {
+test('on SIGTERM the receiver answers stored posts, closes the database cleanly and exits 0', async () => {
   const receiver = await startReceiver();
   const posts = Array.from({ length: 20 }, () =>
     receiver.post('installed').then(
@@ -85,7 +85,7 @@ test('SIGTERM answers what was stored, closes the database cleanly and exits 0',
   expect(statSync(join(receiver.dataDir, 'inbox.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
 });
 
-test('a second signal ends it at once, even while a sender is slow', async () => {
+test('a second signal ends the receiver at once, even while a sender is slow', async () => {
   const receiver = await startReceiver();
   const socket = connect(Number(new URL(receiver.url).port), '127.0.0.1');
   socket.on('error', () => undefined);
@@ -102,14 +102,14 @@ test('a second signal ends it at once, even while a sender is slow', async () =>
   socket.destroy();
 });
 
-test('T03 it refuses to start without a secret, exit 2, and names every setting that is wrong', async () => {
+test('T03 the receiver refuses to start without a secret with exit code 2, and names every wrong setting', async () => {
   const started = startProcess(['receive'], { WEBHOOK_SECRETS: 'short', DATA_DIR: folder(), PORT: '99999' });
   expect(await started.ended).toBe(2);
   for (const name of ['REGISTRY_APP_ID', 'WEBHOOK_SECRETS', 'PORT']) expect(started.output()).toContain(name);
   expect(started.output()).not.toContain('    at ');
 });
 
-test('a port that is in use is reported in a sentence, and the process ends', async () => {
+test('a receiver whose port is in use says so in a sentence and ends', async () => {
   const receiver = await startReceiver();
   const port = new URL(receiver.url).port;
   const second = startProcess(['receive'], {
@@ -124,7 +124,7 @@ test('a port that is in use is reported in a sentence, and the process ends', as
   expect(second.output()).not.toContain('    at ');
 });
 
-test('T66 a reader that never ends stops no delivery, and the size of the log is told', async () => {
+test('T66 a reader that never ends does not block deliveries, and the metrics show the growing log', async () => {
   const receiver = await startReceiver();
   await receiver.post('installed');
   const letGo = holdReader(join(receiver.dataDir, 'inbox.db'), 'SELECT * FROM deliveries');
@@ -138,23 +138,20 @@ test('T66 a reader that never ends stops no delivery, and the size of the log is
   ]);
 });
 
-long.test(
-  'T18 80 senders that pipeline and never read cost a heap of 256 MB nothing that stays',
-  async () => {
-    const receiver = await startReceiver(undefined, { NODE_OPTIONS: '--max-old-space-size=256' });
-    const port = Number(new URL(receiver.url).port);
-    await keepBusy(port, 4000);
-    const before = residentMegabytes(receiver);
-    const cut = Promise.all(Array.from({ length: 80 }, () => pipeline(port, QUESTIONS['the front page'])));
-    for (let n = 0; n < 20; n += 1) expect((await receiver.post('suspended')).status).toBe(202);
-    await cut;
-    expect((await receiver.post('unsuspended')).status).toBe(202);
-    expect(residentMegabytes(receiver) - before).toBeLessThan(20);
-  },
-);
+long.test('T18 80 senders that pipeline and never read do not exhaust a heap of 256 MB', async () => {
+  const receiver = await startReceiver(undefined, { NODE_OPTIONS: '--max-old-space-size=256' });
+  const port = Number(new URL(receiver.url).port);
+  await sendPosts(port, 4000);
+  const before = residentMegabytes(receiver);
+  const cut = Promise.all(Array.from({ length: 80 }, () => pipeline(port, QUESTIONS['the front page'])));
+  for (let n = 0; n < 20; n += 1) expect((await receiver.post('suspended')).status).toBe(202);
+  await cut;
+  expect((await receiver.post('unsuspended')).status).toBe(202);
+  expect(residentMegabytes(receiver) - before).toBeLessThan(20);
+});
 
-/** So many posts over some connections: a receiver that has worked for a while. */
-async function keepBusy(port: number, posts: number): Promise<void> {
+/** Sends posts over several connections, so that the receiver has warmed up. */
+async function sendPosts(port: number, posts: number): Promise<void> {
   const bytes = requestBytes(signedPost(payloadOf()));
   let next = 0;
   await Promise.all(
@@ -171,7 +168,7 @@ function residentMegabytes({ child }: Receiver): number {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-test('T19 a flood of unsigned posts is a line or two, whatever each is answered', async () => {
+test('T19 a flood of unsigned posts causes at most four log lines, whatever the answers', async () => {
   const receiver = await startReceiver();
   const port = Number(new URL(receiver.url).port);
   const body = 'x'.repeat(65_000);
@@ -196,9 +193,9 @@ test('T19 a flood of unsigned posts is a line or two, whatever each is answered'
   expect(lines[0]).toContain('"sender":"127.0.0.1"');
 });
 
-test('T20 one delivery that comes again and again is one row and two lines, and each is answered 202', async () => {
+test('T20 a delivery repeated 499 times is stored once, answered 202 each time and logged at most four times', async () => {
   const receiver = await startReceiver();
-  await keepBusy(Number(new URL(receiver.url).port), 500);
+  await sendPosts(Number(new URL(receiver.url).port), 500);
   expect(
     await tablesIn(receiver.dataDir).rows(
       'SELECT count(*) AS n, sum(duplicates) AS duplicates FROM deliveries',
@@ -224,7 +221,7 @@ async function walBytes(receiver: Receiver): Promise<number> {
   return Number(/carbon_mirror_database_wal_bytes\{database="inbox"\} (\d+)/.exec(text)?.[1]);
 }
 
-test('T70 what it writes belongs to its owner alone', async () => {
+test('T70 only the owner can access files that the receiver writes', async () => {
   const receiver = await startReceiver();
   await receiver.post('installed');
   expect(statSync(receiver.dataDir).mode & 0o777).toBe(0o700);
@@ -233,7 +230,7 @@ test('T70 what it writes belongs to its owner alone', async () => {
   }
 });
 
-test('readyz tells that it is ready, and metrics count what came', async () => {
+test('the receiver reports that it is ready, and counts deliveries in its metrics', async () => {
   const receiver = await startReceiver();
   await receiver.post('installed');
   expect((await fetch(`${receiver.operationsUrl}/livez`)).status).toBe(200);
@@ -245,7 +242,7 @@ test('readyz tells that it is ready, and metrics count what came', async () => {
   );
 });
 
-test('without PORT the next free port is used; a PORT that is in use is reported, exit 2', async () => {
+test('the receiver uses the next free port if PORT is not set, and ends with exit code 2 if PORT is in use', async () => {
   const start = (more: Record<string, string>): StartedProcess =>
     startProcess(['receive'], {
       REGISTRY_APP_ID: APP_ID,
@@ -265,7 +262,7 @@ test('without PORT the next free port is used; a PORT that is in use is reported
   expect(named.said()).toContain(`Port ${ports[0]} is in use by another program.`);
 });
 
-test('a process whose parent died before it was at work ends', async () => {
+test('a process ends if its parent died before it was ready', async () => {
   const main = join(import.meta.dirname, '../../dist/main.js');
   const env = {
     REGISTRY_APP_ID: APP_ID,

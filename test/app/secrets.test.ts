@@ -82,7 +82,7 @@ function findIn(search: SecretSearch, places: readonly (readonly [string, string
   return places.flatMap(([place, content]) => search.find(place, content));
 }
 
-test('T69 after every kind of trouble no secret, token, JWT or key is anywhere that can be read', async () => {
+test('T69 no log, file, page or command shows a secret, token, JWT or key after faults of every kind', async () => {
   await begin();
   const wrongKey = createPrivateKey();
   const search = createSecretSearch([PROCFILE_SECRET, FORGED_SECRET, processes.privateKey, wrongKey]);
@@ -194,7 +194,7 @@ function createEcho(key: string) {
   };
 }
 
-test('T69 a registry that says back what it was sent, in whatever form, puts it nowhere', async () => {
+test('T69 credentials that a registry echoes in any form are stored and shown nowhere', async () => {
   await begin();
   const echo = createEcho(processes.privateKey);
   const hostile = await startProxy(processes.url, echo.answer);
@@ -240,7 +240,7 @@ test('T69 a registry that says back what it was sent, in whatever form, puts it 
   expect(findIn(search, places)).toEqual([]);
 });
 
-test('the search finds what is planted, in every form', () => {
+test('the secret search finds planted secrets in every form', () => {
   const key = createPrivateKey();
   const search = createSecretSearch([PROCFILE_SECRET, key]);
   const line = key.split('\n')[3] ?? '';

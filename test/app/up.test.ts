@@ -14,7 +14,7 @@ import { long } from '../support/long.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COUNT = 'select count(*) from retirements';
-const UNSTORED = `select * from freshness where state <> 'fresh'
+const UNFINISHED = `select * from freshness where state <> 'fresh'
   union all select * from freshness where (select count(*) from certificates where state = 'pending') > 0`;
 
 type World = Sandbox['registry']['store']['tables'];
@@ -24,12 +24,12 @@ interface Demo {
   readonly env: Record<string, string>;
   start(): StartedProcess;
   run(...argv: string[]): Promise<Ran>;
-  /** What the demo's registry holds, by its own journal. */
-  world(): Promise<World>;
+  /** Reads the tables of the demo's registry from a copy of its journal. */
+  readWorld(): Promise<World>;
 }
 
 async function createDemo(cwd = temporaryFolder()): Promise<Demo> {
-  return demoIn(cwd, {
+  return createDemoIn(cwd, {
     PORT: String(await freePort()),
     SANDBOX_PORT: String(await freePort()),
     CONSOLE_PORT: String(await freePort()),
@@ -38,13 +38,13 @@ async function createDemo(cwd = temporaryFolder()): Promise<Demo> {
   });
 }
 
-function demoIn(cwd: string, env: Record<string, string>): Demo {
+function createDemoIn(cwd: string, env: Record<string, string>): Demo {
   return {
     cwd,
     env,
     start: () => startProcess(['up', '--demo'], env, cwd),
     run: (...argv) => runProcess(argv, env, cwd),
-    world: async () => {
+    readWorld: async () => {
       const folder = copyJournalAsKilled({ folder: join(cwd, 'data/demo/sandbox') });
       const { sandbox, stop } = await startTestSandbox({ folder });
       await stop();
@@ -57,20 +57,20 @@ function webhookUrlIn(world: World | undefined): string | null | undefined {
   return world?.apps.list().find(({ name }) => name === 'carbon-mirror demo')?.webhookUrl;
 }
 
-let earlier: Demo | undefined;
+let existingDemo: Demo | undefined;
 
-/** One that was made before, once for all tests: each goes on from a copy, at the same ports. */
-async function oldDemo(): Promise<Demo> {
-  earlier ??= await makeDemo();
-  return copyOf(earlier, temporaryFolder());
+/** Copies a demo that is created once for all tests. The copy has the same ports. */
+async function copyExistingDemo(): Promise<Demo> {
+  existingDemo ??= await createAndStopDemo();
+  return copyDemo(existingDemo, temporaryFolder());
 }
 
-function copyOf(demo: Demo, cwd: string): Demo {
+function copyDemo(demo: Demo, cwd: string): Demo {
   cpSync(demo.cwd, cwd, { recursive: true });
-  return demoIn(cwd, demo.env);
+  return createDemoIn(cwd, demo.env);
 }
 
-async function makeDemo(): Promise<Demo> {
+async function createAndStopDemo(): Promise<Demo> {
   const demo = await createDemo(makeFolder());
   const up = demo.start();
   await expect.poll(() => up.said()).toContain('Ready: ');
@@ -81,7 +81,7 @@ async function makeDemo(): Promise<Demo> {
 }
 
 afterAll(() => {
-  if (earlier !== undefined) rmSync(earlier.cwd, { recursive: true });
+  if (existingDemo !== undefined) rmSync(existingDemo.cwd, { recursive: true });
 });
 
 async function rows(demo: Demo, sql: string): Promise<Record<string, unknown>[]> {
@@ -93,11 +93,11 @@ async function rows(demo: Demo, sql: string): Promise<Record<string, unknown>[]>
 
 async function isFilled({ cwd }: Demo): Promise<boolean> {
   const tables = tablesIn(join(cwd, 'data/demo'));
-  const unstored = await tables.rows(UNSTORED);
+  const unstored = await tables.rows(UNFINISHED);
   return unstored.length === 0 && (await tables.rows('SELECT 1 FROM certificates')).length > 0;
 }
 
-test('up --demo makes a demo, continues it at the next start, and leaves no process behind', async () => {
+test('up --demo creates a demo, continues it at the next start, and leaves no process behind', async () => {
   const demo = await createDemo();
   const first = demo.start();
   await expect.poll(() => existsSync(join(demo.cwd, 'data/demo/demo.env'))).toBe(true);
@@ -118,7 +118,7 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
     expect(await demo.run(...argv), command).toMatchObject({ exitCode: 0 });
   }
 
-  const retirements = (await demo.world()).retirements.list();
+  const retirements = (await demo.readWorld()).retirements.list();
   const made = retirements.length;
   const unclaimed = retirements.filter(({ details: words }) => words === null).length;
   expect(made).toBeGreaterThanOrEqual(150);
@@ -153,7 +153,7 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   const address = `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`;
   await expect.poll(() => first.said().trimEnd().split('\n').at(-1)).toBe(address);
   expect(first.said()).not.toContain('key=');
-  expect(await visit((await demo.run('console', 'url')).stdout.trim())).toContain('available to sell now');
+  expect(await signIn((await demo.run('console', 'url')).stdout.trim())).toContain('available to sell now');
 
   expect(statSync(join(demo.cwd, 'data/demo/demo.env')).mode & 0o777).toBe(0o600);
   expect(statSync(join(demo.cwd, 'data/demo')).mode & 0o777).toBe(0o700);
@@ -166,9 +166,9 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   await first.gone;
   expect(first.output()).toContain('"msg":"receiver stopped"');
   expect(first.output()).toContain('"msg":"worker stopped"');
-  await expectNobody(demo);
+  await expectNoListeners(demo);
 
-  const world = await demo.world();
+  const world = await demo.readWorld();
   const settings = readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8');
   const versions = 'select id, valid_from from retirements order by id';
   const before = await rows(demo, versions);
@@ -176,32 +176,32 @@ test('up --demo makes a demo, continues it at the next start, and leaves no proc
   await expect.poll(() => second.said()).toContain('This is a DEMO');
   expect(second.said()).not.toContain('Creating the demo');
   expect(readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8')).toBe(settings);
-  const same = await demo.world();
+  const same = await demo.readWorld();
   expect(same.installations.list()).toEqual(world.installations.list());
   expect(same.apps.list().map(({ id }) => id)).toEqual(world.apps.list().map(({ id }) => id));
   expect(await rows(demo, versions)).toEqual(before);
   expect((await demo.run('up', '--demo')).stderr).toContain('The demo in data/demo is already running');
-  const worker = await pidOf(demo, 'work');
+  const worker = await findPid(demo, 'work');
   process.kill(worker, 'SIGKILL');
-  expect(await pidOf(demo, 'work', worker)).not.toBe(worker);
+  expect(await findPid(demo, 'work', worker)).not.toBe(worker);
   expect(second.said()).toContain('"carbon-mirror work" ended by SIGKILL. Restarting it in 1 s.');
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
   await second.gone;
-  await expectNobody(demo);
+  await expectNoListeners(demo);
 
-  earlier ??= copyOf(demo, makeFolder());
+  existingDemo ??= copyDemo(demo, makeFolder());
   const third = demo.start();
   await expect.poll(() => third.said()).toContain('This is a DEMO');
   third.child.kill('SIGKILL');
   expect(await third.ended).toBe('SIGKILL');
   await third.gone;
-  await expectNobody(demo);
+  await expectNoListeners(demo);
   expect(await rows(demo, versions)).toEqual(before);
 });
 
-test('a demo has six months of a past, which it plays once, and which nobody has to believe', async () => {
-  const demo = await oldDemo();
+test('a demo simulates six months of history once, and verify and balance confirm it', async () => {
+  const demo = await copyExistingDemo();
   const tables = tablesIn(join(demo.cwd, 'data/demo'));
   const [origin] = await tables.rows('SELECT created_at, simulated_until FROM origin');
   const until = String(origin?.['simulated_until']);
@@ -229,7 +229,7 @@ test('a demo has six months of a past, which it plays once, and which nobody has
   await up.gone;
 });
 
-long.test('a demo that is stopped while it plays its past goes on at the present', async () => {
+long.test('a demo that is killed while it simulates its history continues at the present', async () => {
   const demo = await createDemo();
   const first = demo.start();
   const tables = tablesIn(join(demo.cwd, 'data/demo'));
@@ -244,22 +244,22 @@ long.test('a demo that is stopped while it plays its past goes on at the present
   await second.gone;
 });
 
-/** The page to which an address lets a browser in. */
-async function visit(address: string): Promise<string> {
+/** Signs in with an address as a browser does, and returns the page. */
+async function signIn(address: string): Promise<string> {
   const answer = await fetch(address, { redirect: 'manual' });
   const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
   const page = new URL(answer.headers.get('location') ?? '', address);
   return await (await fetch(page, { headers: { cookie } })).text();
 }
 
-async function expectNobody({ env }: Demo): Promise<void> {
+async function expectNoListeners({ env }: Demo): Promise<void> {
   for (const name of ['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT']) {
     await expect(fetch(`http://127.0.0.1:${env[name] ?? ''}/`), name).rejects.toThrow('fetch failed');
   }
 }
 
-describe('with some settings but not all', () => {
-  test('P15 it names each missing setting, ends with 2 and makes no demo', async () => {
+describe('up with some settings but not all', () => {
+  test('P15 names each missing setting, ends with exit code 2 and creates no demo', async () => {
     const cwd = temporaryFolder();
     const { exitCode, stderr } = await runProcess(['up'], { REGISTRY_HEADER_PREFIX: 'icr' }, cwd);
     expect(exitCode).toBe(2);
@@ -270,7 +270,7 @@ describe('with some settings but not all', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  long.test('one that is forgotten is the only one that is named', async () => {
+  long.test('names only the setting that is missing', async () => {
     const env = {
       REGISTRY_APP_ID: 'an-app',
       REGISTRY_PRIVATE_KEY: createPrivateKey(),
@@ -283,9 +283,9 @@ describe('with some settings but not all', () => {
   });
 });
 
-describe('a port that is in use is reported in a sentence, exit 2, and no process keeps running', () => {
+describe('up ends with exit code 2, a sentence and no running process if a port is in use:', () => {
   test.each(['PORT', 'SANDBOX_PORT'])('%s', async name => {
-    const demo = await oldDemo();
+    const demo = await copyExistingDemo();
     const stranger = createServer().listen(Number(demo.env[name]), '127.0.0.1');
     onTestFinished(() => void stranger.close());
     const up = demo.start();
@@ -297,9 +297,9 @@ describe('a port that is in use is reported in a sentence, exit 2, and no proces
 });
 
 long.test(
-  'a console whose port is in use is reported in a sentence, and the other processes keep running',
+  'if the port of the console is in use, up says so and the other processes keep running',
   async () => {
-    const demo = await oldDemo();
+    const demo = await copyExistingDemo();
     const port = Number(demo.env['CONSOLE_PORT']);
     const stranger = createServer().listen(port, '127.0.0.1');
     onTestFinished(() => void stranger.close());
@@ -316,14 +316,14 @@ long.test(
   },
 );
 
-interface Living {
+interface LivingProcess {
   readonly role: string;
   readonly pid: number;
 }
 
-async function living(demo: Demo): Promise<Living[]> {
+async function listLivingProcesses(demo: Demo): Promise<LivingProcess[]> {
   const tables = tablesIn(join(demo.cwd, 'data/demo'));
-  const all = await tables.rows<Living>('SELECT role, pid FROM processes ORDER BY id');
+  const all = await tables.rows<LivingProcess>('SELECT role, pid FROM processes ORDER BY id');
   return all.filter(({ pid }) => isAlive(pid));
 }
 
@@ -335,24 +335,24 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function pidOf(demo: Demo, role: string, not = 0): Promise<number> {
+async function findPid(demo: Demo, role: string, not = 0): Promise<number> {
   const find = async (): Promise<number> =>
-    (await living(demo)).find(each => each.role === role && each.pid !== not)?.pid ?? 0;
+    (await listLivingProcesses(demo)).find(each => each.role === role && each.pid !== not)?.pid ?? 0;
   await expect.poll(find).not.toBe(0);
   return find();
 }
 
-describe('a child that falls', () => {
-  long.test('is started again at the same port, after a pause that grows', async () => {
-    const demo = await oldDemo();
+describe('a child process that ends', () => {
+  long.test('is restarted at the same port after a growing backoff', async () => {
+    const demo = await copyExistingDemo();
     const up = demo.start();
     await expect.poll(() => up.said()).toContain('This is a DEMO');
     for (const role of ['receive', 'work']) {
-      const first = await pidOf(demo, role);
+      const first = await findPid(demo, role);
       process.kill(first, 'SIGKILL');
-      const second = await pidOf(demo, role, first);
+      const second = await findPid(demo, role, first);
       process.kill(second, 'SIGKILL');
-      await pidOf(demo, role, second);
+      await findPid(demo, role, second);
       for (const pauseS of [1, 2]) {
         const told = `"carbon-mirror ${role}" ended by SIGKILL. Restarting it in ${pauseS} s.`;
         await expect.poll(() => up.said()).toContain(told);
@@ -364,24 +364,27 @@ describe('a child that falls', () => {
     up.child.kill('SIGINT');
     expect(await up.ended).toBe(0);
     await up.gone;
-    await expectNobody(demo);
+    await expectNoListeners(demo);
   });
 
-  long.test('is not started again where that cannot help, exit 2, and nothing is left running', async () => {
-    const demo = await oldDemo();
-    const up = demo.start();
-    await expect.poll(() => up.said()).toContain('This is a DEMO');
-    process.kill(await pidOf(demo, 'receive'), 'SIGKILL');
-    await expect.poll(() => up.said()).toContain('Restarting it in 1 s.');
-    const stranger = createServer().listen(Number(demo.env['PORT']), '127.0.0.1');
-    onTestFinished(() => void stranger.close());
-    expect(await up.ended).toBe(2);
-    await up.gone;
-    expect(up.said()).toContain(`Port ${demo.env['PORT'] ?? ''} is in use by another program.`);
-  });
+  long.test(
+    'is not restarted if that cannot help, and up ends with exit code 2 and no running process',
+    async () => {
+      const demo = await copyExistingDemo();
+      const up = demo.start();
+      await expect.poll(() => up.said()).toContain('This is a DEMO');
+      process.kill(await findPid(demo, 'receive'), 'SIGKILL');
+      await expect.poll(() => up.said()).toContain('Restarting it in 1 s.');
+      const stranger = createServer().listen(Number(demo.env['PORT']), '127.0.0.1');
+      onTestFinished(() => void stranger.close());
+      expect(await up.ended).toBe(2);
+      await up.gone;
+      expect(up.said()).toContain(`Port ${demo.env['PORT'] ?? ''} is in use by another program.`);
+    },
+  );
 });
 
-long.test('a command beside a demo that is just starting finds its mirror, still empty', async () => {
+long.test('a command finds the empty mirror of a demo that is just starting', async () => {
   const demo = await createDemo();
   const up = demo.start();
   const settings = join(demo.cwd, 'data/demo/demo.env');
@@ -392,7 +395,7 @@ long.test('a command beside a demo that is just starting finds its mirror, still
   await expect.poll(() => up.said()).toContain('This is a DEMO');
 });
 
-test('where there is no mirror a command says so, and leaves nothing behind', async () => {
+test('a command without a mirror says so and creates nothing', async () => {
   const nobody = await createDemo();
   const alone = await nobody.run('status');
   expect(alone.exitCode).toBe(2);
@@ -400,7 +403,7 @@ test('where there is no mirror a command says so, and leaves nothing behind', as
   expect(readdirSync(nobody.cwd)).toEqual([]);
 });
 
-long.test('a demo whose ports nobody named has free ones, and its registry posts there', async () => {
+long.test('a demo without port settings uses free ports, and its registry posts there', async () => {
   const demos = await Promise.all([createDemo(), createDemo()]);
   const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
   const ups = demos.map(({ cwd }) => startProcess(['up', '--demo'], unnamed, cwd));
@@ -410,19 +413,19 @@ long.test('a demo whose ports nobody named has free ones, and its registry posts
     await expect.poll(address).not.toBe('');
     const url = address();
     expect((await fetch(url)).status).toBe(405);
-    expect(webhookUrlIn(await demos[i]?.world())).toBe(url);
+    expect(webhookUrlIn(await demos[i]?.readWorld())).toBe(url);
     urls.push(url);
   }
   expect(new Set(urls).size).toBe(2);
 });
 
-/** The addresses that a demo says, by what is there. */
-function addressesIn(told: string): Record<string, string> {
-  const lines = told.matchAll(/^ {2}(console|registry|webhooks) +(\S+)$/gm);
+/** Returns the addresses that a demo prints, by service. */
+function parseAddresses(printed: string): Record<string, string> {
+  const lines = printed.matchAll(/^ {2}(console|registry|webhooks) +(\S+)$/gm);
   return Object.fromEntries(Array.from(lines, ([, name = '', address = '']) => [name, address]));
 }
 
-async function occupy(...ports: readonly string[]): Promise<void> {
+async function listenOnPorts(...ports: readonly string[]): Promise<void> {
   for (const port of ports) {
     const stranger = createServer((_, res) => res.end('somebody else')).listen(Number(port), '127.0.0.1');
     await once(stranger, 'listening');
@@ -431,14 +434,14 @@ async function occupy(...ports: readonly string[]): Promise<void> {
 }
 
 long.test(
-  'with no settings each port of a demo that somebody else has by now becomes the next free one, is kept and is said',
+  'without port settings a demo replaces each port that is in use by the next free one, prints it and keeps it',
   async () => {
-    const { cwd, env } = await oldDemo();
+    const { cwd, env } = await copyExistingDemo();
     const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
-    await occupy(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
+    await listenOnPorts(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
     const first = startProcess(['up', '--demo'], unnamed, cwd);
     await expect.poll(() => first.said()).toContain('Ready: ');
-    const { console = '', registry = '', webhooks = '' } = addressesIn(first.said());
+    const { console = '', registry = '', webhooks = '' } = parseAddresses(first.said());
     expect((await fetch(`${registry}/_sandbox/status`)).status).toBe(200);
     expect((await fetch(webhooks)).status).toBe(405);
     expect((await fetch(console)).status).toBe(401);
@@ -451,14 +454,14 @@ long.test(
 
     const second = startProcess(['up', '--demo'], unnamed, cwd);
     await expect.poll(() => second.said()).toContain('Ready: ');
-    expect(addressesIn(second.said())).toEqual({ console, registry, webhooks });
+    expect(parseAddresses(second.said())).toEqual({ console, registry, webhooks });
   },
 );
 
 long.test(
-  'the address of the console is the last line of the start, without a key where no terminal is',
+  'the last line of the start is the address of the console, without a key if there is no terminal',
   async () => {
-    const demo = await oldDemo();
+    const demo = await copyExistingDemo();
     const up = demo.start();
     await expect.poll(() => up.said()).toContain('\nOpen ');
     expect(up.said().trimEnd().split('\n').at(-1)).toBe(
@@ -469,9 +472,9 @@ long.test(
 );
 
 long.test(
-  'a demo that is running is not started a second time, whatever port is named: it says where the first is',
+  'a running demo is not started a second time on any port, and the error says where it runs',
   async () => {
-    const demo = await oldDemo();
+    const demo = await copyExistingDemo();
     const up = demo.start();
     await expect.poll(() => up.said()).toContain('Ready: ');
     const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
@@ -486,48 +489,42 @@ long.test(
   },
 );
 
-long.test(
-  'a port that is in use changes nothing in the registry of the demo: no webhook is sent to a stranger',
-  async () => {
-    const demo = await oldDemo();
-    const before = webhookUrlIn(await demo.world());
-    expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
-    const port = await freePort();
-    const stranger = createServer().listen(port, '127.0.0.1');
-    onTestFinished(() => void stranger.close());
-    const second = startProcess(['up', '--demo'], { ...demo.env, PORT: String(port) }, demo.cwd);
-    expect(await second.ended).toBe(2);
-    await second.gone;
-    expect(webhookUrlIn(await demo.world())).toBe(before);
-  },
-);
+long.test('a port that is in use does not change the webhook URL in the registry of the demo', async () => {
+  const demo = await copyExistingDemo();
+  const before = webhookUrlIn(await demo.readWorld());
+  expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
+  const port = await freePort();
+  const stranger = createServer().listen(port, '127.0.0.1');
+  onTestFinished(() => void stranger.close());
+  const second = startProcess(['up', '--demo'], { ...demo.env, PORT: String(port) }, demo.cwd);
+  expect(await second.ended).toBe(2);
+  await second.gone;
+  expect(webhookUrlIn(await demo.readWorld())).toBe(before);
+});
 
-long.test(
-  'SIGTERM to `npm start -- --demo` reaches the demo, which stops in order and leaves nobody',
-  async () => {
-    const demo = await oldDemo();
-    const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
-    const env = { ...demo.env, DATA_DIR: join(demo.cwd, 'data'), HOME: demo.cwd, PATH: path };
-    const npm = spawn('npm', ['start', '--', '--demo'], {
-      cwd: ROOT,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    let output = '';
-    for (const stream of [npm.stdout, npm.stderr]) {
-      stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
-    }
-    const gone = once(npm, 'close');
-    onTestFinished(async () => {
-      for (const { pid } of await living(demo)) process.kill(pid, 'SIGTERM');
-    });
-    await expect.poll(() => output).toContain('This is a DEMO');
-    expect((await living(demo)).map(({ role }) => role).toSorted()).toEqual(['receive', 'work']);
-    npm.kill('SIGTERM');
-    await gone;
-    expect(output).toContain('"msg":"receiver stopped"');
-    expect(output).toContain('"msg":"worker stopped"');
-    expect(await living(demo)).toEqual([]);
-    await expectNobody(demo);
-  },
-);
+long.test('SIGTERM to `npm start -- --demo` stops the demo in order and leaves no process', async () => {
+  const demo = await copyExistingDemo();
+  const path = `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`;
+  const env = { ...demo.env, DATA_DIR: join(demo.cwd, 'data'), HOME: demo.cwd, PATH: path };
+  const npm = spawn('npm', ['start', '--', '--demo'], {
+    cwd: ROOT,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [npm.stdout, npm.stderr]) {
+    stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
+  }
+  const gone = once(npm, 'close');
+  onTestFinished(async () => {
+    for (const { pid } of await listLivingProcesses(demo)) process.kill(pid, 'SIGTERM');
+  });
+  await expect.poll(() => output).toContain('This is a DEMO');
+  expect((await listLivingProcesses(demo)).map(({ role }) => role).toSorted()).toEqual(['receive', 'work']);
+  npm.kill('SIGTERM');
+  await gone;
+  expect(output).toContain('"msg":"receiver stopped"');
+  expect(output).toContain('"msg":"worker stopped"');
+  expect(await listLivingProcesses(demo)).toEqual([]);
+  await expectNoListeners(demo);
+});

@@ -24,8 +24,8 @@ import {
 } from '../support/sandbox.js';
 import { tablesIn } from '../support/tables.js';
 
-/** The worker as `carbon-mirror work` starts it, schedule and all, in this process. */
-async function startHere(
+/** Starts the worker in this process as `carbon-mirror work` does, with its schedule. */
+async function startWorkerHere(
   sandbox: Sandbox,
   app: TestApp,
   options: Partial<WorkerStartOptions> = {},
@@ -58,11 +58,11 @@ async function startHere(
   };
 }
 
-test('with no webhook at all the schedule alone fills the mirror, and each of its times is taken as it is stored', async () => {
+test('the schedule alone fills the mirror without any webhook, and each tick is claimed as soon as it is stored', async () => {
   const sandbox = await temporarySandbox();
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id);
-  const { rows } = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
+  const { rows } = await startWorkerHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
   const amounts = () => rows('SELECT amount_ex_post AS amount FROM available_credits');
   await expect.poll(amounts).toEqual([{ amount: 100 }]);
   const unread = () => rows("SELECT id FROM jobs WHERE kind = 'tick' AND started_at IS NULL");
@@ -71,13 +71,13 @@ test('with no webhook at all the schedule alone fills the mirror, and each of it
   await expect.poll(unread, { interval: 5 }).toEqual([]);
 });
 
-test('the first signature, which takes long on a cold machine, is made before any job is taken', async () => {
+test('the first JWT is signed before any job is claimed, because signing is slow on a cold machine', async () => {
   const sandbox = await temporarySandbox();
   const { app } = installApp(sandbox);
   const signed = vi.spyOn(crypto.subtle, 'sign');
   onTestFinished(() => signed.mockRestore());
   const signedBefore: number[] = [];
-  await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR }, inbox => ({
+  await startWorkerHere(sandbox, app, { syncSchedule: ONCE_A_YEAR }, inbox => ({
     ...inbox,
     claim: given => {
       signedBefore.push(signed.mock.calls.length);
@@ -90,28 +90,32 @@ test('the first signature, which takes long on a cold machine, is made before an
 
 const ONCE_A_YEAR = '0 0 1 1 *';
 
-test('a worker that is to hold no members any more takes them out before it works', async () => {
+test('a worker with MIRROR_MEMBERS=off removes stored members before it runs jobs', async () => {
   const sandbox = await temporarySandbox();
   const { app } = installApp(sandbox);
-  const filled = await startHere(sandbox, app);
+  const filled = await startWorkerHere(sandbox, app);
   const members = async () => (await filled.rows('SELECT id FROM members')).length;
   await expect.poll(members).toBeGreaterThan(0);
   await filled.stop();
-  await startHere(sandbox, app, { dataDir: filled.folder, mirrorMembers: false, syncSchedule: ONCE_A_YEAR });
+  await startWorkerHere(sandbox, app, {
+    dataDir: filled.folder,
+    mirrorMembers: false,
+    syncSchedule: ONCE_A_YEAR,
+  });
   expect(await filled.rows('SELECT id FROM members_history')).toEqual([]);
   expect(await filled.rows("SELECT * FROM freshness WHERE resource = 'members'")).toEqual([]);
 });
 
-test('T75 a file that a killed purge or walk has left is gone soon after a worker starts', async () => {
+test('T75 a worker removes orphaned certificate files that a killed process left behind', async () => {
   const sandbox = await temporarySandbox();
   const { app } = installApp(sandbox);
-  const first = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR });
+  const first = await startWorkerHere(sandbox, app, { syncSchedule: ONCE_A_YEAR });
   await first.stop();
   await first.change("UPDATE origin SET created_at = '2026-01-01T00:00:00.000Z'");
   const left = join(first.folder, 'certificates', `left-${'0'.repeat(64)}.pdf`);
   writeFileSync(left, '%PDF');
   utimesSync(left, new Date('2026-01-02'), new Date('2026-01-02'));
-  await startHere(sandbox, app, { dataDir: first.folder, syncSchedule: ONCE_A_YEAR });
+  await startWorkerHere(sandbox, app, { dataDir: first.folder, syncSchedule: ONCE_A_YEAR });
   await expect.poll(() => existsSync(left)).toBe(false);
 });
 
@@ -124,11 +128,11 @@ test.each([
   ],
   ['an address where nobody answers', 'waiting', 'REGISTRY_BASE_URL', { baseUrl: 'http://127.0.0.1:1' }],
 ])(
-  '%s is told at the start, and what could not be asked waits where people see it',
+  '%s is logged at the start, and the jobs that failed stay visible',
   async (_name, state, setting, wrong) => {
     const sandbox = await temporarySandbox();
     const { app } = installApp(sandbox);
-    const { rows, lines } = await startHere(sandbox, app, { syncSchedule: ONCE_A_YEAR, ...wrong });
+    const { rows, lines } = await startWorkerHere(sandbox, app, { syncSchedule: ONCE_A_YEAR, ...wrong });
     await expect.poll(() => lines).toHaveLength(1);
     expect(lines[0]).toContain('no access to the registry');
     expect(lines[0]).toContain(setting);
@@ -138,11 +142,11 @@ test.each([
   },
 );
 
-test('drift is counted from 0 for each resource that has any, before the first read', async () => {
+test('the drift metric is 0 for each resource before the first read', async () => {
   const sandbox = await temporarySandbox();
   const operationsPort = await freePort();
   const nobody = 'http://127.0.0.1:1';
-  await startHere(sandbox, installApp(sandbox).app, {
+  await startWorkerHere(sandbox, installApp(sandbox).app, {
     operationsPort,
     baseUrl: nobody,
     syncSchedule: ONCE_A_YEAR,
@@ -155,10 +159,10 @@ test('drift is counted from 0 for each resource that has any, before the first r
   );
 });
 
-test('metrics of the worker tell what was counted last of what does not add up or cannot be right', async () => {
+test('the metrics of the worker show the last count of each finding', async () => {
   const sandbox = await temporarySandbox();
   const operationsPort = await freePort();
-  const { folder } = await startHere(sandbox, installApp(sandbox).app, {
+  const { folder } = await startWorkerHere(sandbox, installApp(sandbox).app, {
     operationsPort,
     syncSchedule: ONCE_A_YEAR,
   });
@@ -182,7 +186,7 @@ test('metrics of the worker tell what was counted last of what does not add up o
   }
 });
 
-test('metrics of the worker count calls, reads, rows and certificates', async () => {
+test('the metrics of the worker count calls, reads, rows and certificates', async () => {
   const demo = await startDemoMirror({ operations: true, mirrored: false });
   const text = await (await fetch(`http://127.0.0.1:${demo.operationsPort}/metrics`)).text();
   await demo.stop();
@@ -195,7 +199,7 @@ test('metrics of the worker count calls, reads, rows and certificates', async ()
   expect(text).not.toContain(demo.organizationIds[0]);
 });
 
-test('T66 metrics of the worker tell how much of a log a reader holds back, and for how long', async () => {
+test('T66 the metrics of the worker show how much of a log a reader holds back, and for how long', async () => {
   const demo = await startDemoMirror({ operations: true });
   onTestFinished(() => demo.stop());
   const ask = async (name: string): Promise<number> => {
@@ -212,11 +216,11 @@ test('T66 metrics of the worker tell how much of a log a reader holds back, and 
   await expect.poll(() => ask('held_seconds')).toBe(0);
 });
 
-test('T91 with a key what is in the mirror is sealed, in a thread, and without one nothing is', async () => {
+test('T91 a worker with a key seals what is in the mirror, and one without a key seals nothing', async () => {
   const sandbox = await temporarySandbox();
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id);
-  const first = await startHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
+  const first = await startWorkerHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
   const { folder: dataDir } = first;
   await expect
     .poll(() => first.rows('SELECT amount_ex_post AS amount FROM available_credits'))
@@ -226,17 +230,17 @@ test('T91 with a key what is in the mirror is sealed, in a thread, and without o
 
   const evidenceKeyFile = join(temporaryFolder(), 'evidence.key');
   const key = makeKeyFile(evidenceKeyFile, 'mirror.example/log');
-  await startHere(sandbox, app, { dataDir, evidenceKeyFile, syncSchedule: ONCE_A_YEAR });
+  await startWorkerHere(sandbox, app, { dataDir, evidenceKeyFile, syncSchedule: ONCE_A_YEAR });
   const checkpoint = () =>
     runCommand(['evidence', 'checkpoint'], { env: { DATA_DIR: dataDir, REGISTRY_APP_ID: 'a' } });
   await expect.poll(async () => (await checkpoint()).exitCode).toBe(0);
   expect(openNote((await checkpoint()).stdout, key)).toMatch(/^mirror\.example\/log\n[1-9]\d*\n/);
 });
 
-test('T92 a worker whose key cannot be used does not start', async () => {
+test('T92 a worker does not start if its signing key is not usable', async () => {
   const sandbox = await temporarySandbox();
   const { app } = installApp(sandbox);
   const evidenceKeyFile = join(temporaryFolder(), 'evidence.key');
   writeFileSync(evidenceKeyFile, 'PRIVATE+KEY+nobody\n');
-  await expect(startHere(sandbox, app, { evidenceKeyFile })).rejects.toThrow('evidence init');
+  await expect(startWorkerHere(sandbox, app, { evidenceKeyFile })).rejects.toThrow('evidence init');
 });

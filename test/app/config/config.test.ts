@@ -39,7 +39,7 @@ async function refusal(env: Record<string, string>, role: Role = 'work', readFil
 const wrongNames = async (env: Record<string, string>, role: Role = 'work'): Promise<string[]> =>
   ((await refusal(env, role))?.faults ?? []).map(fault => fault.name);
 
-test('the defaults are those of the table', async () => {
+test('settings that are not set have the defaults of the table', async () => {
   expect(await readSettings(GOOD, 'receive', NO_FILES)).toEqual({
     dataDir: 'data',
     database: null,
@@ -82,7 +82,7 @@ test('the defaults are those of the table', async () => {
   });
 });
 
-test('P15 every fault in the settings is reported at once, by name, in the order of the table', async () => {
+test('P15 all faults in the settings are reported at once, by name, in the order of the table', async () => {
   const env = {
     REGISTRY_BASE_URL: 'ftp://registry.example',
     REGISTRY_APP_ID: '../app',
@@ -132,29 +132,29 @@ describe('T03 a webhook secret', () => {
     ['a placeholder', 'change-me-change-me-1'],
     ['a placeholder of a document', '<your webhook secret>'],
     ['made of a few characters', '1212121212121212121212'],
-  ])('that is %s is refused with the reason, and not shown', async (_case, secret) => {
+  ])('that is %s is refused with the reason and without its text', async (_case, secret) => {
     const env = { ...GOOD, WEBHOOK_SECRETS: `${SECRET},${secret}` };
     const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
     expect(String(error)).toMatch(/of number 2 of 2: it (has|is) /);
     expect(String(error)).not.toContain(secret);
   });
 
-  test('that holds a comma is two, and the fault says so', async () => {
+  test('with a comma counts as two, and the error says so', async () => {
     const env = { ...GOOD, WEBHOOK_SECRETS: `${SECRET.slice(0, 9)},${SECRET.slice(9)}` };
     const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
     expect(String(error)).toContain('of 2; a comma ends a secret, so none can hold one');
     expect(String(error)).not.toContain(SECRET.slice(0, 9));
   });
 
-  test('of 16 characters is taken, and several are kept in their order', async () => {
+  test('of 16 characters is accepted, and several keep their order', async () => {
     const env = { ...GOOD, WEBHOOK_SECRETS: 'sixteen-letters!, older-and-longer-one' };
     const { webhookSecrets } = await readSettings(env, 'receive', NO_FILES);
     expect(webhookSecrets).toEqual(['sixteen-letters!', 'older-and-longer-one']);
   });
 });
 
-describe('secrets', () => {
-  test('come from a file', async () => {
+describe('a secret', () => {
+  test('is read from the file that NAME_FILE names', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-'));
     try {
       const key = join(folder, 'key.pem');
@@ -177,14 +177,14 @@ describe('secrets', () => {
     }
   });
 
-  test('that cannot be read from their file are one fault, not two', async () => {
+  test('in an unreadable file causes one fault, not two', async () => {
     const error = await refusal({ REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: '/nowhere/key.pem' });
     expect(error?.message).toBe(
       'One setting is wrong:\n  REGISTRY_PRIVATE_KEY_FILE: expected a file that can be read; "/nowhere/key.pem" cannot be read (ENOENT)',
     );
   });
 
-  test('that sign checkpoints are read before anything starts, by who signs alone', async () => {
+  test('that signs checkpoints is checked at the start of the worker, and by no other role', async () => {
     const env = { EVIDENCE_KEY_FILE: 'key' };
     expect(await refusal(env, 'work', () => SIGNING)).toBeNull();
     expect(await refusal(env, 'work', () => PEM)).not.toBeNull();
@@ -194,12 +194,12 @@ describe('secrets', () => {
     expect(await wrongNames({ EVIDENCE_KEY_FILE: '/nowhere' }, 'receive')).toEqual([]);
   });
 
-  test('are given once: the text or the file', async () => {
+  test('must not be given both as text and as a file', async () => {
     expect(await wrongNames({ REGISTRY_PRIVATE_KEY_FILE: 'key.pem' })).toEqual(['REGISTRY_PRIVATE_KEY']);
     expect(await wrongNames({ WEBHOOK_SECRETS_FILE: 'secrets' }, 'receive')).toEqual(['WEBHOOK_SECRETS']);
   });
 
-  test('T69 are never shown in a fault, wherever they were put', async () => {
+  test('T69 is not shown in an error, whatever setting it was put into', async () => {
     const misplaced = {
       REGISTRY_PRIVATE_KEY_FILE: PEM,
       REGISTRY_BASE_URL: `https://user:${SECRET}@registry.example`,
@@ -213,7 +213,7 @@ describe('secrets', () => {
   });
 
   test.each(SETTINGS.map(({ name }) => name).filter(name => !name.endsWith('_FILE')))(
-    'T69 of 16 characters and more are shown by no fault that %s is wrong',
+    'T69 of 16 characters or more is not shown in an error about %s',
     async name => {
       const pasted = 'q7Zr/K2w+9Lx1=Vd5@Tb';
       const faults = await Promise.all(
@@ -238,7 +238,7 @@ describe('secrets', () => {
     ],
     ['a host', 'HOST', 'receiver_of webhooks.internal.example', '"receiver_of webhooks.internal.example"'],
     ['an id', 'REGISTRY_APP_ID', 'marketplace/mirror-app-2', '"marketplace/mirror-app-2"'],
-  ])('T69 are hidden, and not %s', async (_case, name, value, shown) => {
+  ])('T69 is hidden in an error, but %s is shown', async (_case, name, value, shown) => {
     const faults = await Promise.all(
       (['receive', 'work'] as const).map(role => refusal({ [name]: value }, role)),
     );
@@ -261,12 +261,12 @@ describe('secrets', () => {
     ['crs_token', 'a text of 9 characters that is not shown'],
     ['https://ann:p@r.example?a@b', 'a text of 27 characters that is not shown'],
     ['https://r.example:password', 'a text of 26 characters that is not shown'],
-  ])('T69 are hidden in the place of a file, and paths are shown: %s', async (value, shown) => {
+  ])('T69 is hidden if given as a path, and paths are shown: %s', async (value, shown) => {
     const error = await refusal({ REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: value });
     expect(error?.message).toContain(`expected a file that can be read; ${shown} cannot be read (ENOENT)`);
   });
 
-  test('T69 in the place of a name are not shown either', async () => {
+  test('T69 is not shown if it stands in the name of a setting', async () => {
     for (const name of [`REGISTRY_${SECRET}`, 'WEBHOOK_SECRETS: q7ZrK2w9Lx', 'REGISTRY_Q7ZRK2W9LX1VD5TB']) {
       const error = String(await refusal({ [name]: 'x' }));
       expect(error).toContain('characters that is not shown: expected a known name, perhaps');
@@ -274,19 +274,22 @@ describe('secrets', () => {
     }
   });
 
-  test('T69 are refused where they cannot sign, without their text', async () => {
+  test('T69 that is a key too short to sign is refused without its text', async () => {
     const error = await refusal({ REGISTRY_PRIVATE_KEY: keyOf(1024, 'pkcs8') });
     expect(error?.message).toMatch(
       /REGISTRY_PRIVATE_KEY: expected an RSA .* 1024 bits.*; its text is not shown$/,
     );
   });
 
-  test.each(['pkcs1', 'pkcs8'] as const)('that are a %s key may have written-out line ends', async type => {
-    const text = keyOf(2048, type).replaceAll('\n', '\\n');
-    expect(await refusal({ REGISTRY_PRIVATE_KEY: text })).toBeNull();
-  });
+  test.each(['pkcs1', 'pkcs8'] as const)(
+    'that is a %s key may have line breaks written as \\n',
+    async type => {
+      const text = keyOf(2048, type).replaceAll('\n', '\\n');
+      expect(await refusal({ REGISTRY_PRIVATE_KEY: text })).toBeNull();
+    },
+  );
 
-  test('that come from a file are wrong under the name of the file', async () => {
+  test('from a file is reported under the name of the _FILE setting', async () => {
     const env = { REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: 'key.pem' };
     const error = await refusal(env, 'work', () => 'no key');
     expect(error?.faults).toMatchObject([
@@ -294,7 +297,7 @@ describe('secrets', () => {
     ]);
   });
 
-  test('of another role are neither read nor held', async () => {
+  test('of another role is neither read nor kept', async () => {
     const other = { REGISTRY_PRIVATE_KEY: 'nonsense', REGISTRY_PRIVATE_KEY_FILE: '/nowhere/key.pem' };
     const receive = await readSettings({ ...GOOD, ...other }, 'receive', NO_FILES);
     const work = await readSettings({ ...GOOD, WEBHOOK_SECRETS: 'short' }, 'work', NO_FILES);
@@ -310,7 +313,7 @@ describe('MIRROR_DATABASE_URL', () => {
   const ASKED_BY = 'postgres://questions:another-password@db.example.org:5433/mirror';
   const DATABASE = { url: URL_TEXT, queryUrl: null, pool: null };
 
-  test('is read for every role, by itself or from a file, and leaves the folder as it is', async () => {
+  test('is read for every role, from the setting or from a file, and does not change DATA_DIR', async () => {
     const env = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_POOL: '8' };
     for (const role of ['receive', 'work', 'live'] as const) {
       const { database, dataDir } = await readSettings(env, role, NO_FILES);
@@ -321,7 +324,7 @@ describe('MIRROR_DATABASE_URL', () => {
     expect((await readSettings(given, 'work', files)).database).toEqual(DATABASE);
   });
 
-  test('T88 has beside it, by itself or from a file, whom people ask as', async () => {
+  test('T88 may be accompanied by QUERY_DATABASE_URL, from the setting or from a file', async () => {
     const asked = { ...DATABASE, queryUrl: ASKED_BY };
     const both = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, QUERY_DATABASE_URL: ASKED_BY };
     expect((await readSettings(both, 'console', NO_FILES)).database).toEqual(asked);
@@ -337,9 +340,9 @@ describe('MIRROR_DATABASE_URL', () => {
 
   test.each([
     ['no URL', 'db.example.org'],
-    ['another protocol', 'mysql://u:a-long-password@h/d'],
-    ['an sslmode that libpq does not know', 'postgres://u:a-long-password@h/d?sslmode=sometimes'],
-  ])('T69 with %s is a fault by its name, and no part of it is shown', async (_what, url) => {
+    ['a URL of another protocol', 'mysql://u:a-long-password@h/d'],
+    ['a URL with an sslmode that libpq does not know', 'postgres://u:a-long-password@h/d?sslmode=sometimes'],
+  ])('T69 that is %s is reported by name, without any part of its text', async (_what, url) => {
     for (const name of ['MIRROR_DATABASE_URL', 'QUERY_DATABASE_URL']) {
       const fault = await refusal({ MIRROR_DATABASE_URL: URL_TEXT, [name]: url });
       expect(fault?.faults.map(each => each.name)).toEqual([name]);
@@ -348,7 +351,7 @@ describe('MIRROR_DATABASE_URL', () => {
     }
   });
 
-  test('is given once, from a file that can be read, and with a pool that is a number', async () => {
+  test('must not be given twice, and needs a readable file and a pool size from 2 to 100', async () => {
     const both = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_URL_FILE: '/url' };
     expect(await wrongNames(both)).toEqual(['MIRROR_DATABASE_URL']);
     expect(await wrongNames({ MIRROR_DATABASE_URL_FILE: '/url' })).toEqual(['MIRROR_DATABASE_URL_FILE']);
@@ -359,17 +362,17 @@ describe('MIRROR_DATABASE_URL', () => {
     expect(String(await refusal({ MIRROR_DATABASE_ULR: 'x' }))).toContain('perhaps MIRROR_DATABASE_URL;');
   });
 
-  test("is never what others call DATABASE_URL: that is somebody's own", async () => {
+  test('is never taken from DATABASE_URL, which belongs to other programs', async () => {
     const { database } = await readSettings({ ...GOOD, DATABASE_URL: URL_TEXT }, 'work', NO_FILES);
     expect(database).toBeNull();
   });
 
-  test('lets a dyno receive: what is answered 202 stands in no disk of it', async () => {
+  test('allows the receiver on a dyno, because deliveries are not stored on its disk', async () => {
     expect(await wrongNames({ DYNO: 'web.1' }, 'receive')).toEqual(['DYNO']);
     expect(await wrongNames({ DYNO: 'web.1', MIRROR_DATABASE_URL: URL_TEXT }, 'receive')).toEqual([]);
   });
 
-  test('is a secret with all that makes it one', () => {
+  test('and its password are listed as secrets', () => {
     expect(listDatabaseSecrets({ ...DATABASE, queryUrl: ASKED_BY })).toEqual(
       expect.arrayContaining([URL_TEXT, 'a-long-password', ASKED_BY, 'another-password']),
     );
@@ -383,7 +386,7 @@ describe('a base URL', () => {
     ['http://127.0.0.1:8090', 'http://127.0.0.1:8090'],
     ['http://localhost:8090/', 'http://localhost:8090'],
     ['http://[::1]:8090', 'http://[::1]:8090'],
-  ])('T32 %s is taken', async (url, normal) => {
+  ])('T32 %s is accepted', async (url, normal) => {
     expect((await readSettings({ ...GOOD, REGISTRY_BASE_URL: url }, 'live', NO_FILES)).baseUrl).toBe(normal);
   });
 
@@ -442,7 +445,7 @@ test.each(['*/15 * * * *', '0 3 * * 1-5', '*/10 * * * * *', '0 0 29 2 *', '@hour
   },
 );
 
-test('port 0 is taken: any free port, or none for operations', async () => {
+test('port 0 means any free port, or no operations listener', async () => {
   const { port, operationsPort } = await readSettings(
     { ...GOOD, PORT: '0', OPERATIONS_PORT: '0' },
     'receive',
@@ -451,14 +454,14 @@ test('port 0 is taken: any free port, or none for operations', async () => {
   expect([port, operationsPort]).toEqual([0, 0]);
 });
 
-test('an unknown REGISTRY_ or WEBHOOK_ name and a misspelt name are faults, and names of other programs are none', async () => {
+test('unknown REGISTRY_ and WEBHOOK_ names and misspelt names are faults, but names of other programs are not', async () => {
   const env = { REGISTRY_OTHER: 'x', REGISTRY_BASEURL: 'x', PATH: '/bin', DATADIR: 'x', DATADOG_URL: 'x' };
   expect(await wrongNames(env)).toEqual(['REGISTRY_OTHER', 'REGISTRY_BASEURL', 'DATADIR']);
   expect(String(await refusal({ REGISTRY_BASEURL: 'x' }))).toContain('perhaps REGISTRY_BASE_URL;');
   expect(String(await refusal({ WEBHOOK_SECRET_FILE: 'x' }))).toContain('perhaps WEBHOOK_SECRETS_FILE;');
 });
 
-test('the children of up get different ports and only their own secrets', async () => {
+test('the children of up get different operations ports and only their own secrets', async () => {
   const env = { ...GOOD, OPERATIONS_PORT: '9000', HOME: '/home', EVIDENCE_KEY_FILE: 'key' };
   expect(createChildEnvironment(env, 'receive')).toEqual({
     REGISTRY_BASE_URL: GOOD.REGISTRY_BASE_URL,
@@ -479,7 +482,7 @@ test('the children of up get different ports and only their own secrets', async 
   ]);
 });
 
-test('up reports the faults of both children, each once', async () => {
+test('up reports the faults of all children, each once', async () => {
   const error: unknown = await checkUpSettings({ LOG_LEVEL: 'loud' }, NO_FILES).catch(
     (reason: unknown) => reason,
   );
@@ -500,11 +503,11 @@ describe('.env.example', () => {
     return name === undefined ? [] : [{ name, value }];
   });
 
-  test('shows every setting once, in the order of the table', () => {
+  test('lists every setting once, in the order of the table', () => {
     expect(examples.map(({ name }) => name)).toEqual(SETTINGS.map(({ name }) => name));
   });
 
-  test('shows the defaults, and no value for what has none but the shape of an address', () => {
+  test('shows each default, and no value for settings without one except the base URL', () => {
     for (const { name, value } of examples) {
       const standard =
         SETTINGS.find(setting => setting.name === name)?.default?.split(/ receive|, or /)[0] ?? '';
@@ -514,7 +517,7 @@ describe('.env.example', () => {
     }
   });
 
-  test('sets nothing as it stands', () => {
+  test('sets nothing if it is used unchanged', () => {
     expect(lines.filter(line => line !== '' && !line.startsWith('#'))).toEqual([]);
   });
 });

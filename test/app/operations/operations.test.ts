@@ -38,7 +38,7 @@ async function get(url: string, method = 'GET') {
 }
 
 describe('/livez and /readyz', () => {
-  test('answer 200 where every check is well', async () => {
+  test('answer 200 if every check passes', async () => {
     const url = await start({
       live: { loop: () => null },
       ready: { inbox: () => null, disk: async () => null },
@@ -53,7 +53,7 @@ describe('/livez and /readyz', () => {
     expect(ready.headers.get('x-powered-by')).toBeNull();
   });
 
-  test('answer 503 and name what is wrong, and recover by themselves', async () => {
+  test('answer 503 with the failed check, and 200 once it passes again', async () => {
     const wrong = new Map([['disk', '12 MB free of 100 MB wanted']]);
     const url = await start({ ready: { inbox: () => null, disk: () => wrong.get('disk') ?? null } });
     const answer = await get(`${url}/readyz`);
@@ -70,7 +70,7 @@ describe('/livez and /readyz', () => {
     expect((await get(`${url}/readyz`)).status).toBe(200);
   });
 
-  test('T69 do not show what a check threw', async () => {
+  test('T69 do not show the error that a check threw', async () => {
     const fail = (): never => {
       throw new Error('/srv/secret/inbox.db crs_0123456789');
     };
@@ -87,7 +87,7 @@ describe('/livez and /readyz', () => {
   });
 });
 
-test('T16 another method is 405 with Allow, another path 404, both as a problem', async () => {
+test('T16 another method is answered 405 with Allow, and another path 404, both as problem documents', async () => {
   const url = await start();
   for (const path of ['livez', 'readyz', 'metrics']) {
     const refused = await get(`${url}/${path}`, 'POST');
@@ -100,14 +100,14 @@ test('T16 another method is 405 with Allow, another path 404, both as a problem'
   }
 });
 
-test('a path that cannot be decoded is answered without a stack', async () => {
+test('a path that cannot be decoded is answered without a stack trace', async () => {
   const url = await start();
   const { status, text } = await get(`${url}/%ff`);
   expect(status).toBeLessThan(500);
   expect(text).not.toContain('at ');
 });
 
-test('T87 those who ask while the metrics are read get what is read then', async () => {
+test('T87 concurrent requests for metrics share one rendering', async () => {
   let [asked, reads] = [0, 0];
   let finish: (text: string) => void = () => undefined;
   const text = () => {
@@ -131,10 +131,10 @@ test('T87 those who ask while the metrics are read get what is read then', async
   expect(reads).toBe(1);
 });
 
-describe('T78 a page of another site', () => {
+describe('T78 the operations listener', () => {
   const PATHS = ['livez', 'readyz', 'metrics', 'nothing'];
 
-  /** With the headers that `fetch` would not let pass. */
+  /** Sends a request with headers that `fetch` does not allow. */
   async function call(url: string, headers: Record<string, string>) {
     const answer = await new Promise<{ status: number | undefined; type: string | undefined; text: string }>(
       (resolve, reject) => {
@@ -161,18 +161,18 @@ describe('T78 a page of another site', () => {
     '128.0.0.1',
     '[::2]:8081',
     '.',
-  ])('does not reach what listens on loopback by the name "%s"', async host => {
-    const url = await start({ ready: { inbox: () => 'a word of ours' } });
+  ])('refuses the host name "%s" on loopback', async host => {
+    const url = await start({ ready: { inbox: () => 'our own text' } });
     for (const path of PATHS) {
       const { status, type, text } = await call(`${url}/${path}`, { host });
       expect({ status, type }).toEqual({ status: 421, type: 'application/problem+json' });
       expect(JSON.parse(text).detail).toContain('OPERATIONS_HOST');
-      expect(text).not.toContain('a word of ours');
+      expect(text).not.toContain('our own text');
     }
   });
 
   test.each(['localhost', 'LOCALHOST:1', '127.0.0.1', '127.8.9.10:8081', '[::1]', '[::1]:8081'])(
-    'is not what calls by the name %s',
+    'accepts the host name %s on loopback',
     async host => {
       const url = await start();
       expect(await call(`${url}/metrics`, { host })).toMatchObject({ status: 200 });
@@ -181,13 +181,13 @@ describe('T78 a page of another site', () => {
     },
   );
 
-  test('is not the probe that sends no Host at all', async () => {
+  test('accepts a probe that sends no Host', async () => {
     await start();
     const answer = await sendAndReadAll(listener?.port ?? 0, 'GET /livez HTTP/1.0\r\n\r\n');
     expect(answer).toContain(' 200 OK');
   });
 
-  test.each(['127.0.0.1', '0.0.0.0'])('does not reach what listens on %s in a browser', async host => {
+  test.each(['127.0.0.1', '0.0.0.0'])('on %s refuses cross-site requests of browsers', async host => {
     const url = await start({}, host);
     for (const path of PATHS) {
       const { status, type, text } = await call(`${url}/${path}`, { 'sec-fetch-site': 'cross-site' });
@@ -196,7 +196,7 @@ describe('T78 a page of another site', () => {
     }
   });
 
-  test('is not the probe or scraper that calls from another machine, by any name', async () => {
+  test('on all interfaces accepts probes and scrapers under any host name', async () => {
     const url = await start({}, '0.0.0.0');
     for (const host of ['mirror.internal:8081', '10.1.2.3:8081', 'attacker.example']) {
       for (const path of ['livez', 'readyz', 'metrics']) {
@@ -217,7 +217,7 @@ describe('/metrics', () => {
     return text.split('\n');
   }
 
-  test('counts everything the program does, in base units', async () => {
+  test('counts all events of the program in base units', async () => {
     const found = await lines(metrics => {
       metrics.countDelivery('accepted', 'installed', 0);
       metrics.countDelivery('accepted', 'somethingNew', 1);
@@ -268,7 +268,7 @@ describe('/metrics', () => {
     }
   });
 
-  test('a state that is gone is no longer shown', async () => {
+  test('does not show a state that no longer exists', async () => {
     const found = await lines(metrics => {
       metrics.setJobCounts({ waiting: 3, failed: 1 });
       metrics.setJobCounts({ waiting: 2 });
@@ -278,7 +278,7 @@ describe('/metrics', () => {
     ]);
   });
 
-  test('no label grows without bound, whatever is counted', async () => {
+  test('limits the number of values of each label', async () => {
     const found = await lines(metrics => {
       for (let i = 0; i < 5000; i += 1) {
         metrics.countDelivery('accepted', `event${i}`, i);
@@ -297,14 +297,14 @@ describe('/metrics', () => {
     expect(found).toContain('carbon_mirror_jobs{state="waiting"} 1');
   });
 
-  test('two of them in one process do not disturb each other', async () => {
+  test('keeps two sets of metrics in one process separate', async () => {
     const one = createMetrics(EVENTS);
     const other = createMetrics(EVENTS);
     one.countRejections(401, 'no_signature');
     expect(await other.renderText()).not.toContain('rejected_webhooks_total{');
   });
 
-  test('that cannot be read are a problem, not a hanging request', async () => {
+  test('answers 500 if the metrics cannot be read', async () => {
     const url = await start({
       metrics: { renderText: () => Promise.reject(new Error('x')), contentType: 'text/plain' },
     });

@@ -6,7 +6,7 @@ import { createLog } from '../../src/app/log.js';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test('a count that is under way is ended with the worker, and its end is no fault', async () => {
+test('stopping ends a running count of findings without logging a failure', async () => {
   const lines: string[] = [];
   const mask = { line: (text: string) => text };
   const sink = { write: (line: string) => lines.push(line) };
@@ -20,7 +20,7 @@ test('a count that is under way is ended with the worker, and its end is no faul
         });
       },
     },
-    mirror: { report: () => Promise.reject(new Error('nothing is told of half a count')) },
+    mirror: { report: () => Promise.reject(new Error('an aborted count must not be stored')) },
     now: () => 0,
     log: createLog({ level: 'info', mask, now: () => 0, pretty: false, sink }),
   });
