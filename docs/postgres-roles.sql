@@ -1,5 +1,5 @@
--- Roles for PostgreSQL, by psql as a superuser, in the empty database of the mirror. compose.yaml runs it when its database is made.
--- "carbon_mirror" owns the tables. "questions" may only read them: SQL that people write is asked as this role.
+-- Creates the roles of the mirror. Run it with psql as a superuser in the mirror's empty database; compose.yaml does so.
+-- "carbon_mirror" owns the tables. "questions" may only read them, and runs SQL that people write.
 \set owner_password `cat /run/secrets/owner_password`
 \set reader_password `cat /run/secrets/reader_password`
 
@@ -11,10 +11,10 @@ CREATE SCHEMA evidence AUTHORIZATION carbon_mirror;
 CREATE ROLE questions LOGIN PASSWORD :'reader_password';
 ALTER ROLE questions SET temp_file_limit = '1GB';
 GRANT USAGE ON SCHEMA inbox, mirror TO questions;
--- The tables are made later, by the first start.
+-- The first start of carbon-mirror creates the tables.
 ALTER DEFAULT PRIVILEGES FOR ROLE carbon_mirror IN SCHEMA inbox, mirror GRANT SELECT ON TABLES TO questions;
 
--- Anybody else could write into the log of the server by it.
+-- Otherwise every role could write to the server's write-ahead log with this function.
 DO $$
 DECLARE
   emitting regprocedure;

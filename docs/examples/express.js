@@ -1,4 +1,4 @@
-// The check of a webhook in Express 5, which leaves request.body undefined where a post has no body.
+// Verifies webhooks with Express 5, in which request.body is undefined if a post has no body.
 import express from 'express';
 import { openDelivery } from 'carbon-mirror/webhook';
 

@@ -1,13 +1,13 @@
-// Tests your own code against a sandbox registry: node --test docs/examples/own-test.js
+// Shows how to test your own code against a sandbox registry: node --test docs/examples/own-test.js
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { createClient } from 'carbon-mirror/client';
 import { startSandbox } from 'carbon-mirror/sandbox';
 
-await test('the warehouse of the first organization is read', async () => {
+await test('reads the warehouse of the first organization', async () => {
   const sandbox = await startSandbox({ port: 0, seed: 1 });
-  // Calls the control API, which acts as the people of the registry: GET without a body, POST with one.
+  // Calls the control API, which acts for the users of the registry: GET without a body, POST with one.
   const control = async (path, body) => {
     const headers = { 'content-type': 'application/json' };
     const post = { method: 'POST', headers, body: JSON.stringify(body) };

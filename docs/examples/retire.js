@@ -23,7 +23,7 @@ const { organization, credit } = await findCredit();
 const reservation = await organization.reserve({ creditId: credit.creditId, amount: '1' });
 process.stdout.write(`${credit.serialization}: reserved until ${reservation.reservedToDate}\n`);
 
-// The answer contains the reservation, not the retirement: that is found by our reference in its comment.
+// The answer contains the reservation, not the retirement. We find the retirement by the reference in its comment.
 const reference = `order ${randomUUID()}`;
 await organization.finishReservation(reservation.id, 'retire', {
   retirementData: {

@@ -1,4 +1,4 @@
-// Sells one tonne to a customer without an organization: creates the organization and transfers the credits to it.
+// Sells one tonne to a customer who has no organization yet: creates the organization and transfers the credits to it.
 //
 //   REGISTRY_BASE_URL=... REGISTRY_APP_ID=... REGISTRY_PRIVATE_KEY_FILE=... \
 //     node docs/examples/sell.js SELLER_ORGANIZATION_ID CREDIT_ID CUSTOMER_EMAIL CUSTOMER_ORGANIZATION
@@ -34,7 +34,7 @@ try {
   });
   process.stdout.write(`1 t of ${creditId} now belongs to ${fullName}\n`);
 } catch (error) {
-  // If the outcome is unknown, undo and repeat nothing: a person must decide.
+  // If the outcome is unknown, do not undo or repeat anything: a person must decide.
   if (error instanceof RegistryError && error.code === 'outcome_unknown') throw error;
   await seller.cancelReservation(reservation.id);
   throw error;

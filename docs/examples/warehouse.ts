@@ -1,4 +1,4 @@
-// Prints every credit in the warehouses of all organizations that have installed an app.
+// Prints every credit in the warehouses of all organizations that have installed the app.
 import { readFileSync } from 'node:fs';
 import { createClient, RegistryError } from 'carbon-mirror/client';
 

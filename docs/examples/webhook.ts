@@ -1,13 +1,13 @@
-// A receiver that checks webhooks, and nothing else.
+// A minimal receiver that only verifies webhooks and prints them.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { openDelivery, readPayload } from 'carbon-mirror/webhook';
 
 const secrets = (process.env['WEBHOOK_SECRETS'] ?? '').split(',');
 const appId = process.env['REGISTRY_APP_ID'] ?? '';
-const mostBytes = 1_000_000;
+const maxBytes = 1_000_000;
 const header = `x-${process.env['REGISTRY_HEADER_PREFIX'] ?? 'registry'}-signature-256`;
 
-// A post that is broken off, or too long, ends itself and not the program.
+// An aborted or too large post fails alone and does not end the program.
 createServer((request, response) => {
   receive(request, response).catch((error: unknown) => {
     console.error(error);
@@ -19,7 +19,7 @@ createServer((request, response) => {
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const signature = request.headers[header];
   const opened = openDelivery({
-    body: await read(request),
+    body: await readBody(request),
     signature: typeof signature === 'string' ? signature : null,
     secrets,
     appId,
@@ -30,13 +30,13 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   console.log(event, installation?.organization?.fullName, transaction?.amount.exact ?? '');
 }
 
-async function read(request: IncomingMessage): Promise<Buffer> {
-  const parts: Buffer[] = [];
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > mostBytes) throw new Error(`expected at most ${mostBytes} bytes`);
-    parts.push(part);
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`expected at most ${maxBytes} bytes`);
+    chunks.push(chunk);
   }
-  return Buffer.concat(parts);
+  return Buffer.concat(chunks);
 }

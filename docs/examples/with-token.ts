@@ -1,4 +1,4 @@
-// Prints an organization and counts its projects, with an access token of that organization and no app.
+// Prints an organization and the number of projects, with an access token of that organization instead of an app.
 import { createClientWithToken } from 'carbon-mirror/client';
 
 const client = createClientWithToken({
