@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { matchesGlob } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { EXIT } from '../src/cli/exit.js';
@@ -46,6 +46,15 @@ test('README leads to every document', () => {
     for (const { file } of linksOf(read(name), name)) if (file.endsWith('.md')) reached.add(file);
   }
   for (const name of pages) expect([...reached]).toContain(`docs/${name}`);
+});
+
+test('every file and folder that CONTRIBUTING.md names exists', () => {
+  const paths = Array.from(
+    read('CONTRIBUTING.md').matchAll(/`((?:src|test|tools|migrations|docs)\/[^`<* ]+)`/g),
+    ([, path = '']) => path,
+  );
+  expect(paths.length).toBeGreaterThan(40);
+  expect(paths.filter(path => !existsSync(new URL(path, ROOT)))).toEqual([]);
 });
 
 test('the glossary repeats no word, and every state and reason stands beside its column', () => {

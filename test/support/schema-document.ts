@@ -43,17 +43,21 @@ function listed(names: readonly string[]): string {
 
 const HEAD = `# Tables and views
 
-Made by \`npx vitest run test/docs.test.ts -u\` from the comments of the migrations. Names stay; columns are only added.
-\`carbon-mirror schema NAME\` shows one table or view with a line for each column.
+\`npx vitest run test/docs.test.ts -u\` generates this page from the comments in the migrations. Names never change; new versions only add
+columns. \`carbon-mirror schema NAME\` shows one table or view with a line for each column.
 
-In PostgreSQL the tables of the mirror stand in the schema \`mirror\`, those of the inbox in \`inbox\`. Types in brackets are PostgreSQL's; a
-column without one is text. In SQLite they are INTEGER for bigint, REAL for double precision, BLOB for bytea and TEXT for all others. Commands show
-instants as text in UTC. PostgreSQL has the table \`certificate_files\`, the bytes of certificates, which SQLite keeps as files. \`schema_migrations\` holds when each migration was applied.`;
+- **Schemas.** In PostgreSQL, the tables of the mirror are in the schema \`mirror\`, those of the inbox in \`inbox\`.
+- **Types** in brackets are those of PostgreSQL. A column without one is text. SQLite has INTEGER for bigint, REAL for double precision, BLOB for
+  bytea, and TEXT for everything else.
+- **Instants** are shown by commands as text in UTC.
+- **Further tables.** PostgreSQL also has \`certificate_files\` with the bytes of the certificates, which SQLite keeps as files. \`schema_migrations\` records when
+  each migration was applied.`;
 
 const VERSIONS = `
 ## Versions
 
-Each \`_history\` is a view of all versions of a table, past and present; \`past\` has those of all tables that are no longer true. As of an
-instant: \`valid_from\` is at or before it, and \`valid_to\` is null or after it. Both are when the mirror observed it; the registry may have changed
-earlier. \`closed_by\` is the sync that closed a version, \`closed_version\` the number that its closing took.
+Each view \`_history\` contains all versions of the rows of a table, past and current. The table \`past\` contains the past versions of all tables.
+
+To read the state as of an instant, select the versions with \`valid_from\` at or before it, and \`valid_to\` null or after it. Both are when the mirror
+observed the change; the registry may have changed earlier. \`closed_by\` is the sync that closed a version, \`closed_version\` the number of the change that closed it.
 `;
