@@ -118,11 +118,17 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
   return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
-/** Defines a parameter for a date that is not in the future. Its value is the time range it covers, such as a whole month. */
-export function definePastDate(description: string): OptionalParameter<TimeRange> {
+/**
+ * Defines a parameter for a date that is not in the future. Its value is the time range it covers, such as a whole
+ * month. `usedEdge` says in the help which edge of the range the command uses.
+ */
+export function definePastDate(
+  description: string,
+  usedEdge: 'start' | 'end' = 'end',
+): OptionalParameter<TimeRange> {
   return defineParsedText(
     'date',
-    io => `${description} ${describeDateForms(io)}`,
+    io => `${description}: ${describeDateForms(usedEdge, io.now())}`,
     (text, io) => parsePastRange(text, io.now()),
   );
 }
@@ -137,7 +143,10 @@ export function defineWholeNumber(
 
 /** Defines `--limit`, the number of rows to show; 0 for all. */
 export function defineRowLimit(defaultLimit: number): Parameter<number> {
-  return withDefault(defineWholeNumber('--limit', 'show at most this many; 0 for all'), String(defaultLimit));
+  return withDefault(
+    defineWholeNumber('--limit', 'show at most this many rows; 0 shows all'),
+    String(defaultLimit),
+  );
 }
 
 /** Ends the description of a parameter that names an organization, installation or app. */
@@ -148,7 +157,7 @@ export const ORGANIZATION_OPTION = defineText('name', `only this organization${N
 export const ORGANIZATION_ARGUMENT = makeRequired(defineText('name', `the organization${NAME_HINT}`));
 export const YES_OPTION = defineFlag('skip the confirmation');
 export const VACUUM_OPTION = defineNegatedFlag(
-  'do not vacuum: writers need not wait, but removed data may remain in unused parts of the files',
+  'skip the vacuum: writers do not wait, but removed data may remain in unused parts of the database files',
 );
 
 /** Parses a whole number from 0. Throws a usage error that starts with `name` for any other text. */
@@ -164,9 +173,9 @@ export function requirePrintable(name: string, text: string): string {
 }
 
 /** Lists the forms of dates that `parsePastRange` accepts, for help texts. */
-function describeDateForms({ now }: Pick<Io, 'now'>): string {
-  const instant = new Date(now()).toISOString();
-  return `a day, month, quarter or year (UTC), an instant such as ${instant}, yesterday, 24h (ago) or now`;
+function describeDateForms(usedEdge: 'start' | 'end', now: number): string {
+  const instant = new Date(now).toISOString();
+  return `a day, month, quarter or year such as 2026-Q1 (its ${usedEdge} in UTC), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;
 }
 
 /** Parses a date into the time range it covers, at most up to `now`. Throws a usage error if it is invalid or in the future. */

@@ -18,11 +18,11 @@ const RESOURCES = ['warehouse', 'inventory', 'retirements'];
 export const AS_OF = defineCommand({
   summary: "Show an organization's credits and retirements at a past date",
   details: 'Shows its warehouse, inventory and retirements as the mirror had observed them by then.',
-  args: { asOf: makeRequired(definePastDate('the end of')) },
+  args: { asOf: makeRequired(definePastDate('the date')) },
   options: {
     organization: defineText('name', 'the organization; optional if the mirror knows only one'),
   },
-  formats: { json: 'print it as JSON' },
+  formats: { json: 'print as JSON' },
   examples: ['carbon-mirror as-of now --organization ID', 'carbon-mirror as-of yesterday --json'],
   run: async (context, { asOf: { until: at }, organization }) => {
     const reader = await context.openReader();

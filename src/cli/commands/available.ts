@@ -39,7 +39,7 @@ export const AVAILABLE = defineCommand({
   details: 'Also lists the warehouses that are left out, and why.',
   options: createFilterOptions(WAREHOUSE),
   formats: {
-    json: 'print as JSON: rows, and left_out for the rest',
+    json: 'print as JSON: the credits (rows) and the warehouses left out (left_out)',
     csv: 'print the available credits as CSV',
   },
   examples: [

@@ -22,7 +22,7 @@ export const BALANCE = defineCommand({
   summary: 'Check that credits, retirements, projects and serializations add up',
   details: 'Every sum is checked to the millionth of a tonne.',
   options: { organization: ORGANIZATION_OPTION },
-  formats: { json: 'print it as JSON', csv: 'print it as CSV' },
+  formats: { json: 'print as JSON', csv: 'print as CSV' },
   examples: ['carbon-mirror balance', 'carbon-mirror balance --organization ID --csv'],
   run: async (context, { organization }) => {
     const { format, printNotice } = context;

@@ -16,9 +16,12 @@ const DESCRIPTION_FILE = 'export.json';
 export const EXPORT = defineCommand({
   summary: 'Copy certificate PDFs into a new folder',
   details:
-    'Adds certificates.csv, SHA256SUMS and export.json, which records when it was made, as of when, and how complete it is.',
+    'Also writes certificates.csv, SHA256SUMS and export.json, which records the date and completeness of the export.',
   args: { folder: makeRequired(defineText('folder', 'a new or empty folder')) },
-  options: { organization: ORGANIZATION_OPTION, asOf: definePastDate('as of the end of') },
+  options: {
+    organization: ORGANIZATION_OPTION,
+    asOf: definePastDate('export the certificates as of this date'),
+  },
   formats: { json: 'print what was written as JSON' },
   run: async (context, { folder, organization, asOf }) => {
     const at = asOf?.until ?? null;

@@ -23,18 +23,18 @@ const NO_CHANGES = 'No changes match these filters.';
 
 export const CHANGES = defineCommand({
   summary: 'Show added, changed and removed rows',
-  details: 'Prints one line per change, with the read that found it.',
+  details: 'Prints one line per change, with the sync that found it.',
   options: {
-    since: definePastDate('only changes observed since the start of'),
+    since: definePastDate('only changes observed since this date', 'start'),
     until: {
       ...definePastDate(''),
-      description: 'only changes observed by the end of a date in the same form',
+      description: 'only changes observed by the end of this date, written in the same form',
     },
     organization: ORGANIZATION_OPTION,
     resource: defineChoice('name', 'only this resource', CHANGED),
     after: defineWholeNumber(
       '--after',
-      'only changes after this number; for programs that store the last number they read',
+      'only changes with a higher number; for programs that store the last number they read',
     ),
   },
   formats: { json: 'print as JSON, each change with its row before and after', csv: 'print as CSV' },

@@ -9,7 +9,7 @@ import { describeUntouchedCopy } from '../older-copies.js';
 export const FORGET = defineCommand({
   summary: 'Remove a person from the mirror',
   details:
-    'Removes the person from members and their history, and empties stored webhooks that name the e-mail address.',
+    'Removes the person from the lists of members and their history. Empties stored webhooks that contain the e-mail address.',
   options: {
     person: makeRequired(defineText('email', "the person's e-mail address")),
     vacuum: VACUUM_OPTION,

@@ -83,7 +83,7 @@ export const RESTORE = defineCommand({
 export const MOVE = defineCommand({
   summary: 'Move the mirror from files to PostgreSQL',
   details:
-    'Copies everything in DATA_DIR into an empty PostgreSQL database and compares it there. Stop every process of carbon-mirror first.',
+    'Stop every process of carbon-mirror first. Copies everything in DATA_DIR into an empty PostgreSQL database, then compares both.',
   options: { to: defineChoice('engine', 'the target database', ['postgres']) },
   examples: ['MIRROR_DATABASE_URL=postgres://HOST/mirror carbon-mirror move --to postgres'],
   run: async ({ io, printNotice }, { to }) => {

@@ -9,11 +9,11 @@ import { defineFlag, makeRequired, VACUUM_OPTION, defineText, ORGANIZATION_ARGUM
 
 export const PURGE = defineCommand({
   summary: 'Remove everything mirrored for one organization',
-  details: 'Removes its rows, history and certificate files.',
+  details: 'Removes all rows, history and certificate files of the organization.',
   options: {
     organization: ORGANIZATION_ARGUMENT,
     confirm: makeRequired(defineText('name', "the organization's exact name, to confirm")),
-    force: defineFlag('purge even while the app is installed; the next read restores everything'),
+    force: defineFlag('purge even while the app is installed; the next sync mirrors everything again'),
     vacuum: VACUUM_OPTION,
   },
   formats: { json: 'print what was removed as JSON' },

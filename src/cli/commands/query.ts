@@ -12,7 +12,7 @@ export const QUERY = defineCommand({
   details: 'The inbox tables are inbox.deliveries and inbox.jobs. "carbon-mirror schema" lists all tables.',
   args: {
     sql: makeRequired(
-      defineText('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement; - reads it from standard input'),
+      defineText('sql', 'one SELECT, WITH, VALUES or EXPLAIN statement, or - to read it from standard input'),
     ),
   },
   options: {

@@ -11,7 +11,7 @@ import { defineChoice, defineText } from '../options.js';
 
 export const SCHEMA = defineCommand({
   summary: 'Describe the tables, views and columns that queries can use',
-  args: { name: defineText('name', 'only this table or view; with --grants, the role') },
+  args: { name: defineText('name', 'only this table or view; with --grants, the name of the role') },
   options: {
     grants: defineChoice(
       'purpose',
@@ -19,7 +19,7 @@ export const SCHEMA = defineCommand({
       PURPOSES,
     ),
   },
-  formats: { json: 'print it as JSON' },
+  formats: { json: 'print as JSON' },
   examples: [
     'carbon-mirror schema retirements',
     'carbon-mirror schema --grants read dashboards | psql "$MIRROR_DATABASE_URL"',

@@ -58,7 +58,7 @@ function assertNoRegistrySettings({ env }: Io): void {
 
 export const RECEIVE = defineCommand({
   summary: 'Start the webhook receiver',
-  details: 'Stores the webhooks that arrive at HOST:PORT, until it is stopped.',
+  details: 'Stores the webhooks that arrive at HOST:PORT. Runs until it is stopped.',
   examples: ['carbon-mirror receive', 'PORT=3000 HOST=0.0.0.0 carbon-mirror receive'],
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'receive');
@@ -72,7 +72,8 @@ export const RECEIVE = defineCommand({
 
 export const WORK = defineCommand({
   summary: 'Start the worker that reads the registry',
-  details: 'Reads what deliveries announce and what the schedule is due for, until it is stopped.',
+  details:
+    'Reads what webhooks announce, and everything on the schedule SYNC_SCHEDULE. Runs until it is stopped.',
   examples: ['carbon-mirror work', "SYNC_SCHEDULE='0 * * * *' carbon-mirror work"],
   run: async ({ io }) => {
     const settings = await readSettings(io.env, 'work');

@@ -11,7 +11,8 @@ import { makeRequired, defineText } from '../options.js';
 
 export const SNAPSHOT = defineCommand({
   summary: 'Copy the mirror to one SQLite file',
-  details: 'Query it anywhere. FILE.json next to it records how complete and fresh it is.',
+  details:
+    'Any SQLite client can query the copy. FILE.json next to it records how complete and fresh the data is.',
   args: { file: makeRequired(defineText('file', 'the new file; must not exist yet')) },
   formats: { json: 'print what was written as JSON' },
   examples: ['carbon-mirror snapshot mirror-2026-01-31.db'],

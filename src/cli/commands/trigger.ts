@@ -13,14 +13,14 @@ const ANSWER_TIMEOUT_MS = 20_000;
 
 export const TRIGGER = defineCommand({
   summary: 'Send a signed test delivery to the receiver',
-  details: 'Signs and posts it as the registry would.',
+  details: 'Signs and posts the delivery as the registry would.',
   args: { event: makeRequired(defineChoice('event', 'the event to announce', WEBHOOK_EVENTS)) },
   options: {
-    organization: makeRequired(defineText('name', `the organization it concerns${NAME_HINT}`)),
+    organization: makeRequired(defineText('name', `the organization that the event is about${NAME_HINT}`)),
     url: defineText('url', 'URL to post to (default: /webhooks at HOST and PORT)'),
     badSignature: defineFlag('sign with a wrong secret; the receiver must reject it'),
   },
-  formats: { json: 'print the answer as JSON' },
+  formats: { json: 'print the response as JSON' },
   examples: [
     'carbon-mirror trigger warehouseTransaction --organization ID',
     'carbon-mirror trigger installed --organization ID --bad-signature',

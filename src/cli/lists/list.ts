@@ -32,7 +32,7 @@ export function createListCommand(list: List): Command {
   });
 }
 
-const AS_OF = definePastDate('as of the end of');
+const AS_OF = definePastDate('list the rows as of this date');
 
 /** Describes the order of the rows for the summary, such as `, newest first`; empty if it is not worth saying. */
 function describeOrder({ order: [first] }: List): string {

@@ -10,7 +10,13 @@ import { measureFile } from '../certificate-files.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../exit.js';
 import { findRowVersions, findOptionalOrganizationId } from '../find/find-rows.js';
-import { definePastDate, NAME_HINT, makeRequired, parseWholeNumber, defineText } from '../options.js';
+import {
+  definePastDate,
+  ORGANIZATION_OPTION,
+  makeRequired,
+  parseWholeNumber,
+  defineText,
+} from '../options.js';
 import type { Row } from '../../store/contract/tables.js';
 import { formatRowSheet } from '../output/row-sheet.js';
 
@@ -32,7 +38,7 @@ export function createNumberedShowCommand(
   return defineCommand({
     summary: `Show one ${list.one} with every column`,
     args: { id: makeRequired(defineText('id', `number of the ${list.one}`)) },
-    formats: { json: 'print it as JSON' },
+    formats: { json: 'print as JSON' },
     run: async (context, { id }) => {
       const row = await findNumberedRow(context, list, id);
       const { jsonFields = {}, lines = [], notices = [] } = await readExtras(row, await context.openReader());
@@ -48,13 +54,15 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
   return defineCommand({
     summary: `Show one ${list.one} with its history`,
     details:
-      "Prints every column, the read that observed it, earlier versions and the registry's own object.",
-    args: { id: makeRequired(defineText('id', `value of the column ${list.named}, or its start`)) },
-    options: {
-      organization: defineText('name', `the organization it belongs to${NAME_HINT}`),
-      asOf: definePastDate('as of the end of'),
+      "Prints every column, the sync that observed the row, its earlier versions and the registry's JSON.",
+    args: {
+      id: makeRequired(defineText('id', `id of the ${list.one} (column ${list.named}), or its start`)),
     },
-    formats: { json: 'print it as JSON' },
+    options: {
+      organization: ORGANIZATION_OPTION,
+      asOf: definePastDate('show the row as of this date'),
+    },
+    formats: { json: 'print as JSON' },
     run: async (context, { id, organization, asOf }) => {
       const organizationId = await findOptionalOrganizationId(await context.openReader(), organization);
       const request = { id, organizationId, instant: asOf?.until ?? null };
@@ -143,7 +151,7 @@ async function printExplainedRow(
     await printLines('', 'Versions:');
     await printRows(chooseVersionColumns(entry, versions), versions);
   }
-  if (document !== null) await printLines('', "The registry's own object:", ...document.split('\n'));
+  if (document !== null) await printLines('', "The registry's JSON:", ...document.split('\n'));
   await printLines('');
 }
 

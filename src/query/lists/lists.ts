@@ -160,7 +160,7 @@ export const DELIVERIES = own('inbox.deliveries', {
     installation_id: INSTALLATION,
     verdict: { ...byChoice('verdict', ['accepted', 'ignored']), option: null },
     ...byDays('received_at'),
-    ignored: byFlag('ignored', 'only correctly signed deliveries that could not be used', {
+    ignored: byFlag('ignored', 'only ignored deliveries: signed correctly, but not usable', {
       column: 'verdict',
       is: 'ignored',
     }),
@@ -189,7 +189,7 @@ export const JOBS = own('inbox.jobs', {
 
 export const SYNCS = own('syncs', {
   name: 'syncs',
-  says: 'List and show syncs: reads of one list',
+  says: 'List and show syncs, the reads of single lists',
   one: 'sync',
   many: 'syncs',
   empty: 'No syncs yet.',

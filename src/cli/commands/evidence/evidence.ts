@@ -11,7 +11,7 @@ import { formatCount } from '../../../text/numbers.js';
 
 const INIT = defineCommand({
   summary: 'Create a signing key',
-  details: 'Writes it to the new file that EVIDENCE_KEY_FILE names.',
+  details: 'Writes the key to the new file that EVIDENCE_KEY_FILE names.',
   options: {
     name: defineText('name', 'public name of the log, such as mirror.example/log; cannot be changed later'),
   },
@@ -58,9 +58,9 @@ const RENEW = defineCommand({
 });
 
 const RESTORED = defineCommand({
-  summary: 'Continue the log after a restore with other tools',
+  summary: 'Continue the log after another tool restored the databases',
   details:
-    'For databases that were not restored with "carbon-mirror restore". Continues the log under a new name and reports what was lost. Stop the worker first.',
+    'Stop the worker first. Continues the log under a new name and reports what was lost. Not needed after "carbon-mirror restore".',
   examples: ['carbon-mirror evidence restored'],
   run: async context => {
     const file = keyFileOf(context);
@@ -97,7 +97,7 @@ const EXPORT = defineCommand({
       'checkpoint',
       'file of an older checkpoint; the folder proves that the log continues from it',
     ),
-    asOf: definePastDate('use the newest checkpoint signed by the end of'),
+    asOf: definePastDate('use the newest checkpoint signed by this date'),
   },
   examples: [
     'carbon-mirror evidence export 2025 evidence-2025 --since checkpoint-2025-01-31.txt',

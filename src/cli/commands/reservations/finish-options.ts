@@ -13,7 +13,10 @@ import {
 export const FINISH_OPTIONS = {
   action: makeRequired(defineChoice('action', 'what to do with the credits', CREDIT_ACTIONS)),
   receiverId: defineRegistryId('--receiver-id', 'id of the organization that receives the credits'),
-  receiverAddress: defineText('address', 'or its blockchain address: 0x and 40 hexadecimal digits'),
+  receiverAddress: defineText(
+    'address',
+    'blockchain address of the receiver, instead of its id: 0x and 40 hexadecimal digits',
+  ),
   beneficiary: defineText('name', 'beneficiary of the retirement'),
   reason: defineText('text', 'reason for the retirement'),
   comment: defineText('text', 'comment on the retirement'),

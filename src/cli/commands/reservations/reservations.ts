@@ -41,12 +41,15 @@ const RESERVATION_ARGUMENT = {
     parse: (given, io) => RESERVATION_ID.parse(String(given).replace(/…$/, ''), io),
   }),
 };
-const OWNER_OPTION = defineText('name', 'the organization it belongs to, if the mirror does not know it yet');
+const OWNER_OPTION = defineText(
+  'name',
+  'the organization of the reservation, if the mirror does not know it yet',
+);
 const JSON_FORMAT = { json: 'print the reservation as JSON' };
 
 const create = defineCommand({
   summary: 'Reserve credits for ten minutes',
-  details: 'If it is not finished by then, the registry releases the credits.',
+  details: 'The registry releases the credits if you do not finish the reservation by then.',
   options: {
     organization: makeRequired(defineText('name', `the organization that offers the credits${NAME_HINT}`)),
     creditId: makeRequired(CREDIT_ID_OPTION),

@@ -62,8 +62,7 @@ const METHODS = ['GET', 'POST', 'PATCH', 'DELETE'] as const;
 
 const call = defineCommand({
   summary: "Call the sandbox's control API",
-  details:
-    'Act as users of the registry, or do what only a sandbox can: drop webhooks, move the clock, inject faults.',
+  details: 'Acts as users of the registry, drops webhooks, moves the clock or injects faults.',
   args: {
     method: makeRequired(defineChoice('method', 'HTTP method', METHODS)),
     path: makeRequired(defineText('path', 'path below /_sandbox; see docs/client-and-sandbox.md')),
@@ -97,6 +96,6 @@ function parseJsonOption(text: string): unknown {
 
 export const SANDBOX: CommandGroup = {
   summary: 'Run a made-up registry on this machine',
-  details: '`call` drives it: act as users, drop webhooks.',
+  details: 'Use `sandbox call` to act as its users, drop webhooks or inject faults.',
   commands: { start: START, app, call },
 };

@@ -34,7 +34,7 @@ export const SYNC = defineCommand({
     organization: ORGANIZATION_OPTION,
     resource: defineChoice('name', 'only this resource', SYNCED_RESOURCES),
     full: defineFlag(
-      'also re-read what was read just now, compare every column, and download every certificate again',
+      'read even lists that were just read, compare every column and download every certificate again',
     ),
   },
   formats: { json: 'print the result as JSON' },

@@ -30,7 +30,7 @@ export const VERIFY = defineCommand({
   summary: 'Verify databases, evidence log and certificates',
   details: 'With --against-registry, also compares every row with the registry.',
   options: {
-    againstRegistry: defineFlag('read everything again and compare it row by row'),
+    againstRegistry: defineFlag('read everything from the registry again and compare it row by row'),
     evidence: defineText('folder', 'check an evidence folder instead; nothing in it is trusted'),
     key: defineText('key', 'with --evidence: public key of the log, as printed by "evidence init"'),
     since: defineText('checkpoint', 'with --evidence: file of an older checkpoint that you received'),
