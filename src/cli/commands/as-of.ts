@@ -44,7 +44,7 @@ export const AS_OF = defineCommand({
 
 type ListAsOf = Awaited<ReturnType<typeof readListAsOf>>;
 
-/** Reads a list of one organization as of an instant: its rows as a stream, and which reads had shown them. */
+/** Reads a list of one organization as of an instant: its rows as a stream, and when it was last read by then. */
 async function readListAsOf(reader: Reader, list: List, organizationId: string, at: string) {
   const listAsOf = { ...list, ...list.past };
   const { columns, reads } = listAsOf;
@@ -69,7 +69,7 @@ async function* serializeLists(header: object, lists: readonly ListAsOf[]): Asyn
   yield '}\n';
 }
 
-/** Prints the rows of a list with their total, and as notices what could not be known of it. */
+/** Prints a list as a table with its total. Gaps in what was known of it are printed as notices. */
 async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
   { columns, rows, ...known }: ListAsOf,

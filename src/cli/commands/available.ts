@@ -66,7 +66,7 @@ export const AVAILABLE = defineCommand({
   },
 });
 
-/** Throws for the first filter that no credit of any warehouse has ever matched, because it is probably a typing error. */
+/** Throws if a filter matches no credit that any warehouse has ever held: its value is probably misspelt. */
 async function assertEverHeld(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
   for (const { name, text, condition } of filters) {
     if (await wasEverHeld(reader, condition)) continue;

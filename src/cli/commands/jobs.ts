@@ -25,7 +25,7 @@ const retry = defineCommand({
     const row = id === undefined ? null : await findNumberedRow(context, JOB_LIST, id);
     const inbox = await context.openInbox();
     const retried = await inbox.retryFailed(id === undefined ? 'all' : [Number(id)]);
-    if (row !== null && retried.some(({ job }) => job === null)) throw notFailedFault(id, row);
+    if (row !== null && retried.some(({ job }) => job === null)) throw createNotFailedError(id, row);
     const jobs = retried.map(({ job }) => job).join(', ');
     await context.printResult(retried, retried.length === 0 ? 'No failed jobs.' : `Retrying jobs: ${jobs}.`);
   },
@@ -35,7 +35,7 @@ const retry = defineCommand({
 export const JOBS = { show, retry };
 
 /** Creates the error for a retry of a job that has not failed. */
-function notFailedFault(id: string | undefined, { state, end }: Row): CommandError {
+function createNotFailedError(id: string | undefined, { state, end }: Row): CommandError {
   const currentState = [state, end].filter(Boolean).join(', ');
   return createCheckError(
     `Job ${id} has not failed: it is ${currentState}.`,

@@ -147,7 +147,7 @@ async function verifyCopy(
   throw createCheckError([`${copy.location} is damaged or incomplete:`, ...faults.slice(0, 20)]);
 }
 
-/** Returns the number and newest instant of deliveries and syncs; with `since`, only of those newer than its instants. */
+/** Returns how many deliveries and syncs there are, and the newest of each. With `since`, only newer ones are counted. */
 async function readContents(engine: FileEngine, since?: AllKept): Promise<AllKept> {
   return await useAndClose(engine.openReader(), reader => readKept(reader, since));
 }

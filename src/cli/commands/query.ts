@@ -27,22 +27,22 @@ export const QUERY = defineCommand({
     'carbon-mirror query - < question.sql',
     'carbon-mirror query "select event, count(*) from inbox.deliveries group by event" --json',
   ],
-  run: async ({ io, requireMirror, printRows }, { sql: given, timeLimit }) => {
-    const sql = await readStatement(io, given);
+  run: async ({ io, requireMirror, printRows }, { sql: argument, timeLimit }) => {
+    const sql = await readStatement(io, argument);
     const signal = io.createInterruptSignal();
     try {
       const answer = await requireMirror().engine.ask({ sql, timeLimitMs: timeLimit * 1000, signal });
       await printRows(answer.columns, answer.rows);
     } catch (error) {
       throwIfInterrupted(signal);
-      throw error instanceof AskError ? createQueryFault(error) : error;
+      throw error instanceof AskError ? createQueryError(error) : error;
     }
   },
 });
 
 /** Returns the statement from the command line, or from standard input if it is `-`. */
-async function readStatement(io: Io, given: string): Promise<string> {
-  if (given !== '-') return given;
+async function readStatement(io: Io, argument: string): Promise<string> {
+  if (argument !== '-') return argument;
   let sql = '';
   for await (const chunk of io.stdin.setEncoding('utf8')) {
     sql += String(chunk);
@@ -51,8 +51,8 @@ async function readStatement(io: Io, given: string): Promise<string> {
   return sql;
 }
 
-/** Turns an error of the database into a fault with advice. Leaves damage unchanged: every command explains it alike. */
-function createQueryFault(error: AskError): Error {
+/** Adds advice to an error of a query. Returns the error of a damaged database unchanged: all commands explain it alike. */
+function createQueryError(error: AskError): Error {
   const { code, message } = error;
   if (code === 'damaged') return error;
   if (code === 'ended') return new CommandError(EXIT.unexpected, message);
@@ -81,10 +81,11 @@ const ADVICE: Readonly<Record<string, readonly string[]>> = {
 /** A week. A timer of Node can wait at most 24 days. */
 const MAX_SECONDS = 7 * 24 * 3600;
 
-function parseSeconds(given: string): number {
-  const seconds = Number(given);
+/** Parses the value of `--time-limit`; throws unless it is above 0 and at most a week. */
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;
   throw createUsageError(
-    `--time-limit: expected a number of seconds above 0 and at most ${MAX_SECONDS}, got "${given}".`,
+    `--time-limit: expected a number of seconds above 0 and at most ${MAX_SECONDS}, got "${text}".`,
   );
 }

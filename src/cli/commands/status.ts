@@ -75,9 +75,9 @@ function toStatusRow(organization: OrganizationStatus): Row {
 function getOrganizationName({
   name,
   organization_id: id,
-  installation_id: installed,
+  installation_id: installationId,
 }: OrganizationStatus): string {
-  return name ?? id ?? installed;
+  return name ?? id ?? installationId;
 }
 
 /** Describes which mirror this is, whether a worker runs, the oldest unread delivery and rejected webhooks, on one line. */

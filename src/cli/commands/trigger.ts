@@ -85,9 +85,9 @@ async function post(url: string, headers: Readonly<Record<string, string>>, body
   }
 }
 
-/** Returns the URL to post to: the given one, or the receiver at this host and port. */
-function parseUrl(given: string | undefined, host: string, port: number): string {
-  const url = given ?? formatReceiverUrl(host, port);
+/** Returns the URL of `--url`, or of the receiver at this host and port. */
+function parseUrl(urlOption: string | undefined, host: string, port: number): string {
+  const url = urlOption ?? formatReceiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw createUsageError(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }

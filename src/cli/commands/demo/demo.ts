@@ -118,7 +118,7 @@ function createAppUrls(port: number | string) {
   return { webhookUrl: `${origin}${WEBHOOK_PATH}`, callbackUrls: [`${origin}${LANDING_PATH}`] };
 }
 
-/** Throws if this demo is already running: two would write the same files. */
+/** Throws if this demo is already running, because a second one would write to the same files. */
 async function assertDemoNotRunning(folder: string, registryUrl: string | undefined): Promise<void> {
   const control = await findSandbox(registryUrl);
   if (control === null) return;
@@ -178,7 +178,7 @@ function countActiveInstallations({ registry }: Sandbox, appId: string): number 
   return installations.listLive().filter(row => row.appId === appId && row.state === 'active').length;
 }
 
-/** Installs the app on every organization, unless it was ever installed: what a person uninstalls stays uninstalled. */
+/** Installs the app on every organization, at the first start only, so that what a person uninstalls stays uninstalled. */
 function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
   if (installations.listAll().some(installation => installation.appId === appId)) return;

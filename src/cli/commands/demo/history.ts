@@ -45,7 +45,10 @@ const HISTORY_EVENTS: readonly (readonly [daysAgo: number, act: (market: MarketA
 
 type MarketActions = ReturnType<typeof createMarketActions>;
 
-/** Creates the actions of organizations that make up the history. `place` is an organization's place by name, from 0. */
+/**
+ * Creates functions that act as organizations of the sandbox, such as `sell` and `deposit`. `place` is the place of the
+ * organization in the order of their names, from 0.
+ */
 function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: string) {
   const { installations, reservations, credits, deliveries, retirements, store } = registry;
   const organizations = registry.organizations
@@ -56,7 +59,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   const getInstallationId = (place: number) =>
     appInstallations.find(({ organization }) => organization.id === getOrganizationId(place))?.id ?? '';
 
-  /** Returns an ex-post credit with enough tonnes, another one after each reservation. */
+  /** Returns the id of an ex-post credit with enough tonnes. The choice changes with each reservation. */
   function chooseCredit(place: number, account: 'warehouse' | 'inventory', tonnes: number): string {
     const { accounts, tables } = store;
     const sufficient = accounts
@@ -116,7 +119,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/** Creates a clock that runs a number of days behind the real one, at first six months. */
+/** Creates a clock that runs a number of days behind the real one: six months until `setDaysAgo` is called. */
 export function createHistoryClock(now: () => number) {
   let delayMs = FIRST_DAY * DAY_MS;
   return {

@@ -27,7 +27,7 @@ export function describeDemoCreation({ engine }: MirrorLocation): string {
   return `The demo in ${engine.location} is being created: it plays six months of history, then starts the receiver and the worker.`;
 }
 
-/** Whether a sandbox answers, not a real registry, which has no control API, or another program on this port. */
+/** Whether a sandbox answers. A real registry or another program at that port has no control API. */
 async function isSandbox(control: ControlClient): Promise<boolean> {
   try {
     return typeof getValueAtPath(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
@@ -48,12 +48,13 @@ export const PEM_KEY_PAIR = {
 } as const;
 
 /**
- * Returns a function that returns a private key of the app. Its first call creates the key and registers it at the sandbox.
+ * Creates a function that returns an additional private key of the app. The first call registers it at the sandbox.
  * Only this process knows the key: the app's first key belongs to the worker.
  */
 export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
   let privateKeyPromise: Promise<string> | null = null;
 
+  /** Creates a key pair and registers its public key at the sandbox. */
   async function registerKey(): Promise<string> {
     const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', PEM_KEY_PAIR);
     await control('POST', `/apps/${encodeURIComponent(appId)}/keys`, { publicKey });

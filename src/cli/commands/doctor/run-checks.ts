@@ -72,7 +72,7 @@ async function* checkDatabases(
     yield* await checkSealing({ io, requireMirror });
     return await readProcesses(reader, 'receive');
   } catch (error) {
-    yield describeUnreadable(error);
+    yield createDatabaseFinding(error);
     return [];
   }
 }
@@ -86,7 +86,7 @@ const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
 };
 
 /** Returns the finding for an error that kept the databases from being read. */
-function describeUnreadable(error: unknown): Finding {
+function createDatabaseFinding(error: unknown): Finding {
   const lines = error instanceof CommandError ? error.lines : describeDatabaseDamage(error);
   const [found = error instanceof Error ? error.message : String(error), ...advice] = lines ?? [];
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

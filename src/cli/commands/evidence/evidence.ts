@@ -1,3 +1,8 @@
+/**
+ * `evidence`: creates and replaces the signing key of the evidence log, prints its newest checkpoint, and exports folders
+ * that outsiders can verify without trusting whoever runs the mirror. The worker seals the log; these commands do not.
+ * A key file is never overwritten.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -21,7 +26,7 @@ const INIT = defineCommand({
   run: async (context, { name = `carbon-mirror/${randomBytes(4).toString('hex')}` }) => {
     if (!/^[^\s+\p{C}]{1,100}$/u.test(name))
       throw createUsageError(`--name: expected up to 100 characters without spaces or +, got "${name}".`);
-    const file = keyFileOf(context);
+    const file = requireKeyFile(context);
     if (existsSync(file)) throw createUsageError(`${file} already exists. A key is never overwritten.`);
     if (!existsSync(dirname(file)))
       throw createUsageError(`The folder ${dirname(file)} does not exist. Create it first.`);
@@ -41,14 +46,14 @@ const RENEW = defineCommand({
   details: 'The old key signs the new one first. The worker may keep running.',
   examples: ['carbon-mirror evidence renew'],
   run: async context => {
-    const file = keyFileOf(context);
+    const file = requireKeyFile(context);
     const { renewKey } = await import('../../../evidence/renew.js');
     const { verifierKey } = await import('../../../evidence/note.js');
     const { now } = context.io;
     const key = await withEvidenceLog(context.requireMirror(), port =>
       renewKey({ port, now, randomBytes, holder: randomUUID() }, file),
     );
-    if (key === null) throw nothingSealed();
+    if (key === null) throw createNothingSealedError();
     await context.printLines(key.publicKey.toString('hex'), verifierKey(key));
     context.printNotice(
       `Wrote ${file}. New evidence folders prove the change to anyone who knows the old key. Send the new one to verifiers anyway.`,
@@ -63,9 +68,9 @@ const RESTORED = defineCommand({
     'Stop the worker first. Continues the log under a new name and reports what was lost. Not needed after "carbon-mirror restore".',
   examples: ['carbon-mirror evidence restored'],
   run: async context => {
-    const file = keyFileOf(context);
+    const file = requireKeyFile(context);
     const restored = await beginNewOrigin(context.requireMirror(), file, context.io.now);
-    if (restored === null) throw nothingSealed();
+    if (restored === null) throw createNothingSealedError();
     context.printNotice(describeRestoredLog(restored));
   },
 });
@@ -76,7 +81,7 @@ const CHECKPOINT = defineCommand({
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
   run: async ({ requireMirror, io, printNotice }) => {
     const newest = await withEvidenceLog(requireMirror(), port => port.checkpoint(ALL));
-    if (newest === null) throw nothingSealed();
+    if (newest === null) throw createNothingSealedError();
     io.stdout.write(newest.note);
     printNotice(`Covers ${newest.size} leaves. Send it to someone who does not run this mirror.`);
   },
@@ -114,7 +119,7 @@ const EXPORT = defineCommand({
     }).catch((error: unknown) => {
       throw error instanceof EvidenceError ? createCheckError(`Not exported: ${error.message}.`) : error;
     });
-    if (written === null) throw nothingSealed();
+    if (written === null) throw createNothingSealedError();
     context.printNotice(
       `Wrote ${formatCount(written.retirements, 'retirement')} and ${formatCount(written.others, 'other row')} as of the checkpoint of ${written.size} leaves to ${folder} (${written.files} files).`,
       'The verifier needs check.sh, the key and an older checkpoint from another source; README.txt says why.',
@@ -128,14 +133,16 @@ export const EVIDENCE: CommandGroup = {
   commands: { init: INIT, renew: RENEW, restored: RESTORED, checkpoint: CHECKPOINT, export: EXPORT },
 };
 
-function nothingSealed() {
+/** Creates the error for a log that does not exist yet. */
+function createNothingSealedError() {
   return createNotFoundError('Nothing is sealed yet.', [
     'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',
     'The worker reads the key when it starts, and seals within a minute.',
   ]);
 }
 
-function keyFileOf({ findMirror }: CommandContext): string {
+/** Returns the file of EVIDENCE_KEY_FILE; throws if the setting is missing. */
+function requireKeyFile({ findMirror }: CommandContext): string {
   const file = findMirror().env['EVIDENCE_KEY_FILE'];
   if (file) return file;
   throw createUsageError(

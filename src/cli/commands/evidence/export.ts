@@ -17,6 +17,7 @@ import { createFactTotals, renderPageHead, renderFactRow } from './page.js';
 const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
 const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
 
+/** Writes the evidence of a period, organization or retirement to a new folder, with check.sh and README.txt. */
 export async function exportEvidenceFolder(
   context: CommandContext,
   port: EvidencePort,
@@ -26,26 +27,27 @@ export async function exportEvidenceFolder(
   const interrupted = context.io.createInterruptSignal();
   const reader = await context.openReader();
   const pdfs = await context.openPdfs();
-  const asked = await readWhat(reader, what);
-  const into = createChecksummedFolder(folder, interrupted);
+  const subject = await findEvidenceSubject(reader, what);
+  const target = createChecksummedFolder(folder, interrupted);
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const totals = createFactTotals(names);
-  const title = `Evidence of ${asked.what} ${asked.which}`;
-  into.append('page.html', renderPageHead(title));
-  let [rows, retirements] = [0, 0];
+  const title = `Evidence of ${subject.what} ${subject.which}`;
+  target.append('page.html', renderPageHead(title));
+  let rows = 0;
+  let retirements = 0;
   const exported = await exportEvidence({
     port,
-    asked,
+    asked: subject,
     asOf,
     since,
-    write: into.append,
+    write: target.append,
     attach: async (fact, file) => {
       const { record, document, file: stored } = fact;
       const hash = String(record['sha256']);
       const json = `documents/${record['document_sha256']}.json`;
       const pdf = `certificates/${hash}.pdf`;
-      if (document !== null && !into.hasFile(json)) into.append(json, document);
-      if (stored !== null && !into.hasFile(pdf) && !(await into.copyPdf(pdfs, stored, pdf, hash)))
+      if (document !== null && !target.hasFile(json)) target.append(json, document);
+      if (stored !== null && !target.hasFile(pdf) && !(await target.copyPdf(pdfs, stored, pdf, hash)))
         throw createCheckError(
           `The certificate ${stored} changed since it was downloaded.`,
           'See "carbon-mirror verify".',
@@ -53,50 +55,50 @@ export async function exportEvidenceFolder(
       if (file === 'rows.txt') rows += 1;
       if (file === 'rows.txt' && fact.resource === 'retirements') retirements += 1;
       if (file === 'context.txt' && fact.resource !== 'certificates') return;
-      into.append('page.html', renderFactRow(fact, names));
+      target.append('page.html', renderFactRow(fact, names));
       totals.add(fact);
     },
   }).catch((error: unknown) => {
     rmSync(folder, { recursive: true });
     throw error;
   });
-  into.append('page.html', totals.end());
+  target.append('page.html', totals.end());
   const deliveries = await readDeliveriesOf(reader, exported.syncs);
-  into.append('deliveries.txt', deliveries.map(each => `${JSON.stringify(each)}\n`).join(''));
+  target.append('deliveries.txt', deliveries.map(delivery => `${JSON.stringify(delivery)}\n`).join(''));
   if (rows === 0) {
     rmSync(folder, { recursive: true });
     throw createCheckError(
-      `Nothing was written: no row of ${asked.what} ${asked.which} is sealed yet.`,
-      UNSEALED,
+      `Nothing was written: no row of ${subject.what} ${subject.which} is sealed yet.`,
+      NOT_SEALED_ADVICE,
     );
   }
   const { size, note } = exported.checkpoint;
-  into.append('check.sh', readFileSync(SCRIPT));
+  target.append('check.sh', readFileSync(SCRIPT));
   const [origin = ''] = note.split('\n');
-  const told: Record<string, unknown> = { title, origin, size, sha256: into.getSha256('check.sh') };
+  const placeholders: Record<string, unknown> = { title, origin, size, sha256: target.getSha256('check.sh') };
   const readme = readFileSync(README, 'utf8');
-  into.append(
+  target.append(
     'README.txt',
-    readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(told[name])),
+    readme.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(placeholders[name])),
   );
-  return { size, retirements, others: rows - retirements, files: into.writeChecksums() };
+  return { size, retirements, others: rows - retirements, files: target.writeChecksums() };
 }
 
-const UNSEALED =
+const NOT_SEALED_ADVICE =
   'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
-/** A period, a retirement by its id or the beginning of it, or an organization. */
-async function readWhat(reader: Reader, named: string): Promise<What> {
-  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(named))
-    return { what: 'period', which: named, organizationId: null, numbers: [] };
+/** Finds what a text names: a period such as 2025-05, a retirement by the start of its id, or an organization. */
+async function findEvidenceSubject(reader: Reader, text: string): Promise<What> {
+  if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
+    return { what: 'period', which: text, organizationId: null, numbers: [] };
   const read = async (id: string) => await readHistory(reader, LISTS.retirements, id);
   const from = 'retirements_history';
-  const isId = /^[0-9a-f]{8}/i.test(named);
+  const isId = /^[0-9a-f]{8}/i.test(text);
   const [first, ...more] = await (isId
-    ? findRowsByName(reader, LISTS.retirements, named, read, { from })
-    : read(named));
+    ? findRowsByName(reader, LISTS.retirements, text, read, { from })
+    : read(text));
   if (first === undefined) {
-    const organizationId = await findOrganizationId(reader, named);
+    const organizationId = await findOrganizationId(reader, text);
     return { what: 'organization', which: organizationId, organizationId, numbers: [] };
   }
   const which = String(first['id']);

@@ -2,7 +2,7 @@ import { type Html, html } from '../../../console/components/html.js';
 import type { Fact } from '../../../evidence/port.js';
 import { formatTonnes } from '../../../text/tonnes.js';
 
-/** For a person who looks at the folder. No script, and nothing from elsewhere. */
+/** Renders the beginning of page.html, which shows the exported rows to people. It runs no script and loads nothing. */
 export function renderPageHead(title: string): string {
   const head = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>
@@ -15,9 +15,10 @@ export function renderPageHead(title: string): string {
   return head.text;
 }
 
-/** What organizations are called. */
+/** Names of organizations by id. */
 export type OrganizationNames = ReadonlyMap<string | null, string | null>;
 
+/** Renders an exported row as a table row, with links to its document and certificate. */
 export function renderFactRow({ record, subject }: Fact, names: OrganizationNames): string {
   const cell = (...columns: string[]) => columns.map(name => record[name]).find(value => value != null) ?? '';
   const links = [
@@ -29,13 +30,16 @@ export function renderFactRow({ record, subject }: Fact, names: OrganizationName
   return row.text;
 }
 
-/** What each list of each organization adds up to; never one list with another. */
+/**
+ * Creates running totals of the exported rows, for each list and credit type of each organization. `end` renders them as
+ * the end of page.html.
+ */
 export function createFactTotals(names: OrganizationNames) {
-  const totals = new Map<string, { rows: number; micro: bigint | null; readonly of: Fact }>();
+  const totals = new Map<string, { rows: number; micro: bigint | null; readonly example: Fact }>();
   return {
     add: (fact: Fact): void => {
       const key = JSON.stringify([fact.subject, fact.resource, fact.record['type']]);
-      const sum = totals.get(key) ?? { rows: 0, micro: null, of: fact };
+      const sum = totals.get(key) ?? { rows: 0, micro: null, example: fact };
       const micro = fact.micro === null ? sum.micro : (sum.micro ?? 0n) + BigInt(fact.micro);
       totals.set(key, { ...sum, rows: sum.rows + 1, micro });
     },
@@ -47,14 +51,15 @@ ${[...totals.values()].map(
   ({
     rows,
     micro,
-    of,
-  }) => html`<tr><td>${names.get(of.subject) ?? of.subject}<td>${of.resource}<td>${of.record['type']}<td>${rows}<td>${micro !== null && formatTonnes(micro)}</tr>
+    example: { subject, resource, record },
+  }) => html`<tr><td>${names.get(subject) ?? subject}<td>${resource}<td>${record['type']}<td>${rows}<td>${micro !== null && formatTonnes(micro)}</tr>
 `,
 )}</table></body></html>
 `.text,
   };
 }
 
+/** Renders a link to a file named by the hash in a column; null if the row has no such hash. */
 function renderFileLink(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
   const hash = String(record[column] ?? '');
   return /^[0-9a-f]{64}$/.test(hash) ? html`<a href="${folder}/${hash}.${ending}">${ending}</a> ` : null;

@@ -132,7 +132,7 @@ interface ReservationEnding {
   readonly call: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
 }
 
-/** Ends a reservation after a confirmation, for which it reads the reservation from the registry, and prints the result. */
+/** Reads a reservation from the registry, asks the user to confirm, ends the reservation and prints the result. */
 async function endReservation(
   context: CommandContext,
   { id: idStart, organization: owner, yes }: ReservationArguments,

@@ -76,7 +76,7 @@ async function runComparisons(options: ComparisonOptions, isSelected: (compariso
   return { rows, organizations: organizations.size, faults };
 }
 
-/** Yields the rows that the registry and the mirror do not have alike. */
+/** Yields the rows that differ between the mirror and the registry, or that only one of them has. */
 async function* findDifferences(comparison: Comparison, mirror: MirrorContents): AsyncGenerator<Difference> {
   const { name: check } = comparison;
   const missingKeys = new Set(mirror.keys());
