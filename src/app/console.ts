@@ -13,7 +13,7 @@ import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/inbox/activity.js';
 import { type HttpListener, listenForPeople } from '../webhook/listen.js';
-import { contradictedColumns } from '../sync/derived.js';
+import { findContradictedColumns } from '../sync/derived.js';
 import { openInOrder } from './shutdown.js';
 import { createConsoleActions } from './console-actions.js';
 import { listenOnNextFreePort } from './next-free-port.js';
@@ -83,7 +83,7 @@ export function startConsole(
       version: options.version,
       sql: options.sqlAccess,
       certificateFiles: { openFile: pdfs.open, inspectFile: file => options.inspectPdf(pdfs, file) },
-      findContradictedColumns: contradictedColumns,
+      findContradictedColumns: findContradictedColumns,
       describeCheckpoint: options.describeSeal,
       keys: createVisitorKeys({ secret: options.secret, now }),
       port: () => listener.port,

@@ -18,7 +18,7 @@ import { WEBHOOK_EVENTS } from '../registry/model.js';
 import type { HttpOptions } from '../registry/http/http-types.js';
 import type { ReadSummary } from '../sync/context.js';
 import { describeFailure } from '../sync/outcome.js';
-import { createSync, type Sync, type SyncOptions } from '../sync/sync.js';
+import { createSyncService, type SyncService, type SyncServiceOptions } from '../sync/sync.js';
 import { openInOrder } from './shutdown.js';
 import { startFindingCounter } from './finding-counter.js';
 import {
@@ -45,11 +45,11 @@ export interface WorkerDependencies extends ProcessDependencies {
   /** Overrides options of the HTTP client. */
   readonly calls?: Partial<HttpOptions>;
   /** Overrides options of the sync. */
-  readonly sync?: Partial<SyncOptions>;
+  readonly sync?: Partial<SyncServiceOptions>;
 }
 
 export interface RunningWorker extends RunningProcess {
-  readonly sync: Sync;
+  readonly sync: SyncService;
 }
 
 /** Starts the worker in this process. */
@@ -86,7 +86,7 @@ export function startWorker(
     });
     shutdown.add(async () => operations?.close());
 
-    const sync = createSync(context, {
+    const sync = createSyncService(context, {
       schedule: settings.syncSchedule,
       concurrency: settings.workerConcurrency,
       self: describeThisProcess('work', now()),

@@ -35,7 +35,7 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
     startedAt: now(),
   });
   const calls = createCallCounter(running.signal, now);
-  const fetchCertificate = createFetcher({
+  const fetchCertificate = createCertificateFetcher({
     walk,
     organization: client.organization(installationId, organizationId),
     requestOptions: calls.requestOptions,
@@ -57,7 +57,8 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
   }
 }
 
-interface FetcherOptions {
+/** The dependencies of a certificate fetcher. */
+interface CertificateFetcherOptions {
   readonly walk: CertificateWalk;
   readonly organization: OrganizationClient;
   readonly requestOptions: ReadOptions;
@@ -65,10 +66,10 @@ interface FetcherOptions {
 }
 
 /**
- * Returns a function that downloads one certificate and stores it, or records that it is unavailable or could not be fetched.
- * The function throws when the remaining downloads would fail too, and after several failures in a row.
+ * Creates a function that downloads one certificate and stores it, or records that it is unavailable or could not be
+ * fetched. It throws if the remaining downloads would fail too, and after several failures in a row.
  */
-function createFetcher({ walk, organization, requestOptions, now }: FetcherOptions) {
+function createCertificateFetcher({ walk, organization, requestOptions, now }: CertificateFetcherOptions) {
   let consecutiveFailures = 0;
 
   /** Records why a certificate could not be stored. Throws the error if the remaining downloads would fail too. */

@@ -3,7 +3,7 @@ import type { InboxPort } from '../inbox/port.js';
 import type { CertificateStore, Mirror } from '../mirror/mirror.js';
 import type { RegistryClient } from '../registry/clients.js';
 
-/** The dependencies of all sync code: the inbox with its jobs, the mirror to write to, the registry client, and settings. */
+/** What all sync code depends on: the inbox with its jobs, the mirror to write to, the registry client, and settings. */
 export interface SyncContext {
   readonly inbox: InboxPort;
   readonly mirror: Mirror;
@@ -18,7 +18,7 @@ export interface SyncContext {
   readonly onRead?: (summary: ReadSummary) => void;
 }
 
-/** How one read of one resource ended; for counters. */
+/** How the read of one resource ended and what it changed; for metrics. */
 export interface ReadSummary {
   readonly resource: string;
   readonly state: string;

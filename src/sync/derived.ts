@@ -11,8 +11,11 @@ import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js'
 import { PROJECTS } from '../resources/projects.js';
 import { SOURCES } from './sources.js';
 
+/** The values of a row by column name. */
 type ColumnValues = Readonly<Record<string, SqlValue>>;
+/** Derives the column values of a row from its parsed document. */
 type DeriveColumns = (source: SourceObject) => ColumnValues;
+/** A table, and the function that derives the columns of its rows. */
 type DerivedTable = readonly [table: string, deriveColumns: DeriveColumns];
 
 /** For each table, how its columns follow from the document of a row. */
@@ -29,19 +32,19 @@ export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
  * Returns the names of the columns that disagree with the row's own document. Returns `document` if the document
  * cannot be parsed, and nothing for a table whose rows have no documents.
  */
-export function contradictedColumns(
+export function findContradictedColumns(
   table: string,
   row: Readonly<Record<string, SqlValue | Uint8Array>>,
 ): string[] {
   const deriveColumns = DERIVE_BY_TABLE.get(table);
   if (deriveColumns === undefined) return [];
-  const derived = deriveOrNull(String(row['document']), deriveColumns);
+  const derived = tryDeriveColumns(String(row['document']), deriveColumns);
   if (derived === null) return ['document'];
   return Object.keys(derived).filter(name => toComparableText(derived[name]) !== toComparableText(row[name]));
 }
 
-/** Returns null if the document cannot be parsed as a row of its table. */
-function deriveOrNull(document: string, deriveColumns: DeriveColumns): ColumnValues | null {
+/** Derives the columns of a row from its document; returns null if the document cannot be parsed. */
+function tryDeriveColumns(document: string, deriveColumns: DeriveColumns): ColumnValues | null {
   try {
     return deriveColumns(parseObject(document, 'document'));
   } catch (error) {
@@ -69,8 +72,8 @@ function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item
 }
 
 /**
- * Returns the columns of an installation that its document determines. The state is not in the document, and an organization or
- * permissions that the document lacks came from a token.
+ * Derives the columns of an installation that are in its document. The state is never there; the organization and the
+ * permissions may be missing, because the mirror took them from a token.
  */
 function deriveInstallationColumns(source: SourceObject): ColumnValues {
   const installation = parseInstallation(source);

@@ -26,13 +26,14 @@ export type StopCode =
   | 'access_gone';
 
 /** A list was read to its end, but its content is incomplete or implausible. */
-type DoubtfulListCode = 'partial' | 'removals_unconfirmed';
+type IncompleteListCode = 'partial' | 'removals_unconfirmed';
+/** The disk or the database refused a write. */
 type StorageCode = 'disk_full' | 'database_busy' | 'file_refused';
 
 /** A failure that neither the registry nor the mirror caused. It is also the reason of an aborted job signal. */
 export class SyncError extends Error {
   override readonly name = 'SyncError';
-  readonly code: StopCode | DoubtfulListCode;
+  readonly code: StopCode | IncompleteListCode;
 
   constructor(code: SyncError['code'], message = code.replaceAll('_', ' ')) {
     super(message);
@@ -40,6 +41,7 @@ export class SyncError extends Error {
   }
 }
 
+/** Why a job failed. Every code has a rule in `FAILURE_RULES`. */
 export type FailureCode =
   | RegistryErrorCode
   | MirrorErrorCode
@@ -124,7 +126,7 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
   away: 'database_busy',
 };
 
-/** Returns the code of an error: its own, the one of its system or SQLite error code, or `unexpected`. */
+/** Returns the failure code of an error. System, SQLite and PostgreSQL codes are translated; unknown ones give `unexpected`. */
 export function toFailureCode(error: unknown): FailureCode {
   if (error instanceof RegistryError) return error.code;
   if (error instanceof MirrorError || error instanceof SyncError) return error.code;
@@ -135,7 +137,7 @@ export function toFailureCode(error: unknown): FailureCode {
   return SYSTEM_CODES[systemCode] ?? SYSTEM_CODES[primaryCode] ?? 'unexpected';
 }
 
-/** Whether the error ends the whole job, and not only the read of one resource. */
+/** Whether an error ends the whole job. Other errors end only the read of one resource. */
 export function endsJob(error: unknown): boolean {
   return FAILURE_RULES[toFailureCode(error)].reach === 'job';
 }
@@ -152,13 +154,14 @@ export function endsBatch(error: unknown): boolean {
   return code === 'rate_limited' || (code !== 'file_refused' && endsJob(error));
 }
 
+/** A failure as it is logged and stored: secrets in its message are masked. */
 export interface Failure {
   readonly code: FailureCode;
   readonly message: string;
   readonly retryAfterMs: number | null;
 }
 
-/** Returns the code and message of an error. Secrets are masked, and every database can store the message. */
+/** Converts an error to a failure. Secrets in its message are masked, and every database can store the message. */
 export function describeFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   return {
@@ -168,12 +171,13 @@ export function describeFailure(error: unknown): Failure {
   };
 }
 
-/** What happens to a failed job. `at` is when it may run again. */
+/** What happens to a failed job. `at` is the instant from which it may run again. */
 export type FailureOutcome =
   | { readonly act: 'retry' | 'pause' | 'release'; readonly at: number }
   | { readonly act: 'fail' }
   | { readonly act: 'give_up' };
 
+/** The attempt that failed, as far as the delay before the next one depends on it. */
 export interface FailedAttempt {
   readonly now: number;
   /** How often the job was attempted, the failed attempt included. */
@@ -192,8 +196,8 @@ export function decideOutcome(failure: Failure, { now, attempts, random }: Faile
 }
 
 /**
- * Returns what to write to the inbox for a job that failed. A job that was given up counts as done: a newer one has
- * replaced it.
+ * Converts the outcome of a failed job to the end that the inbox stores. A job that was given up is stored as done, because
+ * a newer job has replaced it.
  */
 export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, now: number): JobEnd {
   const error = { code, message };

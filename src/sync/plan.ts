@@ -12,7 +12,7 @@ import { JOB_KINDS, type JobKind } from '../inbox/job.js';
 import { LIST_RESOURCES, type Resource } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../resources/resources.js';
 
-/** Whether this version knows jobs of a kind. */
+/** Whether this version of the program knows jobs of this kind. */
 export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);
 }
@@ -34,7 +34,7 @@ export interface ReadScope {
 }
 
 /**
- * Returns a scope as the payload of a job. Resources are keys of an object, so that merging two payloads joins their
+ * Converts a scope to the payload of a job. Resources become keys of an object, so that merging two payloads joins their
  * scopes.
  */
 export function serializeScope(scope: ReadScope): Record<string, unknown> {
@@ -45,7 +45,7 @@ export function serializeScope(scope: ReadScope): Record<string, unknown> {
   return payload;
 }
 
-/** Reads the scope from the payload of a job. Unknown resources are ignored: another version may have written them. */
+/** Parses the scope in the payload of a job. Ignores unknown resources, which another version may have written. */
 export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScope {
   const { resources: listed, full } = payload;
   const names = typeof listed === 'object' && listed !== null ? Object.keys(listed) : null;
@@ -64,18 +64,19 @@ export interface PlanInput {
   readonly scope: ReadScope;
   /** Why the job runs: `delivery`, `schedule`, `worker` or `person`. */
   readonly trigger: string;
-  /** Null if the registry does not show them: then every resource is requested, and a refusal is believed. */
+  /** What the installation permits; null if the registry does not show it. Then every resource is requested. */
   readonly permissions: Permissions | null;
   readonly permissionsChanged: boolean;
   readonly mirrorMembers: boolean;
   readonly now: number;
   readonly previousReads: ReadonlyMap<string, PreviousRead>;
-  /** Declined resources for which the organization has accepted new permissions since their last request. */
+  /** Declined resources whose organization has accepted new permissions since the resource was last requested. */
   readonly reaccepted: ReadonlySet<string>;
   /** Rarely read resources for which a delivery has arrived since their last complete read. */
   readonly announced: ReadonlySet<string>;
 }
 
+/** Which resources a job reads, in this order, and which it must not request. */
 export interface ReadPlan {
   readonly read: readonly SyncedResource[];
   /** Resources in scope that are not requested because the installation lacks the permission. */
@@ -84,10 +85,10 @@ export interface ReadPlan {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** A scheduled read waits ten times as long as the last read took: a read of one minute happens at most every ten minutes. */
+/** A scheduled read waits ten times as long as the last read took. A read that takes a minute is due every ten minutes at most. */
 const REST_FACTOR = 10;
 
-/** Returns which resources to read now, and which are not permitted. */
+/** Decides which resources to read now, and lists those that are not permitted. */
 export function planReads(input: PlanInput): ReadPlan {
   const inScope = RESOURCES.filter(
     resource =>
@@ -111,21 +112,21 @@ function isDue(input: PlanInput, resource: SyncedResource): boolean {
   if (previous === undefined || permissionsChanged || trigger === 'person') return true;
   if (previous.declined !== null) return reaccepted.has(resource) || mayRetryDeclined(previous, input);
   if (scope.full || scope.resources !== null || trigger !== 'schedule') return true;
-  const restedMs = elapsedSince(previous.dataAsOf, now) - previous.durationMs;
+  const restedMs = computeElapsedMs(previous.dataAsOf, now) - previous.durationMs;
   if (restedMs < previous.durationMs * REST_FACTOR) return false;
   return announced.has(resource) || isDueBySchedule(previous, input);
 }
 
 /**
- * Whether a scheduled sync reads a resource that has a read interval. Each organization has its own place in the interval,
- * so that organizations that were first read together do not stay together. A failed read is made up for at once.
+ * Whether a scheduled sync reads a resource now, given its read interval. Each organization has its own offset in the
+ * interval, so that organizations that were first read together spread out. After a failed read the resource is due at once.
  */
 function isDueBySchedule(
   { dataAsOf, attemptedAt, everyMs }: PreviousRead,
   { now, organizationId }: PlanInput,
 ): boolean {
   if (everyMs === null || dataAsOf === null || (attemptedAt ?? 0) > dataAsOf) return true;
-  const ageMs = elapsedSince(dataAsOf, now);
+  const ageMs = computeElapsedMs(dataAsOf, now);
   if (ageMs >= everyMs) return true;
   if (ageMs < everyMs / 2) return false;
   const offsetMs = computeIntervalOffset(organizationId, everyMs);
@@ -133,29 +134,30 @@ function isDueBySchedule(
   return intervalNumber(now) > intervalNumber(dataAsOf);
 }
 
-/** Reads are spread over this share of the interval, so that they end before the next one begins. */
+/** Reads are spread over this share of the interval, so that they end before the next interval begins. */
 const USED_SHARE = 0.8;
 
 /**
- * Returns an organization's fixed offset in an interval, in milliseconds. It follows from a hash of the id, so
- * organizations are spread evenly.
+ * Computes the fixed offset of an organization in an interval, in milliseconds. It is derived from a hash of the id, so
+ * that organizations are spread evenly.
  */
 export function computeIntervalOffset(organizationId: string, intervalMs: number): number {
   const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);
   return Math.floor((hash / 2 ** 32) * intervalMs * USED_SHARE);
 }
 
-/** Whether to request a resource again that the registry declined. */
+/** Whether a resource that the registry declined may be requested again now. */
 function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
-  return elapsedSince(previous.attemptedAt, input.now) >= declinedRetryDelayMs(previous, input);
+  return computeElapsedMs(previous.attemptedAt, input.now) >= computeDeclinedRetryDelay(previous, input);
 }
 
 /**
- * Returns how long a declined resource is not requested again. The delay doubles with each refusal up to a day; a delivery
- * waits a minute at most. A resource that was never offered waits a day, unless a job asks for it by name: that job
- * retries a read that failed.
+ * Computes how long to wait, in milliseconds, before a declined resource is requested again:
+ * - never offered: a day, but no wait for a job that names the resource, because it retries a failed read.
+ * - after a delivery: a minute.
+ * - otherwise: a minute, doubled by each further refusal, up to a day.
  */
-function declinedRetryDelayMs(
+function computeDeclinedRetryDelay(
   { declined, refusals, dataAsOf }: PreviousRead,
   { trigger, scope }: PlanInput,
 ): number {
@@ -164,7 +166,7 @@ function declinedRetryDelayMs(
   return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);
 }
 
-/** Returns the time since an instant. An instant in the future came from a wrong clock and counts as infinitely long ago. */
-function elapsedSince(instant: number | null, now: number): number {
+/** Computes the time since an instant. It is infinite for null and for an instant in the future, which a wrong clock wrote. */
+function computeElapsedMs(instant: number | null, now: number): number {
   return instant === null || instant > now ? Infinity : now - instant;
 }

@@ -22,7 +22,7 @@ import { splitWords } from '../resources/entry.js';
 import type { ListItems, ListResource } from '../resources/lists.js';
 import { findNextReservationEnd } from './installation/reservation-end.js';
 
-/** Rows of a list as they arrive. `page` is null for lists without pages. */
+/** Rows of a list that arrived together. `page` is null for lists without pages. */
 export interface ListChunk<Item> {
   readonly items: readonly Item[];
   readonly page: ListPage<Item> | null;
@@ -36,9 +36,9 @@ export interface ListSource<Item> {
   /** Returns the key of a row that cannot be parsed; null if its key cannot be read either. */
   readonly readUnreadableKey: (document: SourceObject) => RowKey | null;
   readonly readChunks: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListChunk<Item>>;
-  /** Returns when the next of these items ends without an event, by the registry's clock; null if none will. */
+  /** Returns when the first of these items will end without a webhook, by the registry's clock; null if none will. */
   readonly findNextEnd?: (items: readonly Item[], registryNow: number) => number | null;
-  /** Whether an item may still change by itself. A list with open items is read in every scheduled round. */
+  /** Whether an item may still change without a webhook. A list with open items is read in every scheduled round. */
   readonly isOpen?: (item: Item) => boolean;
   /** Reads one item by its id. Absent if the registry has no such call. */
   readonly readOne?: (owner: OrganizationClient, id: string, options: ReadOptions) => Promise<Item>;
@@ -87,13 +87,12 @@ const DECIDED_STATES = splitWords(
   'accepted approved rejected declined cancelled canceled expired failed finished completed',
 );
 
+/** Parses one row of a list. */
 type Parse<Item> = ListSource<Item>['parse'];
+/** Reads the key of a row that cannot be parsed. */
 type ReadUnreadableKey = ListSource<never>['readUnreadableKey'];
 
-/**
- * Creates the source of a resource that is one object. An object that cannot be parsed fails the read: there are no other
- * rows.
- */
+/** Creates the source of a resource that is a single object. If the object cannot be parsed, the read fails. */
 function createSingleSource<Item>(
   parse: Parse<Item>,
   readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,

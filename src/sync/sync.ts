@@ -21,6 +21,7 @@ import { runTick } from './schedule/tick.js';
 import type { JobHandler, RunningJob } from './worker/execute-job.js';
 import { createWorker, type Worker, type WorkerOptions } from './worker/worker.js';
 
+/** Does a job of one kind and returns its outcome, a word for people to read. */
 type SyncJobHandler = (context: SyncContext, running: RunningJob) => Promise<string>;
 
 const JOB_HANDLERS: Readonly<Record<JobKind, SyncJobHandler>> = {
@@ -32,7 +33,7 @@ const JOB_HANDLERS: Readonly<Record<JobKind, SyncJobHandler>> = {
   tick: runTick,
 };
 
-/** Returns the handler that does jobs of every kind. It throws `bad_request` for a kind that this version does not know. */
+/** Creates the handler for jobs of all kinds. It throws `bad_request` for a kind that this version does not know. */
 export function createJobHandler(context: SyncContext): JobHandler {
   return running => {
     const { kind } = running.job;
@@ -43,20 +44,22 @@ export function createJobHandler(context: SyncContext): JobHandler {
 
 const FIRST_CALL_TIMEOUT_MS = 10_000;
 
-export interface SyncOptions extends Omit<WorkerOptions, 'inbox' | 'handleJob' | 'now' | 'random'> {
+/** Settings of the sync service. */
+export interface SyncServiceOptions extends Omit<WorkerOptions, 'inbox' | 'handleJob' | 'now' | 'random'> {
   /** A cron expression, read in UTC. Null runs only the jobs that are already waiting. */
   readonly schedule: string | null;
-  /** The process that writes heartbeats. A worker without a schedule writes none: it is not there to keep the mirror fresh. */
+  /** The process that sends heartbeats. Without a schedule none are sent, because such a worker does not keep the mirror fresh. */
   readonly self: ProcessIdentity;
 }
 
-export interface Sync extends Omit<Worker, 'start'> {
-  /** Rejects with `foreign_registry` if the mirror was filled from another registry or by another app. */
+/** The worker with its schedule and its freshness facts. */
+export interface SyncService extends Omit<Worker, 'start'> {
+  /** Starts everything. Rejects with `foreign_registry` if the mirror was filled from another registry or app. */
   start(): Promise<void>;
 }
 
-/** Creates the worker, its schedule and its freshness facts: all of `carbon-mirror work` except its databases. */
-export function createSync(context: SyncContext, options: SyncOptions): Sync {
+/** Creates the sync service: everything that `carbon-mirror work` runs on its databases. */
+export function createSyncService(context: SyncContext, options: SyncServiceOptions): SyncService {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
   const worker = createWorker({ ...options, inbox, now, random, handleJob: createJobHandler(context) });
@@ -66,9 +69,8 @@ export function createSync(context: SyncContext, options: SyncOptions): Sync {
     pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
 
   /**
-   * Calls the registry once, so that a wrong key or address is logged at the start and not at the next tick.
-   * The process continues after a failure, because both can be corrected at the registry; a job in the inbox,
-   * where people see it, retries.
+   * Calls the registry once, so that a wrong key or address is logged at the start and not only at the next tick. If the
+   * call fails, the process continues and a job retries the call: people see the job, and can correct key or address.
    */
   async function checkRegistryAccess(): Promise<void> {
     const signal = AbortSignal.any([stopController.signal, AbortSignal.timeout(FIRST_CALL_TIMEOUT_MS)]);

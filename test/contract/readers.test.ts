@@ -44,7 +44,7 @@ import {
 import * as names from '../../src/query/names.js';
 import { readOverview, readSums } from '../../src/query/overview.js';
 import { findNumbered, search } from '../../src/query/search.js';
-import { contradictedColumns } from '../../src/sync/derived.js';
+import { findContradictedColumns } from '../../src/sync/derived.js';
 import { type Change, parseChange } from '../../src/text/change.js';
 import { explainRow, rowsOf } from '../../src/query/history/explanation.js';
 import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
@@ -280,7 +280,7 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   ),
   explainRow: about(some(pairs(ENTRIES, pairs(NAMES, MOMENTS))), async (reader, [entry, [name, at]]) => {
     const versions = await find.readHistory(reader, entry, name);
-    const ground = { reader, at, inspect: async () => null, contradicted: contradictedColumns };
+    const ground = { reader, at, inspect: async () => null, contradicted: findContradictedColumns };
     return await explainRow(ground, entry, versions);
   }),
   readSyncsOf: about([1, 2, 3], (reader, jobId) => inbox.readSyncsOf(reader, ONE, jobId)),

@@ -14,7 +14,7 @@ import { openEngine } from '../../src/store/open.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople, type ListenOptions } from '../../src/webhook/listen.js';
 import { readPulse } from '../../src/query/inbox/activity.js';
-import { contradictedColumns } from '../../src/sync/derived.js';
+import { findContradictedColumns } from '../../src/sync/derived.js';
 import { NOON, temporaryInbox } from './inbox.js';
 import { openMirror, type SqliteMirror } from './mirror/open.js';
 import { type Tables, tablesIn } from './tables.js';
@@ -83,7 +83,7 @@ export async function visitConsole(
     version: '1.2.3',
     sql: NO_QUESTIONS,
     certificateFiles: NO_PDFS,
-    findContradictedColumns: contradictedColumns,
+    findContradictedColumns: findContradictedColumns,
     describeCheckpoint: async () => null,
     demoActions: null,
     ...options,

@@ -17,7 +17,7 @@ import { createMask } from '../../src/registry/http/mask.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
 import type { SyncContext } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
-import type { Sync, SyncOptions } from '../../src/sync/sync.js';
+import type { SyncService, SyncServiceOptions } from '../../src/sync/sync.js';
 import type { EndedJob } from '../../src/sync/worker/settle-job.js';
 import { type KeptIn, temporaryPlace } from './kept.js';
 import { mortal } from './mortal.js';
@@ -59,7 +59,7 @@ export interface ProgramOptions {
   readonly profile?: SandboxOptions['profile'];
   readonly permissions?: Readonly<Record<string, string>>;
   readonly http?: Partial<HttpOptions>;
-  readonly worker?: Partial<SyncOptions>;
+  readonly worker?: Partial<SyncServiceOptions>;
   readonly context?: { readonly mirrorMembers?: boolean; readonly retentionDays?: number };
   /** Without a worker of its own. */
   readonly receiveOnly?: boolean;
@@ -81,7 +81,7 @@ export interface Program extends Tables {
   readonly pdfs: PdfStore;
   readonly ended: EndedJob[];
   /** The one that was started last. */
-  worker(): Sync;
+  worker(): SyncService;
   startWorker(http?: Partial<HttpOptions>): Promise<void>;
   kill(): Promise<void>;
   /** As a kill -9 leaves the registry: what it does while it goes is in no journal. Another goes on at its address. */

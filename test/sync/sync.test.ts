@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { NOON } from '../support/inbox.js';
 import { contextOf, startProgram } from '../support/program.js';
-import { createSync, type SyncOptions } from '../../src/sync/sync.js';
+import { createSyncService, type SyncServiceOptions } from '../../src/sync/sync.js';
 
-const OPTIONS: SyncOptions = {
+const OPTIONS: SyncServiceOptions = {
   schedule: '*/15 * * * *',
   concurrency: 2,
   self: { role: 'work', host: 'here', pid: 1, startedAt: NOON },
@@ -13,10 +13,10 @@ const OPTIONS: SyncOptions = {
 test('a mirror that was filled by one app refuses another app', async () => {
   const program = await startProgram({ receiveOnly: true });
   const context = await contextOf(program, {});
-  const sync = createSync(context, OPTIONS);
+  const sync = createSyncService(context, OPTIONS);
   await sync.start();
   await sync.stop();
-  const another = createSync({ ...context, appId: 'another-app' }, OPTIONS);
+  const another = createSyncService({ ...context, appId: 'another-app' }, OPTIONS);
   await expect(another.start()).rejects.toThrow(/was filled from/);
 });
 
@@ -24,7 +24,7 @@ test('claims start above the highest that the mirror has seen, even after an old
   const program = await startProgram({ receiveOnly: true });
   const context = await contextOf(program, {});
   await context.mirror.raiseFence({ organizationId: 'o1', part: 'data', claim: 4711 });
-  const sync = createSync(context, OPTIONS);
+  const sync = createSyncService(context, OPTIONS);
   await sync.start();
   await sync.idle();
   await sync.stop();
@@ -38,7 +38,7 @@ test('claims start above the highest that the mirror has seen, even after an old
 test('the first start discovers existing installations, and a second start enqueues no second tick', async () => {
   const program = await startProgram({ receiveOnly: true });
   for (let start = 0; start < 2; start++) {
-    const sync = createSync(await contextOf(program, {}), OPTIONS);
+    const sync = createSyncService(await contextOf(program, {}), OPTIONS);
     await sync.start();
     await sync.idle();
     await sync.stop();
@@ -60,7 +60,10 @@ test('a registry that refuses the app at the start is logged at once, and a job 
   });
   const messages: string[] = [];
   const error = (_fields: object, message: string) => void messages.push(message);
-  const sync = createSync(await contextOf(program, {}), { ...OPTIONS, log: { ...OPTIONS.log, error } });
+  const sync = createSyncService(await contextOf(program, {}), {
+    ...OPTIONS,
+    log: { ...OPTIONS.log, error },
+  });
   await sync.start();
   await expect.poll(() => messages).toEqual([expect.stringContaining('no access to the registry: ')]);
   await sync.stop();

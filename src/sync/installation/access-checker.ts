@@ -6,7 +6,7 @@ import { SyncError } from '../outcome.js';
 
 export type AccessChecker = ReturnType<typeof createAccessChecker>;
 
-/** Reads what one installation permits at this moment, writes it to the mirror, and binds the job to the organization. */
+/** Creates the checker of one installation's access. It writes what it finds to the mirror, and binds the job to the organization. */
 export function createAccessChecker(context: SyncContext, run: InstallationRun) {
   const { inbox, mirror, client, appId, now } = context;
   const { job, signal, cause, installationId } = run;
@@ -15,8 +15,8 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   let fenceRaised = false;
 
   /**
-   * Whether the registry's list of installations was read recently in this scheduled round, so that this job need not read
-   * the installation again. If the installation has changed since, reads are refused, and a recheck finds out.
+   * Whether this scheduled job can rely on the registry's list of installations, because it was read a short time ago. If
+   * the installation has changed since then, reads are refused and a recheck finds out why.
    */
   async function isListCurrent(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
@@ -24,10 +24,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
-  /**
-   * Returns the installation if it is active, without a call to the registry if the mirror and a recent list agree on it;
-   * else null.
-   */
+  /** Returns the installation if it is active, else null. Calls the registry unless its recent list confirms the mirror. */
   async function checkFirst(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
@@ -39,7 +36,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged: false };
   }
 
-  /** Reads the installation from the registry and writes it to the mirror. Returns null unless it is active. */
+  /** Reads the installation from the registry and writes it to the mirror. Returns it if it is active, else null. */
   async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
     const startedAt = now();
     const [known] = await mirror.listInstallations(installationId);
@@ -76,12 +73,9 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   }
 
   return {
-    /** Makes the first check of a job. Returns null if the installation is uninstalled or suspended. */
+    /** Checks the access at the start of a job. Returns null if the installation is uninstalled or suspended. */
     checkFirst,
-    /**
-     * Checks again at the registry, with a new token as proof. Throws `access_gone` if the installation may not be read any
-     * more.
-     */
+    /** Checks again at the registry with a new token. Throws `access_gone` if the installation may no longer be read. */
     async recheck(): Promise<ActiveInstallation> {
       const active = await checkAtRegistry({ renewToken: true });
       if (active === null) throw new SyncError('access_gone');

@@ -23,6 +23,7 @@ export interface ActiveInstallation {
   readonly permissionsChanged: boolean;
 }
 
+/** What `readAccess` needs besides the client and the id of the installation. */
 export interface AccessOptions extends ReadOptions {
   readonly appId: string;
   /** The installation as the mirror knew it before; null if it is new. */
@@ -43,7 +44,7 @@ export async function readAccess(
   installationId: string,
   { appId, known, renewToken, ...options }: AccessOptions,
 ): Promise<InstallationAccess> {
-  const installation = await nullOnError('not_found', app.readInstallation(installationId, options));
+  const installation = await awaitOrNull('not_found', app.readInstallation(installationId, options));
   if (installation === null) {
     tokens.forget(installationId);
     return { state: 'uninstalled' };
@@ -54,7 +55,7 @@ export async function readAccess(
   const hidesPermissions = installation.permissions === null;
   if (renewToken || hidesPermissions || known?.state !== 'active') tokens.forget(installationId);
   const expectedId = known?.organizationId ?? installation.organizationId ?? undefined;
-  const token = await nullOnError('forbidden', tokens.installation(installationId, expectedId).get());
+  const token = await awaitOrNull('forbidden', tokens.installation(installationId, expectedId).get());
   const organizationId =
     expectedId ?? (await app.createInstallationToken(installationId, options)).organizationId;
   if (organizationId === null)
@@ -67,8 +68,8 @@ export async function readAccess(
   };
 }
 
-/** Awaits a request; returns null if it fails with this code. */
-async function nullOnError<T>(code: 'forbidden' | 'not_found', request: Promise<T>): Promise<T | null> {
+/** Awaits a request and returns its result; null if it fails with this code. */
+async function awaitOrNull<T>(code: 'forbidden' | 'not_found', request: Promise<T>): Promise<T | null> {
   try {
     return await request;
   } catch (error) {
@@ -77,7 +78,7 @@ async function nullOnError<T>(code: 'forbidden' | 'not_found', request: Promise<
   }
 }
 
-/** Throws if both ids are known and differ: then the answer belongs to another request. */
+/** Throws if both ids are known and differ, because the answer then belongs to another request. */
 function assertSameId(name: string, expected: string | null, actual: string | null): void {
   if (expected === null || actual === null || expected === actual) return;
   throw new RegistryError('bad_answer', `installation: the answer is for another ${name}`);

@@ -4,20 +4,20 @@ import type { ReadContext } from './read-context.js';
 import { decideOutcome, describeFailure } from '../outcome.js';
 import { RESOURCES, type SyncedResource, serializeScope } from '../plan.js';
 
-/** A reservation that ends later is read again by then: its end may be in a year of five digits. */
+/** The longest delay of a read of reservations. The end that the registry gives may be thousands of years away. */
 const MAX_START_DELAY_MS = 86_400_000;
 
 /**
  * Enqueues the jobs that follow from a read of an installation: a read of the reservations when the next one ends,
  * a job for its certificates, and a retry of resources that failed. Returns the outcome of the job.
  */
-export async function followUp(context: ReadContext): Promise<string> {
+export async function enqueueFollowUpJobs(context: ReadContext): Promise<string> {
   await enqueueReservationsRead(context);
   await enqueueCertificates(context);
   return context.observations.failures.size === 0 ? 'read' : enqueueRetry(context);
 }
 
-/** Enqueues a read of warehouse and reservations for when the next reservation ends, if one is outstanding. */
+/** Enqueues a read of warehouse and reservations for the end of the next outstanding reservation, if there is one. */
 async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   const { inbox, client, now, installationId, observations } = context;
   if (observations.nextReservationEnd === null) return;
@@ -30,8 +30,8 @@ async function enqueueReservationsRead(context: ReadContext): Promise<void> {
 }
 
 /**
- * Enqueues a job for certificates if there may be due ones: after new retirements, and for the schedule and people, who also
- * retry certificates that failed before. The first job of an organization records that all its certificates are there.
+ * Enqueues a job for certificates if some may be due: after new retirements, and after jobs of the schedule or a person,
+ * which also retry failed certificates. It enqueues one in any case until all certificates were fetched once.
  */
 async function enqueueCertificates(context: ReadContext): Promise<void> {
   const { inbox, certificates, organizationId, scope, job, observations } = context;
@@ -50,7 +50,7 @@ async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): 
   return (states.get('certificates')?.dataAsOf ?? null) !== null;
 }
 
-/** Creates a job that the worker itself requests. There is at most one waiting job per kind and subject. */
+/** Creates a job that the worker itself requests. At most one job of a kind waits for the same subject. */
 function createFollowUpJob(
   { installationId, organizationId }: ReadContext,
   kind: JobKind,
@@ -62,8 +62,8 @@ function createFollowUpJob(
 }
 
 /**
- * Enqueues a retry of the resources that failed; returns the outcome of the job. If the job itself is a retry and read
- * nothing, throws the first error instead, so that the job counts an attempt and fails in the end.
+ * Enqueues a retry of the resources that failed, and returns the outcome of this job. If this job is itself a retry and
+ * read nothing, it throws the first error instead, so that its attempts are counted and it fails in the end.
  */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;

@@ -5,14 +5,14 @@ import type { SyncContext, ReadSummary } from '../context.js';
 import { parseScope, type SyncedResource, type ReadScope } from '../plan.js';
 import type { RunningJob } from '../worker/execute-job.js';
 
-/** A running job of an installation, with the cause to store beside what it reads, and its scope. */
+/** A running job of an installation, with the cause to store in its syncs and the scope of its reads. */
 export interface InstallationRun extends RunningJob {
   readonly installationId: string;
   readonly cause: SyncCause;
   readonly scope: ReadScope;
 }
 
-/** Adds to a running job its cause and scope. Throws `bad_request` if the job names no installation. */
+/** Finds the cause and scope of a running job. Throws `bad_request` if the job names no installation. */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,
   running: RunningJob,
@@ -37,24 +37,24 @@ export interface ReadContext extends SyncContext, InstallationRun {
   readonly observations: Observations;
 }
 
-/** What one sync has learned so far. Its reads update it. */
+/** What the reads of one job have found out so far. Each read updates it. */
 export interface Observations {
   /** How each resource was last read before this sync. */
   readonly previousReads: Map<string, LastRead>;
   /** The errors of resources that could not be read. */
   readonly failures: Map<SyncedResource, unknown>;
-  /** Resources that the registry says do not exist. Believed only if it answers another list of the organization. */
+  /** The errors of resources that the registry says do not exist. Believed only if it answers another list. */
   readonly notFound: Map<SyncedResource, unknown>;
   hasAnsweredList: boolean;
   /** When the next outstanding reservation ends, by the registry's clock. */
   nextReservationEnd: number | null;
-  /** Rows were added, changed or removed. */
+  /** Whether rows were added, changed or removed. */
   hasChanges: boolean;
-  /** Retirements were added or changed, so there may be certificates to fetch. */
+  /** Whether retirements were added or changed, so that there may be certificates to fetch. */
   hasNewRetirements: boolean;
 }
 
-/** Returns observations of a sync that has read nothing yet. */
+/** Creates the observations of a job that has read nothing yet. */
 export function createObservations(): Observations {
   return {
     previousReads: new Map(),

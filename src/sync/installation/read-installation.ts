@@ -15,7 +15,7 @@ import { readProjects } from '../read/read-projects.js';
 import type { RunningJob } from '../worker/execute-job.js';
 import type { ActiveInstallation } from './access.js';
 import { type AccessChecker, createAccessChecker } from './access-checker.js';
-import { followUp } from './follow-up.js';
+import { enqueueFollowUpJobs } from './follow-up.js';
 import {
   createObservations,
   type InstallationRun,
@@ -24,7 +24,7 @@ import {
 } from './read-context.js';
 import { createUrgentReads } from './urgent-reads.js';
 
-/** Does a job that reads one installation; returns its outcome. */
+/** Does a job that reads one installation, and returns the outcome. */
 export async function readInstallation(context: SyncContext, running: RunningJob): Promise<string> {
   const run = await resolveInstallationRun(context, running);
   const accessChecker = createAccessChecker(context, run);
@@ -34,7 +34,7 @@ export async function readInstallation(context: SyncContext, running: RunningJob
     const readContext = createReadContext(context, run, active);
     await readResources(readContext, accessChecker, active);
     await markNotOffered(readContext);
-    const outcome = await followUp(readContext);
+    const outcome = await enqueueFollowUpJobs(readContext);
     const { hasChanges, failures } = readContext.observations;
     return toJobOutcome(outcome, run.job, accessChecker.hasChanged() || hasChanges || failures.size > 0);
   } catch (error) {
@@ -43,12 +43,12 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/** Replaces the outcome by "unchanged" if the job was caused by duplicate deliveries only and found no news. */
+/** Returns the outcome of the job: `unchanged` if only duplicate deliveries requested it and it found nothing new. */
 function toJobOutcome(outcome: string, job: ClaimedJob, hasNews: boolean): string {
   return job.onlyDuplicates && !hasNews ? UNCHANGED_OUTCOME : outcome;
 }
 
-/** Creates what the reads of this job depend on: the client of the organization, the write claim and empty observations. */
+/** Creates the context of this job's reads, with the client of the organization, the write claim and empty observations. */
 function createReadContext(
   context: SyncContext,
   run: InstallationRun,
@@ -66,8 +66,8 @@ function createReadContext(
 }
 
 /**
- * Reads the planned resources in their order. If a scheduled job finds a change that no delivery announced, it then reads
- * the remaining resources too, even if they are rarely read.
+ * Reads the planned resources in their order. A scheduled job that has found changes then reads the remaining resources
+ * too, even those that are rarely read, because more may have changed that no delivery announced.
  */
 async function readResources(
   context: ReadContext,
@@ -87,7 +87,7 @@ async function readResources(
   for (const resource of queue) {
     await urgentReads.yieldTurn();
     const yieldTurn = () => urgentReads.yieldTurn(resource);
-    await readOrMark({ ...context, yieldTurn }, resource, accessChecker);
+    await readOrRecordFailure({ ...context, yieldTurn }, resource, accessChecker);
     const isLastPlanned = resource === planned.at(-1);
     if (isLastPlanned && observations.hasChanges && job.trigger === 'schedule') {
       const readable = await listReadable();
@@ -96,7 +96,7 @@ async function readResources(
   }
 }
 
-/** Returns functions that plan the reads of the job, and that list every resource that may be requested now. */
+/** Creates two functions: one plans the reads of the job, the other lists every resource that may be requested now. */
 function createPlanner(context: ReadContext, { installation, permissionsChanged }: ActiveInstallation) {
   const { mirror, now, organizationId, mirrorMembers, scope, job } = context;
   const { permissions } = installation;
@@ -118,7 +118,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
     return planReads({ ...input, scope, trigger: job.trigger, ...(await loadHistory()) });
   }
 
-  /** Returns every resource that a delivery would have read now. */
+  /** Lists every resource that a job for a delivery would read now. */
   async function listReadable(): Promise<readonly SyncedResource[]> {
     const everything = { resources: null, full: false };
     const plan = planReads({ ...input, scope: everything, trigger: 'delivery', ...(await loadHistory()) });
@@ -128,21 +128,21 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   return { planJob, listReadable };
 }
 
-/** Returns which delivery to look for because of the last read of a resource; null if none matters. */
+/** Returns the query for deliveries that make a resource due, given its last read; null if no delivery does. */
 type ToDeliveryQuery = (lastRead: LastRead) => DeliveryQuery | null;
 
-/** For a declined resource: whether the organization has accepted new permissions since it was requested. */
+/** Looks for accepted new permissions since the last request of a declined resource. */
 const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
   declined === null ? null : { since: attemptedAt ?? 0, event: 'newPermissionsAccepted' };
 
 /**
- * For a rarely read resource: whether any delivery has arrived since its last complete read began. A delivery that a wrong
- * clock dated after that read counts again.
+ * Looks for any delivery since the last complete read of a rarely read resource began. A delivery that a wrong clock dated
+ * after that read is found again.
  */
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources for which the delivery that `toQuery` describes has arrived. */
+/** Returns the resources for which a delivery has arrived that matches the query of `toQuery`. */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
@@ -162,8 +162,8 @@ async function findResourcesWithDelivery(
 }
 
 /**
- * Marks resources that the registry does not know as not offered, if it answered another list of the organization. If it
- * answered none, something else is wrong, and the resources count as failed.
+ * Marks resources that the registry says do not exist as not offered, if it answered another list of the organization. If
+ * it answered none, the cause is another one, and the resources count as failed.
  */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;
@@ -182,10 +182,10 @@ function readResource(context: ReadContext, resource: SyncedResource): Promise<v
 }
 
 /**
- * Reads a resource. After a refusal, checks the access with a new token and tries once more; then marks the resource as
- * not permitted or refused. Another failure is recorded, so that a retry reads the resource later.
+ * Reads a resource. If the read is refused, checks the access with a new token and reads once more; a second refusal marks
+ * the resource as not permitted or refused. Any other failure is recorded, so that a retry reads the resource later.
  */
-async function readOrMark(
+async function readOrRecordFailure(
   context: ReadContext,
   resource: SyncedResource,
   accessChecker: AccessChecker,
@@ -209,8 +209,8 @@ async function readOrMark(
 }
 
 /**
- * Records why a resource could not be read. An answer in another format than before is a failure; one that never had ours
- * is not offered.
+ * Records why a resource could not be read. A resource whose answers never had the expected format counts as not offered;
+ * an answer in another format than before is a failure.
  */
 async function recordFailure(
   { mirror, writeClaim, now, observations }: ReadContext,
@@ -225,7 +225,7 @@ async function recordFailure(
   else observations.failures.set(resource, error);
 }
 
-/** Whether the resource has been read completely, and its latest answer had the expected format. */
+/** Whether a resource was read completely before, and its latest answer had the expected format. */
 function hadExpectedForm(previous: LastRead | undefined): boolean {
   return previous !== undefined && previous.dataAsOf !== null && !previous.isStrange;
 }

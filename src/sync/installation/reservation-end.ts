@@ -7,7 +7,7 @@ const READ_AFTER_END_MS = 1000;
 const OVERDUE_INTERVAL_MS = 5000;
 const GIVE_UP_MS = 5 * 60_000;
 
-/** Returns when to read the reservations again, by the registry's clock; null if none is outstanding. */
+/** Finds when to read the reservations again, by the registry's clock; null if none is outstanding. */
 export function findNextReservationEnd(
   reservations: Iterable<Reservation>,
   registryNow: number,
@@ -20,7 +20,7 @@ export function findNextReservationEnd(
   return earliest;
 }
 
-/** Returns when to read the list again because of one reservation; null if it is over or overdue for too long. */
+/** Finds when to read the list again because of one reservation; null if it has ended or is overdue for too long. */
 function findReadTime(reservation: Reservation, registryNow: number): number | null {
   const { state, reservedToDate } = reservation;
   const endsAt = reservedToDate === null ? Number.NaN : Date.parse(reservedToDate);

@@ -3,6 +3,7 @@ import type { ReadContext } from './read-context.js';
 import { endsJob, toFailureCode } from '../outcome.js';
 import type { SyncedResource } from '../plan.js';
 
+/** What urgent reads need besides the context of the job. */
 export interface UrgentReadsOptions {
   readonly accessChecker: AccessChecker;
   /** Returns the resources that may be requested now: permitted, and not declined lately. */
@@ -12,12 +13,12 @@ export interface UrgentReadsOptions {
 }
 
 const CHECK_INTERVAL_MS = 1000;
-/** What is available for sale must not wait for the end of a long list. */
+/** They show what is available for sale, which must not wait for the end of a long list. */
 const URGENT_RESOURCES = ['warehouse', 'reservations'] as const satisfies readonly SyncedResource[];
 
 /**
- * Reads the urgent resources between two pages of a long job when a delivery for its installation arrives.
- * The inbox is checked at most once a second.
+ * Creates the urgent reads of a long job: if a delivery for its installation arrives, warehouse and reservations are read
+ * between two pages of the list that is being read.
  */
 export function createUrgentReads(
   context: Pick<ReadContext, 'inbox' | 'now' | 'installationId' | 'signal' | 'yieldTurn'>,
@@ -38,7 +39,7 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /** Checks the access again and reads the urgent resources, except the one that is being read already. */
+  /** Checks the access again, then reads the urgent resources, except the one that the job is reading. */
   async function readUrgent(interrupted: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
@@ -49,7 +50,7 @@ export function createUrgentReads(
     }
   }
 
-  /** Reads a resource and ignores its failure: the delivery has a job of its own, which reads it again. */
+  /** Reads a resource and ignores a failure, because the delivery also has a job of its own, which reads it again. */
   async function tryRead(resource: SyncedResource): Promise<void> {
     try {
       await readResource(resource);
@@ -61,10 +62,7 @@ export function createUrgentReads(
   }
 
   return {
-    /**
-     * Lets other jobs go first, then reads urgent resources if a delivery has arrived. `interrupted` is the resource being
-     * read.
-     */
+    /** Lets other jobs go first, then makes urgent reads if a delivery has arrived. `interrupted` is the resource being read. */
     async yieldTurn(interrupted?: SyncedResource): Promise<void> {
       await context.yieldTurn();
       if (!(await hasNewDelivery())) return;

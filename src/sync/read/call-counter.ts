@@ -2,7 +2,7 @@ import type { LastAnswer, ReadTraffic } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { CallRecord } from '../../registry/http/http-types.js';
 
-/** Counts the requests and bytes of one read, and remembers how the registry last answered. */
+/** Creates a counter for the requests and bytes of one read. It also remembers the registry's last answer. */
 export function createCallCounter(signal: AbortSignal, now: () => number) {
   let requests = 0;
   let bytes = 0;
@@ -20,9 +20,10 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
   }
 
   return {
-    /** Options to pass to each request of the read, so that the request is counted. */
+    /** The options to pass to each request of the read, so that the request is counted. */
     requestOptions: { signal, onCall, onOwner: (owner: string | null) => void owners.push(owner) },
 
+    /** Returns what was counted so far. */
     getTraffic: (): Pick<ReadTraffic, 'requests' | 'bytes' | 'lastAnswerAt'> => ({
       requests,
       bytes,

@@ -9,21 +9,21 @@ import type { ListSource } from '../sources.js';
 
 const DAY_SECONDS = 86_400;
 
-/** What a read has learned about a list as a whole. */
+/** What a read found out about a list as a whole. */
 interface ListSummary {
-  /** Why this is not the whole list; null if nothing contradicts that it is. */
+  /** Why the rows cannot be the whole list; null if nothing is wrong. */
   readonly flaw: ReadFault | null;
   /** Names the rows that could not be read; null if there were none. */
   readonly unreadable: ReadFault | null;
   /** How many rows the list has according to the registry; null if it does not say. */
   readonly total: number | null;
-  /** How often to read the list from now on if no delivery announces a change; null means in each round. */
+  /** How often to read the list from now on if no delivery announces a change; null means in every scheduled round. */
   readonly everySeconds: number | null;
-  /** Rows that were requested per page in the end; null if the list has no pages. */
+  /** How many rows the last request asked for per page; null if the list has no pages. */
   readonly pageSize: number | null;
 }
 
-/** Collects what the chunks of a list say about the list as a whole: its end, its total, its foreign and unreadable rows. */
+/** Creates a collector of facts about a list as a whole, from its chunks: its end, its total, foreign and unreadable rows. */
 export function createListSummary<Item extends object>(
   { organizationId, observations, now, client }: ReadContext,
   { kind, findNextEnd, isOpen, readUnreadableKey }: ListSource<Item>,
@@ -35,7 +35,7 @@ export function createListSummary<Item extends object>(
   let hasOpenItems = false;
 
   return {
-    /** Takes note of one chunk: its page, open items, and when its next item ends. */
+    /** Records one chunk: its page, whether it has open items, and when the first of its items ends. */
     addChunk(items: readonly Item[], page: ListPage<Item> | null): void {
       const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (nextEnd !== null)
@@ -69,12 +69,12 @@ function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): v
   throw new RegistryError('bad_answer', `the list has no proper end: its last page is ${end}`);
 }
 
-/** How many rows a message names; the others are counted. */
+/** How many rows a message names; the others are only counted. */
 const MAX_NAMED_ROWS = 3;
 /** An answer with more unreadable rows is unreadable as a whole. */
 const MAX_UNREADABLE_ROWS = 1_000;
 
-/** Collects the unreadable rows of one read. A row that arrives again on a later page counts once. */
+/** Creates a collector of the unreadable rows of one read. A row that arrives on two pages counts once. */
 function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey | null) {
   const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
 
@@ -100,7 +100,7 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
   };
 }
 
-/** Filters out rows that name another organization as their owner, and remembers them. */
+/** Creates a filter that removes rows which name another organization as their owner, and counts them. */
 function createForeignRowFilter<Item extends object>(
   organizationId: string,
   [keyColumn]: readonly MirrorColumn<Item>[],
@@ -109,7 +109,7 @@ function createForeignRowFilter<Item extends object>(
   const named: string[] = [];
   let foreignCount = 0;
 
-  /** Whether an item belongs to the organization, as far as it says. Remembers the item if it does not. */
+  /** Whether an item names the organization or no owner at all. Counts the item if it names another owner. */
   function isOwn(item: Item): boolean {
     const owner = 'organizationId' in item ? item.organizationId : null;
     if (typeof owner !== 'string' || owner.toLowerCase() === expectedOwner) return true;
@@ -131,7 +131,7 @@ function createForeignRowFilter<Item extends object>(
   };
 }
 
-/** Joins the first texts of a longer list, and says how many more there are. */
+/** Joins the first texts of a list, and adds how many more the list has. */
 function joinFirst(first: readonly string[], totalCount: number, separator: string): string {
   const more = totalCount > first.length ? ` and ${totalCount - first.length} more` : '';
   return `${first.join(separator)}${more}`;

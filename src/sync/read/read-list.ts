@@ -11,7 +11,7 @@ import { createListSummary } from './list-summary.js';
 
 /** A list that changes while it is read is read again at once, up to this many times in total; then later by a retry. */
 const MAX_PASSES = 3;
-/** Concurrent requests for items that are missing from a list. */
+/** How many rows that are missing from a list are looked up at the same time. */
 const LOOKUP_CONCURRENCY = 8;
 
 /**
@@ -44,7 +44,7 @@ export async function readList<Name extends ListResource>(
 
 const NO_CHANGE_COUNTS = { added: 0, changed: 0, removed: 0, drift: 0 };
 
-/** Begins one pass over a list. The caller writes each chunk, and then finishes or abandons the pass. */
+/** Begins one pass over a list. The caller writes each chunk of it, and then calls `finish` or `abandon`. */
 async function beginPass<Name extends ListResource>(context: ReadContext, resource: Name, full: boolean) {
   const { mirror, inbox, client, now, signal, installationId, writeClaim, job, cause, scope } = context;
   const source: ListSource<ListItems[Name]> = SOURCES[resource];
@@ -85,7 +85,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         : reader.writePage({ ...page, items: ownItems });
     },
 
-    /** Ends the pass after its last chunk: closes the rows that are gone, and returns how the read ended. */
+    /** Ends the pass after its last chunk: closes rows that are gone, and returns how the read ended. */
     async finish(): Promise<ReadResult> {
       await reader.recordUnreadable(summary.listUnreadableKeys());
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
@@ -119,8 +119,8 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
 }
 
 /**
- * If the registry can read single items, returns a function that requests items missing from a list by their ids, before
- * the mirror believes that they are gone. That function returns the ids that the registry does not know.
+ * Creates `findGone`, which requests rows that a list lacks by their ids, so that the mirror need not rely on the list
+ * alone. Returns an empty object if the registry cannot read single rows of this list.
  */
 function createGoneRowFinder<Item>(
   { organization, now }: ReadContext,
@@ -139,12 +139,12 @@ function createGoneRowFinder<Item>(
   };
 }
 
-/** Errors that say nothing about the requested item: every request would fail with them now. */
+/** Errors that concern every request and so say nothing about the requested item. */
 const GENERAL_ERRORS: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
 
 /**
- * Whether the registry answers that it does not know an item. Any other refusal proves nothing, so the row stays
- * and the read of the list continues.
+ * Whether the registry answers a request for an item with "not found". Any other refusal proves nothing: the row stays, and
+ * the read of the list continues.
  */
 async function isNotFound(request: Promise<unknown>): Promise<boolean> {
   try {

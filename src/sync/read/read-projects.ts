@@ -10,9 +10,9 @@ const BATCH_SIZE = 4;
 const REQUEST_INTERVAL_MS = 23 * 3_600_000;
 
 /**
- * Requests the projects that the organization's rows name: each once a day, or all of them for a person. A refused project
- * is marked as unavailable. A project that failed is requested again later and does not stop the others.
- * Writes no sync if no project is due.
+ * Reads the projects that the organization's rows reference: each once a day, or all of them for a job of a person. A
+ * refused project is marked as unavailable. A project that failed is requested again later and does not stop the others.
+ * If no project is due, no sync is written.
  */
 export async function readProjects(context: ReadContext): Promise<void> {
   const { mirror, writeClaim, job, cause, now, signal } = context;
@@ -24,7 +24,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const dueIds = await walk.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
-  /** Requests one project and returns the answer. A refusal is an answer too; other errors are thrown. */
+  /** Requests one project and returns the answer. A refusal is returned as an answer too; other errors are thrown. */
   async function requestProject(id: string): Promise<ProjectAnswer> {
     const requestedAt = now();
     try {
@@ -39,7 +39,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const failures: unknown[] = [];
   let consecutiveFailures = 0;
 
-  /** Requests a batch of projects and writes the answers, even if some requests failed. Throws if the others would fail too. */
+  /** Requests a batch of projects and writes the answers. Throws a failure only if the next requests would fail too. */
   async function readBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
     await walk.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
@@ -69,7 +69,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   }
 }
 
-/** Returns a cutoff: projects that were last requested before it are due. For a person every project is due. */
+/** Computes the instant before which a project must have been requested last to be due. For a person every project is due. */
 function computeRequestCutoff({ scope, job, now }: ReadContext): number {
   return scope.full || job.trigger === 'person' ? now() : now() - REQUEST_INTERVAL_MS;
 }

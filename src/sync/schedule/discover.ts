@@ -54,15 +54,12 @@ function describeDiscovery(foundCount: number, unreadable: readonly UnreadableRo
   return `${outcome}; ${unreadable.length} could not be read (${first.error.message})`;
 }
 
-/** Whether the mirror knows the installation as active or suspended. An uninstalled one that is listed again counts as new. */
+/** Whether the mirror has the installation as active or suspended. An uninstalled one that is listed again counts as new. */
 function isInstalled(known: KnownInstallation | undefined): boolean {
   return known?.state === 'active' || known?.state === 'suspended';
 }
 
-/**
- * Whether a listed installation has another organization or other permissions than the mirror knows. Fields that the list
- * omits are not compared.
- */
+/** Whether a listed installation differs from the mirror in organization or permissions. Omitted fields are not compared. */
 function differsFromKnown(
   { organizationId, permissions }: Installation,
   known: KnownInstallation | undefined,
@@ -72,7 +69,7 @@ function differsFromKnown(
   return hasMoved || (permissions !== null && JSON.stringify(permissions) !== known.permissions);
 }
 
-/** Returns one job per installation, which reads that installation. */
+/** Creates one job for each installation, which reads it. */
 function createJobs(
   installations: readonly Pick<Installation, 'id' | 'organizationId'>[],
   trigger: string,

@@ -11,13 +11,13 @@ import { createRepeatingTask, type RepeatingTask } from './repeating-task.js';
 
 type FreshnessContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 
-/** Deliveries younger than this are ignored: they are probably being read now, and older ones are surely stored. */
+/** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
 /**
- * Writes to the mirror, for an instant of the inbox's clock, that a worker is running, and for each resource the oldest
- * delivery that no complete read has answered.
- * Only deliveries since the previous call are searched, and, where a resource was read since, deliveries after that read.
+ * Writes to the mirror that a worker is running, and for each resource the oldest delivery that no complete read has
+ * answered. `at` is an instant of the inbox's clock. Searches only deliveries since the previous call; for a resource that
+ * was read since then, only deliveries after that read.
  */
 export async function writeFreshnessFacts(
   { inbox, mirror, mirrorMembers }: FreshnessContext,
@@ -29,22 +29,22 @@ export async function writeFreshnessFacts(
   const searchedUntil = findSearchedUntil(workerSeenAt, at);
   const isMirrored = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
   const mirroredWaiting = waitingResources.filter(isMirrored);
-  const facts = mirroredWaiting.flatMap(toKnownFact);
-  const finder = createUnreadFinder(resources =>
+  const facts = mirroredWaiting.flatMap(keepKnownFact);
+  const finder = createUnreadDeliveryFinder(resources =>
     resources
       .filter(isMirrored)
-      .flatMap(resource => toUnansweredRead(resource, searchedUntil))
+      .flatMap(resource => toDeliverySearch(resource, searchedUntil))
       .filter(({ since }) => since <= until),
   );
   const searchStarts = mirroredWaiting
-    .flatMap(resource => toUnansweredRead(resource, searchedUntil))
+    .flatMap(resource => toDeliverySearch(resource, searchedUntil))
     .map(({ since }) => since);
   const [since = until] = [searchedUntil ?? oldestCompleteReadAt ?? until, ...searchStarts].toSorted();
   for await (const deliveries of readDeliveryBatches(inbox, { since, until, afterId: 0 })) {
     const unknownIds = deliveries.map(({ installationId }) => installationId).filter(finder.isUnknown);
     if (unknownIds.length > 0) finder.addResources(await mirror.listKnownResources([...new Set(unknownIds)]));
     for (const { installationId, receivedAt } of deliveries)
-      facts.push(...finder.takeAnnounced(installationId, receivedAt));
+      facts.push(...finder.matchDelivery(installationId, receivedAt));
     await waitForEventLoop();
   }
   await mirror.report({
@@ -67,27 +67,27 @@ async function* readDeliveryBatches(
   }
 }
 
-/** A resource for which no unread delivery is known yet. Its oldest unread delivery is the first one at or after `since`. */
-interface UnansweredRead {
+/** A search for the oldest unread delivery of a resource, which is the first delivery at or after `since`. */
+interface DeliverySearch {
   readonly organizationId: string;
   readonly resource: string;
   readonly since: string;
 }
 
 /**
- * Finds the oldest unread delivery of each resource. Deliveries must be passed oldest first, so that a resource is
- * finished with the first delivery that announces it.
+ * Creates a finder of the oldest unread delivery of each resource. Deliveries must be passed oldest first, because the
+ * search for a resource ends with the first delivery that matches.
  */
-function createUnreadFinder(
-  toUnansweredReads: (resources: readonly KnownResource[]) => readonly UnansweredRead[],
+function createUnreadDeliveryFinder(
+  toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {
-  const openByInstallation = new Map<string, { open: readonly UnansweredRead[] }>();
+  const openByInstallation = new Map<string, { open: readonly DeliverySearch[] }>();
   // Installations of one organization share its list of open resources.
-  const openByOrganization = new Map<string, { open: readonly UnansweredRead[] }>();
+  const openByOrganization = new Map<string, { open: readonly DeliverySearch[] }>();
 
-  /** Adds an installation. It shares the open resources of its organization with the other installations. */
+  /** Adds an installation. Installations of the same organization share their open searches. */
   function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
-    const open = toUnansweredReads(resources);
+    const open = toDeliverySearches(resources);
     const organizationId = open[0]?.organizationId ?? '';
     const shared = openByOrganization.get(organizationId) ?? { open };
     openByInstallation.set(installationId, shared);
@@ -103,8 +103,8 @@ function createUnreadFinder(
         addInstallation(installationId, resources);
     },
 
-    /** Returns a fact for each open resource that was last read before this delivery, and closes those resources. */
-    takeAnnounced(installationId: string, receivedAt: string): FreshnessFact[] {
+    /** Ends each open search that this delivery matches, and returns a fact for its resource. */
+    matchDelivery(installationId: string, receivedAt: string): FreshnessFact[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
       const announced = shared.open.filter(({ since }) => since <= receivedAt);
@@ -118,32 +118,33 @@ function createUnreadFinder(
   };
 }
 
-/** Whether the delivery that was found earlier is still unread. */
-function hasKnownUnread({ dataAsOf, oldestUnreadAt }: KnownResource): boolean {
+/** Whether the unread delivery that an earlier call found is still unread. */
+function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): boolean {
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/** Returns the fact of an earlier call if it still holds, else nothing. */
-function toKnownFact(known: KnownResource): FreshnessFact[] {
+/** Returns the fact that an earlier call found, if it is still true; else an empty list. */
+function keepKnownFact(known: KnownResource): FreshnessFact[] {
   const { organizationId, resource, oldestUnreadAt } = known;
-  if (oldestUnreadAt === null || !hasKnownUnread(known)) return [];
+  if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** Returns from when to search deliveries for a resource; nothing if its oldest unread delivery is known already. */
-function toUnansweredRead(known: KnownResource, searchedUntil: string | null): UnansweredRead[] {
-  if (hasKnownUnread(known)) return [];
+/** Returns the search for a resource; an empty list if its oldest unread delivery is already known. */
+function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
+  if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
   const isSearched = oldestUnreadAt === null && searchedUntil !== null && searchedUntil > dataAsOf;
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Returns until when earlier calls have searched deliveries; null if there was none, or if its clock was ahead. */
+/** Returns the instant up to which earlier calls have searched; null if there was no call, or if its clock was ahead. */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
   return formatInstant(Date.parse(workerSeenAt) - MIN_DELIVERY_AGE_MS);
 }
 
+/** What the task needs besides the inbox and the mirror. */
 export interface FreshnessFactsOptions extends FreshnessContext {
   readonly self: ProcessIdentity;
   readonly log: WorkerLog;

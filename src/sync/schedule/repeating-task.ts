@@ -9,17 +9,18 @@ export function createRepeatingTask(run: () => Promise<number>) {
   /** Runs the task once, then sets the timer for its next run. */
   async function runAndSchedule(): Promise<void> {
     const delayMs = await run();
-    if (started) timer = setTimeout(beginRun, delayMs);
+    if (started) timer = setTimeout(startRun, delayMs);
   }
 
-  function beginRun(): void {
+  /** Starts a run and remembers it, so that `stop` can wait for it. */
+  function startRun(): void {
     currentRun = runAndSchedule();
   }
 
   return {
     start(): void {
       started = true;
-      beginRun();
+      startRun();
     },
     /** Stops the task; resolves when the current run has ended. */
     async stop(): Promise<void> {

@@ -4,6 +4,7 @@ import { describeFailure } from '../outcome.js';
 import type { WorkerLog } from '../worker/log.js';
 import { createRepeatingTask, type RepeatingTask } from './repeating-task.js';
 
+/** The pattern of a schedule, and what it depends on. */
 export interface ScheduleOptions {
   /** A cron expression, read in UTC. */
   readonly pattern: string;
@@ -52,21 +53,22 @@ export function enqueueTick(
   });
 }
 
+/** The scheduled times around an instant. */
 interface TickTimes {
   /** The latest time that has been reached; null if there was none. */
   readonly last: number | null;
   readonly next: number;
 }
 
-/** Returns the scheduled times before and after an instant. */
+/** Finds the last scheduled time up to an instant and the first one after it. */
 export function findTickTimes(pattern: string, now: number): TickTimes {
   const cron = new Cron(pattern, CRON_OPTIONS);
   return { last: findLastTime(cron, now), next: findNextTime(cron, now) ?? now + NEVER_INTERVAL_MS };
 }
 
 /**
- * Returns the latest time of a cron pattern up to `now`. Croner's own search in the past throws for days that not every
- * year has, so this searches forward from growing distances in the past and then halves the range.
+ * Finds the latest time of a cron pattern up to `now`. Croner's own backward search throws for 29 February and the like, so
+ * this searches forward from ever earlier instants, and then by bisection.
  */
 function findLastTime(cron: Cron, now: number): number | null {
   const isReached = (time: number | null) => time !== null && time <= now;
@@ -84,12 +86,12 @@ function findLastTime(cron: Cron, now: number): number | null {
   return findNextTime(cron, lower);
 }
 
-/** Returns the first time of a cron pattern after an instant; null if it never matches again. */
+/** Finds the first time of a cron pattern after an instant; null if the pattern never matches again. */
 function findNextTime(cron: Cron, after: number): number | null {
   return cron.nextRun(new Date(after))?.getTime() ?? null;
 }
 
-/** Returns the milliseconds between the next two scheduled times. */
+/** Computes the milliseconds between the next two scheduled times. */
 export function computeTickInterval(pattern: string, now: number): number {
   const [first, second] = new Cron(pattern, CRON_OPTIONS).nextRuns(2, new Date(now));
   if (first === undefined || second === undefined) return NEVER_INTERVAL_MS;

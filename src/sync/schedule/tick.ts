@@ -10,9 +10,8 @@ const DAY_MS = 86_400_000;
 const ENQUEUE_BATCH_SIZE = 100;
 
 /**
- * Starts a scheduled round: enqueues a job for every installation that is not uninstalled, each at its own place in the
- * interval, and deletes expired data. Suspended installations are included; they cost two calls.
- * The registry's list of installations is read first, so that the jobs need not request what it says about each.
+ * Runs a scheduled tick: reads the registry's list of installations, enqueues a job for each installation that is not
+ * uninstalled, and deletes expired data. The jobs are spread over the interval, and need not request what the list says.
  */
 export async function runTick(context: SyncContext, running: RunningJob): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;

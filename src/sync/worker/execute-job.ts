@@ -10,7 +10,7 @@ export interface RunningJob {
   readonly yieldTurn: () => Promise<void>;
 }
 
-/** Does a job and returns its outcome, a word for people to read. An error that it throws decides how the job ends. */
+/** Does a job and returns its outcome, a word for people to read. If it throws, the error decides how the job ends. */
 export type JobHandler = (running: RunningJob) => Promise<string>;
 
 /** How a run ended: the outcome to report, the failure behind it, and what to write to the inbox. */
@@ -20,13 +20,14 @@ export interface JobResult {
   readonly end: JobEnd;
 }
 
+/** The dependencies of `executeJob`. */
 export interface ExecuteOptions {
   readonly handleJob: JobHandler;
   readonly now: () => number;
   readonly random: () => number;
 }
 
-/** Runs the handler and returns how the job ended. Does not reject: an error becomes the job's end. */
+/** Runs the handler of a job and returns how the job ended. It never rejects: an error becomes the end of the job. */
 export async function executeJob(
   running: RunningJob,
   { handleJob, now, random }: ExecuteOptions,

@@ -10,6 +10,7 @@ export interface LeaseKeeperOptions {
   readonly onRenewalFailed: (error: unknown) => void;
 }
 
+/** A claim whose lease is renewed, and the timer that ends the lease if no renewal succeeds. */
 interface Lease {
   readonly claim: ClaimRef;
   expiryTimer: NodeJS.Timeout | undefined;
@@ -48,7 +49,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
     onLost(lease.claim.id);
   }
 
-  /** Clears the new timer instead if the lease was removed or replaced during the renewal. */
+  /** Replaces the expiry timer of a renewed lease. Clears the new timer if the lease was removed meanwhile. */
   function replaceExpiryTimer(lease: Lease, newTimer: NodeJS.Timeout): void {
     clearTimeout(isCurrent(lease) ? lease.expiryTimer : newTimer);
     lease.expiryTimer = newTimer;

@@ -4,9 +4,9 @@ import { describeFailure, type FailureCode } from '../outcome.js';
 import type { JobResult } from './execute-job.js';
 import type { WorkerLog } from './log.js';
 
-/** Failures that end with an outage. `rate_limited` is none of them: a registry that asked us to wait is not hurried. */
+/** The failures that an outage causes. `rate_limited` is not one of them, because the registry asked us to wait. */
 const OUTAGE_CODES: readonly FailureCode[] = ['unavailable', 'timeout', 'bad_answer', 'unauthorized'];
-/** After a success this recent the registry was up, so a failure since then concerned one organization only. */
+/** If the last success is this recent, the registry was up, and failures since then concerned single organizations. */
 const RECENT_SUCCESS_MS = 5000;
 
 export interface OutageTrackerOptions {
@@ -15,13 +15,13 @@ export interface OutageTrackerOptions {
   readonly log: WorkerLog;
 }
 
-/** Detects the end of a registry outage, and then has jobs that failed during the outage retried first. */
+/** Creates a tracker that detects the end of a registry outage, and then makes jobs that failed during it run first. */
 export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   // Assume an outage until the first success: jobs may have failed before this process started.
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
-  /** Records that the registry answered. If an outage has ended with that, has failed jobs retried first. */
+  /** Records that the registry answered. If that ends an outage, makes the failed jobs run first. */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
     outageSuspected = false;

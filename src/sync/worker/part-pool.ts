@@ -10,7 +10,7 @@ export interface JobRun {
 
 export type PartPool = ReturnType<typeof createPartPool>;
 
-/** Holds the running jobs of one part, and the queue of slots that they share. */
+/** Creates the pool of one part: its running jobs, and the queue of slots that they share. */
 export function createPartPool(part: Part, concurrency: number) {
   const queue = new PQueue({ concurrency });
   const runs = new Map<number, JobRun>();
@@ -22,7 +22,7 @@ export function createPartPool(part: Part, concurrency: number) {
     countRuns: () => runs.size,
     listRuns: (): readonly JobRun[] => [...runs.values()],
 
-    /** Returns how many jobs can start now. While only long runs are active, one new job may share their slots. */
+    /** Returns how many jobs can start now. If all runs are long, one more job may share their slots. */
     countFreeSlots(): number {
       const freeSlots = Math.max(concurrency - runs.size, 0);
       return runs.size === longRunIds.size ? Math.max(freeSlots, 1) : freeSlots;
@@ -37,7 +37,7 @@ export function createPartPool(part: Part, concurrency: number) {
       return run;
     },
 
-    /** Marks a run as long, so that one new job may start beside it. */
+    /** Marks a run as long. If all runs are long, one more job may start. */
     markLong: (jobId: number) => void longRunIds.add(jobId),
 
     /** Removes a run that has ended. Returns false, and changes nothing, if a later claim has replaced it. */

@@ -3,6 +3,7 @@ import type { WorkerLog } from './log.js';
 
 const CHECK_INTERVAL_MS = 5000;
 
+/** The pause check, and what happens when its result changes. */
 export interface PauseMonitorOptions {
   /** Returns why nothing may be read now; null if reads are allowed. */
   readonly findPauseReason: (() => string | null) | undefined;
@@ -12,13 +13,13 @@ export interface PauseMonitorOptions {
   readonly onResume: () => void;
 }
 
-/** Checks regularly whether reads must pause, for example because the disk is nearly full. Jobs stay due during a pause. */
+/** Creates a monitor that checks regularly whether reads must pause, for example because the disk is nearly full. */
 export function createPauseMonitor(options: PauseMonitorOptions) {
   const { findPauseReason, checkIntervalMs = CHECK_INTERVAL_MS, log, onPause, onResume } = options;
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Checks whether reads must pause. Logs and reports only when that has changed. */
+  /** Checks whether reads must pause. If that has changed, logs it and calls `onPause` or `onResume`. */
   function updatePause(): void {
     try {
       const reason = findPauseReason?.() ?? null;

@@ -4,7 +4,7 @@ import { describeFailure } from '../outcome.js';
 import type { JobResult } from './execute-job.js';
 import type { WorkerLog } from './log.js';
 
-/** What is reported of a job after its run, for counters. */
+/** A job after its run, as metrics count it. */
 export interface EndedJob {
   readonly kind: string;
   readonly outcome: string;
@@ -12,6 +12,7 @@ export interface EndedJob {
   readonly ms: number;
 }
 
+/** The dependencies of `settleJob`. */
 export interface SettleOptions {
   readonly inbox: Pick<InboxPort, 'settle'>;
   readonly log: WorkerLog;
@@ -41,7 +42,7 @@ export async function settleJob(
   }
 }
 
-/** Returns claimed jobs to the inbox without counting an attempt. */
+/** Gives claimed jobs back to the inbox. The attempt is not counted. */
 export async function releaseJobs(
   jobs: readonly ClaimedJob[],
   { inbox, log }: Pick<SettleOptions, 'inbox' | 'log'>,

@@ -1,12 +1,13 @@
 import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import type PQueue from 'p-queue';
 
-/** A run that has yielded this often is long. It offers its slot to waiting runs after every further 50 yields. */
+/** A run that has yielded this often is long. From then on it offers its slot to waiting runs, once in as many yields. */
 const YIELDS_PER_SHARE = 50;
 
 const NEW_RUN = { priority: 1 };
 const RESUMED_RUN = { priority: 0 };
 
+/** The queue that a run needs a slot of, and how the run shares its slot. */
 export interface SlotOptions {
   readonly queue: PQueue;
   /** Called once, when the run becomes long. */
@@ -16,15 +17,14 @@ export interface SlotOptions {
 }
 
 /**
- * Waits for a free slot of the queue and occupies it until `release`.
- * A long run gives its slot to a waiting run from time to time, so that a few huge organizations cannot
- * occupy all slots while small ones wait.
+ * Waits for a free slot of the queue and occupies it until `release` is called. A long run lends its slot to a waiting run
+ * from time to time, so that a few huge organizations cannot occupy all slots while small ones wait.
  */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;
   let releaseSlot = await occupySlot(queue, NEW_RUN);
   return {
-    /** Lets other work of the process go first and, if the run is long, runs that wait for a slot. */
+    /** Lets other work of the process go first. If the run is long, it also lets runs go first that wait for a slot. */
     async yieldTurn(): Promise<void> {
       yields += 1;
       await waitForEventLoop();
@@ -38,12 +38,12 @@ export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOpti
   };
 }
 
-/** Waits for a slot; returns the function that frees it. */
+/** Waits for a free slot and occupies it. Returns the function that frees it. */
 function occupySlot(queue: PQueue, options: { readonly priority: number }): Promise<() => void> {
-  return new Promise(onOccupied => {
+  return new Promise(resolveWithRelease => {
     const holdSlot = () =>
       new Promise<void>(release => {
-        onOccupied(release);
+        resolveWithRelease(release);
       });
     void queue.add(holdSlot, options);
   });

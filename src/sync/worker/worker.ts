@@ -21,6 +21,7 @@ import { createPauseMonitor } from './pause-monitor.js';
 import { type EndedJob, releaseJobs, settleJob } from './settle-job.js';
 import { acquireSlot } from './slots.js';
 
+/** Settings and dependencies of the worker. */
 export interface WorkerOptions {
   readonly inbox: Pick<InboxPort, 'claim' | 'renew' | 'settle' | 'prioritizeFailed' | 'watch'>;
   readonly handleJob: JobHandler;
@@ -101,7 +102,7 @@ export function createWorker(options: WorkerOptions) {
     }
   }
 
-  /** Returns the parts with free slots. If nothing runs, returns all parts, to learn whether any job waits. */
+  /** Lists the parts with free slots. If nothing runs, lists all parts, to learn whether any job waits. */
   function listClaimableParts() {
     const parts = pools.map(pool => ({
       part: pool.part,
@@ -175,7 +176,7 @@ export function createWorker(options: WorkerOptions) {
       pause.start();
       void claimJobs();
     },
-    /** Stops claiming, ends runs at their next page, and releases their jobs so that the next process resumes them at once. */
+    /** Stops claiming, stops runs at their next page, and releases their jobs, so that the next process resumes them at once. */
     async stop(): Promise<void> {
       started = false;
       stopWatching?.();
@@ -189,7 +190,7 @@ export function createWorker(options: WorkerOptions) {
       const released = releaseJobs(hangingJobs, { inbox, log });
       await Promise.race([released, delay(RELEASE_TIMEOUT_MS, undefined, { ref: false })]);
     },
-    /** Resolves when nothing runs and nothing is due. */
+    /** Resolves when no job runs and no job is due. */
     idle(): Promise<void> {
       return new Promise(resolve => {
         idleWaiters.push(resolve);

@@ -3,7 +3,7 @@ import { readVersions } from '../../../query/at-registry.js';
 import { type Broken, firstOf, SHOWN } from '../../../store/contract/broken.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Value } from '../../../store/contract/tables.js';
-import { contradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
+import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
 
 const BATCH_SIZE = 1_000;
 
@@ -33,7 +33,7 @@ async function findContradictedRowsOf(
     const rows = await readVersions(reader, table, lastVersion, BATCH_SIZE);
     onBatch(rows.length);
     for (const row of rows) {
-      const columns = contradictedColumns(table, row);
+      const columns = findContradictedColumns(table, row);
       if (columns.length === 0) continue;
       count += 1;
       if (count <= SHOWN) shown.push(`version ${String(row['version'])}: ${columns.join(', ')}`);

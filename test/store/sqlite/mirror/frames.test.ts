@@ -6,7 +6,7 @@ import { createSyncContext } from '../../../../src/app/sync-context.js';
 import { describeThisProcess } from '../../../../src/app/heartbeats.js';
 import { createSqliteEngine } from '../../../../src/store/sqlite/engine.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
-import { createSync } from '../../../../src/sync/sync.js';
+import { createSyncService } from '../../../../src/sync/sync.js';
 import { clientOf, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';
 
@@ -84,7 +84,7 @@ async function failedInsert(credits: number): Promise<Failed> {
   const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
   const client = clientOf(sandbox, app, time.now);
   const parts = { ...store, mirror, client, now: time.now, random: () => 0 };
-  const worker = createSync(await createSyncContext(settings, parts), {
+  const worker = createSyncService(await createSyncContext(settings, parts), {
     schedule: null,
     concurrency: 1,
     self: describeThisProcess('work', time.now()),
