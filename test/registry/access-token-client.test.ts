@@ -7,7 +7,7 @@ const REAL = { now: Date.now, random: () => 0, sleep: async () => undefined };
 const ONE = { total: 1, currentPage: 0, pageCount: 1, nextPage: null, prevPage: null };
 
 describe('a client with an access token', () => {
-  test('does what the token allows and needs no key of an app', async () => {
+  test('makes the calls that its token allows, without a private key', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, token } = installApp(sandbox);
     const creditId = issueCredit(sandbox, organization.id);
@@ -18,7 +18,7 @@ describe('a client with an access token', () => {
     expect(await own.reserve({ creditId, amount: '2' })).toMatchObject({ reserverId: app.id });
   });
 
-  test('fails if the registry refuses a token given as text', async () => {
+  test('fails if the registry refuses a token that was given as a string', async () => {
     let asked = 0;
     await using registry = await startLoopbackServer((_request, response) => {
       asked += 1;

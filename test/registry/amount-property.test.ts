@@ -4,18 +4,19 @@ import { createRandom, pick } from '../support/random.js';
 
 type Random = () => number;
 
-function createDigits(random: Random, least: number, most: number): string {
-  const length = least + Math.floor(random() * (most - least + 1));
+function createRandomDigits(random: Random, minLength: number, maxLength: number): string {
+  const length = minLength + Math.floor(random() * (maxLength - minLength + 1));
   return Array.from({ length }, () => Math.floor(random() * 10)).join('');
 }
 
 /** Creates a random JSON number, short or long. */
-function createNumber(random: Random): string {
+function createRandomNumberText(random: Random): string {
   const long = random() < 0.2 ? 80 : 12;
-  const whole = random() < 0.3 ? '0' : `${1 + Math.floor(random() * 9)}${createDigits(random, 0, long)}`;
-  const fraction = random() < 0.5 ? '' : `.${createDigits(random, 1, long)}`;
+  const whole =
+    random() < 0.3 ? '0' : `${1 + Math.floor(random() * 9)}${createRandomDigits(random, 0, long)}`;
+  const fraction = random() < 0.5 ? '' : `.${createRandomDigits(random, 1, long)}`;
   const exponent =
-    random() < 0.7 ? '' : `${pick(random, ['e', 'E', 'e+', 'e-'], 'e')}${createDigits(random, 1, 2)}`;
+    random() < 0.7 ? '' : `${pick(random, ['e', 'E', 'e+', 'e-'], 'e')}${createRandomDigits(random, 1, 2)}`;
   return `${random() < 0.1 ? '-' : ''}${whole}${fraction}${exponent}`;
 }
 
@@ -28,27 +29,32 @@ const NEIGHBOURS = [
   '"id":"x"',
 ];
 
-function createObjectText(random: Random, written: string): string {
+/** Creates the text of a JSON object with this amount, random spaces and misleading neighbours. */
+function createObjectText(random: Random, numberText: string): string {
   const isDense = random() < 0.5;
   const gap = () => (isDense ? '' : pick(random, ['', ' ', '\n\t', ' '.repeat(30), ' '.repeat(70)], ''));
   const name = random() < 0.1 ? '"amoun\\u0074"' : '"amount"';
-  const member = `${name}${gap()}:${gap()}${written}${gap()}`;
+  const member = `${name}${gap()}:${gap()}${numberText}${gap()}`;
   const before = Array.from({ length: Math.floor(random() * 3) }, () => pick(random, NEIGHBOURS, ''));
   const after = Array.from({ length: Math.floor(random() * 3) }, () => pick(random, NEIGHBOURS, ''));
   return `{${[...before, member, ...after].join(',')}}`;
 }
 
-/** Returns an amount in millionths as an exact fraction of two integers. */
-function toFraction(written: string): { readonly top: bigint; readonly bottom: bigint } {
-  const [mantissa = '', exponent = '0'] = written.toLowerCase().split('e');
+/** Converts the text of a number to millionths, as an exact fraction. */
+function toMillionthsFraction(numberText: string): {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+} {
+  const [mantissa = '', exponent = '0'] = numberText.toLowerCase().split('e');
   const [whole = '', decimals = ''] = mantissa.split('.');
   const shift = Number(exponent) - decimals.length + 6;
-  const top = BigInt(`${whole}${decimals}`);
+  const numerator = BigInt(`${whole}${decimals}`);
   return shift >= 0
-    ? { top: top * 10n ** BigInt(shift), bottom: 1n }
-    : { top, bottom: 10n ** BigInt(-shift) };
+    ? { numerator: numerator * 10n ** BigInt(shift), denominator: 1n }
+    : { numerator, denominator: 10n ** BigInt(-shift) };
 }
 
+/** Returns the amount of a JSON object as `JSON.parse` rounds it. */
 function getParsedAmount(text: string): unknown {
   const parsed: Readonly<Record<string, unknown>> = JSON.parse(text);
   return parsed['amount'];
@@ -58,19 +64,22 @@ describe('T67 an amount', () => {
   it('keeps the digits of 20,000 random numbers and counts their millionths without rounding', () => {
     const random = createRandom(67);
     for (let round = 0; round < 20_000; round += 1) {
-      const written = createNumber(random);
+      const written = createRandomNumberText(random);
       const text = createObjectText(random, written);
       const amount = parseAmount(text, getParsedAmount(text));
-      if (Number(written) < 0 || (written.startsWith('-') && toFraction(written).top !== 0n)) {
+      if (
+        Number(written) < 0 ||
+        (written.startsWith('-') && toMillionthsFraction(written).numerator !== 0n)
+      ) {
         expect(amount, text).toMatchObject({ exact: null, fault: 'negative' });
         continue;
       }
-      const { top, bottom } = toFraction(written);
-      const isWhole = top % bottom === 0n && top / bottom < 2n ** 63n;
+      const { numerator, denominator } = toMillionthsFraction(written);
+      const isWhole = numerator % denominator === 0n && numerator / denominator < 2n ** 63n;
       expect(amount, text).toEqual({
         exact: written,
         value: Math.abs(Number(written)),
-        micro: isWhole ? top / bottom : null,
+        micro: isWhole ? numerator / denominator : null,
         fault: null,
       });
     }
@@ -79,11 +88,13 @@ describe('T67 an amount', () => {
   it('is the same as another one only if their difference is exactly zero', () => {
     const random = createRandom(68);
     for (let round = 0; round < 5_000; round += 1) {
-      const one = createNumber(random).replace('-', '');
+      const one = createRandomNumberText(random).replace('-', '');
       const shifted = /e/i.test(one) ? one : `${one}e0`;
-      const other = random() < 0.5 ? shifted : createNumber(random).replace('-', '');
-      const [a, b] = [toFraction(one), toFraction(other)];
-      expect(isSameAmount(one, other), `${one} ${other}`).toBe(a.top * b.bottom === b.top * a.bottom);
+      const other = random() < 0.5 ? shifted : createRandomNumberText(random).replace('-', '');
+      const [a, b] = [toMillionthsFraction(one), toMillionthsFraction(other)];
+      expect(isSameAmount(one, other), `${one} ${other}`).toBe(
+        a.numerator * b.denominator === b.numerator * a.denominator,
+      );
     }
   });
 });

@@ -59,18 +59,18 @@ test.each([
   ['"2"', 'expected a number, got string'],
   ['null', 'expected a number, got null'],
   ['{}', 'expected a number, got object'],
-])('T67 %s is a fault, not an amount', (literal, fault) => {
+])('T67 the number %s has a fault instead of an amount', (literal, fault) => {
   expect(readLiteral(literal)).toEqual({ exact: null, value: null, micro: null, fault });
 });
 
-test('T67 a number of more than 1,000 digits is a fault', () => {
+test('T67 a number of more than 1,000 digits has a fault', () => {
   expect(readLiteral(`1.${'0'.repeat(1_000)}`)).toMatchObject({
     exact: null,
     fault: 'longer than any number',
   });
 });
 
-test('T67 a missing amount is a fault', () => {
+test('T67 a missing amount has a fault', () => {
   expect(parseAmount('{"nested":{"amount":8}}', undefined).fault).toBe('absent');
 });
 
@@ -116,7 +116,7 @@ test.each([
   expect(() => formatAmount(amount)).toThrow(expect.objectContaining({ code: 'bad_request' }));
 });
 
-test('two texts are the same amount only if no digit differs', () => {
+test('two texts are the same amount only if they are exactly equal numbers', () => {
   expect(isSameAmount('1', '1.0')).toBe(true);
   expect(isSameAmount('10e-1', '1')).toBe(true);
   expect(isSameAmount('0.10', '1e-1')).toBe(true);
@@ -126,12 +126,12 @@ test('two texts are the same amount only if no digit differs', () => {
   expect(isSameAmount('10', '1')).toBe(false);
 });
 
-test('an absurd exponent takes no time', () => {
+test('an amount with a huge exponent is parsed quickly', () => {
   expect(createAmount('1e-999999999').micro).toBeNull();
   expect(createAmount('1e999999999').fault).not.toBeNull();
 });
 
-test('T67 a text that is no JSON number, or an amount that is not in its text, is a fault', () => {
+test('T67 a text that is not a JSON number, or an object without the amount in its text, has a fault', () => {
   for (const text of ['', ' 1', '1 ', '0x10', 'Infinity', '1e', '.5'])
     expect(createAmount(text), text).toMatchObject({ exact: null, fault: 'expected a number' });
   expect(parseAmount('{}', 5)).toMatchObject({ exact: null, fault: 'expected a number' });

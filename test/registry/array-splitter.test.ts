@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { createArraySplitter } from '../../src/registry/json/array-splitter.js';
 
-function splitText(text: string, sizes: () => number = () => Infinity, key = 'credits', options = {}) {
+/** Passes a text to an array splitter in chunks, whole by default. */
+function splitText(text: string, getChunkSize: () => number = () => Infinity, key = 'credits', options = {}) {
   const splitter = createArraySplitter(key, options);
   const bytes = Buffer.from(text);
   const texts: string[] = [];
   for (let at = 0; at < bytes.length; ) {
-    const size = Math.max(1, sizes());
+    const size = Math.max(1, getChunkSize());
     texts.push(...splitter.push(bytes.subarray(at, at + size)));
     at += size;
   }

@@ -11,7 +11,8 @@ import {
 } from '../support/registry-client.js';
 import type { RequestListener } from 'node:http';
 
-async function download(handler: RequestListener, options?: DownloadOptions) {
+/** Downloads a certificate from a registry that answers with this handler. */
+async function downloadFrom(handler: RequestListener, options?: DownloadOptions) {
   await using registry = await startLoopbackServer(handler);
   const http = createTestHttpClient(registry.url, { attempts: 1 });
   const token = createInstallationTokenSource();
@@ -37,7 +38,7 @@ const endless: RequestListener = (_request, response) => {
 
 describe('a certificate', () => {
   test('is streamed byte for byte', async () => {
-    const { answer, bytes } = await download((_request, response) =>
+    const { answer, bytes } = await downloadFrom((_request, response) =>
       response.writeHead(200, { 'content-length': pdf.length }).end(pdf),
     );
     expect(bytes.equals(pdf)).toBe(true);
@@ -45,14 +46,14 @@ describe('a certificate', () => {
   });
 
   test('T50 is refused above the size limit', async () => {
-    await expect(download(endless, { maxBytes: 1_000_000 })).rejects.toMatchObject({ code: 'too_large' });
+    await expect(downloadFrom(endless, { maxBytes: 1_000_000 })).rejects.toMatchObject({ code: 'too_large' });
     await expect(
-      download((_request, response) => response.end(pdf), { maxBytes: 100 }),
+      downloadFrom((_request, response) => response.end(pdf), { maxBytes: 100 }),
     ).rejects.toMatchObject({ code: 'too_large' });
   });
 
   test('T46 T50 is refused if it ends before its announced length', async () => {
-    await expect(download(short)).rejects.toMatchObject({ code: 'unavailable' });
+    await expect(downloadFrom(short)).rejects.toMatchObject({ code: 'unavailable' });
   });
 
   test('T46 is refused if the response is partial', async () => {
@@ -64,18 +65,18 @@ describe('a certificate', () => {
     ] as const) {
       const part: RequestListener = (_request, response) =>
         response.writeHead(status, headers).end(pdf.subarray(0, 1000));
-      await expect(download(part)).rejects.toMatchObject({ code: 'bad_answer' });
+      await expect(downloadFrom(part)).rejects.toMatchObject({ code: 'bad_answer' });
     }
   });
 
-  test('T46 is refused if its end is only the end of the connection', async () => {
+  test('T46 is refused if only the end of the connection marks its end', async () => {
     const signed = Buffer.from('%PDF-1.7 first\n%%EOF\n and its second part\n%%EOF\n');
     const cut: RequestListener = (request, response) => {
       response.detachSocket(request.socket);
       request.socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n${signed.toString('latin1', 0, 21)}`);
     };
-    await expect(download(cut)).rejects.toMatchObject({ code: 'bad_answer' });
-    const { bytes } = await download((_request, response) => {
+    await expect(downloadFrom(cut)).rejects.toMatchObject({ code: 'bad_answer' });
+    const { bytes } = await downloadFrom((_request, response) => {
       response.write(signed.subarray(0, 21));
       response.end(signed.subarray(21));
     });
@@ -95,7 +96,7 @@ describe('a certificate', () => {
     ["attachment; filename*=UTF-8''..%2fpasswd.pdf", null],
     [`attachment; filename="${'a'.repeat(200)}.pdf"`, null],
   ])('T51 gets a file name from %s only if it is safe', async (disposition, fileName) => {
-    const { answer } = await download((_request, response) =>
+    const { answer } = await downloadFrom((_request, response) =>
       response.writeHead(200, { 'content-disposition': disposition }).end(pdf),
     );
     expect(answer.fileName).toBe(fileName);
@@ -104,14 +105,16 @@ describe('a certificate', () => {
 
   test('T53 is not_found only if the registry itself says so', async () => {
     await expect(
-      download((_request, response) => response.writeHead(404).end('{"statusCode":404,"message":"none"}')),
+      downloadFrom((_request, response) =>
+        response.writeHead(404).end('{"statusCode":404,"message":"none"}'),
+      ),
     ).rejects.toMatchObject({ code: 'not_found', registryMessage: 'none' });
     await expect(
-      download((_request, response) => response.writeHead(404).end('<html>')),
+      downloadFrom((_request, response) => response.writeHead(404).end('<html>')),
     ).rejects.toMatchObject({ code: 'bad_answer' });
   });
 
-  test('can be requested with any access token, and cancelled half way', async () => {
+  test('can be requested with any access token, and its download can be cancelled', async () => {
     await using registry = await startLoopbackServer((_request, response) => response.write(pdf));
     const client = createTokenClient({
       http: createTestHttpClient(registry.url, { concurrency: 1 }),

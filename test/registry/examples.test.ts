@@ -39,7 +39,7 @@ async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: re
 }
 
 /** Lists the owners and amounts of all credits in the sandbox. */
-function listOwners(sandbox: Sandbox): readonly unknown[] {
+function listCreditOwners(sandbox: Sandbox): readonly unknown[] {
   const { holdings, organizations } = sandbox.registry.store.tables;
   const held = holdings.list().filter(({ amountMicro }) => amountMicro > 0);
   return held.map(({ organizationId, amountMicro }) => ({
@@ -58,7 +58,10 @@ test('docs/examples/retire.js retires a tonne and saves its certificate', async 
   const output = await runExample('retire.js', sandbox, app, [file]);
 
   expect(output).toContain('retired 1 t for Harbour Bakery ehf.');
-  expect(listOwners(sandbox)).toContainEqual({ fullName: organization.fullName, amountMicro: 9_000_000 });
+  expect(listCreditOwners(sandbox)).toContainEqual({
+    fullName: organization.fullName,
+    amountMicro: 9_000_000,
+  });
   const certificate = await readFile(file);
   expect(certificate.subarray(0, 5).toString()).toBe('%PDF-');
   expect(certificate.toString('latin1').trimEnd()).toMatch(/%%EOF$/);
@@ -77,7 +80,7 @@ test('docs/examples/sell.js sells a tonne to an organization that it creates', a
   ]);
 
   expect(output).toBe(`1 t of ${creditId} now belongs to Customer and Daughters\n`);
-  expect(listOwners(sandbox)).toEqual([{ fullName: 'Customer and Daughters', amountMicro: 1_000_000 }]);
+  expect(listCreditOwners(sandbox)).toEqual([{ fullName: 'Customer and Daughters', amountMicro: 1_000_000 }]);
 });
 
 test('docs/examples/own-test.js passes', async () => {
@@ -102,5 +105,5 @@ test('docs/examples/sell.js cancels the reservation if the customer cannot be cr
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
   const args = [organization.id, creditId, 'no e-mail', 'Customer and Daughters'];
   await expect(runExample('sell.js', sandbox, app, args)).rejects.toThrow(/invalid/);
-  expect(listOwners(sandbox)).toEqual([{ fullName: organization.fullName, amountMicro: 1_000_000 }]);
+  expect(listCreditOwners(sandbox)).toEqual([{ fullName: organization.fullName, amountMicro: 1_000_000 }]);
 });

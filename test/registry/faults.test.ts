@@ -22,9 +22,10 @@ function createClient(baseUrl: string, options: Partial<HttpOptions> = {}) {
   });
 }
 
-async function getFailure(action: Promise<unknown>): Promise<RegistryError> {
+/** Returns the error of a call that must fail. */
+async function getFailure(failing: Promise<unknown>): Promise<RegistryError> {
   try {
-    await action;
+    await failing;
   } catch (error) {
     if (error instanceof RegistryError) return error;
     throw error;
@@ -144,7 +145,7 @@ describe('a cancelled request', () => {
     expect(server.countConnections()).toBe(0);
   });
 
-  it('sends nothing if it is cancelled in the turn in which its slot becomes free', async () => {
+  it('sends nothing if it is cancelled at the moment its slot becomes free', async () => {
     const server = await startRawServer(socket => socket.write(formatRawResponse(200, '{}')));
     const gone = new AbortController();
     const http = createClient(server.url, { concurrency: 1, onCall: () => gone.abort() });
@@ -173,8 +174,8 @@ describe('a cancelled request', () => {
   });
 });
 
-describe('T41 the wait that a refusal asks for', () => {
-  it('is kept, and is never zero', async () => {
+describe('T41 the wait that an error response asks for', () => {
+  it('is observed, and is never zero', async () => {
     const slept: number[] = [];
     const waits = ['0', '2', 'Mon, 01 Jun 2026 11:00:00 GMT', 'soon', '-1'];
     const server = await startRawServer((socket, count) => {
@@ -234,7 +235,7 @@ describe('an answer', () => {
     expect(error.registryMessage).toBe('no [masked] Bearer [masked] [masked]  [31mred line ');
   });
 
-  it('is read to its end even if it is a refusal, so that the connection is reused', async () => {
+  it('is read to its end even if it is an error, so that the connection is reused', async () => {
     const server = await startRawServer((socket, count) =>
       socket.write(formatRawResponse(count % 2 === 0 ? 404 : 200, '{}')),
     );

@@ -27,8 +27,9 @@ const createGet = (options: Partial<HttpRequest> = {}): HttpRequest => ({
   ...options,
 });
 
-async function getFailure(work: Promise<unknown>): Promise<RegistryError> {
-  const error = await work.then(
+/** Returns the error of a call that must fail. */
+async function getFailure(call: Promise<unknown>): Promise<RegistryError> {
+  const error = await call.then(
     () => null,
     (reason: unknown) => reason,
   );
@@ -56,7 +57,7 @@ describe('the address of a request', () => {
     },
   );
 
-  test('all faults of the options are named at once', () => {
+  test('one error names all invalid options', () => {
     expect(() => createTestHttpClient(ORIGIN, { burst: 0, deadlineMs: -1, findPath: 'x' })).toThrow(
       /deadlineMs.*findPath|burst.*deadlineMs/,
     );
@@ -230,7 +231,7 @@ describe('slow and broken answers', () => {
     ],
   ];
 
-  test.each(faults)('T33 %s ends in the error %s and releases its slot', async (_name, code, handler) => {
+  test.each(faults)('T33 %s ends with the error %s and releases its slot', async (_name, code, handler) => {
     await using registry = await startLoopbackServer((request, response) => {
       if (request.url === '/organizations/healthy') response.end('{}');
       else handler(request, response);
@@ -465,7 +466,7 @@ describe('renewing the token', () => {
     expect(tokens).toHaveLength(2);
   });
 
-  test('T38 a 403 for a new token is final', async () => {
+  test('T38 a 403 for a token that was just created is final', async () => {
     const tokens = answerInTurn(ORIGIN, 403, 200);
     let minted = 0;
     const mint = async () => ({ token: `crs_${(minted += 1)}`, fresh: true });

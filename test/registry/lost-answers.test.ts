@@ -12,9 +12,10 @@ import {
   createTestHttpClient,
 } from '../support/registry-client.js';
 
-/** An answer of the test registry: text is sent as it is, and `null` cuts the connection. */
+/** An answer of the registry. Text is sent as it is; null cuts the connection. */
 type Reply = string | object | null;
 
+/** Starts a registry that answers with `reply`, and records requests, bodies and waits. */
 async function startRegistry(reply: (request: IncomingMessage, count: number) => Reply, status = 200) {
   const seen: string[] = [];
   const bodies: string[] = [];
@@ -81,7 +82,7 @@ describe('T45 a look-up', () => {
     });
   });
 
-  it('counts a row once that moved to the next page during the reading', async () => {
+  it('counts a row once if it moves to the next page during the read', async () => {
     await using registry = await startRegistry(request => {
       if (!isGet(request)) return null;
       const page = getPageNumber(request);
@@ -96,7 +97,7 @@ describe('T45 a look-up', () => {
     await expect(registry.organization.reserve(order)).resolves.toMatchObject({ id: 'res-1' });
   });
 
-  it('never returns one reservation to two callers who wrote the same amount differently', async () => {
+  it('never returns one reservation to two callers whose amounts are equal but written differently', async () => {
     const held: object[] = [];
     await using registry = await startRegistry(request => {
       if (isGet(request)) return { pagination: { total: held.length, nextPage: null }, reservations: held };
@@ -112,7 +113,7 @@ describe('T45 a look-up', () => {
   });
 });
 
-it('T45 a write that got no token was not sent, so its outcome is known', async () => {
+it('T45 a write for which no token was issued was not sent, so its outcome is known', async () => {
   await using registry = await startRegistry(() => createReservation('res-1'));
   const failing = {
     get: () =>
@@ -139,14 +140,14 @@ describe('T45 an accepted finish', () => {
   const finish = (registry: Awaited<ReturnType<typeof startRegistry>>) =>
     registry.organization.finishReservation('res-1', 'transfer', { receiverId: 'org-2' });
 
-  it('is unknown if the answer is an HTML page and the reservation is still outstanding', async () => {
+  it('ends as outcome_unknown if the answer is an HTML page and the reservation is still outstanding', async () => {
     await using registry = await startRegistry(request =>
       isGet(request) ? createReservation('res-1', { isComplete: false }) : '<html>Welcome</html>',
     );
     await expect(finish(registry)).rejects.toMatchObject({ code: 'outcome_unknown' });
   });
 
-  it('is taken from the reservation, not from another object with an id', async () => {
+  it('returns the reservation, not another object with an id', async () => {
     await using registry = await startRegistry(request =>
       isGet(request) ? createReservation('res-1', { isComplete: true }) : createReservation('transaction-9'),
     );
@@ -163,7 +164,7 @@ describe('a deposit', () => {
     });
   }
 
-  it('T45 is unknown without a look-up if its answer is lost', async () => {
+  it('T45 ends as outcome_unknown without a look-up if its answer is lost', async () => {
     await using registry = await startRegistry(() => null);
     await expect(registry.token.friendbot('org-1')).rejects.toMatchObject({ code: 'outcome_unknown' });
     expect(registry.seen).toHaveLength(1);
@@ -184,7 +185,7 @@ it('a token that is refused after the answer to its revocation was lost counts a
   expect(token.refused).toEqual(['crs_app']);
 });
 
-it('texts of a caller stay data in a request', async () => {
+it('texts from the caller cannot change the structure of a request', async () => {
   await using registry = await startRegistry(() => createReservation('res-1'));
   const retirementData = { reason: 'r', json: '1,"receiverId":"org-9"' };
   await registry.organization.finishReservation('res-1', 'retire', { retirementData });
@@ -208,7 +209,7 @@ describe('an answer with another object than requested is refused', () => {
     });
   }
 
-  it('unless its id differs only in case', async () => {
+  it('unless its id differs only in upper and lower case', async () => {
     await using registry = await startRegistry(() => ({ id: 'ORG-1' }));
     await expect(registry.organization.readOrganization()).resolves.toMatchObject({ id: 'ORG-1' });
   });

@@ -11,7 +11,8 @@ const FATES = ['answered', 'answered', 'made and cut', 'made and garbled', 'cut'
 /** Two amounts, each in two spellings, so that most calls run at the same time as an identical one. */
 const AMOUNTS = ['2.5', '2.50', '7', '7.0'];
 
-interface Held {
+/** A reservation that the registry holds. */
+interface HeldReservation {
   readonly id: string;
   readonly creditId: string;
   readonly amount: number;
@@ -19,12 +20,13 @@ interface Held {
   readonly reserver: { readonly id: string };
 }
 
+/** Starts a registry that randomly answers a reserve, loses it, carries it out without an answer, or refuses it. */
 async function startUnreliableRegistry(seed: number) {
   const random = createRandom(seed);
-  const held: Held[] = [];
+  const held: HeldReservation[] = [];
   const sent = { calls: 0, refused: 0, made: 0 };
 
-  function make(body: string): Held {
+  function createReservation(body: string): HeldReservation {
     const { creditId, amount }: { creditId: string; amount: number } = JSON.parse(body);
     const createdAt = new Date().toISOString();
     const one = { id: `res-${held.length + 1}`, creditId, amount, createdAt, reserver: { id: 'app-1' } };
@@ -52,7 +54,7 @@ async function startUnreliableRegistry(seed: number) {
         response.writeHead(409).end('{"statusCode":409,"message":"no"}');
         return;
       }
-      const made = fate === 'cut' ? null : make(body);
+      const made = fate === 'cut' ? null : createReservation(body);
       if (fate === 'answered') response.end(JSON.stringify(made));
       else if (fate === 'made and garbled') response.end('<html>');
       else request.socket.destroy();
@@ -61,7 +63,7 @@ async function startUnreliableRegistry(seed: number) {
   return { url: loopback.url, held, sent, [Symbol.asyncDispose]: () => loopback[Symbol.asyncDispose]() };
 }
 
-it('T45 each reserve is sent once and returns a reservation of its own, however answers are lost', async () => {
+it('T45 each reserve is sent once and returns its own reservation, whichever answers are lost', async () => {
   await using registry = await startUnreliableRegistry(45);
   const { url, held, sent } = registry;
   const client = createOrganizationClient({

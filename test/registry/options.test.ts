@@ -25,7 +25,7 @@ test.each([
   ['privateKey', createPublicKey(KEY), 'privateKey: expected PEM text'],
   ['now', undefined, 'now: expected a function'],
   ['random', 4, 'random: expected a function'],
-])('a client without a usable %s is refused with what was expected: %s', (name, value, said) => {
+])('createClient refuses an unusable %s and states what it expects: %s', (name, value, said) => {
   expect(() => createWith({ ...OPTIONS, [name]: value })).toThrow(
     expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(said) }),
   );

@@ -115,7 +115,7 @@ const isFault = (line: string) => !line.startsWith('wrong.ts');
 const isThere = () => true;
 const isNotThere = () => false;
 
-test('every export has code and types', async () => {
+test('every export of the package has code and types', async () => {
   expect(said.filter(isFault)).toEqual([]);
   const manifest = JSON.parse(
     await readFile(join(folder, 'node_modules/carbon-mirror/package.json'), 'utf8'),
@@ -140,7 +140,7 @@ test('the command runs from the bundle of the package', async () => {
   expect(programs).toHaveLength(1);
 });
 
-test('the package has no source map without its source', async () => {
+test('the package contains no source map whose source it lacks', async () => {
   const files = await readdir(join(folder, 'node_modules', 'carbon-mirror'), { recursive: true });
   expect(files.filter(file => file.endsWith('.map'))).toEqual([]);
   expect(files).toContain('SECURITY.md');

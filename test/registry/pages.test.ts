@@ -8,21 +8,22 @@ import {
   createTestHttpClient,
 } from '../support/registry-client.js';
 
-interface PageRequest {
+interface RequestedPage {
   readonly limit: number;
   readonly page: number;
 }
 
-type Answer = (asked: PageRequest) => unknown;
+/** Creates the answer to a request for a page. */
+type CreatePage = (asked: RequestedPage) => unknown;
 
 const createRow = (number: number) => ({ id: `ret-${number}`, amount: number });
 const createRows = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => createRow(from + index));
 
-/** Creates the answers of a correct registry with `total` rows and at most `cap` rows a page. */
-function createHonestRegistry(total: number, cap = Infinity): Answer {
+/** Creates the pages of a correct registry with `total` rows and at most `maxPageSize` rows on a page. */
+function createHonestRegistry(total: number, maxPageSize = Infinity): CreatePage {
   return ({ limit, page }) => {
-    const size = Math.min(limit, cap);
+    const size = Math.min(limit, maxPageSize);
     const pageCount = Math.ceil(total / size);
     const nextPage = page + 1 < pageCount ? page + 1 : null;
     return {
@@ -32,7 +33,7 @@ function createHonestRegistry(total: number, cap = Infinity): Answer {
   };
 }
 
-function createClientOf(url: string) {
+function createOrganizationClientFor(url: string) {
   return createOrganizationClient({
     http: createTestHttpClient(url),
     organizationId: 'org-1',
@@ -41,8 +42,9 @@ function createClientOf(url: string) {
   });
 }
 
-async function readList(answer: Answer, options?: ListOptions) {
-  const asked: PageRequest[] = [];
+/** Reads a list from a registry that answers with these pages. */
+async function readList(answer: CreatePage, options?: ListOptions) {
+  const asked: RequestedPage[] = [];
   await using registry = await startLoopbackServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://x');
     const one = { limit: Number(searchParams.get('limit')), page: Number(searchParams.get('page')) };
@@ -51,7 +53,7 @@ async function readList(answer: Answer, options?: ListOptions) {
     response.statusCode = Number(Object(said)['statusCode'] ?? 200);
     response.end(typeof said === 'string' ? said : JSON.stringify(said));
   });
-  const pages = await collect(createClientOf(registry.url).listRetirements(options));
+  const pages = await collect(createOrganizationClientFor(registry.url).listRetirements(options));
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
   return { pages, ids, asked, end: pages.at(-1)?.end };
 }
@@ -63,12 +65,12 @@ const createAnswer = (pagination: unknown, from: number, to: number) => ({
   retirements: createRows(from, to),
 });
 
-const loop: Answer = ({ page }) => ({
+const loop: CreatePage = ({ page }) => ({
   pagination: { total: 1_000, pageCount: 10, nextPage: page + 1 },
   retirements: createRows(0, 100),
 });
 
-const endless: Answer = ({ page }) => ({
+const endless: CreatePage = ({ page }) => ({
   pagination: { total: 1_000, nextPage: page + 1 },
   retirements: createRows(page * 100, page * 100 + 100),
 });
@@ -111,7 +113,7 @@ test('T47 long rows of a streamed list are yielded in smaller batches', async ()
   await using registry = await startLoopbackServer((_request, response) => {
     response.end(JSON.stringify({ credits }));
   });
-  const batches = await collect(createClientOf(registry.url).readWarehouse());
+  const batches = await collect(createOrganizationClientFor(registry.url).readWarehouse());
   expect(batches.flat()).toHaveLength(30);
   for (const batch of batches) expect(batch.length).toBeLessThan(13);
 });
@@ -144,7 +146,7 @@ describe('a list', () => {
     expect(pages[0]?.total).toBe(total);
   });
 
-  test('states the size of the pages that were really sent', async () => {
+  test('states the size of the pages that the registry really sent', async () => {
     const { ids, pages, asked } = await readList(createHonestRegistry(120, 50), { limit: 100 });
     expect(ids).toEqual(createIds(120));
     expect(pages.map(({ pageSize }) => pageSize)).toEqual([50, 50, 50]);
@@ -177,7 +179,7 @@ describe('a list', () => {
     expect(most).toBe(3);
   });
 
-  test('gives equal rows equal digests, whatever is around them', async () => {
+  test('gives equal rows equal digests, whatever else the answer contains', async () => {
     const before = await readList(createHonestRegistry(150));
     const after = await readList(createHonestRegistry(151));
     const digests = (pages: typeof before.pages) => pages.map(({ digest }) => digest);
@@ -197,7 +199,7 @@ describe('a list', () => {
     expect(
       pages.flatMap(page => [...page.known, ...page.unknown].flatMap(({ ids }) => ids)).toSorted(),
     ).toEqual(createIds(250).toSorted());
-    const broken: Answer = asked =>
+    const broken: CreatePage = asked =>
       asked.page === 1
         ? { ...Object(createHonestRegistry(250)(asked)), retirements: [{ amount: 1 }] }
         : createHonestRegistry(250)(asked);
@@ -278,7 +280,7 @@ describe('a list', () => {
     await expect(readList(createHonestRegistry(1), { limit })).rejects.toMatchObject({ code: 'bad_request' });
   });
 
-  test('requests no more pages once it is left early', async () => {
+  test('requests no more pages after its iteration is left early', async () => {
     const asked: number[] = [];
     await using registry = await startLoopbackServer((request, response) => {
       const page = Number(new URL(request.url ?? '', 'http://x').searchParams.get('page'));
@@ -296,17 +298,17 @@ describe('a list', () => {
   });
 });
 
-/** Creates the answers of a correct registry that refuses pages above a size, which may change. */
+/** Creates the pages of a correct registry that refuses requests above a page size, which may change. */
 function createStrictRegistry(
   total: number,
-  allowed: (asked: PageRequest) => number,
-  message: (most: number) => string,
-): Answer {
+  getMaxPageSize: (asked: RequestedPage) => number,
+  formatMessage: (most: number) => string,
+): CreatePage {
   return asked => {
-    const most = allowed(asked);
+    const most = getMaxPageSize(asked);
     return asked.limit <= most
       ? createHonestRegistry(total)(asked)
-      : { statusCode: 400, message: message(most), error: 'Bad Request' };
+      : { statusCode: 400, message: formatMessage(most), error: 'Bad Request' };
   };
 }
 
@@ -319,7 +321,7 @@ describe('a registry that refuses the page size', () => {
     ['named, and odd', 30, named, [30], 2],
     ['not named', 25, refused, [25], 3],
     ['named in a list of faults', 12, (most: number) => `page: fine; limit: 1 to ${most}`, [12], 2],
-  ])('is sent a smaller page size, with the limit %s', async (_name, most, message, sizes, tries) => {
+  ])('is asked for smaller pages if its limit is %s', async (_name, most, message, sizes, tries) => {
     const { ids, asked, end, pages } = await readList(
       createStrictRegistry(234, () => most, message),
       { readAhead: 1 },
@@ -363,9 +365,9 @@ describe('a registry that refuses the page size', () => {
     expect(asked).toEqual([100, 50, 25, 12, 10]);
   });
 
-  test('is distinguished from one that refuses something else', async () => {
+  test('is distinguished from a registry that refuses something else', async () => {
     const asked: number[] = [];
-    const answer: Answer = ({ limit }) => {
+    const answer: CreatePage = ({ limit }) => {
       asked.push(limit);
       return { statusCode: 409, message: 'limit 10' };
     };
@@ -375,7 +377,7 @@ describe('a registry that refuses the page size', () => {
 });
 
 describe('a list whose end is not stated', () => {
-  test.each<[string, Answer, number, number]>([
+  test.each<[string, CreatePage, number, number]>([
     ['nextPage is null', () => createAnswer({ total: 500, nextPage: null }, 0, 100), 1, 100],
     [
       'the last page names itself as next',
@@ -463,7 +465,7 @@ describe('T36 a list without an end', () => {
   });
 });
 
-test('a page states when its answer arrived, even if it was read ahead and is taken late', async () => {
+test('a page states when its answer arrived, even if it was read ahead and is consumed late', async () => {
   let clock = 10;
   let came = 0;
   const waiting: (() => void)[] = [];

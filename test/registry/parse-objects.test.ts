@@ -25,7 +25,7 @@ test.each([
   ['null', 'an object, got null'],
   ['[]', 'an object, got an array'],
   ['3', 'an object, got number'],
-])('a text that is no object is refused with what it is: %j', (text, told) => {
+])('text that is not an object is refused with a description of it: %j', (text, told) => {
   expect(() => parseObject(text, 'x')).toThrow(`x: expected ${told}`);
 });
 
@@ -46,7 +46,7 @@ test('a nested object has its own text, whatever is around it', () => {
   expect(getObjectField(source, 'a')).toBeNull();
 });
 
-test('a time with other text around it is no time, and the machine’s time zone has no effect', () => {
+test('a time with other text around it is not read, and the machine’s time zone has no effect', () => {
   const instants = () =>
     ['2025-01-31T12:00:00.000Z', '2025-01-31 12:00', 'x2025-01-31', '2025-01-31T12:00:00.000Zx', ''].map(
       createdAt => parseRetirement(toObject({ id: 'r', createdAt })).createdAt,
@@ -74,13 +74,13 @@ describe('fields with several names', () => {
     expect(of({ projectName: 'N' })).toBeNull();
   });
 
-  test('an organization’s name has two names', () => {
+  test('an organization’s name may be sent under two names', () => {
     expect(parseOrganization(toObject({ id: 'o', name: 'N' })).fullName).toBe('N');
     expect(parseOrganization(toObject({ id: 'o', name: 'N', fullName: 'F' })).fullName).toBe('F');
     expect(parseOrganization(toObject({ id: 'o', name: 'N', fullName: null })).fullName).toBe('N');
   });
 
-  test('a credit’s id, serialization, token and unit', () => {
+  test('a credit is read with its id, serialization, token and unit', () => {
     const credit = parseCredit(
       toObject({ id: 'exPost-2-0xabc', tokenId: 2, vintage: 2021, amount: 1, type: 'ExPost' }),
     );
@@ -113,7 +113,7 @@ describe('fields with several names', () => {
     expect(parseCredit(toObject({ id: 'c', amount: 1 })).supply).toBeNull();
   });
 
-  test('a credit’s project, and a project’s id', () => {
+  test('a credit’s project and a project’s id may be sent in several forms', () => {
     const project = { id: 'p', fullName: 'Peat bog' };
     expect(parseCredit(toObject({ id: 'c', project, projectId: 'q' })).project).toEqual(project);
     expect(parseCredit(toObject({ id: 'c', projectId: 'q' })).project).toEqual({ id: 'q', fullName: null });
@@ -127,7 +127,7 @@ describe('fields with several names', () => {
     expect(parseAddress(toObject({ publicKey: '0xabc', address: '0xabd' })).address).toBe('0xabd');
   });
 
-  test('a retirement’s beneficiary has two names', () => {
+  test('a retirement’s beneficiary may be sent under two names', () => {
     const both = { id: 'r', amount: 1 };
     expect(parseRetirement(toObject({ ...both, beneficiaryName: 'B' })).beneficiary).toBe('B');
     expect(parseRetirement(toObject({ ...both, beneficiary: 'B' })).beneficiary).toBe('B');
@@ -147,7 +147,7 @@ describe('fields with several names', () => {
     expect(parseRetirement(toObject({ id: 'r', organizationId: 'o' })).organizationId).toBe('o');
   });
 
-  test('a project’s number, state, type and titles', () => {
+  test('a project is read with its number, status, type and titles', () => {
     const project = parseProject(
       toObject({
         _id: 'p',
@@ -252,7 +252,7 @@ describe('fields with several names', () => {
     { organization_info: 7 },
     ['everything'],
     ['a:b:c', null, 7],
-  ])('permissions that are sent as %j are unknown, not empty', permissions => {
+  ])('permissions that are sent as %j are null, not empty', permissions => {
     expect(parseInstallation(toObject({ id: 'i', permissions })).permissions).toBeNull();
   });
 
@@ -264,7 +264,7 @@ describe('fields with several names', () => {
     });
   });
 
-  test('addresses and members without an id get a stable one', () => {
+  test('addresses and members that are sent without an id get a stable one', () => {
     const address = parseAddress(toObject({ address: '0xabc' }));
     expect(address.id).toMatch(/^[0-9a-f]{32}$/);
     expect(parseAddress(toObject({ address: '0xabc' })).id).toBe(address.id);
@@ -301,14 +301,14 @@ describe('T35 a row without content', () => {
     },
   );
 
-  test('is not a member with only a name or an email address', () => {
+  test('is told apart from a member that has only a name or an email address', () => {
     expect(parseMember(toObject({ id: 'm', name: 'Ada' }))).toMatchObject({ fullName: 'Ada', email: null });
     expect(parseMember(toObject({ id: 'm', email: 'a@b.is' }))).toMatchObject({ fullName: null });
   });
 });
 
-describe('additions of the registry', () => {
-  test('keep unknown fields and levels', () => {
+describe('unknown additions of the registry', () => {
+  test('are kept if they are fields or levels', () => {
     const text =
       '{"id":"i","permissions":{"examiner":"ADMIN","organization_info":"VIEW","odd":5},"new":1.10}';
     const installation = parseInstallation(toObject(text));
@@ -316,7 +316,7 @@ describe('additions of the registry', () => {
     expect(installation.document).toBe(text);
   });
 
-  test('keep unknown states, but not fields of another type', () => {
+  test('are kept if they are states, but not if they are known fields with another type', () => {
     const reservation = {
       id: 'r',
       creditId: 'c',
@@ -348,7 +348,7 @@ describe('additions of the registry', () => {
     );
   });
 
-  test('T12 do no harm with deep or hostile members', () => {
+  test('T12 do no harm if they are deep or hostile members', () => {
     const deep = `${'['.repeat(60)}${']'.repeat(60)}`;
     const text = `{"id":"o","__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"deep":${deep}}`;
     const organization = parseOrganization(toObject(text));
@@ -413,21 +413,24 @@ describe('ids', () => {
     },
   );
 
-  test('T31 are checked in all fields in which they are present', () => {
+  test('T31 are checked in every field that is sent', () => {
     expect(parseCredit(toObject({ id: 'c', inventoryId: '' })).inventoryId).toBeNull();
     expect(() => parseCredit(toObject({ id: 'c', project: { id: 'a/b' } }))).toThrow(/x\.project\.id/);
     expect(() => parseCredit(toObject({ id: 'c', projectId: '../x' }))).toThrow(/x\.projectId/);
     expect(() => parseInstallation(toObject({ id: 'i', organizationId: 'a/b' }))).toThrow(/organizationId/);
   });
 
-  test.each(['ICR:2021/7 a', '../x', 'Ærø 😀', "Robert');--"])('an id that enters no path may be %j', id => {
-    expect(parseCredit(toObject({ id, inventoryId: id }))).toMatchObject({ creditId: id, inventoryId: id });
-    expect(parseReservation(toObject({ id: 'r', creditId: id })).creditId).toBe(id);
-    expect(parseInventoryRequest(toObject({ id: 'q', creditId: id, toOrganizationId: id }))).toMatchObject({
-      creditId: id,
-      toOrganizationId: id,
-    });
-  });
+  test.each(['ICR:2021/7 a', '../x', 'Ærø 😀', "Robert');--"])(
+    'that are never part of a path may be %j',
+    id => {
+      expect(parseCredit(toObject({ id, inventoryId: id }))).toMatchObject({ creditId: id, inventoryId: id });
+      expect(parseReservation(toObject({ id: 'r', creditId: id })).creditId).toBe(id);
+      expect(parseInventoryRequest(toObject({ id: 'q', creditId: id, toOrganizationId: id }))).toMatchObject({
+        creditId: id,
+        toOrganizationId: id,
+      });
+    },
+  );
 
   test.each([
     undefined,
@@ -442,7 +445,7 @@ describe('ids', () => {
     5,
     {},
     'x'.repeat(257),
-  ])('T31 of a credit must not be %j', id => {
+  ])('T31 of credits must not be %j', id => {
     expect(() => parseCredit(toObject({ id }))).toThrow(/creditId: expected an id of printable text/);
     expect(() => parseReservation(toObject({ id: 'r', creditId: id }))).toThrow(/creditId/);
   });

@@ -88,7 +88,7 @@ describe('the request limiter', () => {
     (await limiter.acquireSlot())();
   });
 
-  it('continues when the clock steps back, and sends no flood when it steps ahead', async () => {
+  it('continues when the clock steps back, and starts no burst above the limit when it steps ahead', async () => {
     let shift = 0;
     const limiter = createRequestLimiter({
       requestsPerSecond: 1000,

@@ -15,7 +15,7 @@ test.each([
   expect(getReservationState({ ...said, reservedToDate: END }, nowMs)).toBe(expected);
 });
 
-test('a reservation without state and time limit has no state', () => {
+test('the state of a reservation without state and time limit is null', () => {
   expect(getReservationState({ state: null, isComplete: null, reservedToDate: null }, 0)).toBeNull();
   expect(getReservationState({ state: 'outstanding', isComplete: null, reservedToDate: null }, 0)).toBe(
     'outstanding',

@@ -202,12 +202,12 @@ async function sumTonnes(client: Client, installationId: string, organizationId:
   return credits.flat().reduce((sum, { amount }) => sum + (amount.value ?? Number.NaN), 0);
 }
 
-/** Makes the sandbox carry out requests of a path and cut their answers. */
+/** Makes the sandbox carry out the calls of a path and cut their answers. */
 function loseAnswers(sandbox: Sandbox, method: string, path: string): void {
   sandbox.registry.faults.add({ kind: 'cut', method, path, options: { bytes: 1 }, count: 1 });
 }
 
-test('T45 every write whose answer is lost happened once and is found again', async () => {
+test('T45 every write whose answer is lost is carried out once and found by a look-up', async () => {
   const { client, sandbox, installationId, organizationId, warehouseCredit, inventoryCredit } =
     await createScene();
   const organization = client.organization(installationId, organizationId);

@@ -23,7 +23,8 @@ const retirement = { id: 'ret-1', amount: 1 };
 const project = { id: 'proj-1', fullName: 'Wind' };
 const retirementData = { reason: 'Voluntary', beneficiaryName: 'Ása', comment: 'thanks' };
 
-interface Sent {
+/** What the client must send. */
+interface SentRequest {
   readonly method: string;
   readonly path: string;
   readonly authorization: string;
@@ -31,7 +32,8 @@ interface Sent {
   readonly accept?: string;
 }
 
-interface Case extends Sent {
+/** A call of the client, the answer to it, and the request that it must send. */
+interface EndpointCase extends SentRequest {
   readonly answer: unknown;
   readonly call: (clients: ReturnType<typeof createClients>) => Promise<unknown>;
 }
@@ -57,7 +59,7 @@ const appToken = 'Bearer crs_app';
 const list = '?limit=100&page=0';
 const empty = { pagination: { total: 0, currentPage: 0, pageCount: 0, nextPage: null } };
 
-const cases: Case[] = [
+const cases: EndpointCase[] = [
   {
     method: 'POST',
     path: '/app/accessTokens',

@@ -12,6 +12,7 @@ import {
   createTestHttpClient,
 } from '../support/registry-client.js';
 
+/** How the answer to a write is lost. */
 type AnswerLoss = 'cut' | 'silent' | 'html' | 'empty' | 'error';
 
 interface LossyRegistryOptions {
@@ -28,7 +29,7 @@ const LOSSES: Record<AnswerLoss, (request: IncomingMessage, response: ServerResp
   error: (_request, response) => response.writeHead(502).end('{}'),
 };
 
-/** Starts a registry that carries out every write and loses the answer. */
+/** Starts a registry that carries out every write and loses its answer. */
 async function startLossyRegistry({
   createAnswers: shown,
   answerLoss: losing = 'cut',
@@ -64,6 +65,7 @@ async function startLossyRegistry({
   };
 }
 
+/** Returns the `outcome_unknown` error of a write that must fail with it. */
 async function getUnknownOutcome(work: Promise<unknown>): Promise<RegistryError> {
   const error = await work.then(
     value => value,
@@ -118,7 +120,7 @@ describe('T45 a reserve whose answer is lost', () => {
     },
   );
 
-  test('is unknown if three look-ups find none', async () => {
+  test('ends as outcome_unknown if three look-ups find none', async () => {
     await using registry = await startLossyRegistry({ createAnswers: showReservations() });
     const error = await getUnknownOutcome(registry.organization.reserve(order));
     expect(error.candidates).toEqual([]);
@@ -127,7 +129,7 @@ describe('T45 a reserve whose answer is lost', () => {
     expect(registry.writes).toHaveLength(1);
   });
 
-  test('is unknown if two are found, and the error has both', async () => {
+  test('ends as outcome_unknown if two are found, and the error has both', async () => {
     await using registry = await startLossyRegistry({ createAnswers: showReservations({}, {}) });
     const error = await getUnknownOutcome(registry.organization.reserve(order));
     expect(error.candidates).toMatchObject([{ id: 'res-1' }, { id: 'res-2' }]);
@@ -135,7 +137,7 @@ describe('T45 a reserve whose answer is lost', () => {
   });
 
   test.each([{ reserver: null }, { createdAt: null }])(
-    'is unknown if the only one found lacks a field: %j',
+    'ends as outcome_unknown if the only one found lacks a field: %j',
     async change => {
       await using registry = await startLossyRegistry({ createAnswers: showReservations(change) });
       const error = await getUnknownOutcome(registry.organization.reserve(order));
@@ -143,13 +145,13 @@ describe('T45 a reserve whose answer is lost', () => {
     },
   );
 
-  test('is unknown if the look-ups fail too', async () => {
+  test('ends as outcome_unknown if the look-ups fail too', async () => {
     await using registry = await startLossyRegistry({ createAnswers: () => ({}) });
     await getUnknownOutcome(registry.organization.reserve(order));
     expect(registry.writes).toHaveLength(1);
   });
 
-  test('is found by the registry’s clock, however wrong ours is', async () => {
+  test('is found by the registry’s clock, however wrong the local one is', async () => {
     await using registry = await startLossyRegistry({ createAnswers: showReservations({}) });
     const http = createTestHttpClient(registry.http.baseUrl, { now: () => Date.now() + 3_600_000 });
     const token = createInstallationTokenSource();
@@ -157,7 +159,7 @@ describe('T45 a reserve whose answer is lost', () => {
     await expect(client.reserve(order)).resolves.toMatchObject({ id: 'res-1' });
   });
 
-  test('is never mistaken for an earlier one of ours', async () => {
+  test('is never mistaken for an earlier reserve of the same client', async () => {
     await using registry = await startLossyRegistry({ createAnswers: showReservations({}) });
     await registry.organization.reserve(order);
     const error = await getUnknownOutcome(registry.organization.reserve(order));
@@ -165,7 +167,7 @@ describe('T45 a reserve whose answer is lost', () => {
     expect(registry.writes).toHaveLength(2);
   });
 
-  test('waits for an identical one, so that the two are not mistaken for each other', async () => {
+  test('waits for an identical reserve, so that the two are not mistaken for each other', async () => {
     const showReservationsMade: LossyRegistryOptions['createAnswers'] = (nowMs, writes) =>
       showReservations(...Array.from({ length: writes }, () => ({})))(nowMs, writes);
     await using registry = await startLossyRegistry({ createAnswers: showReservationsMade });
@@ -176,7 +178,7 @@ describe('T45 a reserve whose answer is lost', () => {
     expect(twins.map(({ id }) => id)).toEqual(['res-1', 'res-2']);
   });
 
-  test('is not unknown if it was refused', async () => {
+  test('fails with the refusal if the registry sent one', async () => {
     await using registry = await startLoopbackServer((_request, response) => {
       response.writeHead(409).end('{"statusCode":409,"message":"not enough credits"}');
     });
@@ -186,7 +188,7 @@ describe('T45 a reserve whose answer is lost', () => {
     await expect(client.reserve(order)).rejects.toMatchObject({ code: 'conflict' });
   });
 
-  test('is unknown at once if it is cancelled after it was sent', async () => {
+  test('ends as outcome_unknown at once if it is cancelled after it was sent', async () => {
     await using registry = await startLossyRegistry({
       createAnswers: showReservations({}),
       answerLoss: 'silent',
@@ -215,7 +217,7 @@ describe('T45 the end of a reservation whose answer is lost', () => {
     },
   );
 
-  test('is unknown if the reservation is not finished', async () => {
+  test('ends as outcome_unknown if the reservation is not finished', async () => {
     await using registry = await startLossyRegistry({ createAnswers: heldAs({ isComplete: false }) });
     const error = await getUnknownOutcome(registry.organization.finishReservation('res-1', 'transfer', {}));
     expect(error.candidates).toMatchObject([{ id: 'res-1' }]);
@@ -232,7 +234,7 @@ describe('T45 the end of a reservation whose answer is lost', () => {
   });
 
   test.each([heldAs({ state: 'outstanding' }), () => ({})])(
-    'is unknown if the reservation is not cancelled',
+    'ends as outcome_unknown if the reservation is not cancelled',
     async shown => {
       await using registry = await startLossyRegistry({ createAnswers: shown });
       await getUnknownOutcome(registry.organization.cancelReservation('res-1'));
@@ -240,7 +242,7 @@ describe('T45 the end of a reservation whose answer is lost', () => {
     },
   );
 
-  test('is not lost if the answer is no reservation: the registry accepted it', async () => {
+  test('succeeds if the answer is not a reservation, because the registry accepted the request', async () => {
     await using registry = await startLossyRegistry({
       createAnswers: heldAs({ state: 'outstanding' }),
       answerLoss: 'empty',
@@ -290,7 +292,7 @@ describe('T45 an inventory request whose answer is lost', () => {
     expect(registry.writes).toEqual([`POST ${path}/retire`]);
   });
 
-  test.each([[[]], [[{}, {}]]])('is unknown with other fields: %j', async changes => {
+  test.each([[[]], [[{}, {}]]])('ends as outcome_unknown if the found requests are %j', async changes => {
     await using registry = await startLossyRegistry({ createAnswers: requests(...changes) });
     await getUnknownOutcome(registry.organization.requestInventoryAction('retire', wanted));
     expect(registry.writes).toHaveLength(1);
@@ -325,7 +327,7 @@ describe('T45 a created organization whose answer is lost', () => {
     expect(registry.writes).toEqual(['POST /app/create/user/organization']);
   });
 
-  test('is unknown if none is found', async () => {
+  test('ends as outcome_unknown if none is found', async () => {
     await using registry = await startLossyRegistry({
       createAnswers: () => ({ '/app/installations': createListAnswer('installations', []) }),
     });
@@ -343,7 +345,7 @@ test.each<AnswerLoss>(['cut', 'html', 'error'])(
   },
 );
 
-test('requesting and revoking tokens is retried', async () => {
+test('requests to create and to revoke a token are retried', async () => {
   const seen: string[] = [];
   await using registry = await startLoopbackServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);

@@ -25,7 +25,7 @@ beforeEach(() => {
   jwt = signAppJwt(sandbox, app);
 });
 
-function lifetimeOf(token: { createdAt: string; expiresAt: string }): number {
+function getLifetimeMs(token: { createdAt: string; expiresAt: string }): number {
   return Date.parse(token.expiresAt) - Date.parse(token.createdAt);
 }
 
@@ -62,7 +62,7 @@ test('POST /app/installations/<installation_id>/accessTokens returns token, expi
     installationId,
     organizationId: organization.id,
   });
-  expect(lifetimeOf(body)).toBe(TWO_HOURS_MS);
+  expect(getLifetimeMs(body)).toBe(TWO_HOURS_MS);
 });
 
 test('POST /app/installations/<installation_id>/accessTokens accepts an empty object as body', async () => {
@@ -188,18 +188,18 @@ test('DELETE /app/installations/token accepts an app access token too', async ()
 describe('the app JWT', () => {
   const CALL = 'GET /app/installations';
 
-  async function statusOf(token: string): Promise<number> {
+  async function getStatus(token: string): Promise<number> {
     return (await ask(sandbox, CALL, { token })).status;
   }
 
   test('must be RS256, signed with a key of the app in iss', async () => {
-    expect(await statusOf(jwt)).toBe(200);
-    expect(await statusOf(signAppJwt(sandbox, { ...app, privateKey: createPrivateKey() }))).toBe(401);
-    expect(await statusOf(signAppJwt(sandbox, app, { iss: crypto.randomUUID() }))).toBe(401);
-    expect(await statusOf(signAppJwt(sandbox, app, { iss: undefined }))).toBe(401);
-    expect(await statusOf(signJwt(app.privateKey, decodeClaims(jwt), { alg: 'none' }))).toBe(401);
-    expect(await statusOf(signJwt(app.privateKey, decodeClaims(jwt), { alg: 'HS256' }))).toBe(401);
-    expect(await statusOf(`${jwt.slice(0, -4)}AAAA`)).toBe(401);
+    expect(await getStatus(jwt)).toBe(200);
+    expect(await getStatus(signAppJwt(sandbox, { ...app, privateKey: createPrivateKey() }))).toBe(401);
+    expect(await getStatus(signAppJwt(sandbox, app, { iss: crypto.randomUUID() }))).toBe(401);
+    expect(await getStatus(signAppJwt(sandbox, app, { iss: undefined }))).toBe(401);
+    expect(await getStatus(signJwt(app.privateKey, decodeClaims(jwt), { alg: 'none' }))).toBe(401);
+    expect(await getStatus(signJwt(app.privateKey, decodeClaims(jwt), { alg: 'HS256' }))).toBe(401);
+    expect(await getStatus(`${jwt.slice(0, -4)}AAAA`)).toBe(401);
   });
 
   test('must expire within 10 minutes', async () => {
@@ -207,12 +207,12 @@ describe('the app JWT', () => {
     clock.freeze();
     const { id } = sandbox.registry.faults.add({ kind: 'clock' });
     const now = clock.now() / 1000;
-    expect(await statusOf(signAppJwt(sandbox, app, { exp: now + 600 }))).toBe(200);
-    expect(await statusOf(signAppJwt(sandbox, app, { exp: now + 600.001 }))).toBe(401);
-    expect(await statusOf(signAppJwt(sandbox, app, { exp: now + 0.001 }))).toBe(200);
-    expect(await statusOf(signAppJwt(sandbox, app, { exp: now }))).toBe(401);
-    expect(await statusOf(signAppJwt(sandbox, app, { exp: undefined }))).toBe(401);
-    expect(await statusOf(signAppJwt(sandbox, app, { exp: '2100' }))).toBe(401);
+    expect(await getStatus(signAppJwt(sandbox, app, { exp: now + 600 }))).toBe(200);
+    expect(await getStatus(signAppJwt(sandbox, app, { exp: now + 600.001 }))).toBe(401);
+    expect(await getStatus(signAppJwt(sandbox, app, { exp: now + 0.001 }))).toBe(200);
+    expect(await getStatus(signAppJwt(sandbox, app, { exp: now }))).toBe(401);
+    expect(await getStatus(signAppJwt(sandbox, app, { exp: undefined }))).toBe(401);
+    expect(await getStatus(signAppJwt(sandbox, app, { exp: '2100' }))).toBe(401);
     sandbox.registry.faults.remove(id);
     clock.resume();
   });
@@ -221,11 +221,11 @@ describe('the app JWT', () => {
     const second = createPrivateKey();
     const { keys } = sandbox.registry.apps.addKey(app.id, { publicKey: publicKeyOf(second) });
     expect(keys).toHaveLength(2);
-    expect(await statusOf(signAppJwt(sandbox, { ...app, privateKey: second }))).toBe(200);
-    expect(await statusOf(jwt)).toBe(200);
+    expect(await getStatus(signAppJwt(sandbox, { ...app, privateKey: second }))).toBe(200);
+    expect(await getStatus(jwt)).toBe(200);
     const statuses = async () => {
       const other = signAppJwt(sandbox, { ...app, privateKey: second });
-      return new Set([await statusOf(jwt), await statusOf(other)]);
+      return new Set([await getStatus(jwt), await getStatus(other)]);
     };
     sandbox.registry.apps.removeKey(app.id, keys[1]?.fingerprint ?? '');
     expect(await statuses()).toEqual(new Set([200, 401]));

@@ -9,13 +9,13 @@ const installed = installApp(sandbox);
 const root = `/organizations/${installed.organization.id}`;
 const creditId = issueCredit(sandbox, installed.organization.id);
 
-async function call(line: string, body?: unknown) {
+async function callWithToken(endpoint: string, body?: unknown) {
   const { token } = installed;
-  return await ask(sandbox, line, body === undefined ? { token } : { token, body });
+  return await ask(sandbox, endpoint, body === undefined ? { token } : { token, body });
 }
 
 async function reserve(credit: string, amount: number): Promise<string> {
-  const { status, body } = await call(`POST ${root}/warehouse/inventory/reservations`, {
+  const { status, body } = await callWithToken(`POST ${root}/warehouse/inventory/reservations`, {
     creditId: credit,
     amount,
   });
@@ -25,26 +25,26 @@ async function reserve(credit: string, amount: number): Promise<string> {
 
 async function finish(credit: string, action: string, body: object) {
   const id = await reserve(credit, 10);
-  return await call(`POST ${root}/warehouse/inventory/reservations/${id}/${action}`, body);
+  return await callWithToken(`POST ${root}/warehouse/inventory/reservations/${id}/${action}`, body);
 }
 
 async function readWarehouseAmount(credit: string): Promise<number | undefined> {
-  const { credits } = (await call(`GET ${root}/warehouse/inventory`)).body;
+  const { credits } = (await callWithToken(`GET ${root}/warehouse/inventory`)).body;
   return credits.find(({ id }: { id: string }) => id === credit)?.amount;
 }
 
 test('a credit in a warehouse has exactly the documented fields', async () => {
-  const { credits } = (await call(`GET ${root}/warehouse/inventory`)).body;
+  const { credits } = (await callWithToken(`GET ${root}/warehouse/inventory`)).body;
   const documented = ['id', 'inventoryId', 'organizationId', 'project', 'serialization', 'amount', 'type'];
   expect(Object.keys(credits[0])).toEqual(documented);
 });
 
 test('no answer shows the state of a reservation', async () => {
   const queue = `${root}/warehouse/inventory/reservations`;
-  const made = await call(`POST ${queue}`, { creditId, amount: 1 });
-  const one = await call(`GET ${queue}/${made.body.id}`);
-  const { reservations } = (await call(`GET ${queue}`)).body;
-  const cancelled = await call(`DELETE ${queue}/${made.body.id}`);
+  const made = await callWithToken(`POST ${queue}`, { creditId, amount: 1 });
+  const one = await callWithToken(`GET ${queue}/${made.body.id}`);
+  const { reservations } = (await callWithToken(`GET ${queue}`)).body;
+  const cancelled = await callWithToken(`DELETE ${queue}/${made.body.id}`);
   for (const shown of [made.body, one.body, reservations[0], cancelled.body]) {
     expect(shown).toMatchObject({ id: made.body.id, isComplete: false });
     expect(shown).not.toHaveProperty('state');
@@ -52,18 +52,20 @@ test('no answer shows the state of a reservation', async () => {
 });
 
 test('the addresses endpoint returns the organization', async () => {
-  const addresses = await call(`GET ${root}/addresses`);
+  const addresses = await callWithToken(`GET ${root}/addresses`);
   expect(addresses).toMatchObject({ status: 200, body: { fullName: installed.organization.fullName } });
-  expect(addresses.body).toEqual((await call(`GET ${root}`)).body);
+  expect(addresses.body).toEqual((await callWithToken(`GET ${root}`)).body);
 });
 
 test('a page has at most 50 rows, whatever is requested', async () => {
   const owner = createOrganization(sandbox);
   for (let count = 0; count < 51; count += 1) issueCredit(sandbox, owner.id, { amount: 1 });
-  const { projects, pagination } = (await call('GET /projects?limit=1000&page=0')).body;
+  const { projects, pagination } = (await callWithToken('GET /projects?limit=1000&page=0')).body;
   expect(projects).toHaveLength(50);
   expect(pagination).toMatchObject({ pageCount: 2, nextPage: 1 });
-  expect((await call('GET /projects?limit=1000&page=1')).body.projects).toHaveLength(pagination.total - 50);
+  expect((await callWithToken('GET /projects?limit=1000&page=1')).body.projects).toHaveLength(
+    pagination.total - 50,
+  );
 });
 
 describe('an exAnte credit', () => {
@@ -87,7 +89,7 @@ describe('an exAnte credit', () => {
     expect(await finish(exAnte, 'retire', { retirementData })).toMatchObject(refused);
     expect(await finish(exAnte, 'transfer_retire', { receiverId, retirementData })).toMatchObject(refused);
     const asked = { creditId: exAnte, amount: 1, retirementData };
-    expect(await call(`POST ${root}/inventory/requests/retire`, asked)).toMatchObject(refused);
+    expect(await callWithToken(`POST ${root}/inventory/requests/retire`, asked)).toMatchObject(refused);
     const path = `POST /_sandbox/organizations/${installed.organization.id}/retire-off-platform`;
     expect(await ask(sandbox, path, { body: { creditId: exAnte, amount: 1 } })).toMatchObject(refused);
   });
@@ -118,7 +120,7 @@ describe('an address that no organization has', () => {
     const { id } = installed.organization;
     const credit = issueCredit(sandbox, id, { place: 'inventory', amount: 100 });
     const body = { creditId: credit, amount: 100, toAddress: EXTERNAL_ADDRESS };
-    const asked = await call(`POST ${root}/inventory/requests/transfer`, body);
+    const asked = await callWithToken(`POST ${root}/inventory/requests/transfer`, body);
     const accepted = await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`);
     expect(accepted).toMatchObject({ status: 200, body: { state: 'Accepted', toAddress: EXTERNAL_ADDRESS } });
     const left = sandbox.registry.store.tables.externalHoldings.list().find(row => row.creditId === credit);
@@ -132,7 +134,7 @@ describe('an address that no organization has', () => {
       retirementData,
     });
     expect(status).toBe(200);
-    const [newest] = (await call(`GET ${root}/retirements?limit=1&page=0`)).body.retirements;
+    const [newest] = (await callWithToken(`GET ${root}/retirements?limit=1&page=0`)).body.retirements;
     expect(newest).toMatchObject({ amount: 10, organizationId: installed.organization.id });
   });
 

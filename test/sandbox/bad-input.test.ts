@@ -235,7 +235,7 @@ describe('POST /app/create/user/organization refuses', () => {
   const user = { email: 'ada@people.example', fullName: 'Ada', profilePicture: '' };
   const organization = { fullName: 'Never made', type: 'other', countryCode: 'IS' };
 
-  async function create(body: unknown): Promise<Answer> {
+  async function createOrganizationForApp(body: unknown): Promise<Answer> {
     return ask(sandbox, 'POST /app/create/user/organization', {
       token: signAppJwt(sandbox, installed.app),
       body,
@@ -252,15 +252,18 @@ describe('POST /app/create/user/organization refuses', () => {
     'a@b@people.example',
     7,
   ])('the e-mail address %j', async email => {
-    expectRefusal(await create({ user: { ...user, email }, organization }), 400);
+    expectRefusal(await createOrganizationForApp({ user: { ...user, email }, organization }), 400);
   });
 
   test.each(['is', 'ISL', 'I', '', '12', 5])('the country code %j', async countryCode => {
-    expectRefusal(await create({ user, organization: { ...organization, countryCode } }), 400);
+    expectRefusal(
+      await createOrganizationForApp({ user, organization: { ...organization, countryCode } }),
+      400,
+    );
   });
 
   test.each(['bank', '', null, undefined, 1])('the type %j', async type => {
-    expectRefusal(await create({ user, organization: { ...organization, type } }), 400);
+    expectRefusal(await createOrganizationForApp({ user, organization: { ...organization, type } }), 400);
   });
 
   test.each([
@@ -275,14 +278,17 @@ describe('POST /app/create/user/organization refuses', () => {
     { user, organization: { ...organization, fullName: '' } },
     { user, organization: { ...organization, fullName: undefined } },
   ])('the body %#', async body => {
-    expectRefusal(await create(body), 400);
+    expectRefusal(await createOrganizationForApp(body), 400);
   });
 
   test('a name or an e-mail address that is in use', async () => {
     const taken = { ...organization, fullName: installed.organization.fullName };
-    expectRefusal(await create({ user, organization: taken }), 409);
+    expectRefusal(await createOrganizationForApp({ user, organization: taken }), 409);
     const [{ email } = { email: '' }] = sandbox.registry.store.tables.users.list();
-    expectRefusal(await create({ user: { ...user, email: email.toUpperCase() }, organization }), 409);
+    expectRefusal(
+      await createOrganizationForApp({ user: { ...user, email: email.toUpperCase() }, organization }),
+      409,
+    );
   });
 });
 

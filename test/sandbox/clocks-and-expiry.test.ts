@@ -22,13 +22,13 @@ beforeEach(() => {
   sandbox.registry.store.clock.setTime(Date.now());
 });
 
-/** Signs a JWT as a program does that knows only the wall clock. */
+/** Signs a JWT like a program that knows only the wall clock. */
 function signByWallClock({ id, privateKey }: TestApp, claims: object = {}): string {
   const now = Math.floor(Date.now() / 1000);
   return signJwt(privateKey, { alg: 'RS256', iss: id, iat: now - 60, exp: now + 300, ...claims });
 }
 
-async function statusOf(token: string): Promise<number> {
+async function getStatus(token: string): Promise<number> {
   return (await ask(sandbox, 'GET /app/installations', { token })).status;
 }
 
@@ -49,39 +49,39 @@ describe('a JWT', () => {
     'is valid by either clock while the sandbox’s is %d ms ahead',
     async ms => {
       sandbox.registry.store.clock.shiftTime(ms);
-      expect(await statusOf(signByWallClock(installed.app))).toBe(200);
-      expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
+      expect(await getStatus(signByWallClock(installed.app))).toBe(200);
+      expect(await getStatus(signAppJwt(sandbox, installed.app))).toBe(200);
     },
   );
 
   test('is refused if it is valid by neither clock', async () => {
     sandbox.registry.store.clock.shiftTime(DAY_MS);
     const now = Math.floor(Date.now() / 1000);
-    expect(await statusOf(signByWallClock(installed.app, { exp: now - 1 }))).toBe(401);
-    expect(await statusOf(signByWallClock(installed.app, { exp: now + 660 }))).toBe(401);
-    expect(await statusOf(signByWallClock(installed.app, { exp: now + DAY_MS / 1000 - 2 }))).toBe(401);
+    expect(await getStatus(signByWallClock(installed.app, { exp: now - 1 }))).toBe(401);
+    expect(await getStatus(signByWallClock(installed.app, { exp: now + 660 }))).toBe(401);
+    expect(await getStatus(signByWallClock(installed.app, { exp: now + DAY_MS / 1000 - 2 }))).toBe(401);
   });
 
   test.each(['nbf', 'iat'])('is refused if its %s is more than a minute ahead', async claim => {
     const now = Math.floor(Date.now() / 1000);
-    expect(await statusOf(signByWallClock(installed.app, { [claim]: now + 55 }))).toBe(200);
-    expect(await statusOf(signByWallClock(installed.app, { [claim]: now + 90 }))).toBe(401);
-    expect(await statusOf(signByWallClock(installed.app, { [claim]: 'soon' }))).toBe(401);
-    expect(await statusOf(signByWallClock(installed.app, { [claim]: now - DAY_MS }))).toBe(200);
+    expect(await getStatus(signByWallClock(installed.app, { [claim]: now + 55 }))).toBe(200);
+    expect(await getStatus(signByWallClock(installed.app, { [claim]: now + 90 }))).toBe(401);
+    expect(await getStatus(signByWallClock(installed.app, { [claim]: 'soon' }))).toBe(401);
+    expect(await getStatus(signByWallClock(installed.app, { [claim]: now - DAY_MS }))).toBe(200);
   });
 
   test('must be valid by the sandbox’s clock under the fault "clock"', async () => {
     sandbox.registry.faults.add({ kind: 'clock', path: '/app/**' });
     sandbox.registry.store.clock.shiftTime(DAY_MS);
-    expect(await statusOf(signByWallClock(installed.app))).toBe(401);
-    expect(await statusOf(signAppJwt(sandbox, installed.app))).toBe(200);
+    expect(await getStatus(signByWallClock(installed.app))).toBe(401);
+    expect(await getStatus(signAppJwt(sandbox, installed.app))).toBe(200);
   });
 
   test.each(['iat', 'alg'])('without the claim %s is refused by a strict sandbox only', async claim => {
     const claims = { [claim]: undefined };
     const lenient = await temporarySandbox({ strict: false });
     const app = registerApp(lenient, { privateKey: installed.app.privateKey });
-    expect(await statusOf(signByWallClock(installed.app, claims))).toBe(401);
+    expect(await getStatus(signByWallClock(installed.app, claims))).toBe(401);
     const token = signByWallClock(app, claims);
     expect((await ask(lenient, 'GET /app/installations', { token })).status).toBe(200);
   });
@@ -128,7 +128,7 @@ describe('a reservation', () => {
     expect(reservations).toEqual([ended.body]);
   });
 
-  test('that ended early states when it ended', async () => {
+  test('that ended before its time limit states when it ended', async () => {
     const { organization, token } = installed;
     const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
     const [one, other] = [(await reserve()).body.id, (await reserve()).body.id];

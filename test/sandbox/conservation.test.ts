@@ -27,6 +27,7 @@ const FRIENDBOT_TONNES = 100;
 const MINUTE_MS = 60_000;
 const RETIREMENT = { reason: 'Other', beneficiaryName: 'Nordlys', comment: '' };
 
+/** What the sequences of operations act on, and what they have counted. */
 interface Stage {
   readonly sandbox: Sandbox;
   readonly apps: readonly [ReturnType<typeof installApp>, ...ReturnType<typeof installApp>[]];
@@ -41,7 +42,7 @@ interface Stage {
 }
 
 test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations, ten of them at a time`, async () => {
-  const stage = await setUp();
+  const stage = await openStage();
   const { sandbox, tally } = stage;
   for (let first = FIRST; first < FIRST + SEQUENCES; first += AT_ONCE) {
     await Promise.all(
@@ -77,7 +78,8 @@ test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations
   expect(accepted.length).toBeGreaterThan(MIN_COUNT);
 });
 
-async function setUp(): Promise<Stage> {
+/** Starts a sandbox with three apps, three receivers and three credits. */
+async function openStage(): Promise<Stage> {
   const sandbox = await temporarySandbox();
   const owner = installApp(sandbox);
   const { organization } = owner;
@@ -96,8 +98,9 @@ async function setUp(): Promise<Stage> {
   };
 }
 
-async function playSequence(stage: Stage, number: number): Promise<void> {
-  const random = createRandom(20_231, 'sequence', number);
+/** Plays one random sequence of operations, as one of the apps. */
+async function playSequence(stage: Stage, sequenceNumber: number): Promise<void> {
+  const random = createRandom(20_231, 'sequence', sequenceNumber);
   const { app, organization, installationId } = random.pick(stage.apps);
   const token = mintToken(stage.sandbox, app, installationId);
   const base = `/organizations/${organization.id}`;
@@ -111,6 +114,7 @@ interface SequenceContext {
   readonly organizationId: string;
 }
 
+/** Plays one random operation and counts whether it was done or refused. */
 async function playStep(
   stage: Stage,
   random: Random,

@@ -22,13 +22,14 @@ const sandbox = await startSandboxForFile();
 
 test('the control API does everything that people do in a registry', async () => {
   const control = createControlClient(sandbox.url);
-  const call = async (method: string, path: string, body?: unknown) => {
+  /** Calls the control API with headers that `fetch` does not allow. */
+  const callWithHeaders = async (method: string, path: string, body?: unknown) => {
     const answer = await ask(sandbox, `${method} /_sandbox${path}`, body === undefined ? {} : { body });
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     return answer.body;
   };
   const privateKey = createPrivateKey();
-  const app = await call('POST', '/apps', {
+  const app = await callWithHeaders('POST', '/apps', {
     name: 'Walker',
     permissions: ['organization_warehouse:write', 'organization_inventory:read_request'],
     webhookSecret: 'a secret of some length',
@@ -46,29 +47,29 @@ test('the control API does everything that people do in a registry', async () =>
     hasWebhookSecret: true,
     keys: [{ fingerprint: expect.any(String) }],
   });
-  const { organization } = await call('POST', '/organizations', {
+  const { organization } = await callWithHeaders('POST', '/organizations', {
     user: { email: 'walker@people.example', fullName: 'Walker' },
     organization: { fullName: 'Walkers', type: 'marketParticipant', countryCode: 'IS' },
   });
-  const project = await call('POST', '/projects', { fullName: 'Path', countryCode: 'IS' });
-  const { creditId } = await call('POST', '/credits', {
+  const project = await callWithHeaders('POST', '/projects', { fullName: 'Path', countryCode: 'IS' });
+  const { creditId } = await callWithHeaders('POST', '/credits', {
     organizationId: organization.id,
     projectId: project.id,
     amount: 10,
     vintage: '2022',
     serialization: 'ICR-ISL-354-900-1-R-0-2022',
   });
-  await call('POST', '/credits', { organizationId: organization.id, creditId, amount: 5 });
-  await call('POST', `/organizations/${organization.id}/deposit`, { creditId, amount: 4 });
-  await call('POST', `/organizations/${organization.id}/withdraw`, { creditId, amount: 1 });
-  const installation = await call('POST', '/installations', {
+  await callWithHeaders('POST', '/credits', { organizationId: organization.id, creditId, amount: 5 });
+  await callWithHeaders('POST', `/organizations/${organization.id}/deposit`, { creditId, amount: 4 });
+  await callWithHeaders('POST', `/organizations/${organization.id}/withdraw`, { creditId, amount: 1 });
+  const installation = await callWithHeaders('POST', '/installations', {
     appId: app.id,
     organizationId: organization.id,
   });
-  await call('POST', `/installations/${installation.id}/suspend`);
-  await call('POST', `/installations/${installation.id}/unsuspend`);
-  await call('PATCH', `/apps/${app.id}`, { permissions: ALL_PERMISSIONS });
-  await call('POST', `/installations/${installation.id}/accept-permissions`);
+  await callWithHeaders('POST', `/installations/${installation.id}/suspend`);
+  await callWithHeaders('POST', `/installations/${installation.id}/unsuspend`);
+  await callWithHeaders('PATCH', `/apps/${app.id}`, { permissions: ALL_PERMISSIONS });
+  await callWithHeaders('POST', `/installations/${installation.id}/accept-permissions`);
 
   const token = mintToken(sandbox, { id: app.id, name: app.name, privateKey }, installation.id);
   const root = `/organizations/${organization.id}`;
@@ -83,7 +84,7 @@ test('the control API does everything that people do in a registry', async () =>
   expect(await control('GET', '/installations')).toMatchObject({
     installations: [{ id: installation.id, state: 'active' }],
   });
-  await call('POST', `/installations/${installation.id}/uninstall`);
+  await callWithHeaders('POST', `/installations/${installation.id}/uninstall`);
   expect(await control('GET', '/installations')).toMatchObject({ installations: [{ state: 'uninstalled' }] });
   expect(
     await control('GET', `/calls?appId=${app.id}&installationId=${installation.id}&limit=2`),

@@ -163,7 +163,7 @@ describe('kinds of faults', () => {
 describe('faults of lists', () => {
   const path = () => `${root}/retirements`;
 
-  async function pageOf(page: number) {
+  async function readPage(page: number) {
     const { body } = await ask(sandbox, `GET ${path()}?limit=5&page=${page}`, { token: installed.token });
     const amounts: number[] = body.retirements.map(({ amount }: { amount: number }) => amount);
     return { amounts, pagination: body.pagination };
@@ -172,7 +172,7 @@ describe('faults of lists', () => {
   test('pageLoop returns the first page each time and states that another follows', async () => {
     await addFault({ path: path(), kind: 'pageLoop' });
     for (const page of [0, 1, 7]) {
-      const { amounts, pagination } = await pageOf(page);
+      const { amounts, pagination } = await readPage(page);
       expect(amounts).toEqual([12, 11, 10, 9, 8]);
       expect(pagination).toMatchObject({ currentPage: page, nextPage: page + 1 });
     }
@@ -180,14 +180,14 @@ describe('faults of lists', () => {
 
   test('pageSize returns fewer rows per page than requested', async () => {
     await addFault({ path: path(), kind: 'pageSize', options: { rows: 2 } });
-    const { amounts, pagination } = await pageOf(1);
+    const { amounts, pagination } = await readPage(1);
     expect(amounts).toEqual([10, 9]);
     expect(pagination).toMatchObject({ total: 12, pageCount: 6 });
   });
 
   test('pageLimit refuses a request for more rows per page than it allows', async () => {
     await addFault({ path: path(), kind: 'pageLimit', options: { rows: 5 } });
-    expect((await pageOf(1)).amounts).toEqual([7, 6, 5, 4, 3]);
+    expect((await readPage(1)).amounts).toEqual([7, 6, 5, 4, 3]);
     sandbox.registry.faults.clear();
     await addFault({ path: path(), kind: 'pageLimit', options: { rows: 4 } });
     expect(await (await get(`${path()}?limit=5&page=0`)).json()).toMatchObject({
@@ -198,17 +198,17 @@ describe('faults of lists', () => {
 
   test('rowsAppear adds rows at the front, which shifts every page', async () => {
     await addFault({ path: path(), kind: 'rowsAppear', options: { rows: 1 } });
-    const pages = [await pageOf(0), await pageOf(1), await pageOf(2)];
+    const pages = [await readPage(0), await readPage(1), await readPage(2)];
     expect(pages.map(({ pagination }) => pagination.total)).toEqual([7, 8, 9]);
     expect(pages.map(({ amounts }) => amounts)).toEqual([[7, 6, 5, 4, 3], [3, 2, 1], []]);
-    await pageOf(0);
-    await pageOf(0);
-    expect((await pageOf(0)).pagination.total).toBe(12);
+    await readPage(0);
+    await readPage(0);
+    expect((await readPage(0)).pagination.total).toBe(12);
   });
 
   test('rowsDisappear removes rows from the front, so that later pages skip some', async () => {
     await addFault({ path: path(), kind: 'rowsDisappear', options: { rows: 2 } });
-    const pages = [await pageOf(0), await pageOf(1)];
+    const pages = [await readPage(0), await readPage(1)];
     expect(pages.map(({ pagination }) => pagination.total)).toEqual([12, 10]);
     expect(pages.map(({ amounts }) => amounts)).toEqual([
       [12, 11, 10, 9, 8],

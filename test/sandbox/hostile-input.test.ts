@@ -27,15 +27,15 @@ test('a JWT that is unsigned, signed with the public key as a secret, or not val
   const app = registerApp(sandbox);
   const genuine = signAppJwt(sandbox, app);
   const [, claims = '', signature = ''] = genuine.split('.');
-  const none = `${encode({ alg: 'none' })}.${claims}`;
-  const symmetric = `${encode({ alg: 'HS256' })}.${claims}`;
+  const none = `${encodeJwtPart({ alg: 'none' })}.${claims}`;
+  const symmetric = `${encodeJwtPart({ alg: 'HS256' })}.${claims}`;
   const hmac = createHmac('sha256', publicKeyOf(app.privateKey)).update(symmetric).digest('base64url');
   const now = Math.floor(sandbox.registry.store.clock.now() / 1000);
   const forged = [
     `${none}.`,
     `${none}.${signature}`,
     `${symmetric}.${hmac}`,
-    `${encode({ alg: 'RS256' })}.${claims}.${hmac}`,
+    `${encodeJwtPart({ alg: 'RS256' })}.${claims}.${hmac}`,
     signJwt(createPrivateKey(), { iss: app.id, exp: now + 60 }),
     signJwt(app.privateKey, { iss: app.id, exp: now + 60 }, { alg: ['RS256'] }),
     signJwt(app.privateKey, JSON.parse(`{"__proto__":{"iss":"${app.id}"},"exp":${now + 60}}`)),
@@ -58,7 +58,7 @@ test('an installation can call friendbot for its own organization only', async (
   expect((await ask(sandbox, call, { token: mintToken(sandbox, app) })).status).toBe(200);
 });
 
-test('an unusual id answers 4xx on every path', async () => {
+test('a call with an unusual id answers 4xx on every path', async () => {
   const sandbox = await temporarySandbox();
   const { token, organization } = installApp(sandbox);
   const own = `/organizations/${organization.id}`;
@@ -167,7 +167,7 @@ test('T60 hostile text in a retirement is returned unchanged, and its certificat
   expect(pdf.body.startsWith('%PDF-') && pdf.body.endsWith('%%EOF\n')).toBe(true);
 });
 
-test('a slow reader of a long answer, or one that disconnects, uses no memory of the sandbox', async () => {
+test('a slow reader of a long answer, or one that disconnects, does not fill the sandbox’s memory', async () => {
   const sandbox = await temporarySandbox({ seed: 1, world: { organizations: 1, credits: 6_000 } });
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
@@ -259,9 +259,9 @@ test('the control API refuses web pages and rebound host names', async () => {
     { host: 'evil.example' },
     { 'x-forwarded-for': '1.2.3.4' },
   ]) {
-    expect(await statusOf(sandbox, '/_sandbox/apps', headers)).toBe(403);
+    expect(await getStatus(sandbox, '/_sandbox/apps', headers)).toBe(403);
   }
-  expect(await statusOf(sandbox, '/_sandbox/apps', { host: `localhost:${sandbox.port}` })).toBe(200);
+  expect(await getStatus(sandbox, '/_sandbox/apps', { host: `localhost:${sandbox.port}` })).toBe(200);
 });
 
 test('a control call with an unknown id changes nothing and answers 4xx', async () => {
@@ -284,7 +284,7 @@ test('a control call with an unknown id changes nothing and answers 4xx', async 
   expect(sandbox.registry.apps.list()).toEqual([]);
 });
 
-function encode(part: object): string {
+function encodeJwtPart(part: object): string {
   return Buffer.from(JSON.stringify(part)).toString('base64url');
 }
 
@@ -309,7 +309,7 @@ async function disconnectEarly({ port }: Sandbox, path: string, token: string): 
   });
 }
 
-async function statusOf(
+async function getStatus(
   { port }: Sandbox,
   path: string,
   headers: Record<string, string>,

@@ -40,7 +40,7 @@ test('the page offers the organizations and keeps the given state and redirect U
   expect((await fetchPage(sandbox, 'nobody')).status).toBe(404);
 });
 
-test('no page may frame the install page, before or after the installation', async () => {
+test('the install page may not be framed, before or after the installation', async () => {
   const { sandbox, nameId, organization } = await startWithApp([]);
   const pressed = await submitForm(sandbox, nameId, { organizationId: organization.id });
   for (const answer of [await fetchPage(sandbox, nameId), pressed]) {

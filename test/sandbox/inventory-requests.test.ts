@@ -23,11 +23,11 @@ beforeEach(() => {
   requests = `/organizations/${installed.organization.id}/inventory/requests`;
 });
 
-async function call(what: string, body?: unknown): Promise<Answer> {
-  return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });
+async function callWithToken(endpoint: string, body?: unknown): Promise<Answer> {
+  return ask(sandbox, endpoint, { token: installed.token, ...(body !== undefined && { body }) });
 }
 
-async function readAmount(owner: Installed): Promise<number> {
+async function readInventoryAmount(owner: Installed): Promise<number> {
   const { body } = await ask(sandbox, `GET /organizations/${owner.organization.id}/inventory`, {
     token: owner.token,
   });
@@ -35,13 +35,17 @@ async function readAmount(owner: Installed): Promise<number> {
   return found === undefined ? 0 : found.amount;
 }
 
-async function decide(id: string, answer: 'accept' | 'decline'): Promise<Answer> {
-  return ask(sandbox, `POST /_sandbox/requests/${id}/${answer}`);
+async function decide(id: string, decision: 'accept' | 'decline'): Promise<Answer> {
+  return ask(sandbox, `POST /_sandbox/requests/${id}/${decision}`);
 }
 
 test('POST of an inventory request waits for review and moves nothing', async () => {
   const toOrganizationId = receiver.organization.id;
-  const { status, body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toOrganizationId });
+  const { status, body } = await callWithToken(`POST ${requests}/transfer`, {
+    creditId,
+    amount: 4,
+    toOrganizationId,
+  });
   expect(status).toBe(200);
   expect(body).toEqual({
     id: expect.any(String),
@@ -60,17 +64,21 @@ test('POST of an inventory request waits for review and moves nothing', async ()
     toOrganizationId,
     project: expect.objectContaining({ fullName: expect.any(String) }),
   });
-  expect(await readAmount(installed)).toBe(10);
-  expect((await call(`GET ${requests}/${body.id}`)).body).toEqual(body);
+  expect(await readInventoryAmount(installed)).toBe(10);
+  expect((await callWithToken(`GET ${requests}/${body.id}`)).body).toEqual(body);
 });
 
 test('an accepted transfer moves the credits into the target inventory', async () => {
   const toOrganizationId = receiver.organization.id;
-  const { body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toOrganizationId });
+  const { body } = await callWithToken(`POST ${requests}/transfer`, {
+    creditId,
+    amount: 4,
+    toOrganizationId,
+  });
   await decide(body.id, 'accept');
-  expect(await readAmount(installed)).toBe(6);
-  expect(await readAmount(receiver)).toBe(4);
-  expect((await call(`GET ${requests}/${body.id}`)).body).toMatchObject({
+  expect(await readInventoryAmount(installed)).toBe(6);
+  expect(await readInventoryAmount(receiver)).toBe(4);
+  expect((await callWithToken(`GET ${requests}/${body.id}`)).body).toMatchObject({
     state: 'Accepted',
     txId: expect.stringMatching(/^0x[0-9a-f]{64}$/),
   });
@@ -81,29 +89,29 @@ test('an accepted transfer moves the credits to the owner of the target address'
     token: receiver.token,
   });
   const toAddress = addresses.body.addresses[0].address;
-  const { body } = await call(`POST ${requests}/transfer`, { creditId, amount: 4, toAddress });
+  const { body } = await callWithToken(`POST ${requests}/transfer`, { creditId, amount: 4, toAddress });
   expect(body.toAddress).toBe(toAddress);
   await decide(body.id, 'accept');
-  expect(await readAmount(receiver)).toBe(4);
+  expect(await readInventoryAmount(receiver)).toBe(4);
 });
 
 test('an accepted retire retires the credits for the organization', async () => {
-  const { body } = await call(`POST ${requests}/retire`, { creditId, amount: 4, retirementData });
+  const { body } = await callWithToken(`POST ${requests}/retire`, { creditId, amount: 4, retirementData });
   expect(body).toMatchObject({
     retirementReason: 'Voluntary purposes',
     beneficiaryName: 'Ada',
     retirementComment: 'for 2026',
   });
   await decide(body.id, 'accept');
-  expect(await readAmount(installed)).toBe(6);
-  const list = await call(`GET /organizations/${installed.organization.id}/retirements`);
+  expect(await readInventoryAmount(installed)).toBe(6);
+  const list = await callWithToken(`GET /organizations/${installed.organization.id}/retirements`);
   expect(list.body.retirements).toMatchObject([{ amount: 4, beneficiary: 'Ada' }]);
 });
 
 test('an accepted transfer_retire retires the credits for the target organization', async () => {
   const toOrganizationId = receiver.organization.id;
   const asked = { creditId, amount: 4, toOrganizationId, retirementData };
-  const { body } = await call(`POST ${requests}/transfer_retire`, asked);
+  const { body } = await callWithToken(`POST ${requests}/transfer_retire`, asked);
   await decide(body.id, 'accept');
   const path = `GET /organizations/${toOrganizationId}/retirements`;
   const list = await ask(sandbox, path, { token: receiver.token });
@@ -111,32 +119,32 @@ test('an accepted transfer_retire retires the credits for the target organizatio
 });
 
 test('a declined request moves nothing and cannot be decided again', async () => {
-  const { body } = await call(`POST ${requests}/retire`, { creditId, amount: 4, retirementData });
+  const { body } = await callWithToken(`POST ${requests}/retire`, { creditId, amount: 4, retirementData });
   expect((await decide(body.id, 'decline')).body).toMatchObject({ state: 'Rejected' });
   expect((await decide(body.id, 'accept')).status).toBe(409);
   expect((await decide(body.id, 'decline')).status).toBe(409);
-  expect(await readAmount(installed)).toBe(10);
+  expect(await readInventoryAmount(installed)).toBe(10);
 });
 
 test('a request for more than the inventory still holds stays pending', async () => {
   const ask10 = { creditId, amount: 10, retirementData };
-  const first = await call(`POST ${requests}/retire`, ask10);
-  const second = await call(`POST ${requests}/retire`, ask10);
+  const first = await callWithToken(`POST ${requests}/retire`, ask10);
+  const second = await callWithToken(`POST ${requests}/retire`, ask10);
   expect((await decide(first.body.id, 'accept')).status).toBe(200);
   expect((await decide(second.body.id, 'accept')).status).toBe(409);
-  expect((await call(`GET ${requests}/${second.body.id}`)).body.state).toBe('Pending');
-  expect(await readAmount(installed)).toBe(0);
+  expect((await callWithToken(`GET ${requests}/${second.body.id}`)).body.state).toBe('Pending');
+  expect(await readInventoryAmount(installed)).toBe(0);
 });
 
 test('GET inventory requests pages through all, newest first', async () => {
   const ids: string[] = [];
   for (const amount of [1, 2, 3]) {
-    const { body } = await call(`POST ${requests}/retire`, { creditId, amount, retirementData });
+    const { body } = await callWithToken(`POST ${requests}/retire`, { creditId, amount, retirementData });
     ids.unshift(body.id);
   }
   const seen: string[] = [];
   for (const page of [0, 1]) {
-    const { body } = await call(`GET ${requests}?limit=2&page=${page}`);
+    const { body } = await callWithToken(`GET ${requests}?limit=2&page=${page}`);
     expect(body.pagination).toMatchObject({ total: 3, currentPage: page, pageCount: 2 });
     for (const { id } of body.creditRequests) seen.push(id);
   }

@@ -47,13 +47,14 @@ function mintTokenWith(permissions: object): string {
   return mintToken(sandbox, installed.app, installed.installationId);
 }
 
-interface Row {
+/** A call of an endpoint, and the permission that it needs. */
+interface EndpointCase {
   readonly call: string;
   readonly permission: string;
   readonly body?: () => unknown;
 }
 
-const TABLE: readonly Row[] = [
+const TABLE: readonly EndpointCase[] = [
   { call: 'GET /organizations/<id>/warehouse/inventory', permission: 'organization_warehouse:read' },
   {
     call: 'GET /organizations/<id>/warehouse/inventory/reservations',
@@ -99,7 +100,12 @@ const TABLE: readonly Row[] = [
 const ROWS = TABLE.map(row => [row.call, row.permission, row] as const);
 const CALLS = TABLE.map(row => [row.call, row] as const);
 
-async function makeCall({ call, body }: Row, token: string, reservationId: string): Promise<Answer> {
+/** Makes a call. Its placeholders are replaced by the ids of the test's objects. */
+async function callEndpoint(
+  { call, body }: EndpointCase,
+  token: string,
+  reservationId: string,
+): Promise<Answer> {
   const real = call
     .replace('<id>', installed.organization.id)
     .replace('<reservation_id>', reservationId)
@@ -109,8 +115,8 @@ async function makeCall({ call, body }: Row, token: string, reservationId: strin
   return ask(sandbox, real, { token, headers: { accept }, ...(body && { body: body() }) });
 }
 
-/** Returns the least permissions that allow a call, and all others, which do not. */
-function permissionSetsFor(permission: string): { least: object; without: object } {
+/** Returns the least permissions that allow a call, and a set of all others, which does not. */
+function getPermissionSets(permission: string): { least: object; without: object } {
   const [name = '', word = ''] = permission.split(':');
   const level = { read: 'VIEW', write: 'WRITE', read_request: 'REQUEST' }[word];
   const others = Object.fromEntries(Object.entries(ALL_PERMISSIONS).filter(([other]) => other !== name));
@@ -122,25 +128,25 @@ function permissionSetsFor(permission: string): { least: object; without: object
 
 describe('an endpoint is usable only if the token holds its permission', () => {
   test.each(ROWS)('%s needs %s', async (_call, _permission, row) => {
-    const { least, without } = permissionSetsFor(row.permission);
+    const { least, without } = getPermissionSets(row.permission);
     const reservationId = await reserve(mintTokenWith(ALL_PERMISSIONS));
 
-    const refused = await makeCall(row, mintTokenWith(without), reservationId);
+    const refused = await callEndpoint(row, mintTokenWith(without), reservationId);
     expect(refused.status).toBe(403);
     expect(refused.body.message).toBe(`The token has no permission ${row.permission}`);
 
-    const allowed = await makeCall(row, mintTokenWith(least), reservationId);
+    const allowed = await callEndpoint(row, mintTokenWith(least), reservationId);
     expect(allowed.status).toBe(200);
   });
 
   test.each(CALLS)('%s refuses an app access token', async (_call, row) => {
-    const refused = await makeCall(row, mintToken(sandbox, installed.app), crypto.randomUUID());
+    const refused = await callEndpoint(row, mintToken(sandbox, installed.app), crypto.randomUUID());
     expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
   });
 
   test.each(CALLS)("%s refuses a token of another organization's installation", async (_call, row) => {
     const { token } = installApp(sandbox, { app: installed.app });
-    const refused = await makeCall(row, token, crypto.randomUUID());
+    const refused = await callEndpoint(row, token, crypto.randomUUID());
     expect(refused).toMatchObject({ status: 403, body: { error: 'Forbidden' } });
   });
 });

@@ -29,18 +29,18 @@ async function readProject(id: string) {
 
 describe('a project has every documented field', () => {
   test.each(['the world', 'the control API', 'friendbot'])('if %s created it', async maker => {
-    const project = await readProject(await createProjectBy(maker));
+    const project = await readProject(await createProjectOf(maker));
     for (const name of TEXTS) expect(project).toHaveProperty(name, TEXT);
     for (const name of KINDS) expect(project).toHaveProperty(name, KIND);
     for (const name of LISTS) expect(project).toHaveProperty(name, LIST);
     for (const name of NULLABLE) expect(project).toHaveProperty(name);
   });
 
-  async function createProjectBy(maker: string): Promise<string> {
+  async function createProjectOf(creator: string): Promise<string> {
     const { projects, credits } = sandbox.registry;
-    if (maker === 'the control API') return projects.create({ fullName: 'Bog' }).id;
-    if (maker === 'friendbot') credits.friendbot(installed.organization.id);
-    const isWanted = (num: string) => (maker === 'friendbot') === (num === '0');
+    if (creator === 'the control API') return projects.create({ fullName: 'Bog' }).id;
+    if (creator === 'friendbot') credits.friendbot(installed.organization.id);
+    const isWanted = (num: string) => (creator === 'friendbot') === (num === '0');
     return projects.listAll().find(({ num, isPublic }) => isPublic && isWanted(num))?.id ?? '';
   }
 

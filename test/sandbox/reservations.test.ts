@@ -27,12 +27,12 @@ beforeEach(() => {
 });
 afterEach(() => sandbox.registry.store.clock.resume());
 
-async function call(what: string, body?: unknown): Promise<Answer> {
-  return ask(sandbox, what, { token: installed.token, ...(body !== undefined && { body }) });
+async function callWithToken(endpoint: string, body?: unknown): Promise<Answer> {
+  return ask(sandbox, endpoint, { token: installed.token, ...(body !== undefined && { body }) });
 }
 
 async function reserve(amount = 4): Promise<string> {
-  const { status, body } = await call(`POST ${queue}`, { creditId, amount });
+  const { status, body } = await callWithToken(`POST ${queue}`, { creditId, amount });
   expect(status).toBe(200);
   return body.id;
 }
@@ -50,7 +50,7 @@ async function readAmountIn(
 
 describe('POST reserve credits', () => {
   test('creates an outstanding reservation of the calling app and removes its credits from the warehouse', async () => {
-    const { body } = await call(`POST ${queue}`, { creditId, amount: 4 });
+    const { body } = await callWithToken(`POST ${queue}`, { creditId, amount: 4 });
     expect(body).toEqual({
       id: expect.any(String),
       tokenId: expect.any(String),
@@ -69,17 +69,19 @@ describe('POST reserve credits', () => {
     });
     expect(Date.parse(body.reservedToDate) - Date.parse(body.createdAt)).toBe(TEN_MINUTES_MS);
     expect(await readAmountIn('warehouse/inventory')).toBe(6);
-    expect((await call(`GET ${queue}/${body.id}`)).body).toEqual(body);
+    expect((await callWithToken(`GET ${queue}/${body.id}`)).body).toEqual(body);
   });
 
   test('a credit that is reserved completely is not in the warehouse', async () => {
     await reserve(10);
-    const { body } = await call(`GET ${root}/warehouse/inventory`);
+    const { body } = await callWithToken(`GET ${root}/warehouse/inventory`);
     expect(body.credits).toEqual([]);
   });
 
   test('two callers cannot reserve the same amount', async () => {
-    const attempts = Array.from({ length: 20 }, () => call(`POST ${queue}`, { creditId, amount: 3 }));
+    const attempts = Array.from({ length: 20 }, () =>
+      callWithToken(`POST ${queue}`, { creditId, amount: 3 }),
+    );
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
     expect(statuses.filter(status => status === 200)).toHaveLength(3);
     expect(statuses.filter(status => status === 409)).toHaveLength(17);
@@ -92,37 +94,40 @@ describe('after 10 minutes', () => {
     const id = await reserve();
     const { clock } = sandbox.registry.store;
     clock.shiftTime(TEN_MINUTES_MS - 1);
-    expect((await call(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
+    expect((await callWithToken(`GET ${queue}/${id}`)).body.state).toBe('outstanding');
     expect(await readAmountIn('warehouse/inventory')).toBe(6);
     clock.shiftTime(1);
-    expect((await call(`GET ${queue}/${id}`)).body).toMatchObject({ state: 'expired', isComplete: false });
+    expect((await callWithToken(`GET ${queue}/${id}`)).body).toMatchObject({
+      state: 'expired',
+      isComplete: false,
+    });
     expect(await readAmountIn('warehouse/inventory')).toBe(10);
   });
 
   test('the reservation can no longer be finished or cancelled', async () => {
     const id = await reserve();
     sandbox.registry.store.clock.shiftTime(TEN_MINUTES_MS);
-    const finished = await call(`POST ${queue}/${id}/retire`, { retirementData });
+    const finished = await callWithToken(`POST ${queue}/${id}/retire`, { retirementData });
     expect(finished).toMatchObject({ status: 409, body: { message: 'The reservation is expired' } });
-    expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
+    expect((await callWithToken(`DELETE ${queue}/${id}`)).status).toBe(409);
     expect(await readAmountIn('warehouse/inventory')).toBe(10);
   });
 
   test('the reservation can be finished until the last millisecond', async () => {
     const id = await reserve();
     sandbox.registry.store.clock.shiftTime(TEN_MINUTES_MS - 1);
-    expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
+    expect((await callWithToken(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(200);
   });
 });
 
 test('DELETE of an outstanding reservation cancels it and returns its credits', async () => {
   const id = await reserve();
-  const { status, body } = await call(`DELETE ${queue}/${id}`);
+  const { status, body } = await callWithToken(`DELETE ${queue}/${id}`);
   expect(status).toBe(200);
   expect(body).toMatchObject({ id, state: 'cancelled', isComplete: false });
   expect(await readAmountIn('warehouse/inventory')).toBe(10);
-  expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
-  expect((await call(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(409);
+  expect((await callWithToken(`DELETE ${queue}/${id}`)).status).toBe(409);
+  expect((await callWithToken(`POST ${queue}/${id}/retire`, { retirementData })).status).toBe(409);
   expect(await readAmountIn('warehouse/inventory')).toBe(10);
 });
 
@@ -136,7 +141,7 @@ describe('POST finish reservation with an action', () => {
   test('transfer moves the credits into the inventory of a receiver named by id', async () => {
     const id = await reserve();
     const body = { receiverId: receiver.organization.id, transferComment: 'thank you' };
-    const finished = await call(`POST ${queue}/${id}/transfer`, body);
+    const finished = await callWithToken(`POST ${queue}/${id}/transfer`, body);
     expect(finished.body).toMatchObject({ id, state: 'finished', isComplete: true });
     expect(await readAmountIn('inventory', receiver)).toBe(4);
     expect(await readAmountIn('warehouse/inventory')).toBe(6);
@@ -151,13 +156,13 @@ describe('POST finish reservation with an action', () => {
       token: receiver.token,
     });
     const receiverAddress = `0x${body.addresses[0].address.slice(2).toUpperCase()}`;
-    await call(`POST ${queue}/${await reserve()}/transfer`, { receiverAddress });
+    await callWithToken(`POST ${queue}/${await reserve()}/transfer`, { receiverAddress });
     expect(await readAmountIn('inventory', receiver)).toBe(4);
   });
 
   test('retire retires the credits for the organization itself', async () => {
-    await call(`POST ${queue}/${await reserve()}/retire`, { retirementData });
-    const { body } = await call(`GET ${root}/retirements`);
+    await callWithToken(`POST ${queue}/${await reserve()}/retire`, { retirementData });
+    const { body } = await callWithToken(`GET ${root}/retirements`);
     expect(body.retirements).toMatchObject([
       { amount: 4, reason: 'Voluntary purposes', beneficiary: 'Ada', comment: 'for 2026' },
     ]);
@@ -166,8 +171,8 @@ describe('POST finish reservation with an action', () => {
 
   test('transfer_retire retires the credits for the receiver', async () => {
     const body = { receiverId: receiver.organization.id, retirementData };
-    await call(`POST ${queue}/${await reserve()}/transfer_retire`, body);
-    expect((await call(`GET ${root}/retirements`)).body.retirements).toEqual([]);
+    await callWithToken(`POST ${queue}/${await reserve()}/transfer_retire`, body);
+    expect((await callWithToken(`GET ${root}/retirements`)).body.retirements).toEqual([]);
     const path = `/organizations/${receiver.organization.id}/retirements`;
     const { body: list } = await ask(sandbox, `GET ${path}`, { token: receiver.token });
     expect(list.retirements).toMatchObject([{ amount: 4, organizationId: receiver.organization.id }]);
@@ -176,10 +181,12 @@ describe('POST finish reservation with an action', () => {
 
   test('a finished reservation can be neither finished again nor cancelled', async () => {
     const id = await reserve();
-    await call(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
-    const again = await call(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
+    await callWithToken(`POST ${queue}/${id}/transfer`, { receiverId: receiver.organization.id });
+    const again = await callWithToken(`POST ${queue}/${id}/transfer`, {
+      receiverId: receiver.organization.id,
+    });
     expect(again).toMatchObject({ status: 409, body: { message: 'The reservation is finished' } });
-    expect((await call(`DELETE ${queue}/${id}`)).status).toBe(409);
+    expect((await callWithToken(`DELETE ${queue}/${id}`)).status).toBe(409);
     expect(await readAmountIn('inventory', receiver)).toBe(4);
   });
 });
@@ -187,13 +194,13 @@ describe('POST finish reservation with an action', () => {
 test('GET reservations pages through all, newest first, also those that have ended', async () => {
   const { clock } = sandbox.registry.store;
   const [expired, cancelled, finished] = [await reserve(1), await reserve(1), await reserve(1)];
-  await call(`DELETE ${queue}/${cancelled}`);
-  await call(`POST ${queue}/${finished}/retire`, { retirementData });
+  await callWithToken(`DELETE ${queue}/${cancelled}`);
+  await callWithToken(`POST ${queue}/${finished}/retire`, { retirementData });
   clock.shiftTime(TEN_MINUTES_MS);
   const outstanding = await reserve(1);
   const seen: [string, string][] = [];
   for (const page of [0, 1]) {
-    const { body } = await call(`GET ${queue}?limit=2&page=${page}`);
+    const { body } = await callWithToken(`GET ${queue}?limit=2&page=${page}`);
     expect(body.pagination).toMatchObject({ total: 4, currentPage: page, pageCount: 2 });
     for (const { id, state } of body.reservations) seen.push([id, state]);
   }

@@ -92,7 +92,7 @@ test('every row that was answered survives a kill -9', async () => {
   expect(again.registry.calls.list(WHOLE)).toEqual(first.registry.calls.list(WHOLE));
 });
 
-test('an incomplete last line was never answered and is dropped', async () => {
+test('an incomplete last line of the journal is dropped, because its operation was never answered', async () => {
   const first = await temporarySandbox();
   createOrganization(first, 'Answered');
   const folder = copyJournalAsKilled(first);
@@ -105,7 +105,7 @@ test('an incomplete last line was never answered and is dropped', async () => {
   expect(names.toSorted()).toEqual(['Answered', 'Later']);
 });
 
-test('a refused operation leaves no line and changes no row', async () => {
+test('a refused operation writes no line to the journal and changes no row', async () => {
   const sandbox = await temporarySandbox();
   const { organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
@@ -119,7 +119,7 @@ test('a refused operation leaves no line and changes no row', async () => {
   expect({ journal: journal(), rows: rowsOf(sandbox) }).toEqual(before);
 });
 
-test('an operation with a maximum of lines keeps only its last ones', async () => {
+test('the journal keeps only the last lines of an operation that has a maximum of lines', async () => {
   const folder = sandboxFolder();
   const open = () => {
     const store = openSandboxStore({ folder, wallClock: Date.now });

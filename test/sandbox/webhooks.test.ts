@@ -230,7 +230,7 @@ describe('delivery', () => {
     expect(errors).toEqual([expect.any(String), expect.stringMatching(/timeout/i)]);
   });
 
-  test('can be resent with the same bytes', async () => {
+  test('can be repeated with the same bytes', async () => {
     const { sandbox, receiver } = await openScene();
     const [first] = sandbox.registry.deliveries.list(1);
     const again = await ask(sandbox, `POST /_sandbox/deliveries/${first?.id}/resend`);
@@ -241,7 +241,7 @@ describe('delivery', () => {
 });
 
 describe('delivery settings', () => {
-  async function openSceneWith(settings: object) {
+  async function openSceneWithSettings(settings: object) {
     const scene = await openScene();
     await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: settings });
     const { installations, deliveries } = scene.sandbox.registry;
@@ -254,7 +254,7 @@ describe('delivery settings', () => {
   }
 
   test('drop loses this many of the next deliveries', async () => {
-    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ drop: 1 });
+    const { receiver, deliveries, suspendAndResume } = await openSceneWithSettings({ drop: 1 });
     suspendAndResume();
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['unsuspended']);
@@ -262,7 +262,7 @@ describe('delivery settings', () => {
   });
 
   test('duplicate sends further copies of each delivery', async () => {
-    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ duplicate: 2 });
+    const { receiver, deliveries, suspendAndResume } = await openSceneWithSettings({ duplicate: 2 });
     suspendAndResume();
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver).toSorted()).toEqual([
@@ -276,14 +276,14 @@ describe('delivery settings', () => {
   });
 
   test('reorder sends a group in reverse order', async () => {
-    const { receiver, deliveries, suspendAndResume } = await openSceneWith({ reorder: 2 });
+    const { receiver, deliveries, suspendAndResume } = await openSceneWithSettings({ reorder: 2 });
     suspendAndResume();
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['unsuspended', 'suspended']);
   });
 
   test('delay lets later deliveries arrive first', async () => {
-    const { sandbox, receiver, deliveries, installationId } = await openSceneWith({ delayMs: 200 });
+    const { sandbox, receiver, deliveries, installationId } = await openSceneWithSettings({ delayMs: 200 });
     sandbox.registry.installations.suspend(installationId);
     await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
     sandbox.registry.installations.unsuspend(installationId);
@@ -292,7 +292,7 @@ describe('delivery settings', () => {
   });
 
   test('hold keeps each delivery until it is released, in any order, or dropped', async () => {
-    const { sandbox, receiver, deliveries, suspendAndResume } = await openSceneWith({ hold: true });
+    const { sandbox, receiver, deliveries, suspendAndResume } = await openSceneWithSettings({ hold: true });
     suspendAndResume();
     suspendAndResume();
     await deliveries.waitUntilSettled();

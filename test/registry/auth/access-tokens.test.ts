@@ -15,26 +15,27 @@ const start = Date.parse('2026-06-01T12:00:00.000Z');
 const read: Permissions = { organization_info: 'VIEW' };
 const write: Permissions = { organization_info: 'VIEW', organization_warehouse: 'WRITE' };
 
+/** A registry that issues tokens. Tests change what it answers. */
 interface FakeRegistry {
   now: number;
   lifetimeMs: number;
   permissions: Permissions | null;
-  readonly asked: string[];
+  readonly tokenRequests: string[];
   answer: Partial<AccessToken<InstallationToken>>;
   fault: Error | undefined;
   hold(): void;
   release(): void;
 }
 
-/** Creates an issuer of numbered tokens. `hold` delays its answers until `release`. */
-function createRegistry() {
+/** Creates a registry that issues numbered tokens, and a client's tokens. `hold` delays its answers until `release`. */
+function createFakeRegistry() {
   let minted = 0;
   let waiting: (() => void)[] | undefined;
   const registry: FakeRegistry = {
     now: start,
     lifetimeMs: 2 * HOUR,
     permissions: read,
-    asked: [],
+    tokenRequests: [],
     answer: {},
     fault: undefined,
     hold: () => {
@@ -46,8 +47,8 @@ function createRegistry() {
     },
   };
 
-  async function mint(whose: string) {
-    registry.asked.push(whose);
+  async function createToken(owner: string) {
+    registry.tokenRequests.push(owner);
     minted += 1;
     const token = `token-${minted}`;
     const { permissions } = registry;
@@ -62,12 +63,12 @@ function createRegistry() {
     now: () => registry.now,
     issuer: {
       async createAppToken(): Promise<AccessToken<AppToken>> {
-        const { token, ...rest } = await mint('app');
+        const { token, ...rest } = await createToken('app');
         if (!isCredential<AppToken>(token)) throw new Error('not a token');
         return { ...rest, token };
       },
       async createInstallationToken(installationId): Promise<AccessToken<InstallationToken>> {
-        const { token, ...rest } = await mint(installationId);
+        const { token, ...rest } = await createToken(installationId);
         if (!isCredential<InstallationToken>(token)) throw new Error('not a token');
         return { ...rest, token, ...registry.answer };
       },
@@ -82,7 +83,7 @@ async function getToken(tokens: AccessTokens, installationId: string): Promise<s
 
 describe('an installation token', () => {
   it('T43 is requested once per installation, even by 50 callers at once', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.hold();
     const calls = Array.from({ length: 50 }, () => tokens.installation('a').get());
     const other = tokens.installation('b').get();
@@ -91,19 +92,19 @@ describe('an installation token', () => {
     expect(new Set(got.map(({ token }) => token)).size).toBe(1);
     expect(got.every(({ fresh }) => fresh)).toBe(true);
     expect((await other).token).not.toBe(got[0]?.token);
-    expect(registry.asked).toEqual(['a', 'b']);
+    expect(registry.tokenRequests).toEqual(['a', 'b']);
   });
 
   it('is reused, and is then not fresh', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     const first = await tokens.installation('a').get();
     const second = await tokens.installation('a').get();
     expect([first.fresh, second.fresh, second.token]).toEqual([true, false, first.token]);
-    expect(registry.asked).toEqual(['a']);
+    expect(registry.tokenRequests).toEqual(['a']);
   });
 
   it('is renewed five minutes before it expires', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     await getToken(tokens, 'a');
     registry.now += 2 * HOUR - 5 * MINUTE - 1;
     expect(await getToken(tokens, 'a')).toBe('token-1');
@@ -112,7 +113,7 @@ describe('an installation token', () => {
   });
 
   it('is used for half of a short lifetime', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.lifetimeMs = MINUTE;
     await getToken(tokens, 'a');
     registry.now += MINUTE / 2 - 1;
@@ -123,7 +124,7 @@ describe('an installation token', () => {
 
   for (const expiresAt of ['', 'soon', '0000-00-00T00:00:00Z', '1999-01-01T00:00:00.000Z']) {
     it(`is used for five minutes with the expiry '${expiresAt}'`, async () => {
-      const { registry, tokens } = createRegistry();
+      const { registry, tokens } = createFakeRegistry();
       registry.answer = { expiresAt };
       await getToken(tokens, 'a');
       registry.now += 5 * MINUTE - 1;
@@ -134,7 +135,7 @@ describe('an installation token', () => {
   }
 
   it('T42 is not used if the clock stepped back to before it was received', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     await getToken(tokens, 'a');
     registry.now -= 2 * MINUTE;
     expect(await getToken(tokens, 'a')).toBe('token-1');
@@ -143,7 +144,7 @@ describe('an installation token', () => {
   });
 
   it('T38 is renewed once after a refusal, however many callers were refused', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     const source = tokens.installation('a');
     const { token } = await source.get();
     source.refuse(token);
@@ -155,11 +156,11 @@ describe('an installation token', () => {
     await Promise.all([renewed, joined]);
     source.refuse(token);
     expect((await source.get()).token).toBe('token-2');
-    expect(registry.asked).toEqual(['a', 'a']);
+    expect(registry.tokenRequests).toEqual(['a', 'a']);
   });
 
   it('is requested again after a failed request, whose error all callers receive', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.fault = new RegistryError('unavailable', 'down');
     registry.hold();
     const calls = [getToken(tokens, 'a'), getToken(tokens, 'a')];
@@ -171,7 +172,7 @@ describe('an installation token', () => {
   });
 
   it('is refused if it names another installation', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.answer = { installationId: 'b' };
     await expect(getToken(tokens, 'a')).rejects.toMatchObject({ code: 'bad_answer' });
     registry.answer = { installationId: 'a' };
@@ -179,7 +180,7 @@ describe('an installation token', () => {
   });
 
   it('is refused if it names another organization', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.answer = { organizationId: 'theirs' };
     const source = tokens.installation('a', 'ours');
     await expect(source.get()).rejects.toMatchObject({ code: 'bad_answer' });
@@ -189,9 +190,9 @@ describe('an installation token', () => {
   });
 });
 
-describe('when the permissions of an installation are reported', () => {
+describe('after the permissions of an installation were reported', () => {
   it('a token with the same permissions is kept, whatever their order and case', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.permissions = write;
     await getToken(tokens, 'a');
     tokens.setGrantedPermissions('a', { organization_warehouse: 'write', organization_info: 'View' });
@@ -199,7 +200,7 @@ describe('when the permissions of an installation are reported', () => {
   });
 
   it('a token with fewer or more permissions is not used again', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     await getToken(tokens, 'a');
     registry.permissions = write;
     tokens.setGrantedPermissions('a', write);
@@ -209,8 +210,8 @@ describe('when the permissions of an installation are reported', () => {
     expect(await getToken(tokens, 'a')).toBe('token-3');
   });
 
-  it('a token that was being requested serves its callers and is not kept if it has the old permissions', async () => {
-    const { registry, tokens } = createRegistry();
+  it('a token that was being requested serves its callers, but is not cached if it has the old permissions', async () => {
+    const { registry, tokens } = createFakeRegistry();
     registry.hold();
     const early = getToken(tokens, 'a');
     registry.permissions = write;
@@ -221,17 +222,17 @@ describe('when the permissions of an installation are reported', () => {
   });
 
   it('a token that never matches is not renewed for every call', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.permissions = { organization_info: 'READ' };
     for (let round = 0; round < 10; round += 1) {
       tokens.setGrantedPermissions('a', write);
       await getToken(tokens, 'a');
     }
-    expect(registry.asked).toEqual(['a', 'a']);
+    expect(registry.tokenRequests).toEqual(['a', 'a']);
   });
 
-  it('permissions that one side does not send are not compared', async () => {
-    const { registry, tokens } = createRegistry();
+  it('permissions that the registry leaves out are not compared', async () => {
+    const { registry, tokens } = createFakeRegistry();
     await getToken(tokens, 'a');
     tokens.setGrantedPermissions('a', null);
     expect(await getToken(tokens, 'a')).toBe('token-1');
@@ -244,7 +245,7 @@ describe('when the permissions of an installation are reported', () => {
 
 describe('the cached tokens', () => {
   it('are dropped with their installation, even while one is being requested', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     await getToken(tokens, 'a');
     registry.hold();
     const late = getToken(tokens, 'b');
@@ -258,7 +259,7 @@ describe('the cached tokens', () => {
   });
 
   it('do not grow with removed installations', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     for (let id = 0; id < 500; id += 1) {
       await getToken(tokens, `installation-${id}`);
       registry.now += MINUTE;
@@ -267,7 +268,7 @@ describe('the cached tokens', () => {
   });
 
   it('do not grow with failed requests', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     registry.fault = new RegistryError('not_found', 'no such installation');
     for (let id = 0; id < 20; id += 1) {
       tokens.setGrantedPermissions(`installation-${id}`, read);
@@ -277,19 +278,19 @@ describe('the cached tokens', () => {
   });
 
   it('include one app token, renewed in the same way', async () => {
-    const { registry, tokens } = createRegistry();
+    const { registry, tokens } = createFakeRegistry();
     const [one, two] = await Promise.all([tokens.app().get(), tokens.app().get()]);
     expect(one.token).toBe(two.token);
     tokens.app().refuse(one.token);
     expect(await tokens.app().get()).toMatchObject({ token: 'token-2', fresh: true });
-    expect(registry.asked).toEqual(['app', 'app']);
+    expect(registry.tokenRequests).toEqual(['app', 'app']);
   });
 
   it('are not shared between two clients', async () => {
-    const first = createRegistry();
-    const second = createRegistry();
+    const first = createFakeRegistry();
+    const second = createFakeRegistry();
     await getToken(first.tokens, 'a');
     await getToken(second.tokens, 'a');
-    expect([first.registry.asked, second.registry.asked]).toEqual([['a'], ['a']]);
+    expect([first.registry.tokenRequests, second.registry.tokenRequests]).toEqual([['a'], ['a']]);
   });
 });

@@ -9,13 +9,13 @@ const appId = '5f9c2f0e-0f0c-4c7e-9d0b-3a3f6a1d2c11';
 const start = Date.parse('2026-03-29T00:59:30.750Z');
 const MINUTE = 60_000;
 
-async function readClaims(jwt: string, at: number): Promise<Record<string, unknown>> {
+async function readClaims(jwt: string, nowMs: number): Promise<Record<string, unknown>> {
   const { payload } = await jwtVerify(
     jwt,
     createPublicKey(publicKey.export({ type: 'spki', format: 'pem' })),
     {
       algorithms: ['RS256'],
-      currentDate: new Date(at),
+      currentDate: new Date(nowMs),
     },
   );
   return payload;

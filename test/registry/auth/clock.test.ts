@@ -9,6 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const real = Date.parse('2026-06-01T12:00:00.000Z');
 
+/** Creates a clock whose local time differs from the registry's, and records its corrections and refusals. */
 function createClockWithSkew(skewMs: number, create = createRegistryClock) {
   const local = { now: real + skewMs };
   const corrections: number[] = [];

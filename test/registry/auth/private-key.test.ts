@@ -12,6 +12,7 @@ function isTestKey(key: KeyObject): boolean {
   return verify('sha256', text, rsa.publicKey, sign('sha256', text, key));
 }
 
+/** Returns the error with which `readPrivateKey` refuses a text. */
 function getRefusal(text: string): PrivateKeyError {
   try {
     readPrivateKey(text);

@@ -20,37 +20,37 @@ interface Reply {
   readonly body: object;
 }
 
-/** Returns the reply that refuses an access token, or null if it is accepted. */
-type Judge = (token: string, minted: number) => Reply | null;
+/** Returns the reply that refuses an access token; null if the token is accepted. */
+type RefusalRule = (token: string, minted: number) => Reply | null;
 
 const createRefusal = (status: 401 | 403): Reply => ({ status, body: { statusCode: status, message: 'no' } });
 
-/** Starts a registry that verifies each JWT with the public key, by its own clock. */
-async function startRegistry(judge: Judge = () => null) {
+/** Starts a registry that verifies each JWT with the app's public key, by its own clock. */
+async function startRegistry(getRefusal: RefusalRule = () => null) {
   const calls: string[] = [];
   let minted = 0;
 
-  async function answer(request: IncomingMessage): Promise<Reply> {
+  async function createReply(request: IncomingMessage): Promise<Reply> {
     const credential = request.headers.authorization?.replace('Bearer ', '') ?? '';
     if (request.url?.endsWith('/accessTokens') === true) {
       calls.push('mint');
-      if (!(await isOurJwt(credential, keys.publicKey))) return createRefusal(401);
+      if (!(await isValidAppJwt(credential, keys.publicKey))) return createRefusal(401);
       minted += 1;
       return { status: 200, body: createTokenBody(minted) };
     }
     calls.push(credential);
-    return judge(credential, minted) ?? { status: 200, body: { id: 'org-1', fullName: 'Fjord' } };
+    return getRefusal(credential, minted) ?? { status: 200, body: { id: 'org-1', fullName: 'Fjord' } };
   }
 
-  async function reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { status, body } = await answer(request);
+  async function sendReply(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { status, body } = await createReply(request);
     response.writeHead(status, { date: new Date(registryNow).toUTCString() });
     response.end(JSON.stringify(body));
   }
 
   const server = createServer((request, response) => {
     request.resume();
-    reply(request, response).catch(() => response.destroy());
+    sendReply(request, response).catch(() => response.destroy());
   });
   await new Promise<void>(resolve => {
     server.listen(0, '127.0.0.1', resolve);
@@ -64,9 +64,9 @@ async function startRegistry(judge: Judge = () => null) {
   return { url: `http://127.0.0.1:${address.port}`, calls };
 }
 
-function createTokenBody(number: number) {
+function createTokenBody(tokenNumber: number) {
   return {
-    token: `crs_${number}`,
+    token: `crs_${tokenNumber}`,
     expiresAt: new Date(registryNow + 2 * HOUR).toISOString(),
     permissions: { organization_info: 'VIEW' },
     installationId: 'inst-1',
@@ -74,8 +74,11 @@ function createTokenBody(number: number) {
   };
 }
 
-/** Verifies a JWT by the public rules: RS256, `iat` at most slightly in the future, `exp` at most ten minutes ahead. */
-async function isOurJwt(jwt: string, publicKey: KeyObject): Promise<boolean> {
+/**
+ * Verifies a JWT as the public registry does: RS256, `iat` at most slightly in the future, `exp` at most ten minutes
+ * ahead.
+ */
+async function isValidAppJwt(jwt: string, publicKey: KeyObject): Promise<boolean> {
   try {
     await jwtVerify(jwt, publicKey, {
       algorithms: ['RS256'],
@@ -88,8 +91,8 @@ async function isOurJwt(jwt: string, publicKey: KeyObject): Promise<boolean> {
   }
 }
 
-/** Connects the parts of the client as `createClient` does. */
-function createClients(url: string, localNow: number) {
+/** Connects the parts of a client as `createClient` does. */
+function connectClientParts(url: string, localNow: number) {
   const corrections: number[] = [];
   const clock = createRegistryClock({
     now: () => localNow,
@@ -115,9 +118,9 @@ function createClients(url: string, localNow: number) {
 
 describe('T42 a clock', () => {
   for (const skew of [-2 * MINUTE, 0, 2 * MINUTE]) {
-    it(`${skew / MINUTE} minutes off mints at once and is not corrected`, async () => {
+    it(`that is ${skew / MINUTE} minutes off gets a token at once and is not corrected`, async () => {
       const registry = await startRegistry();
-      const { organization, corrections } = createClients(registry.url, registryNow + skew);
+      const { organization, corrections } = connectClientParts(registry.url, registryNow + skew);
       await organization.readOrganization();
       expect(registry.calls).toEqual(['mint', 'crs_1']);
       expect(corrections).toEqual([]);
@@ -125,9 +128,9 @@ describe('T42 a clock', () => {
   }
 
   for (const skew of [-HOUR, HOUR]) {
-    it(`${skew / MINUTE} minutes off is corrected once from the Date header, and the same call goes through`, async () => {
+    it(`that is ${skew / MINUTE} minutes off is corrected once from the Date header, and the same call succeeds`, async () => {
       const registry = await startRegistry();
-      const { organization, corrections } = createClients(registry.url, registryNow + skew);
+      const { organization, corrections } = connectClientParts(registry.url, registryNow + skew);
       await organization.readOrganization();
       await organization.readOrganization();
       expect(registry.calls).toEqual(['mint', 'mint', 'crs_1', 'crs_1']);
@@ -135,9 +138,9 @@ describe('T42 a clock', () => {
     });
   }
 
-  it('that is right does not help a key that is wrong: it is unauthorized after two tries at most', async () => {
+  it('that is right is not corrected for a JWT of another app, which is refused after at most two attempts', async () => {
     const registry = await startRegistry();
-    const { tokens } = createClients(registry.url, registryNow);
+    const { tokens } = connectClientParts(registry.url, registryNow);
     const other = createAppJwtSource({ appId: 'app-2', privateKey: keys.privateKey, now: () => registryNow });
     const http = createHttpClient({
       baseUrl: registry.url,
@@ -153,19 +156,19 @@ describe('T42 a clock', () => {
 });
 
 describe('an access token', () => {
-  it('T43 is asked for once by 50 cold calls', async () => {
+  it('T43 is requested once by 50 concurrent first calls', async () => {
     const registry = await startRegistry();
-    const { organization } = createClients(registry.url, registryNow);
+    const { organization } = connectClientParts(registry.url, registryNow);
     await Promise.all(Array.from({ length: 50 }, () => organization.readOrganization()));
     expect(registry.calls.filter(call => call === 'mint')).toHaveLength(1);
     expect(registry.calls).toHaveLength(51);
   });
 
   for (const status of [401, 403] as const) {
-    it(`T38 that is refused with ${status} by 20 calls at once is renewed once for all of them`, async () => {
+    it(`T38 that is refused with ${status} for 20 concurrent calls is renewed once for all of them`, async () => {
       let revoked = '';
       const registry = await startRegistry(token => (token === revoked ? createRefusal(status) : null));
-      const { organization } = createClients(registry.url, registryNow);
+      const { organization } = connectClientParts(registry.url, registryNow);
       await organization.readOrganization();
       revoked = 'crs_1';
       await Promise.all(Array.from({ length: 20 }, () => organization.readOrganization()));
@@ -175,9 +178,9 @@ describe('an access token', () => {
     });
   }
 
-  it('T38 that is refused with 401 twice is not asked for a third time', async () => {
+  it('T38 is not requested a third time after two refusals with 401', async () => {
     const registry = await startRegistry(() => createRefusal(401));
-    const { organization } = createClients(registry.url, registryNow);
+    const { organization } = connectClientParts(registry.url, registryNow);
     await expect(organization.readOrganization()).rejects.toMatchObject({
       code: 'unauthorized',
       status: 401,
@@ -185,22 +188,22 @@ describe('an access token', () => {
     expect(registry.calls).toEqual(['mint', 'crs_1', 'mint', 'crs_2']);
   });
 
-  it('T39 that was just minted is not renewed for a 403: the permission is missing', async () => {
+  it('T39 that was just created is not renewed after a 403, because a permission is missing', async () => {
     const registry = await startRegistry(() => createRefusal(403));
-    const { organization } = createClients(registry.url, registryNow);
+    const { organization } = connectClientParts(registry.url, registryNow);
     await expect(organization.readOrganization()).rejects.toMatchObject({ code: 'forbidden', status: 403 });
     expect(registry.calls).toEqual(['mint', 'crs_1']);
     await expect(organization.readOrganization()).rejects.toMatchObject({ code: 'forbidden' });
     expect(registry.calls).toEqual(['mint', 'crs_1', 'crs_1', 'mint', 'crs_2']);
   });
 
-  it('T69 is in no error, and neither is the JWT', async () => {
+  it('T69 appears in no error, and neither does the JWT', async () => {
     const jwts: string[] = [];
     const registry = await startRegistry(token => ({
       status: 400,
       body: { statusCode: 400, message: `${token} ${jwts[0]} Bearer ${jwts[0]}` },
     }));
-    const { organization, jwt } = createClients(registry.url, registryNow);
+    const { organization, jwt } = connectClientParts(registry.url, registryNow);
     jwts.push((await jwt.get()).token);
     const error: unknown = await organization.readOrganization().catch((caught: unknown) => caught);
     const shown = inspect(error, { depth: 10 });

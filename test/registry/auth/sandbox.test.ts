@@ -14,8 +14,13 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const refused = / 40[13]$/;
 
-/** Creates a client with its own clock, and records every call that it makes. */
-function createClients(url: string, app: TestApp, now: () => number, privateKey: string = app.privateKey) {
+/** Creates a client with its own clock. Records every call and every correction of the clock. */
+function createRecordingClient(
+  url: string,
+  app: TestApp,
+  now: () => number,
+  privateKey: string = app.privateKey,
+) {
   const calls: string[] = [];
   const corrections: number[] = [];
   const client = createClient({
@@ -29,22 +34,22 @@ function createClients(url: string, app: TestApp, now: () => number, privateKey:
     onCall: ({ method, route, status }: CallRecord) => calls.push(`${method} ${route} ${status}`),
     onClockCorrection: offset => corrections.push(offset),
   });
-  const mints = () => calls.filter(call => call.endsWith('/accessTokens 200')).length;
-  return { client, calls, corrections, mints };
+  const countTokenRequests = () => calls.filter(call => call.endsWith('/accessTokens 200')).length;
+  return { client, calls, corrections, countTokenRequests };
 }
 
-describe('against the sandbox', () => {
-  it('a key in PKCS#1 form signs as well', async () => {
+describe('the client against the sandbox', () => {
+  it('a private key in PKCS#1 form signs valid JWTs', async () => {
     const sandbox = await temporarySandbox();
     const app = registerApp(sandbox);
     const pkcs1 = createPrivateKey(app.privateKey).export({ type: 'pkcs1', format: 'pem' }).toString();
-    const { client } = createClients(sandbox.url, app, Date.now, pkcs1.replaceAll('\n', '\\n'));
+    const { client } = createRecordingClient(sandbox.url, app, Date.now, pkcs1.replaceAll('\n', '\\n'));
     for await (const { items } of client.token.listProjects()) expect(items).toEqual([]);
   });
 
-  it('a key of nobody is unauthorized', async () => {
+  it('a JWT signed with a key of another app is unauthorized', async () => {
     const sandbox = await temporarySandbox();
-    const { client } = createClients(
+    const { client } = createRecordingClient(
       sandbox.url,
       registerApp(sandbox),
       Date.now,
@@ -54,24 +59,24 @@ describe('against the sandbox', () => {
   });
 
   for (const skew of [-2 * MINUTE, 2 * MINUTE]) {
-    it(`T42 a clock ${skew / MINUTE} minutes off works and is left alone`, async () => {
+    it(`T42 a clock that is ${skew / MINUTE} minutes off is accepted and not corrected`, async () => {
       const sandbox = await temporarySandbox();
       const { app, organization, installationId } = installApp(sandbox);
-      const { client, corrections } = createClients(sandbox.url, app, () => Date.now() + skew);
+      const { client, corrections } = createRecordingClient(sandbox.url, app, () => Date.now() + skew);
       await client.organization(installationId, organization.id).readOrganization();
       expect(corrections).toEqual([]);
     });
   }
 
   for (const skew of [-HOUR, HOUR]) {
-    it(`T42 a clock ${skew / MINUTE} minutes off is corrected once`, async () => {
+    it(`T42 a clock that is ${skew / MINUTE} minutes off is corrected once`, async () => {
       const sandbox = await temporarySandbox();
       const { app, organization, installationId } = installApp(sandbox);
-      const {
-        client,
-        corrections,
-        mints: countTokenRequests,
-      } = createClients(sandbox.url, app, () => Date.now() + skew);
+      const { client, corrections, countTokenRequests } = createRecordingClient(
+        sandbox.url,
+        app,
+        () => Date.now() + skew,
+      );
       const ours = client.organization(installationId, organization.id);
       for (let round = 0; round < 3; round += 1) await ours.readOrganization();
       expect(corrections).toHaveLength(1);
@@ -80,80 +85,80 @@ describe('against the sandbox', () => {
     });
   }
 
-  it('T43 50 cold calls cost one token', async () => {
+  it('T43 50 concurrent first calls request one token', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client, mints } = createClients(sandbox.url, app, Date.now);
+    const { client, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const read = () => client.organization(installationId, organization.id).readOrganization();
     await Promise.all(Array.from({ length: 50 }, read));
-    expect(mints()).toBe(1);
+    expect(countTokenRequests()).toBe(1);
   });
 
-  it('a token is retired before it runs out, and renewed when it ran out all the same', async () => {
+  it('a token is renewed before it expires, and again after it has expired early', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
     const { clock } = sandbox.registry.store;
     const start = clock.now();
     clock.freeze();
     let local = start;
-    const { client, calls, mints } = createClients(sandbox.url, app, () => local);
+    const { client, calls, countTokenRequests } = createRecordingClient(sandbox.url, app, () => local);
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     local += 2 * HOUR - MINUTE;
     clock.setTime(local);
     await ours.readOrganization();
-    expect([mints(), calls.some(call => refused.test(call))]).toEqual([2, false]);
+    expect([countTokenRequests(), calls.some(call => refused.test(call))]).toEqual([2, false]);
     clock.shiftTime(3 * HOUR);
     await ours.readOrganization();
-    expect([mints(), calls.some(call => refused.test(call))]).toEqual([3, true]);
+    expect([countTokenRequests(), calls.some(call => refused.test(call))]).toEqual([3, true]);
   });
 
-  it('a token that was revoked is not used again', async () => {
+  it('a revoked token is not used again', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client, calls, mints } = createClients(sandbox.url, app, Date.now);
+    const { client, calls, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     await client.installation(installationId).revokeToken();
     await ours.readOrganization();
-    expect(mints()).toBe(2);
+    expect(countTokenRequests()).toBe(2);
     expect(calls.some(call => refused.test(call))).toBe(false);
   });
 
-  it('new permissions are used from the next read of the installation on', async () => {
+  it('new permissions take effect with the next read of the installation', async () => {
     const sandbox = await temporarySandbox();
     const app = registerApp(sandbox, { permissions: { organization_info: 'VIEW' } });
     const organization = createOrganization(sandbox);
     const { installationId } = installApp(sandbox, { app, organization });
-    const { client, mints } = createClients(sandbox.url, app, Date.now);
+    const { client, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
     await expect(ours.readMembers()).rejects.toMatchObject({ code: 'forbidden' });
     const permissions = { organization_info: 'VIEW', organization_members: 'VIEW' };
     sandbox.registry.apps.change(app.id, { permissions });
     sandbox.registry.installations.acceptPermissions(installationId);
     await client.app.readInstallation(installationId);
-    const before = mints();
+    const before = countTokenRequests();
     await expect(ours.readMembers()).resolves.toHaveLength(1);
-    expect(mints()).toBe(before + 1);
+    expect(countTokenRequests()).toBe(before + 1);
   });
 
-  it('a suspended installation gets no token, and one that is back gets a new one', async () => {
+  it('a suspended installation gets no token, and gets a new one after it is unsuspended', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client, mints } = createClients(sandbox.url, app, Date.now);
+    const { client, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
     await ours.readOrganization();
     sandbox.registry.installations.suspend(installationId);
     await expect(ours.readOrganization()).rejects.toMatchObject({ code: 'forbidden' });
     sandbox.registry.installations.unsuspend(installationId);
     await ours.readOrganization();
-    expect(mints()).toBe(2);
+    expect(countTokenRequests()).toBe(2);
   });
 
-  it('T40 an uninstalled one is gone, which says nothing of what was asked for', async () => {
+  it('T40 a call for an uninstalled installation fails with installation_gone, not with not_found', async () => {
     const sandbox = await temporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
-    const { client } = createClients(sandbox.url, app, Date.now);
+    const { client } = createRecordingClient(sandbox.url, app, Date.now);
     sandbox.registry.installations.uninstall(installationId);
     const ours = client.organization(installationId, organization.id);
     await expect(ours.readOrganization()).rejects.toMatchObject({ code: 'installation_gone' });
