@@ -3,16 +3,16 @@
  * This file imports nothing, so that every module may import it.
  */
 
+/** The levels of a permission in ascending order. Each level includes the levels before it. */
+export const PERMISSION_LEVELS = ['VIEW', 'REQUEST', 'WRITE'] as const;
+export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
+
 /** The permissions that an installation may grant, as the registry's JSON names them. */
 export type PermissionName =
   | 'organization_info'
   | 'organization_members'
   | 'organization_warehouse'
   | 'organization_inventory';
-
-/** Ascending: a level includes those before it. */
-export const PERMISSION_LEVELS = ['VIEW', 'REQUEST', 'WRITE'] as const;
-export type PermissionLevel = (typeof PERMISSION_LEVELS)[number];
 
 /** The level of each permission by its name. Unknown names and levels are kept as sent. */
 export type Permissions = Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ export interface SandboxOptions {
   readonly world?: WorldAmounts;
   /** Refuses requests that the registry tolerates: without a version header, or with a JWT without `iat` or `alg`. */
   readonly strict?: boolean;
-  /** Answers exactly as the public documentation shows, without what the registry sends in addition. */
+  /** Answers exactly as the public documentation shows. Without it, the sandbox answers more generously. */
   readonly profile?: 'as-documented';
   /** The `registry` in `x-registry-api-version`, which is the default. */
   readonly headerPrefix?: string;

@@ -16,6 +16,7 @@ export interface AppJwtOptions {
   readonly now: () => number;
 }
 
+/** The last JWT that was signed, and when. */
 interface SignedJwt {
   readonly jwt: AppJwt;
   readonly signedAtSeconds: number;

@@ -14,7 +14,7 @@ export interface CallRecord {
 }
 
 export interface HttpOptions {
-  /** https, or http on a loopback address. It may have a path. */
+  /** The URL of the registry: https, or http on a loopback address. It may have a path. */
   readonly baseUrl: string;
   /** The version header is `x-<prefix>-api-version`. Default `registry`. */
   readonly headerPrefix?: string;

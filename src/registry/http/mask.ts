@@ -47,6 +47,7 @@ const SECRET_NAME =
 const SECRET_KEY_IN_JSON =
   /(?:authorization|cookie|token|secrets?|password|private[-_]?key|signature(?:-256)?|signed[-_]?data|jwt|pem)":/i;
 
+/** Replaces secrets in texts. */
 export interface Mask {
   /** Masks secrets and whatever looks like a credential in any text. */
   readonly text: (text: string) => string;
@@ -65,7 +66,7 @@ function mayContainCredential(text: string): boolean {
   return CREDENTIAL_HINTS.some(hint => text.includes(hint));
 }
 
-/** Creates a mask for these secrets, in plain text and as base64, hex, JSON or part of a URL. */
+/** Creates a mask for these secrets. It finds them as plain text and as base64, hex, JSON or part of a URL. */
 export function createMask(secrets: readonly string[]): Mask {
   const secretForms = sortLongestFirst(secrets.flatMap(listSecretForms));
   const jsonForms = secretForms.map(escapeForJson);
@@ -78,7 +79,7 @@ export function createMask(secrets: readonly string[]): Mask {
     return maskCredentials(withoutSecrets);
   }
 
-  /** Masks the texts of a parsed JSON value; all of them if the value stands under a secret name. */
+  /** Masks the texts in a parsed JSON value: only the secrets in them or, with `isSecret`, every text as a whole. */
   function maskValue(value: unknown, isSecret: boolean): unknown {
     if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
     if (Array.isArray(value)) return value.map(item => maskValue(item, isSecret));
@@ -185,8 +186,9 @@ function encodeHexForms(secret: string): string[] {
 }
 
 /**
- * Returns the base64 texts by which a secret appears inside a longer encoded text, in both alphabets.
- * There are three, because base64 encodes groups of three bytes and the secret may begin anywhere in a group.
+ * Returns the base64 texts by which a secret appears inside a longer encoded text, in the standard and the URL-safe
+ * alphabet. There are three of each, because base64 encodes groups of three bytes and the secret may begin anywhere in a
+ * group.
  */
 function encodeBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret);

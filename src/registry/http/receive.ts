@@ -74,7 +74,7 @@ export function receiveStream(
     status: response.status,
     contentLength: getContentLength(response),
     fileName: parsePdfFileName(response.headers.get('content-disposition')),
-    isWhole: isWhole(response),
+    isWhole: isWholeResponse(response),
     body: iterateBody(),
     cancel: async () => abort.abort(options.createCancelledError()),
   };
@@ -93,8 +93,8 @@ function getContentLength(response: Response): number | null {
   return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
 }
 
-/** Whether a response is not partial and says where its body ends, so that a cut can be noticed. */
-function isWhole({ status, headers }: Response): boolean {
+/** Whether a response is not partial and states where its body ends, so that a truncated body can be detected. */
+function isWholeResponse({ status, headers }: Response): boolean {
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';
   return status === 200 && marksEnd && !headers.has('content-range');
 }

@@ -130,8 +130,9 @@ function toMillionths(exact: string): bigint | null {
   return hasFinerDigits ? null : nullIfTooLarge(BigInt(digits.slice(0, shift)));
 }
 
-function nullIfTooLarge(micro: bigint): bigint | null {
-  return micro <= MAX_MICRO ? micro : null;
+/** Returns the millionths; null if they do not fit into 64 bits. */
+function nullIfTooLarge(millionths: bigint): bigint | null {
+  return millionths <= MAX_MICRO ? millionths : null;
 }
 
 /**

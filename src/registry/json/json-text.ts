@@ -80,7 +80,7 @@ const MAX_OBJECTS = 100_000;
 /** Describes the limit of depth or of objects that JSON text exceeds; null if it exceeds neither. Call it before parsing. */
 export function findExceededLimit(text: string): string | null {
   const mayExceed = hasMoreBracketsThan(text, MAX_DEPTH);
-  return mayExceed ? measureNesting(text) : null;
+  return mayExceed ? describeExceededLimit(text) : null;
 }
 
 /**
@@ -104,7 +104,7 @@ function hasMoreBracketsThan(text: string, limit: number): boolean {
 }
 
 /** Returns a description of the first limit of depth or of objects that JSON text exceeds; null if it exceeds neither. */
-function measureNesting(text: string): string | null {
+function describeExceededLimit(text: string): string | null {
   let depth = 0;
   let objects = 0;
   for (let at = 0; at < text.length; at += 1) {

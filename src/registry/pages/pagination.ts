@@ -22,6 +22,7 @@ export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagi
   };
 }
 
+/** Returns the value if it is a whole number from 0; otherwise null. */
 function toCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }

@@ -1,3 +1,8 @@
+/**
+ * Writes to the registry. A write is sent exactly once, because a repeated one could reserve or retire twice. If its
+ * response is lost, the result is looked up: `lost-write-match.ts` recognizes it, and `write-log.ts` keeps it apart from
+ * other writes of this process. A write whose result stays unclear must never be reported as failed.
+ */
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
 import { RegistryError } from '../errors.js';
 import { pickRequestOptions, type ReadOptions } from '../read-types.js';

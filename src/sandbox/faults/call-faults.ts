@@ -1,5 +1,5 @@
 import type { NextFunction, Request, Response } from 'express';
-import { useSandboxClockOnly } from '../http/app-jwt.js';
+import { restrictJwtToSandboxClock } from '../http/app-jwt.js';
 import { toErrorBody } from '../http/errors.js';
 import { type PagingDistortion, distortPaging } from '../http/paging.js';
 import { distortResponse } from './distort-response.js';
@@ -49,7 +49,7 @@ const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {
   })),
   rowsDisappear: createListDistorter((rows, hits) => ({ hiddenRows: rows * hits })),
   clock: (_fault, { res, next }) => {
-    useSandboxClockOnly(res);
+    restrictJwtToSandboxClock(res);
     next();
   },
 };

@@ -1,3 +1,8 @@
+/**
+ * Faults: scripted failures of calls and transactions, which tests and people add through the control API.
+ * `fault-kinds.ts` lists the kinds and their options, and `call-faults.ts` applies a fault to a call. A fault is checked
+ * when it is added, so that applying it never fails.
+ */
 import type { NextFunction, Request, Response } from 'express';
 import { requireFound } from '../http/errors.js';
 import {
@@ -94,7 +99,7 @@ function toFaultJson({ isRemoved: _, ...shown }: FaultRecord) {
   return shown;
 }
 
-/** Compiles a path pattern to a regular expression. `*` matches one segment, `**` any number of them. */
+/** Compiles a path pattern to a regular expression. `*` matches one segment, `**` any text. */
 function compilePathPattern(path: string): RegExp {
   const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
   const pattern = escaped.replaceAll(/\*\*|\*/g, stars => (stars === '**' ? '.*' : '[^/]+'));

@@ -1,6 +1,6 @@
 import type { Request } from 'express';
 import type { CallerIdentity } from './call-log.js';
-import { usesSandboxClockOnly, verifyAppJwt } from './app-jwt.js';
+import { isJwtRestrictedToSandboxClock, verifyAppJwt } from './app-jwt.js';
 import { forbidden, unauthorized } from './errors.js';
 import { hasPermission, type Permission } from '../registry/permissions.js';
 import type { SandboxStore } from '../store/store.js';
@@ -44,7 +44,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
    * wall clock and do not know that the sandbox's clock was moved.
    */
   function listAcceptedTimes({ res }: Request): readonly number[] {
-    return usesSandboxClockOnly(res) ? [clock.now()] : [clock.now(), wallClock()];
+    return isJwtRestrictedToSandboxClock(res) ? [clock.now()] : [clock.now(), wallClock()];
   }
 
   /** Returns the app that signed a JWT. Throws status 401 with the reason if the JWT is refused. */

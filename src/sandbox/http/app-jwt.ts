@@ -114,12 +114,12 @@ function decodeJwtPart(part: string): ReadonlyMap<string, unknown> | undefined {
   }
 }
 
-/** Makes the JWT of this call valid only by the sandbox's clock, not by the wall clock. */
-export function useSandboxClockOnly(res: Response): void {
+/** Makes the JWT of this call valid by the sandbox's clock only, not by the wall clock. */
+export function restrictJwtToSandboxClock(res: Response): void {
   res.locals['usesSandboxClockOnly'] = true;
 }
 
-/** Whether `useSandboxClockOnly` was called for this response. */
-export function usesSandboxClockOnly(res: Response | undefined): boolean {
+/** Whether the JWT of this call must be valid by the sandbox's clock. */
+export function isJwtRestrictedToSandboxClock(res: Response | undefined): boolean {
   return res?.locals['usesSandboxClockOnly'] === true;
 }

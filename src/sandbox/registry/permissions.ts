@@ -55,7 +55,7 @@ export function readGrants(value: unknown, includesInfo: boolean, problems: stri
     );
     if (known === undefined) problems.push(`permissions: ${describeUnknownPermission(name, level)}`);
     else if (includesInfo || name !== 'organization_info')
-      grants[name] = higherLevel(grants[name], known.level);
+      grants[name] = getHigherLevel(grants[name], known.level);
   }
   return grants;
 }
@@ -70,7 +70,7 @@ function describeUnknownPermission(name: string, level: unknown): string {
   return `expected ${[...possibleGrants].join(', ')}, got ${name}: ${received}`;
 }
 
-function higherLevel(left: GrantLevel | undefined, right: GrantLevel): GrantLevel {
+function getHigherLevel(left: GrantLevel | undefined, right: GrantLevel): GrantLevel {
   return left !== undefined && RANK[left] > RANK[right] ? left : right;
 }
 

@@ -61,7 +61,7 @@ type JournalEntry<Args> = readonly [
 interface RunningOperation {
   /** When the operation started, by the wall clock. */
   readonly startedAt: number;
-  /** Makes a random value. The running operation records it, or a replay takes it from the journal. */
+  /** Makes and records a random value. In a replay, returns the recorded value. */
   readonly drawRandomValue: (make: () => string) => string;
   /** Functions that undo the changes made so far. They must be run in reverse order. */
   readonly undoSteps: (() => void)[];
@@ -99,8 +99,8 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     return toInstant(clock.now());
   }
 
-  /** Makes and records a random value; in a replay, returns the recorded one. */
-  function drawRandom(make: () => string): string {
+  /** Makes a random value. The running operation records it, or takes it from the journal in a replay. */
+  function drawRandomValue(make: () => string): string {
     return running === null ? make() : running.drawRandomValue(make);
   }
 
@@ -185,8 +185,8 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     accounts,
     wallClock,
     now,
-    newId: () => drawRandom(randomUUID),
-    newHash: digits => drawRandom(() => `0x${randomBytes(digits / 2).toString('hex')}`),
+    newId: () => drawRandomValue(randomUUID),
+    newHash: digits => drawRandomValue(() => `0x${randomBytes(digits / 2).toString('hex')}`),
     defineOperation,
     expireDueReservations,
     replayJournal,

@@ -112,7 +112,7 @@ export interface MemoryTable<Row> {
   putWithoutUndo(row: Row): void;
   list(group?: string): Row[];
   count(group?: string): number;
-  /** Returns up to `limit` rows, newest first, after skipping the `skip` newest. */
+  /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
   listNewest(limit: number, skip?: number, group?: string): Row[];
   /** Returns the rows that can still change, such as outstanding reservations and pending deliveries. */
   listLive(): Row[];
@@ -194,7 +194,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     putWithoutUndo,
     list: (group = ALL) => getRowsById(idsByGroup.get(group) ?? []),
     count: (group = ALL) => idsByGroup.get(group)?.length ?? 0,
-    /** Returns up to `limit` rows, newest first, after skipping the `skip` newest. */
+    /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
     listNewest(limit: number, skip = 0, group = ALL): Row[] {
       const ids = idsByGroup.get(group) ?? [];
       const end = Math.max(0, ids.length - skip);

@@ -1,3 +1,8 @@
+/**
+ * The webhooks of the sandbox. `publisher.ts` creates one for each event and app, this file stores it as a delivery and
+ * applies the delivery settings, and `sender.ts` posts it. Deliveries are created inside the operation that causes the
+ * event, so a failed operation sends nothing.
+ */
 import { badRequest, conflict } from '../http/errors.js';
 import { readBody } from '../http/read-body.js';
 import { createDeliverySettings } from './delivery-settings.js';

@@ -1,3 +1,8 @@
+/**
+ * The generated world: organizations, projects, credits and their history for the demo and for tests. Every row is
+ * computed from the seed and its index, so the same seed and size always give the same world. Nothing here may use the
+ * clock or real randomness.
+ */
 import type { CreditRecord, HoldingRecord, ReservationRecord } from '../store/records.js';
 import { type CreditGenerator, createCreditGenerator } from './credits.js';
 import {

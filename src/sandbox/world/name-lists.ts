@@ -1,10 +1,5 @@
 /** Invented names. None of them is meant to be an existing company, project or person. */
 
-/** A list with at least one item. */
-type NonEmpty<Item> = readonly [Item, ...Item[]];
-
-export type Country = ReturnType<typeof toCountry>;
-
 export const COUNTRIES = parseTable(
   `Iceland, IS, ISL, 354, Selfoss, Kaldidalur, Hvammsheidi, Langasandur
 Kenya, KE, KEN, 254, Nakuru, Olmarei, Kilindoni, Taru Hills
@@ -20,6 +15,8 @@ Morocco, MA, MAR, 212, Agadir, Oued Nour, Tizi Amane, Ait Salma
 Chile, CL, CHL, 56, Temuco, Llanura Sur, Cerro Plomizo, Pichimalal`,
   toCountry,
 );
+
+export type Country = ReturnType<typeof toCountry>;
 
 export type ProjectKind = ReturnType<typeof toProjectKind>;
 
@@ -78,6 +75,9 @@ export const COMMENTS = [
   'Event: annual meeting, 400 guests.',
   'Product line "Zero", batch 7.',
 ] as const;
+
+/** A list with at least one item. */
+type NonEmpty<Item> = readonly [Item, ...Item[]];
 
 /** Converts the cells of a table row to a country. */
 function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...places]: readonly string[]) {
