@@ -57,7 +57,7 @@ test('every file and folder that CONTRIBUTING.md names exists', () => {
   expect(paths.filter(path => !existsSync(new URL(path, ROOT)))).toEqual([]);
 });
 
-test('the glossary repeats no word, and every state and reason stands beside its column', () => {
+test('docs/sql.md explains each word and each state of freshness once, and docs/schema.md names every state', () => {
   const words = rowsOf(read('docs/sql.md'))
     .map(row => row.split('|')[1]?.trim())
     .filter(word => word !== 'word');
@@ -71,6 +71,10 @@ test('the glossary repeats no word, and every state and reason stands beside its
   const schema = read('docs/schema.md');
   expect(states.filter(state => !new RegExp(`\\b${state}\\b`).test(schema))).toEqual([]);
   for (const part of PARTS) expect(read('docs/sql.md')).toContain(`\`${part}\``);
+  for (const { state, reason } of FRESHNESS) {
+    const cell = reason === null ? `\`${state}\`` : `\`${state}\`, \`${reason}\``;
+    expect(words, cell).toContain(cell);
+  }
 });
 
 test('every exit code has its meaning, and each symptom a command and a cure', () => {

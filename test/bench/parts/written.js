@@ -15,11 +15,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 const PAGE = new URL('../../../docs/figures.md', import.meta.url);
 const HEAD = `# Figures
 
-Written by \`npm run bench -- --write [NAME]\`. Most are ratios against a floor that the same run measures, and no test asserts a time. A
-figure holds for its commit, its day and its machine.
+Measured speed and memory. \`npm run bench -- --write [NAME]\` measures again and writes this page.
+
+- Most figures are ratios to a baseline from the same run, such as the bare SQL queries of a page. No test asserts a time.
+- A figure is valid only for the commit, day and machine in its row.
+- \`receive\` compares three servers: (a) our receiver, which stores each delivery and flushes it; (b) Express that checks the signature and stores
+  nothing; (c) Express with one flushed insert per request.
 
 `;
-const TABLE = '| benchmark | figure | measured | demanded | commit, day, machine |\n|---|---|---|---|---|\n';
+const TABLE = '| benchmark | figure | measured | target | commit, day, machine |\n|---|---|---|---|---|\n';
 
 /**
  * @param {readonly Figure[]} figures
