@@ -6,7 +6,7 @@ import { storeCertificate } from '../support/certificates.js';
 import { consoleStage } from '../support/console.js';
 import { credit, installation, retirement } from '../support/mirror/rows.js';
 import { atLength } from '../support/long.js';
-import { findStumbles, openPage, startBrowser } from './browser.js';
+import { findAccessibilityViolations, openPage, startBrowser } from './browser.js';
 
 vi.setConfig({ testTimeout: 600_000 });
 
@@ -19,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Many organizations of many projects and vintages, some of them in trouble, and a row of everything that has a page. */
-async function stage() {
+/** Opens a console over many organizations, projects and vintages, with some trouble and a row for each detail page. */
+async function openLargeConsole() {
   const { scene, tables, port, keys } = await consoleStage({ canAct: true, now: Date.now });
   const { at } = scene.clock;
   for (let n = 1; n <= ORGANIZATIONS; n++) {
@@ -58,7 +58,7 @@ async function stage() {
   return { origin: `http://127.0.0.1:${port}`, keys };
 }
 
-const ONE: Readonly<Record<string, string>> = {
+const DETAIL_PATHS: Readonly<Record<string, string>> = {
   '/organizations/:id': '/organizations/organization-2',
   '/projects/:id': '/projects/project-1',
   '/warehouse/:id': '/warehouse/c-1',
@@ -67,10 +67,10 @@ const ONE: Readonly<Record<string, string>> = {
   '/deliveries/:id': '/deliveries/7',
   '/jobs/:id': '/jobs/5',
 };
-/** Of each kind of page one, and some that an address asks for. */
+/** One page of each kind, and some with URL parameters. */
 const ADDRESSES = [
   ...createPages()
-    .map(({ path }) => ONE[path] ?? path)
+    .map(({ path }) => DETAIL_PATHS[path] ?? path)
     .filter(path => path !== '' && !/\.(csv|json)$/.test(path)),
   '/ask',
   '/search?q=project',
@@ -83,25 +83,25 @@ const ADDRESSES = [
 ];
 const some = ADDRESSES.filter((_, place) => place % atLength(36, 1) === 0);
 
-test('nobody stumbles over anything on any page of many organizations, in light and in dark', async () => {
-  const { origin, keys } = await stage();
+test('no page has an accessibility violation, with many organizations, in light and in dark', async () => {
+  const { origin, keys } = await openLargeConsole();
   for (const colorScheme of ['light', 'dark'] as const) {
     const page = await openPage(browser, origin, { colorScheme });
     await page.goto(`${origin}/?key=${keys.createSignInKey()}`);
     for (const path of some) {
       await page.goto(origin + path);
-      expect.soft(await findStumbles(page), `${path}, ${colorScheme}`).toEqual([]);
+      expect.soft(await findAccessibilityViolations(page), `${path}, ${colorScheme}`).toEqual([]);
     }
   }
 });
 
-/** What moves once something is told to. */
+/** Starts an animation and counts the animated elements. */
 const MOVING = `(() => {
   document.querySelector('main').style.animation = 'turn 1s infinite';
   return [...document.querySelectorAll('*')].filter(part => getComputedStyle(part).animationName !== 'none').length;
 })()`;
 
-test('who wants no motion gets none, and the script is small', async () => {
+test('a browser that prefers reduced motion shows no animation, and the script is small', async () => {
   const { port, keys } = await consoleStage();
   const moving = async (reducedMotion: 'reduce' | 'no-preference') => {
     const page = await openPage(browser, `http://127.0.0.1:${port}`, { reducedMotion });

@@ -6,7 +6,7 @@ import { expect, inject, onTestFinished } from 'vitest';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const LIBRARY = /error while loading shared libraries: (\S+):/;
 
-/** A real browser, as people have it: its own guards are all on. */
+/** Starts a real browser with its usual security settings. */
 export async function startBrowser(args: readonly string[] = []): Promise<Browser> {
   try {
     return await chromium.launch({ executablePath: inject('browser'), args: ['--no-sandbox', ...args] });
@@ -19,7 +19,7 @@ export async function startBrowser(args: readonly string[] = []): Promise<Browse
   }
 }
 
-/** A page whose every fault fails the test: an error, what the policy blocked, a request to somebody else. */
+/** Opens a page that fails the test on a console error, a blocked resource or a request to another origin. */
 export async function openPage(
   browser: Browser,
   origin: string,
@@ -43,8 +43,8 @@ export async function openPage(
   return page;
 }
 
-/** What a browser keeps of a visit, for pages that begin let in. */
-export async function rememberVisit(browser: Browser, address: string): Promise<Remembered> {
+/** Signs in and returns the browser's storage, so that later pages are signed in from the start. */
+export async function saveSignedInState(browser: Browser, address: string): Promise<SignedInState> {
   const context = await browser.newContext();
   await (await context.newPage()).goto(address);
   const storageState = await context.storageState();
@@ -52,16 +52,18 @@ export async function rememberVisit(browser: Browser, address: string): Promise<
   return { storageState };
 }
 
-export type Remembered = Required<Pick<BrowserContextOptions, 'storageState'>>;
+export type SignedInState = Required<Pick<BrowserContextOptions, 'storageState'>>;
 
-interface Violation {
+interface AccessibilityViolation {
   readonly id: string;
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** What people with a screen reader, a keyboard or weak eyes would stumble over, however little. */
-export async function findStumbles(page: Page): Promise<string[]> {
+/** Returns the accessibility violations that axe finds on a page, of any severity. */
+export async function findAccessibilityViolations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  const found = await page.evaluate<{ violations: Violation[] }>(`axe.run({ resultTypes: ['violations'] })`);
+  const found = await page.evaluate<{ violations: AccessibilityViolation[] }>(
+    `axe.run({ resultTypes: ['violations'] })`,
+  );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }

@@ -10,28 +10,28 @@ import { type Tables, tablesIn } from '../support/tables.js';
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const DEADLINE_MS = 170_000;
 
-/** `up` as a process of its own, with a folder of its own. */
-export interface Started {
+/** `carbon-mirror up` running in a process and folder of its own. */
+export interface StartedProgram {
   readonly folder: string;
   readonly receiverPort: number;
-  /** Of its console. */
+  /** Origin of its console. */
   readonly origin: string;
   readonly port: number;
-  /** An address that lets a browser in, once. */
-  readonly address: () => Promise<string>;
+  /** Creates a link that signs in one browser, once. */
+  readonly createSignInLink: () => Promise<string>;
   readonly stop: () => Promise<void>;
 }
 
-export interface Demo extends Started {
+export interface Demo extends StartedProgram {
   readonly tables: Tables;
 }
 
-/** Once it has said so. */
+/** Starts `carbon-mirror up` and waits until its output contains `ready`. */
 export async function startUp(
   env: Readonly<Record<string, string>>,
   ready: string,
-  words: readonly string[] = [],
-): Promise<Started> {
+  upOptions: readonly string[] = [],
+): Promise<StartedProgram> {
   const cwd = mkdtempSync(join(tmpdir(), 'carbon-mirror-seen-'));
   const [receiverPort, port] = [await freePort(), await freePort()];
   const settings = {
@@ -40,23 +40,23 @@ export async function startUp(
     OPERATIONS_PORT: '0',
     ...env,
   };
-  const child = spawn(process.execPath, [MAIN, 'up', ...words], {
+  const child = spawn(process.execPath, [MAIN, 'up', ...upOptions], {
     env: settings,
     cwd,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
   const stop = async (): Promise<void> => {
     const gone = once(child, 'close');
     child.kill('SIGTERM');
     await gone;
     rmSync(cwd, { recursive: true, force: true });
   };
-  for (const deadline = Date.now() + DEADLINE_MS; !said.includes(ready); ) {
+  for (const deadline = Date.now() + DEADLINE_MS; !output.includes(ready); ) {
     if (Date.now() > deadline) {
       await stop();
-      throw new Error(`it was not ready in time; it said:\n${said}`);
+      throw new Error(`"up" was not ready in time. Its output:\n${output}`);
     }
     await new Promise(resolve => setTimeout(resolve, 100));
   }
@@ -65,12 +65,12 @@ export async function startUp(
     receiverPort,
     origin: `http://127.0.0.1:${port}`,
     port,
-    address: async () => (await runProcess(['console', 'url'], settings, cwd)).stdout.trim(),
+    createSignInLink: async () => (await runProcess(['console', 'url'], settings, cwd)).stdout.trim(),
     stop,
   };
 }
 
-/** The whole demo, as `npm start -- --demo` has it, once all is mirrored. */
+/** Starts the whole demo, like `npm start -- --demo`, and waits until everything is mirrored. */
 export async function startDemo(): Promise<Demo> {
   const started = await startUp({ SANDBOX_PORT: String(await freePort()) }, 'Ready: ', ['--demo']);
   return { ...started, tables: tablesIn(join(started.folder, 'data/demo')) };

@@ -7,26 +7,26 @@ import { storeCertificate } from '../support/certificates.js';
 import { startBrowser } from './browser.js';
 
 const NAME = 'tunnel.example';
-/** To a browser of the same site as the name above, and nobody of ours. */
-const BESIDE = 'beside.tunnel.example';
-/** Somebody else's. */
-const BENT = 'bent.example';
+/** To a browser the same site as NAME, but not a name of the console. */
+const NEIGHBOUR_NAME = 'beside.tunnel.example';
+/** The name of an attacker, which resolves to this machine. */
+const FOREIGN_NAME = 'bent.example';
 
 let browser: Browser;
 beforeAll(async () => {
-  const bent = [NAME, BESIDE, BENT].map(name => `MAP ${name} 127.0.0.1`).join(', ');
+  const bent = [NAME, NEIGHBOUR_NAME, FOREIGN_NAME].map(name => `MAP ${name} 127.0.0.1`).join(', ');
   browser = await startBrowser([`--host-resolver-rules=${bent}`]);
 });
 afterAll(() => browser?.close());
 
-interface Visitor extends Omit<ConsoleStage, 'page'> {
+interface SignedInVisitor extends Omit<ConsoleStage, 'page'> {
   readonly origin: string;
   readonly page: Page;
-  readonly address: () => string;
+  readonly createSignInLink: () => string;
 }
 
-/** Somebody whom a console of this process let in, by one of its names. */
-async function letIn(name = '127.0.0.1'): Promise<Visitor> {
+/** Opens a console and signs a visitor in, under one of its host names. */
+async function signIn(name = '127.0.0.1'): Promise<SignedInVisitor> {
   const stage = await consoleStage({ canAct: true, now: Date.now, hostNames: [NAME] });
   const origin = `http://${name}:${stage.port}`;
   const address = () => `${origin}/?key=${stage.keys.createSignInKey()}`;
@@ -34,11 +34,11 @@ async function letIn(name = '127.0.0.1'): Promise<Visitor> {
   onTestFinished(() => context.close());
   const page = await context.newPage();
   expect((await page.goto(address()))?.status()).toBe(200);
-  return { ...stage, origin, page, address };
+  return { ...stage, origin, page, createSignInLink: address };
 }
 
-/** A page of somebody else, at a port of its own. */
-async function stranger(markup: string): Promise<number> {
+/** Serves a page that is not ours; returns its port. */
+async function serveForeignPage(markup: string): Promise<number> {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'text/html').end(markup);
   });
@@ -48,21 +48,21 @@ async function stranger(markup: string): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Of another site; and of the same one, to which a browser sends every cookie of ours. */
-const OTHERS = ['localhost', '127.0.0.1'];
+/** Hosts of foreign pages: another site, and the same site on another port, to which a browser sends our cookies. */
+const FOREIGN_HOSTS = ['localhost', '127.0.0.1'];
 
-test('T80 a name that somebody else pointed at this machine shows nothing, by the printed address either', async () => {
-  const { page, origin, port, address } = await letIn();
+test('T80 a foreign name that points at this machine shows no page and accepts no sign-in link', async () => {
+  const { page, origin, port, createSignInLink: address } = await signIn();
   await page.context().clearCookies();
-  const bent = `http://${BENT}:${port}`;
+  const bent = `http://${FOREIGN_NAME}:${port}`;
   for (const shown of [`${bent}/`, address().replace(origin, bent)]) {
     expect((await page.goto(shown))?.status()).toBe(421);
     expect(await page.context().cookies()).toEqual([]);
   }
 });
 
-test('T81 no script sees the cookie, and none of it goes along to a page that is not ours', async () => {
-  const { page, port } = await letIn();
+test('T81 scripts cannot read the cookie, it is SameSite, and no URL or referrer contains the key', async () => {
+  const { page, port } = await signIn();
   expect(await page.evaluate('document.cookie')).toBe('');
   const cookies = await page.context().cookies();
   expect(cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite }))).toEqual([
@@ -72,42 +72,50 @@ test('T81 no script sees the cookie, and none of it goes along to a page that is
   expect(await page.evaluate('document.referrer')).not.toContain('key');
 });
 
-test.each(OTHERS)('T81 a link of another page, as in a mail, finds its visitor let in: %s', async host => {
-  const { page, origin } = await letIn();
-  const port = await stranger(`<a href="${origin}/retirements">Look</a>`);
-  await page.goto(`http://${host}:${port}`);
-  await page.getByRole('link', { name: 'Look' }).click();
-  await expect.poll(() => page.locator('h1').innerText()).toBe('Retirements');
-});
+test.each(FOREIGN_HOSTS)(
+  'T81 a visitor stays signed in when following a link from another site: %s',
+  async host => {
+    const { page, origin } = await signIn();
+    const port = await serveForeignPage(`<a href="${origin}/retirements">Look</a>`);
+    await page.goto(`http://${host}:${port}`);
+    await page.getByRole('link', { name: 'Look' }).click();
+    await expect.poll(() => page.locator('h1').innerText()).toBe('Retirements');
+  },
+);
 
 const ACT = '/read-now';
 const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'];
 
-test.each(OTHERS)('T82 a hostile page posts nothing by its visitor’s browser: %s', async host => {
-  const { page, origin, asked } = await letIn();
-  const port = await stranger('<h1>Win</h1>');
-  await page.goto(`http://${host}:${port}`);
-  for (const mode of ['cors', 'no-cors']) {
-    const sent = `fetch('${origin}${ACT}', { method: 'POST', mode: '${mode}', credentials: 'include' }).then(() => 'read', () => 'refused')`;
-    expect(await page.evaluate(sent), mode).toBe('refused');
-  }
-  for (const enctype of FORMS) {
+test.each(FOREIGN_HOSTS)(
+  'T82 a hostile page cannot send forms with the cookie of a visitor: %s',
+  async host => {
+    const { page, origin, asked } = await signIn();
+    const port = await serveForeignPage('<h1>Win</h1>');
     await page.goto(`http://${host}:${port}`);
-    await page.evaluate(`const form = document.createElement('form');
+    for (const mode of ['cors', 'no-cors']) {
+      const sent = `fetch('${origin}${ACT}', { method: 'POST', mode: '${mode}', credentials: 'include' }).then(() => 'read', () => 'refused')`;
+      expect(await page.evaluate(sent), mode).toBe('refused');
+    }
+    for (const enctype of FORMS) {
+      await page.goto(`http://${host}:${port}`);
+      await page.evaluate(`const form = document.createElement('form');
       Object.assign(form, { method: 'post', enctype: '${enctype}', action: '${origin}${ACT}' });
       document.body.append(form);
       form.submit();`);
-    await expect
-      .poll(() => page.locator('body').innerText(), { message: enctype })
-      .toContain('did not come from a page of this');
-  }
-  expect(asked).toEqual([]);
-});
+      await expect
+        .poll(() => page.locator('body').innerText(), { message: enctype })
+        .toContain('did not come from a page of this');
+    }
+    expect(asked).toEqual([]);
+  },
+);
 
-test('T82 by a name for which a browser says no Sec-Fetch-Site, its Origin tells a form of ours from one of a neighbour', async () => {
-  const { page, origin, asked } = await letIn(NAME);
-  const port = await stranger(`<form method="post" action="${origin}${ACT}"><button>Win</button></form>`);
-  await page.goto(`http://${BESIDE}:${port}`);
+test('T82 where a browser sends no Sec-Fetch-Site, the Origin distinguishes our forms from those of a neighbour', async () => {
+  const { page, origin, asked } = await signIn(NAME);
+  const port = await serveForeignPage(
+    `<form method="post" action="${origin}${ACT}"><button>Win</button></form>`,
+  );
+  await page.goto(`http://${NEIGHBOUR_NAME}:${port}`);
   const [answer] = await Promise.all([
     page.waitForResponse(response => response.url().endsWith(ACT)),
     page.getByRole('button', { name: 'Win' }).click(),
@@ -126,25 +134,28 @@ test('T82 by a name for which a browser says no Sec-Fetch-Site, its Origin tells
   expect(asked).toHaveLength(1);
 });
 
-/** What a page may put into itself. */
-const LOADS = [
+/** Elements by which a page can load resources of another origin. */
+const EMBEDDABLE = [
   { tag: 'script', by: 'src', path: '/console.js' },
   { tag: 'link', by: 'href', path: '/console.css' },
   { tag: 'img', by: 'src', path: '/' },
 ];
 const FRAMES = { iframe: 'src', object: 'data', embed: 'src' };
 
-/** The last is of the same site by its name, where the others are by their number. */
-const READERS = [...OTHERS.map(host => [host, '127.0.0.1'] as const), [BESIDE, NAME] as const];
+/** Hosts of hostile pages, and the name of the console that each attacks. */
+const FOREIGN_READERS = [
+  ...FOREIGN_HOSTS.map(host => [host, '127.0.0.1'] as const),
+  [NEIGHBOUR_NAME, NAME] as const,
+];
 
-test.each(READERS)(
-  'T83 a hostile page reads, shows and hears nothing, although its visitor is let in: %s',
+test.each(FOREIGN_READERS)(
+  'T83 a hostile page cannot read, embed or subscribe to anything, although its visitor is signed in: %s',
   async (host, name) => {
-    const { page, origin, scene } = await letIn(name);
+    const { page, origin, scene } = await signIn(name);
     await scene.read('retirements', [retirement('r-1')]);
     const file = await storeCertificate(scene, 'r-1');
     const certificate = `/certificates/${file}`;
-    const port = await stranger('<h1>Look</h1>');
+    const port = await serveForeignPage('<h1>Look</h1>');
     await page.goto(`http://${host}:${port}`);
     const outcome = (script: string) => page.evaluate<string>(script);
     for (const path of ['/', '/retirements.json', certificate]) {
@@ -153,7 +164,7 @@ test.each(READERS)(
         expect(await outcome(read), `${mode} ${path}`).toBe('refused');
       }
     }
-    for (const { tag, by, path } of [...LOADS, { tag: 'img', by: 'src', path: certificate }]) {
+    for (const { tag, by, path } of [...EMBEDDABLE, { tag: 'img', by: 'src', path: certificate }]) {
       const load = `new Promise(end => {
       const part = document.createElement('${tag}');
       Object.assign(part, { ${by}: '${origin}${path}', rel: 'stylesheet' });
@@ -188,9 +199,9 @@ test.each(READERS)(
   },
 );
 
-test.each(OTHERS)('T83 a window that a hostile page opens has lost its opener: %s', async host => {
-  const { page, origin } = await letIn();
-  const port = await stranger('<h1>Look</h1>');
+test.each(FOREIGN_HOSTS)('T83 a window that a hostile page opens has no opener: %s', async host => {
+  const { page, origin } = await signIn();
+  const port = await serveForeignPage('<h1>Look</h1>');
   await page.goto(`http://${host}:${port}`);
   const [opened] = await Promise.all([
     page.context().waitForEvent('page'),

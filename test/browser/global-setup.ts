@@ -6,12 +6,12 @@ import type { TestProject } from 'vitest/node';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The browser's program. */
+    /** Path of the browser's executable. */
     browser: string;
   }
 }
 
-/** Unpacked once, into a folder of this run: two that unpack at a time meet a program that is being written. */
+/** Unpacks the browser once, into a folder of this run. Test files that unpacked it concurrently would run a half-written file. */
 export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-browser-'));
   const before = process.env['TMPDIR'];

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** A console over a mirror in which every text that somebody else chose is markup. */
-async function stage() {
+/** Opens a console over a mirror in which every text that others choose is markup. */
+async function openHostileMirror() {
   const stood = await consoleStage({ canAct: true, now: Date.now });
   const { scene, tables } = stood;
   const project = { id: 'p-1', fullName: HOSTILE };
@@ -98,7 +98,7 @@ const ASKED = [
   '/retirements/r-1?as-of=now',
 ];
 
-const LOOK = `({
+const INSPECT_PAGE = `({
   made: document.querySelectorAll('img, b:not(.hero b), iframe, base, script:not([src="/console.js"])').length,
   led: document.querySelectorAll('[href^="javascript:" i], [data^="javascript:" i]').length,
   hit: window.hit ?? null,
@@ -107,7 +107,7 @@ const LOOK = `({
   links: [...document.querySelectorAll('a[href^="/"]')].map(link => link.getAttribute('href')),
 })`;
 
-interface Looked {
+interface PageFindings {
   readonly made: number;
   readonly led: number;
   readonly hit: number | null;
@@ -116,35 +116,38 @@ interface Looked {
   readonly links: readonly string[];
 }
 
-/** One page of each kind: the same list in another order is no other. */
-const pathOf = (address: string): string => new URL(address, 'http://console').pathname;
+/** Returns the path of an address. Addresses that differ only in parameters count as one page. */
+const getPath = (address: string): string => new URL(address, 'http://console').pathname;
 
-/** Every page that a link leads to, from Now on; the kinds of those that say what is hostile. */
-async function crawl(page: Page, origin: string): Promise<{ all: Set<string>; hostile: Set<string> }> {
+/** Follows all links from Now; returns all paths, and those of pages that show hostile text. */
+async function visitLinkedPages(
+  page: Page,
+  origin: string,
+): Promise<{ all: Set<string>; hostile: Set<string> }> {
   const addresses = ['/', ...ASKED];
-  const all = new Set(addresses.map(pathOf));
+  const all = new Set(addresses.map(getPath));
   const hostile = new Set<string>();
   for (const address of addresses) {
     await page.goto(origin + address);
-    const { says, links, ...rest } = await page.evaluate<Looked>(LOOK);
+    const { says, links, ...rest } = await page.evaluate<PageFindings>(INSPECT_PAGE);
     expect(rest, address).toEqual({ made: 0, led: 0, hit: null, wider: false });
-    if (says) hostile.add(pathOf(address));
+    if (says) hostile.add(getPath(address));
     for (const link of links.filter(each => !/\.(csv|json|pdf)\b/.test(each))) {
-      if (!all.has(pathOf(link))) addresses.push(link);
-      all.add(pathOf(link));
+      if (!all.has(getPath(link))) addresses.push(link);
+      all.add(getPath(link));
     }
   }
   return { all, hostile };
 }
 
 long.test(
-  'T83 a name that is markup is text on every page that a link leads to, and makes none wider than 380 pixels',
+  'T83 markup in names is shown as text on every linked page, and makes no page wider than 380 pixels',
   async () => {
-    const { port, keys } = await stage();
+    const { port, keys } = await openHostileMirror();
     const origin = `http://127.0.0.1:${port}`;
     const page = await openPage(browser, origin, { viewport: NARROW });
     await page.goto(`${origin}/?key=${keys.createSignInKey()}`);
-    const { all, hostile } = await crawl(page, origin);
+    const { all, hostile } = await visitLinkedPages(page, origin);
     expect([...all].filter(path => !hostile.has(path)).toSorted()).toEqual(WITHOUT);
   },
 );

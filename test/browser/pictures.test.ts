@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createPages } from '../../src/console/pages/pages.js';
 import { openPage, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
-import { stageInTrouble, TROUBLES } from './trouble.js';
+import { openConsoleInTrouble, TROUBLES } from './trouble.js';
 
 const FOLDER = fileURLToPath(new URL('../../docs/console/', import.meta.url));
 const WIDE = { width: 1280, height: 800 };
@@ -34,26 +34,26 @@ const IN_TROUBLE = ['/', '/organizations', '/organizations/organization-1', '/wa
 
 /** `npm run pictures` draws docs/console/ anew, and every page into a folder that it names; without it nobody is asked to. */
 describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
-  test('of the demo, small enough to stand beside the code', async () => {
+  test('of the demo are small enough for the repository', async () => {
     mkdirSync(FOLDER, { recursive: true });
     await withDemo(async (browser, demo) => {
       for (const [name, path, options] of PICTURES) {
         const page = await openPage(browser, demo.origin, options);
-        await page.goto(await demo.address());
-        await show(page, demo, path);
+        await page.goto(await demo.createSignInLink());
+        await openDemoPage(page, demo, path);
         const picture = await page.screenshot({ path: `${FOLDER}${name}.png` });
         expect(picture.length, name).toBeLessThan(300_000);
       }
     });
   });
 
-  test('of the pages that show trouble, with each kind of it', async () => {
+  test('of the pages that show trouble are taken for each kind of trouble', async () => {
     const folder = join(tmpdir(), 'carbon-mirror-pictures');
     mkdirSync(folder, { recursive: true });
     const browser = await startBrowser();
     onTestFinished(() => browser.close());
     for (const kind of TROUBLES) {
-      const { port, keys, beat } = await stageInTrouble(kind);
+      const { port, keys, writeHeartbeats: beat } = await openConsoleInTrouble(kind);
       const origin = `http://127.0.0.1:${port}`;
       for (const look of LOOKS) {
         const page = await openPage(browser, origin, look);
@@ -70,15 +70,15 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
     process.stdout.write(`Pages in trouble are drawn in ${folder}\n`);
   });
 
-  test('of every page, wide and narrow, in light and in dark, to be looked at', async () => {
+  test('of every page are taken wide and narrow, in light and in dark', async () => {
     const folder = join(tmpdir(), 'carbon-mirror-pictures');
     mkdirSync(folder, { recursive: true });
     await withDemo(async (browser, demo) => {
       for (const look of LOOKS) {
         const page = await openPage(browser, demo.origin, look);
-        await page.goto(await demo.address());
+        await page.goto(await demo.createSignInLink());
         for (const path of ALL) {
-          await show(page, demo, path);
+          await openDemoPage(page, demo, path);
           const name = path.replaceAll(/[^a-z]+/g, ' ').trim() || 'now';
           const file = `${name} ${look.viewport.width} ${look.colorScheme}.png`;
           await page.screenshot({ path: join(folder, file), fullPage: true });
@@ -100,7 +100,7 @@ async function withDemo(work: (browser: Browser, demo: Demo) => Promise<void>): 
   }
 }
 
-async function show(page: Page, { origin }: Demo, path: string): Promise<void> {
+async function openDemoPage(page: Page, { origin }: Demo, path: string): Promise<void> {
   const [list = ''] = path.split('/:');
   await page.goto(`${origin}${list}`);
   if (list === path) return;

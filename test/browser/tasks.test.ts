@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openPage, type Remembered, rememberVisit, startBrowser } from './browser.js';
+import { openPage, type SignedInState, saveSignedInState, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 import { atLength } from '../support/long.js';
 
-const MOST = 4;
+const MAX_CLICKS = 4;
 const read = (name: string) => readFileSync(new URL(`../../docs/${name}.md`, import.meta.url), 'utf8');
-/** By task, as docs/tasks.md counts them. */
-const COUNTED = new Map(
+/** The clicks of each task, as docs/tasks.md states them. */
+const CLICKS_BY_TASK = new Map(
   Array.from(
     read('tasks').matchAll(/^### (.+) \(\d commands?\)$[^]+?^# in the console: .+?(?:\((\d) clicks?\))?$/gm),
     ([, task = '', clicks]) => [task, Number(clicks)],
@@ -17,19 +17,19 @@ const COUNTED = new Map(
 
 let demo: Demo;
 let browser: Browser;
-let visitor: Remembered;
+let signedInState: SignedInState;
 
 beforeAll(async () => {
   [demo, browser] = await Promise.all([startDemo(), startBrowser()]);
-  visitor = await rememberVisit(browser, await demo.address());
+  signedInState = await saveSignedInState(browser, await demo.createSignInLink());
 });
 afterAll(async () => {
   await browser?.close();
   await demo?.stop();
 });
 
-/** Somebody who looks at Now, and whose clicks are counted. */
-function personAt(page: Page) {
+/** Creates a person who starts at Now and whose clicks are counted. */
+function createPerson(page: Page) {
   let clicks = 0;
   return {
     page,
@@ -39,12 +39,12 @@ function personAt(page: Page) {
       clicks += 1;
       await what.click();
     },
-    /** A form that is sent by the keyboard is a click as well. */
+    /** Sends a form by keyboard, which counts as a click. */
     enter: async (what: Locator) => {
       clicks += 1;
       await what.press('Enter');
     },
-    /** What a browser stores, or shows by another program. */
+    /** Downloads the file of a link; returns its type and first four characters. */
     take: async (what: Locator) => {
       clicks += 1;
       const answer = await page.request.get(
@@ -58,7 +58,7 @@ function personAt(page: Page) {
   };
 }
 
-type Person = ReturnType<typeof personAt>;
+type Person = ReturnType<typeof createPerson>;
 
 const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'See which credits are available to sell, and which are not': person =>
@@ -130,20 +130,20 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   },
 };
 
-test('each task of docs/tasks.md is one of these, and is counted', () => {
+test('each console task of docs/tasks.md that states its clicks is tested here', () => {
   const tasks = Array.from(read('tasks').matchAll(/^### (.+) \(\d commands?\)$/gm), ([, task]) => task);
-  expect([...COUNTED.keys()]).toEqual(tasks);
-  expect(Object.keys(TASKS)).toEqual(tasks.filter((task = '') => !Number.isNaN(COUNTED.get(task))));
+  expect([...CLICKS_BY_TASK.keys()]).toEqual(tasks);
+  expect(Object.keys(TASKS)).toEqual(tasks.filter((task = '') => !Number.isNaN(CLICKS_BY_TASK.get(task))));
 });
 
-/** Of each person the first, and all of them at length. */
+/** Every task in a long run, otherwise every fourth. */
 const PLAYED = Object.keys(TASKS).filter((_, task) => task % atLength(4, 1) === 0);
 
-test.each(PLAYED)('by eye, in as many clicks as are counted: %s', async task => {
-  const page = await openPage(browser, demo.origin, visitor);
+test.each(PLAYED)('a person completes the task in the stated number of clicks: %s', async task => {
+  const page = await openPage(browser, demo.origin, signedInState);
   await page.goto(demo.origin);
-  const person = personAt(page);
+  const person = createPerson(page);
   await TASKS[task]?.(person);
-  expect(person.clicks()).toBe(COUNTED.get(task));
-  expect(person.clicks()).toBeLessThanOrEqual(MOST);
+  expect(person.clicks()).toBe(CLICKS_BY_TASK.get(task));
+  expect(person.clicks()).toBeLessThanOrEqual(MAX_CLICKS);
 });

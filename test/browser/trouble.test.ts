@@ -2,10 +2,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPages } from '../../src/console/pages/pages.js';
 import { openPage, startBrowser } from './browser.js';
-import { stageInTrouble, TROUBLES } from './trouble.js';
+import { openConsoleInTrouble, TROUBLES } from './trouble.js';
 
 const WIDTHS = [1280, 390];
-/** The row that the page of one thing shows. */
+/** Ids of the rows that the detail pages show. */
 const ID: Readonly<Record<string, string>> = {
   '/organizations/:id': 'organization-1',
   '/projects/:id': 'project-1',
@@ -31,7 +31,7 @@ afterAll(() => browser?.close());
 
 describe.each(TROUBLES)('a mirror in trouble: %s', kind => {
   test('no page cuts a number, at 1280 and at 390 pixels', async () => {
-    const { port, keys, beat } = await stageInTrouble(kind);
+    const { port, keys, writeHeartbeats: beat } = await openConsoleInTrouble(kind);
     const origin = `http://127.0.0.1:${port}`;
     for (const width of WIDTHS) {
       const page = await openPage(browser, origin, { viewport: { width, height: 800 } });
@@ -45,7 +45,7 @@ describe.each(TROUBLES)('a mirror in trouble: %s', kind => {
   });
 });
 
-/** Numbers, and what stands beside them in a cell, that end outside their cell, outside a box that hides or scrolls what is wider, or outside the window. */
+/** Script that finds numbers, and text next to them, that reach beyond their cell, a box that hides or scrolls its content, or the window. */
 const FIND_CUT_NUMBERS = `(() => {
   const cut = [];
   for (const part of document.querySelectorAll('td, th, .tile, .notice, .more, .lead, caption, .facts dd')) {

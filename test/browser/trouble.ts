@@ -2,14 +2,14 @@ import { storeCertificate } from '../support/certificates.js';
 import { type ConsoleStage, consoleStage } from '../support/console.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
-/** What is wrong in a mirror whose pages are measured and drawn. */
+/** Kinds of trouble in a mirror whose pages are measured and photographed. */
 export const TROUBLES = ['suspended', 'read failed', 'worker gone', '1,000 organizations'] as const;
 
 export type TroubleKind = (typeof TROUBLES)[number];
 
-interface StageInTrouble extends ConsoleStage {
+interface ConsoleInTrouble extends ConsoleStage {
   /** Writes the heartbeats of the processes that still run. */
-  readonly beat: () => Promise<void>;
+  readonly writeHeartbeats: () => Promise<void>;
 }
 
 const FEW = 6;
@@ -37,8 +37,8 @@ const ORGANIZATION = {
   document: '{}',
 };
 
-/** A row of everything that has a page, with amounts as large as an account holds, and one kind of trouble. */
-export async function stageInTrouble(kind: TroubleKind): Promise<StageInTrouble> {
+/** Opens a console with a row for each detail page, very large amounts and one kind of trouble. */
+export async function openConsoleInTrouble(kind: TroubleKind): Promise<ConsoleInTrouble> {
   const stage = await consoleStage({ canAct: true, now: Date.now });
   const { scene, tables } = stage;
   const organizations = kind === '1,000 organizations' ? MANY : FEW;
@@ -76,7 +76,7 @@ export async function stageInTrouble(kind: TroubleKind): Promise<StageInTrouble>
       `UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '${hourAgo}', webhook_failed = 1 WHERE organization_id = 'organization-2'`,
     );
   await beat();
-  return { ...stage, beat };
+  return { ...stage, writeHeartbeats: beat };
 }
 
 async function addOrganization({ scene: { mirror, clock, read } }: ConsoleStage, n: number): Promise<void> {

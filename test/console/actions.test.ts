@@ -9,7 +9,7 @@ const JOBS = `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id
 const DELIVERY = `INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
   VALUES (7, '2026-05-04T12:00:00.000Z', 'warehouseTransaction', ?, 'digest', 1, 'accepted', 0, 0, 1)`;
 
-async function stage(canAct = true) {
+async function openConsoleWithJobs(canAct = true) {
   const stood = await consoleStage({ canAct, now: Date.now });
   const { tables } = stood;
   const ended = '2026-05-04T12:00:01.000Z';
@@ -25,7 +25,7 @@ async function stage(canAct = true) {
 const LOOK = { kind: 'installation', installation_id: 'installation-1', trigger: 'person' };
 
 test('a failed job is retried by its button, and the log records that a person requested it', async () => {
-  const { send, page, asked, tables } = await stage();
+  const { send, page, asked, tables } = await openConsoleWithJobs();
   expect(await page('/jobs/1')).toContain('<form class="act" method="post" action="/jobs/1/retry">');
   const answer = await send('/jobs/1/retry');
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/jobs/1']);
@@ -33,11 +33,11 @@ test('a failed job is retried by its button, and the log records that a person r
     { state: 'waiting' },
     { state: 'failed' },
   ]);
-  expect(asked).toMatchObject([{ act: 'retry', asked: [1], jobs: [1] }]);
+  expect(asked).toMatchObject([{ action: 'retry', requested: [1], jobs: [1] }]);
 });
 
 test('the job list shows why a job failed, and the job page until the job succeeds', async () => {
-  const { page, tables } = await stage();
+  const { page, tables } = await openConsoleWithJobs();
   const why = 'the registry answered 500';
   expect(wordsOf(await page('/jobs?state=failed'))).toContain(why);
   expect(wordsOf(await page('/jobs/1'))).toContain(`Last error${why}`);
@@ -46,29 +46,29 @@ test('the job list shows why a job failed, and the job page until the job succee
 });
 
 test('one button beside the issue retries all failed jobs', async () => {
-  const { send, page, waiting, asked } = await stage();
+  const { send, page, waiting, asked } = await openConsoleWithJobs();
   const now = await page('/');
   expect(wordsOf(now)).toContain('2 jobs have failed');
   expect(now).toContain('action="/jobs/retry"');
   await send('/jobs/retry');
   expect((await waiting()).length).toBeGreaterThan(0);
   expect(wordsOf(await page('/'))).not.toContain('have failed');
-  expect(asked).toMatchObject([{ act: 'retry', asked: 'all' }]);
+  expect(asked).toMatchObject([{ action: 'retry', requested: 'all' }]);
 });
 
 test('Read now on a delivery syncs its organization and redirects to the job', async () => {
-  const { send, page, waiting, asked } = await stage();
+  const { send, page, waiting, asked } = await openConsoleWithJobs();
   expect(await page('/deliveries/7')).toMatch(
     /action="\/read-now"><input type="hidden" name="organization_id" value="organization-1">/,
   );
   const answer = await send('/read-now', { organization_id: 'organization-1' });
   expect(answer.headers.get('location')).toMatch(/^\/jobs\/\d+$/);
   expect(await waiting()).toEqual([LOOK]);
-  expect(asked).toMatchObject([{ act: 'sync', installations: ['installation-1'] }]);
+  expect(asked).toMatchObject([{ action: 'sync', installations: ['installation-1'] }]);
 });
 
 test('Read now syncs one organization or all of them', async () => {
-  const { send, waiting, scene } = await stage();
+  const { send, waiting, scene } = await openConsoleWithJobs();
   await scene.mirror.writeInstallation({
     installation: installation('installation-2', { organizationId: 'organization-2' }),
     state: 'active',
@@ -88,7 +88,7 @@ test('Read now syncs one organization or all of them', async () => {
 });
 
 test('an action on an unknown job or organization answers 404 and does nothing', async () => {
-  const { send, waiting, asked } = await stage();
+  const { send, waiting, asked } = await openConsoleWithJobs();
   for (const path of ['/jobs/9/retry', '/jobs/x/retry']) expect((await send(path)).status, path).toBe(404);
   expect((await send('/read-now', { organization_id: 'nobody' })).status).toBe(404);
   expect(await waiting()).toEqual([]);
@@ -98,7 +98,7 @@ test('an action on an unknown job or organization answers 404 and does nothing',
 const PATHS = ['/jobs/1/retry', '/jobs/retry', '/read-now'];
 
 test('with --read-only no page offers actions and every action answers 404', async () => {
-  const { send, page, waiting } = await stage(false);
+  const { send, page, waiting } = await openConsoleWithJobs(false);
   for (const path of ['/', '/jobs/1', '/jobs/3', '/deliveries/7', '/organizations/organization-1'])
     expect((await page(path)).replace(/<footer>.*<\/footer>/s, ''), path).not.toContain('method="post"');
   for (const path of PATHS) expect((await send(path)).status, path).toBe(404);
@@ -106,7 +106,7 @@ test('with --read-only no page offers actions and every action answers 404', asy
 });
 
 test('T82 a page of another site cannot request actions', async () => {
-  const { ask, cookie, waiting, asked } = await stage();
+  const { ask, cookie, waiting, asked } = await openConsoleWithJobs();
   for (const path of PATHS) {
     for (const line of ['sec-fetch-site: cross-site', 'origin: http://evil.example', 'x-no: origin']) {
       const answer = await ask(`POST ${path}`, 'host: localhost', `cookie: ${cookie}`, line);

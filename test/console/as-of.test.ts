@@ -2,12 +2,13 @@ import { expect, test } from 'vitest';
 import { SQLITE } from '../../migrations/schema.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
+import { renderInstant } from '../../src/console/components/formats.js';
 import { consoleStage, wordsOf } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
-/** A warehouse and a retirement that changed ten minutes after they were first read; and the instants between. */
-async function stage() {
+/** Opens a console over a warehouse and retirements that changed ten minutes after the first read; returns instants before, between and after. */
+async function openChangedMirror() {
   const stood = await consoleStage({ now: Date.now });
   const { scene } = stood;
   const now = scene.clock.at;
@@ -22,7 +23,7 @@ async function stage() {
 }
 
 test('every page of data shows what the mirror had observed by an instant', async () => {
-  const { page, between, after } = await stage();
+  const { page, between, after } = await openChangedMirror();
   const at = async (path: string, instant: string) =>
     wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
   expect(await at('/', between)).toContain(
@@ -52,12 +53,14 @@ test('every page of data shows what the mirror had observed by an instant', asyn
     '/members',
     '/organizations/organization-1',
   ]) {
-    expect(await at(path, between), path).toContain(`Showing what the mirror had observed by ${between}.`);
+    expect(await at(path, between), path).toContain(
+      `had observed by ${wordsOf(renderInstant(between).text)}.`,
+    );
   }
 });
 
 test('an as-of URL keeps its rows and names, whatever changes later', async () => {
-  const { page, between, scene, tables } = await stage();
+  const { page, between, scene, tables } = await openChangedMirror();
   const named = (name: string, from: string) =>
     `INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
      VALUES ('organization-1', '${name}', '{}', 5000, '${from}', 1)`;
@@ -82,8 +85,8 @@ test('an as-of URL keeps its rows and names, whatever changes later', async () =
   expect(await all()).toEqual(before);
 });
 
-test('its files hold exactly its rows', async () => {
-  const { page, between } = await stage();
+test('the files of an as-of page hold exactly the rows of the page', async () => {
+  const { page, between } = await openChangedMirror();
   const rows: { id: string; beneficiary: string }[] = JSON.parse(
     await page(`/retirements.json?as-of=${between}`),
   );
@@ -92,7 +95,7 @@ test('its files hold exactly its rows', async () => {
 });
 
 test('an as-of page states its known gaps', async () => {
-  const { page, before, between } = await stage();
+  const { page, before, between } = await openChangedMirror();
   const shown = async (path: string) => wordsOf(await page(path));
   const unknown = 'organization-1, retirements: not known before';
   expect(await shown(`/retirements?as-of=${before}`)).toContain(unknown);
@@ -107,23 +110,20 @@ test.each([
   ['now', false],
   ['1h', false],
   ['2026-05-04', true],
-])(
-  'what names an instant by the moment of asking leads to that instant, which is cited and stays: %s',
-  async (said, isBefore) => {
-    const { open, page } = await stage();
-    const answer = await open(`/retirements?vintage=2021&as-of=${said}`);
-    expect(answer.status).toBe(303);
-    const leads = answer.headers.get('location') ?? '';
-    expect(leads).toMatch(/^\/retirements\?vintage=2021&as-of=\d{4}-\d\d-\d\dT[\d%A.]+Z$/);
-    expect((await open(leads)).status).toBe(200);
-    const instant = new URLSearchParams(leads).get('as-of') ?? '';
-    expect(await page(leads)).toContain(`<time datetime="${instant}">`);
-    expect((await open(`/retirements.csv?as-of=${said}`)).status).toBe(isBefore ? 400 : 200);
-  },
-);
+])('an as-of value such as a day or an age redirects to its exact instant: %s', async (said, isBefore) => {
+  const { open, page } = await openChangedMirror();
+  const answer = await open(`/retirements?vintage=2021&as-of=${said}`);
+  expect(answer.status).toBe(303);
+  const leads = answer.headers.get('location') ?? '';
+  expect(leads).toMatch(/^\/retirements\?vintage=2021&as-of=\d{4}-\d\d-\d\dT[\d%A.]+Z$/);
+  expect((await open(leads)).status).toBe(200);
+  const instant = new URLSearchParams(leads).get('as-of') ?? '';
+  expect(await page(leads)).toContain(`<time datetime="${instant}">`);
+  expect((await open(`/retirements.csv?as-of=${said}`)).status).toBe(isBefore ? 400 : 200);
+});
 
-test('what a form shows as an instant is one that the mirror knows', async () => {
-  const { page, scene } = await stage();
+test('the example in the as-of field is an instant whose data the mirror knows', async () => {
+  const { page, scene } = await openChangedMirror();
   scene.clock.at = Date.now();
   await scene.read('warehouse', [credit('c-1')], { claim: 3 });
   for (const path of ['/', '/warehouse', '/retirements/r-1', '/organizations/organization-1']) {
@@ -134,8 +134,8 @@ test('what a form shows as an instant is one that the mirror knows', async () =>
   }
 });
 
-test('links of an as-of page keep the instant, and one leads back to now', async () => {
-  const { page, between } = await stage();
+test('links of an as-of page keep the instant, except one that leads back to now', async () => {
+  const { page, between } = await openChangedMirror();
   const shown = await page(`/retirements?as-of=${between}&vintage=2021`);
   const asOf = `as-of=${encodeURIComponent(between)}`;
   expect(shown).toContain(`href="/retirements/r-1?${asOf}"`);
@@ -149,9 +149,9 @@ test('links of an as-of page keep the instant, and one leads back to now', async
 });
 
 test.each(['soon', '2026-02-30', '2999-01-01', "'; drop table retirements"])(
-  'what is no instant of the past is refused with a sentence: %s',
+  'an as-of value that is not a past instant is refused with a sentence: %s',
   async said => {
-    const { open, faults } = await stage();
+    const { open, faults } = await openChangedMirror();
     const answer = await open(`/retirements?as-of=${encodeURIComponent(said)}`);
     expect(answer.status).toBe(400);
     expect(wordsOf(await answer.text())).toMatch(/Expected a date like|is in the future/);

@@ -55,19 +55,22 @@ test.each([
   'attach database "x" as y',
   'select 1; select 2',
   '',
-])('T83 what does not read is refused with a sentence, and nothing is changed: %s', async sql => {
-  const { scene, send, tables, faults } = await consoleStage();
-  await scene.read('retirements', [retirement('r-1')]);
-  for (const form of ['table', 'csv']) {
-    expect(wordsOf(await (await send('/ask', { sql, form })).text())).toContain('SQL: ');
-  }
-  expect(await tables.value('select count(*) from retirements')).toBe(1);
-  expect(faults).toEqual([]);
-});
+])(
+  'T83 a statement that is not a single read-only query is refused with a sentence and changes nothing: %s',
+  async sql => {
+    const { scene, send, tables, faults } = await consoleStage();
+    await scene.read('retirements', [retirement('r-1')]);
+    for (const form of ['table', 'csv']) {
+      expect(wordsOf(await (await send('/ask', { sql, form })).text())).toContain('SQL: ');
+    }
+    expect(await tables.value('select count(*) from retirements')).toBe(1);
+    expect(faults).toEqual([]);
+  },
+);
 
 test('a link fills in the query form and runs nothing', async () => {
   const asked: string[] = [];
-  const { page } = await consoleStage({ sql: recording(asked) });
+  const { page } = await consoleStage({ sql: recordQueries(asked) });
   expect(await page('/ask?sql=select+1')).toContain('required>select 1</textarea>');
   expect(asked).toEqual([]);
 });
@@ -75,7 +78,7 @@ test('a link fills in the query form and runs nothing', async () => {
 test('two queries run at a time, and a finished one makes room', async () => {
   const ends: (() => void)[] = [];
   const asking: SqlAccess = {
-    ...recording([]),
+    ...recordQueries([]),
     runQuery: async () => {
       await new Promise<void>(resolve => ends.push(resolve));
       throw new AskError('time_limit', 'stopped after 30 s');
@@ -97,14 +100,14 @@ test('T87 an unread answer is cut to make room for another query', async () => {
   async function* endless() {
     for (;;) yield { text: 'x'.repeat(10_000) };
   }
-  const asking: SqlAccess = {
-    ...recording([]),
+  const access: SqlAccess = {
+    ...recordQueries([]),
     runQuery: async ({ sql }) => ({ columns: ['text'], rows: sql === 'much' ? endless() : one() }),
   };
   async function* one() {
     yield { text: 'answered' };
   }
-  const { send, clock, faults } = await consoleStage({ sql: asking });
+  const { send, clock, faults } = await consoleStage({ sql: access });
   const two = [
     await send('/ask', { sql: 'much', form: 'csv' }),
     await send('/ask', { sql: 'much', form: 'csv' }),
@@ -136,7 +139,7 @@ test('a query is cancelled when its visitor disconnects', async () => {
     }
   }
   const asking: SqlAccess = {
-    ...recording([]),
+    ...recordQueries([]),
     runQuery: async ({ sql }) => {
       if (sql === 'long') await new Promise<void>(resolve => ends.push(resolve));
       return { columns: ['answer'], rows: rows() };
@@ -174,7 +177,7 @@ test('T83 values of a query result are escaped', async () => {
   expect(shown).not.toContain('<img');
 });
 
-function recording(asked: string[]): SqlAccess {
+function recordQueries(asked: string[]): SqlAccess {
   return {
     runQuery: async ({ sql }) => {
       asked.push(sql);

@@ -11,8 +11,8 @@ const LEFT: ComparisonResult['uncompared'] = [
 const SAME: ComparisonResult = { faults: [], rows: 1204, organizations: 3, known: 4, uncompared: LEFT };
 const BUTTON = '<button>Compare with the registry</button>';
 
-/** A console whose registry answers when it is told to. */
-async function stage() {
+/** Opens a console whose comparisons with the registry end when the test says so. */
+async function openComparisonStage() {
   const asked: {
     tell: (reading: string) => void;
     end: (found: ComparisonResult | Error) => void;
@@ -44,7 +44,7 @@ async function stage() {
 }
 
 test('a button starts one comparison at a time, and the page shows its progress and result', async () => {
-  const { asked, said, send, page, section } = await stage();
+  const { asked, said, send, page, section } = await openComparisonStage();
   expect(await section()).toContain('No comparison since this console started.');
   expect(await page('/balance')).not.toContain('http-equiv="refresh"');
   expect((await send('/balance/compare')).headers.get('location')).toBe('/balance');
@@ -52,7 +52,7 @@ test('a button starts one comparison at a time, and the page shows its progress 
   asked[0]?.tell('retirements of organization-1');
   await send('/balance/compare');
   expect(asked).toHaveLength(1);
-  expect(said).toEqual([{ act: 'compare' }, { act: 'compare' }]);
+  expect(said).toEqual([{ action: 'compare' }, { action: 'compare' }]);
   expect(await section()).toMatch(
     /in progress Started .* ago: 2 lists read, reading retirements of organization-1/,
   );
@@ -69,7 +69,7 @@ test('a button starts one comparison at a time, and the page shows its progress 
 });
 
 test('a comparison lists each difference, or why it failed, and can be started again', async () => {
-  const { asked, send, page, section } = await stage();
+  const { asked, send, page, section } = await openComparisonStage();
   await send('/balance/compare');
   const fault = { check: 'retirements of organization-1', where: '<b>r-1</b>', fault: 'changed' };
   asked[0]?.end({ ...SAME, faults: [fault] });
@@ -85,7 +85,7 @@ test('a comparison lists each difference, or why it failed, and can be started a
 });
 
 test('a comparison ends when the console stops, and no other starts', async () => {
-  const { asked, send, comparison } = await stage();
+  const { asked, send, comparison } = await openComparisonStage();
   await send('/balance/compare');
   await comparison.stop();
   expect(asked[0]?.stop.aborted).toBe(true);
@@ -104,7 +104,7 @@ test('a console without registry credentials says so and offers no comparison', 
 });
 
 test('T82 a page of another site cannot start a comparison', async () => {
-  const { asked, port, cookie } = await stage();
+  const { asked, port, cookie } = await openComparisonStage();
   const answer = await fetch(`http://127.0.0.1:${port}/balance/compare`, {
     method: 'POST',
     headers: { cookie, 'sec-fetch-site': 'cross-site' },

@@ -12,14 +12,14 @@ import { openSocket } from '../support/wire.js';
 
 /** More connections than there are readers. */
 const CONNECTIONS = 6;
-/** More than an answer that waits for another one may buffer. */
+/** More rows than the buffer of a waiting answer holds. */
 const ROWS = 200;
 
 const requestOf = (path: string, { cookie }: ConsoleStage, version = '1.1'): string =>
   `GET ${path} HTTP/${version}\r\nhost: localhost\r\ncookie: ${cookie}\r\n\r\n`;
 
-/** Connections whose visitor sends the requests and reads no answer. */
-async function openUnread(
+/** Opens connections that send these requests and never read an answer. */
+async function openUnreadConnections(
   stage: ConsoleStage,
   paths: readonly string[],
   connections = CONNECTIONS,
@@ -34,11 +34,11 @@ async function openUnread(
 }
 
 test.each(['stay open', 'close'])(
-  'T87 downloads pipelined behind a page that follows leave the readers to others while their connections %s',
+  'T87 downloads pipelined behind an event stream do not occupy the readers while their connections %s',
   async end => {
     const stage = await consoleStage();
     await stage.scene.read('retirements', retirements(ROWS));
-    const sockets = await openUnread(stage, ['/live', '/retirements.json']);
+    const sockets = await openUnreadConnections(stage, ['/live', '/retirements.json']);
     await Promise.all(sockets.map(socket => new Promise(resolve => socket.once('readable', resolve))));
     if (end === 'close') for (const socket of sockets) socket.destroy();
     for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/')).status).toBe(200);
@@ -47,7 +47,7 @@ test.each(['stay open', 'close'])(
 
 test('T87 an unread download is cut after a time without progress, and its reader is released', async () => {
   let ended = 0;
-  const real = await readerOfRetirements();
+  const real = await openReaderOfRetirements();
   const stream: Reader['stream'] = async function* endless(asked) {
     try {
       for (;;) yield* await real.all(asked);
@@ -55,9 +55,9 @@ test('T87 an unread download is cut after a time without progress, and its reade
       ended += 1;
     }
   };
-  const readers = createReaderPool(async () => readerThat({ stream }));
+  const readers = createReaderPool(async () => createReaderWith({ stream }));
   const stage = await consoleStage({ readers, limits: { responseReadTimeoutMs: 100 } });
-  const sockets = await openUnread(stage, ['/retirements.json']);
+  const sockets = await openUnreadConnections(stage, ['/retirements.json']);
   for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/help')).status).toBe(200);
   await expect.poll(() => ended).toBe(CONNECTIONS);
   for (const socket of sockets) socket.resume();
@@ -71,13 +71,13 @@ test('a page whose visitor disconnected while waiting for a reader is not render
     searches += 1;
     return [];
   };
-  const readers = createReaderPool(async () => readerThat({ all }));
+  const readers = createReaderPool(async () => createReaderWith({ all }));
   const stage = await consoleStage({ readers });
   const ends: (() => void)[] = [];
   const busy = Array.from({ length: 4 }, () =>
     readers.withReader(() => new Promise<void>(resolve => ends.push(resolve))),
   );
-  const [socket] = await openUnread(stage, ['/search?q=ab'], 1);
+  const [socket] = await openUnreadConnections(stage, ['/search?q=ab'], 1);
   await stage.open('/console.css');
   socket?.destroy();
   await stage.open('/console.css');
@@ -87,8 +87,8 @@ test('a page whose visitor disconnected while waiting for a reader is not render
   expect(searches).toBe(0);
 });
 
-/** A reader of a mirror with two retirements. */
-async function readerOfRetirements(): Promise<OpenReader> {
+/** Opens a reader of a mirror with two retirements. */
+async function openReaderOfRetirements(): Promise<OpenReader> {
   const { folder, read } = await openMirror();
   temporaryInbox(folder);
   await read('retirements', retirements(2, 'x'.repeat(10_000)));
@@ -97,8 +97,8 @@ async function readerOfRetirements(): Promise<OpenReader> {
   return reader;
 }
 
-/** A reader of which some methods are replaced. */
-function readerThat(replaced: Partial<OpenReader>): OpenReader {
+/** Returns a reader with some methods replaced. */
+function createReaderWith(replaced: Partial<OpenReader>): OpenReader {
   const reader: OpenReader = {
     all: async () => [],
     stream: async function* () {},
@@ -114,12 +114,12 @@ test.each(['1.0', '1.1'])(
   'a download over HTTP/%s that fails midway does not look complete',
   async version => {
     const failure = new Error('the disk failed');
-    const real = await readerOfRetirements();
+    const real = await openReaderOfRetirements();
     const stream: Reader['stream'] = async function* broken(asked) {
       yield* await real.all(asked);
       throw failure;
     };
-    const readers = createReaderPool(async () => readerThat({ stream }));
+    const readers = createReaderPool(async () => createReaderWith({ stream }));
     const stage = await consoleStage({ readers });
     const socket = await openSocket(stage.port);
     const reset = new Promise(resolve => socket.once('error', resolve));

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { renderInstant } from '../../src/console/components/formats.js';
 import { consoleStage, wordsOf } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
@@ -6,7 +7,7 @@ import { MINUTE } from '../support/mirror/open.js';
 const ID = '7023a782-0000-4000-8000-000000000001';
 const OTHER = '7023b000-0000-4000-8000-000000000002';
 
-async function stage() {
+async function openFilterStage() {
   const stood = await consoleStage({ now: Date.now });
   const { scene } = stood;
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
@@ -19,7 +20,7 @@ async function stage() {
 }
 
 test.each(['expost', 'ex-post', 'EXPOST', 'exPost'])('?type=%s shows the ex-post credits', async type => {
-  const { page } = await stage();
+  const { page } = await openFilterStage();
   const shown = await page(`/warehouse?type=${type}`);
   expect(wordsOf(shown)).toContain('1 credit (type ex-post): 100 t.');
   expect(shown).toContain('<option value="exPost" selected>ex-post</option>');
@@ -40,7 +41,7 @@ test.each([
   ['/changes.csv?resource=retirement', 'Did you mean retirements'],
   ['/deliveries?installation_id=instalation-1', 'There is no installation "instalation-1"'],
 ])('a wrong value is refused with what is near: %s', async (path, said) => {
-  const { refused } = await stage();
+  const { refused } = await openFilterStage();
   const { status, words } = await refused(path);
   expect({ status, words }).toEqual({ status: 400, words: expect.stringContaining(said) });
 });
@@ -48,13 +49,13 @@ test.each([
 test.each(['/retirements?id=%00', '/retirements?beneficiary=a%00', '/retirements/%00', '/jobs/%00'])(
   'T108 a value that no database can hold is refused: %s',
   async path => {
-    const { refused } = await stage();
+    const { refused } = await openFilterStage();
     expect((await refused(path)).status).toBe(400);
   },
 );
 
 test('lists, Changes and Reconciliation accept an organization by id, beginning of an id or name', async () => {
-  const { page } = await stage();
+  const { page } = await openFilterStage();
   for (const path of ['/retirements.json', '/changes.json']) {
     const exact = await page(`${path}?organization_id=organization-1`);
     expect(JSON.parse(exact).length).toBeGreaterThan(0);
@@ -66,7 +67,7 @@ test('lists, Changes and Reconciliation accept an organization by id, beginning 
 });
 
 test('from and until accept a month, a quarter and a year', async () => {
-  const { page } = await stage();
+  const { page } = await openFilterStage();
   const ids = async (query: string) =>
     JSON.parse(await page(`/retirements.json?${query}`)).map(({ id }: { id: string }) => id).length;
   const [{ created_at: at }] = JSON.parse(await page('/retirements.json'));
@@ -82,7 +83,7 @@ test('from and until accept a month, a quarter and a year', async () => {
 });
 
 test('a project is found by its current name, and as of an instant by its name then', async () => {
-  const { page, scene, tables } = await stage();
+  const { page, scene, tables } = await openFilterStage();
   const before = new Date(scene.clock.at + 1).toISOString();
   await tables.change(
     `INSERT INTO projects (id, full_name, document, version, valid_from, sync_id)
@@ -99,7 +100,7 @@ test('a project is found by its current name, and as of an instant by its name t
 });
 
 test('?id= matches the beginning of an id or one exact id, and reports an unknown one', async () => {
-  const { page } = await stage();
+  const { page } = await openFilterStage();
   const ids = async (id: string) =>
     JSON.parse(await page(`/retirements.json?id=${encodeURIComponent(id)}`)).map(
       (row: { id: string }) => row.id,
@@ -118,7 +119,7 @@ test('?id= matches the beginning of an id or one exact id, and reports an unknow
 });
 
 test('free text without a match suggests similar values', async () => {
-  const { page } = await stage();
+  const { page } = await openFilterStage();
   const shown = wordsOf(await page('/retirements?beneficiary=Harbor')).replaceAll('&quot;', '"');
   expect(shown).toContain('No retirement has "Harbor" in its beneficiary.');
   expect(shown).toContain('"Harbour Ferries"');
@@ -134,7 +135,7 @@ test.each([
   ['/organizations/organizat', '/organizations/organization-1'],
   ['/projects/projec', '/projects/project-1'],
 ])('the beginning of an id leads on: %s', async (path, leads) => {
-  const { open, page } = await stage();
+  const { open, page } = await openFilterStage();
   let answer = await open(path);
   let location = answer.headers.get('location') ?? '';
   if (location.startsWith(path.split('?')[0] ?? '') && location.includes('as-of') && !location.includes(ID)) {
@@ -155,7 +156,7 @@ test.each([
   ['/deliveries/99', 'No delivery with the id “99”.'],
   ['/jobs/99', 'No job with the id “99”.'],
 ])('what is missing is named: %s', async (path, said) => {
-  const { refused } = await stage();
+  const { refused } = await openFilterStage();
   const { status, words } = await refused(path);
   expect({ status, words }).toEqual({ status: 404, words: expect.stringContaining(said) });
 });
@@ -183,7 +184,7 @@ test('the pages of a credit and a project show what the mirror had observed by a
     `/warehouse?project_id=p-1&amp;as-of=${encodeURIComponent(between)}`,
   );
   for (const path of ['/warehouse/c-1', '/projects/p-1']) {
-    expect(await at(path, between)).toContain(`Showing what the mirror had observed by ${between}.`);
+    expect(await at(path, between)).toContain(`had observed by ${wordsOf(renderInstant(between).text)}.`);
     expect((await open(`${path}?as-of=soon`)).status).toBe(400);
   }
   await scene.read('warehouse', [of('1')], { claim: 3 });

@@ -7,14 +7,14 @@ import { createVisitorKeys } from '../../src/console/guard/keys.js';
 import { consoleStage, type Visit } from '../support/console.js';
 
 const HOME = 'GET /';
-/** All but the one that asks a proxy, and is cut without an answer. */
+/** All methods except CONNECT, which Node answers by closing the connection. */
 const EVERY = METHODS.filter(method => method !== 'CONNECT');
 
-async function visit(names: readonly string[] = []): Promise<Visit> {
+async function openConsole(names: readonly string[] = []): Promise<Visit> {
   return await consoleStage({ hostNames: names });
 }
 
-const statusOf = (answer: string): number => Number(answer.slice(9, 12));
+const parseStatus = (answer: string): number => Number(answer.slice(9, 12));
 
 describe('T80 the host name of a request', () => {
   test.each([
@@ -26,9 +26,9 @@ describe('T80 the host name of a request', () => {
     '[::1]:8070',
     'tunnel.example',
     'Tunnel.Example.:443',
-  ])('%s is ours', async host => {
-    const { ask, cookie } = await visit(['tunnel.example']);
-    expect(statusOf(await ask(HOME, `host: ${host}`, `cookie: ${cookie}`))).toBe(200);
+  ])('%s is accepted', async host => {
+    const { ask, cookie } = await openConsole(['tunnel.example']);
+    expect(parseStatus(await ask(HOME, `host: ${host}`, `cookie: ${cookie}`))).toBe(200);
   });
 
   test.each([
@@ -41,8 +41,8 @@ describe('T80 the host name of a request', () => {
     'localhost:8070@evil.example',
     'localhost evil.example',
     '',
-  ])('%s is not, whoever asks and whatever for', async host => {
-    const { ask, cookie, keys } = await visit(['tunnel.example']);
+  ])('%s is rejected for every request, even with a valid cookie or key', async host => {
+    const { ask, cookie, keys } = await openConsole(['tunnel.example']);
     const own = 'sec-fetch-site: same-origin';
     for (const head of [
       HOME,
@@ -52,17 +52,17 @@ describe('T80 the host name of a request', () => {
       'GET /console.css',
     ]) {
       const answer = await ask(head, `host: ${host}`, `cookie: ${cookie}`, own);
-      expect(statusOf(answer), head).toBe(421);
+      expect(parseStatus(answer), head).toBe(421);
       expect(answer).not.toMatch(/set-cookie/i);
     }
   });
 
   test('is checked for every method before anything else', async () => {
-    const { ask, cookie } = await visit();
+    const { ask, cookie } = await openConsole();
     for (const method of EVERY) {
       const said = [`cookie: ${cookie}`, 'sec-fetch-site: same-origin'];
-      expect(statusOf(await ask(`${method} /`, 'host: evil.example', ...said)), method).toBe(421);
-      expect(statusOf(await ask(`${method} /`, 'host: localhost', ...said)), method).toBeLessThan(421);
+      expect(parseStatus(await ask(`${method} /`, 'host: evil.example', ...said)), method).toBe(421);
+      expect(parseStatus(await ask(`${method} /`, 'host: localhost', ...said)), method).toBeLessThan(421);
     }
   });
 
@@ -79,7 +79,7 @@ describe('T80 the host name of a request', () => {
   ])(
     'T81 what is no path of ours is refused before all else, with a key, a visit or neither: %s',
     async path => {
-      const { ask, cookie, faults } = await visit();
+      const { ask, cookie, faults } = await openConsole();
       for (const said of [
         ['host: localhost'],
         ['host: localhost', `cookie: ${cookie}`],
@@ -93,7 +93,7 @@ describe('T80 the host name of a request', () => {
 });
 
 test('T80 the console listens on loopback only', async () => {
-  const { port } = await visit();
+  const { port } = await openConsole();
   const all = Object.values(networkInterfaces()).flatMap(each => each ?? []);
   const others = all.map(({ address }) => address).filter(address => address !== '127.0.0.1');
   for (const host of [...others, '127.0.0.2']) {
@@ -109,7 +109,7 @@ test('T80 the console listens on loopback only', async () => {
 
 describe('T81 the sign-in key', () => {
   test('without a key a page answers only how to sign in', async () => {
-    const { ask, cookie } = await visit();
+    const { ask, cookie } = await openConsole();
     const others = [
       [],
       ['cookie: other=1'],
@@ -121,7 +121,7 @@ describe('T81 the sign-in key', () => {
     for (const path of ['/', '/console.css', '/console.js', '/live', '/nothing']) {
       for (const lines of others) {
         const answer = await ask(`GET ${path}`, 'host: localhost', ...lines);
-        expect(statusOf(answer), `${path} ${lines.join()}`).toBe(401);
+        expect(parseStatus(answer), `${path} ${lines.join()}`).toBe(401);
         expect(answer.split('\r\n\r\n')[1]).toBe(
           'Sign in with the address that "carbon-mirror console url" prints.\n',
         );
@@ -149,10 +149,10 @@ describe('T81 the sign-in key', () => {
   });
 
   test('a sign-in link is exchanged once for a cookie of this port', async () => {
-    const { ask, keys, port } = await visit();
+    const { ask, keys, port } = await openConsole();
     const key = keys.createSignInKey();
     const first = await ask(`GET /retirements?key=${key}&year=2025`, 'host: localhost');
-    expect(statusOf(first)).toBe(303);
+    expect(parseStatus(first)).toBe(303);
     expect(first).toMatch(/^location: \/retirements\?year=2025\r$/im);
     expect(first).toMatch(
       new RegExp(
@@ -162,50 +162,50 @@ describe('T81 the sign-in key', () => {
     );
     expect(first).not.toContain(key);
     const cookie = /^set-cookie: ([^;]+)/im.exec(first)?.[1] ?? '';
-    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(200);
+    expect(parseStatus(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(200);
 
     const again = await ask(`GET /?key=${key}`, 'host: localhost');
-    expect(statusOf(again)).toBe(401);
+    expect(parseStatus(again)).toBe(401);
     expect(again).not.toMatch(/set-cookie/i);
-    expect(statusOf(await ask(`GET /?key=${key}`, 'host: localhost', `cookie: ${cookie}`))).toBe(303);
+    expect(parseStatus(await ask(`GET /?key=${key}`, 'host: localhost', `cookie: ${cookie}`))).toBe(303);
   });
 
-  test('a sign-in key is not a visitor key, nor the reverse', async () => {
-    const { ask, keys, cookie } = await visit();
+  test('a sign-in key cannot be used as a visitor key, or a visitor key to sign in', async () => {
+    const { ask, keys, cookie } = await openConsole();
     const [name = '', own = ''] = cookie.split('=');
-    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${name}=${keys.createSignInKey()}`))).toBe(
+    expect(parseStatus(await ask(HOME, 'host: localhost', `cookie: ${name}=${keys.createSignInKey()}`))).toBe(
       401,
     );
     expect(await ask(`GET /?key=${own}`, 'host: localhost')).not.toMatch(/set-cookie/i);
   });
 
   test('a sign-in key expires after 12 hours and a visitor key after 30 days', async () => {
-    const { ask, keys, clock } = await visit();
+    const { ask, keys, clock } = await openConsole();
     const early = keys.createSignInKey();
     const late = keys.createSignInKey();
     const cookie =
       /^set-cookie: ([^;]+)/im.exec(await ask(`GET /?key=${early}`, 'host: localhost'))?.[1] ?? '';
     clock.at += 12 * 3_600_000;
-    expect(statusOf(await ask(`GET /?key=${late}`, 'host: localhost'))).toBe(401);
-    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(200);
+    expect(parseStatus(await ask(`GET /?key=${late}`, 'host: localhost'))).toBe(401);
+    expect(parseStatus(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(200);
     clock.at += 30 * 86_400_000;
-    expect(statusOf(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(401);
+    expect(parseStatus(await ask(HOME, 'host: localhost', `cookie: ${cookie}`))).toBe(401);
   });
 
   test.each(['', 'x', 'once', 'once.9999999999999.x.y', '%00', '../..', 'once.NaN.a.b'])(
-    'what is no key of ours lets nobody in: %s',
+    'a malformed sign-in key is refused: %s',
     async key => {
-      const { ask } = await visit();
+      const { ask } = await openConsole();
       const answer = await ask(`GET /?key=${key}`, 'host: localhost');
-      expect(statusOf(answer)).toBe(401);
+      expect(parseStatus(answer)).toBe(401);
       expect(answer).not.toMatch(/set-cookie/i);
     },
   );
 
   test.each(['/%2F/evil.example', '/.//evil.example', '/a/..//evil.example', '/..\\\\evil.example'])(
-    'a visit begins at a path of ours: %s',
+    'signing in never redirects to another site: %s',
     async path => {
-      const { ask, keys } = await visit();
+      const { ask, keys } = await openConsole();
       const answer = await ask(`GET ${path}?key=${keys.createSignInKey()}`, 'host: localhost');
       expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toMatch(/^\/(?![/\\])/);
     },
@@ -220,8 +220,8 @@ describe('T82 a request that changes something must come from a page of the cons
     ['origin: http://localhost:8070'],
     ['origin: https://localhost:8070'],
   ])('%s', async line => {
-    const { ask, cookie } = await visit();
-    expect(statusOf(await ask(SENT, 'host: localhost:8070', `cookie: ${cookie}`, line))).toBe(404);
+    const { ask, cookie } = await openConsole();
+    expect(parseStatus(await ask(SENT, 'host: localhost:8070', `cookie: ${cookie}`, line))).toBe(404);
   });
 
   test.each([
@@ -236,16 +236,16 @@ describe('T82 a request that changes something must come from a page of the cons
     ['origin: http://evil.example/localhost:8070'],
     ['origin: http://localhost:8070@evil.example'],
   ])('not %s %s', async (...lines: string[]) => {
-    const { ask, cookie } = await visit();
+    const { ask, cookie } = await openConsole();
     for (const method of EVERY.filter(each => each !== 'GET' && each !== 'HEAD')) {
       const answer = await ask(`${method} /`, 'host: localhost:8070', `cookie: ${cookie}`, ...lines);
-      expect(statusOf(answer), method).toBe(403);
+      expect(parseStatus(answer), method).toBe(403);
     }
   });
 });
 
 test('T83 every answer carries the security headers', async () => {
-  const { ask, cookie, open } = await visit();
+  const { ask, cookie, open } = await openConsole();
   const answers = [
     await ask(HOME, 'host: evil.example'),
     await ask(HOME, 'host: localhost'),

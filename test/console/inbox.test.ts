@@ -6,8 +6,8 @@ import type { Tables } from '../support/tables.js';
 
 const AT = '2026-05-04T12:00:00.';
 
-/** Delivery 7, and its job 5. */
-async function deliver(tables: Tables, outcome = 'read'): Promise<void> {
+/** Inserts delivery 7 and its job 5. */
+async function insertDelivery(tables: Tables, outcome = 'read'): Promise<void> {
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, outcome,
     attempts, run_at, created_at, started_at, finished_at, claim, only_duplicates_asked) VALUES (5, 'installation', 'organization-1', 'installation-1', 'data',
     'k', 'delivery', '{}', 'done', '${outcome}', 1, '${AT}000Z', '${AT}000Z', '${AT}012Z', '${AT}900Z', 1, 0)`);
@@ -17,7 +17,7 @@ async function deliver(tables: Tables, outcome = 'read'): Promise<void> {
 
 test('a delivery page shows a timeline from its arrival over its job to the changes, with links', async () => {
   const { tables, page, scene } = await consoleStage();
-  await deliver(tables);
+  await insertDelivery(tables);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await tables.change(
     `UPDATE syncs SET job_id = 5, started_at = '${AT}020Z', finished_at = '${AT}200Z' WHERE resource = 'retirements'`,
@@ -33,7 +33,7 @@ test('a delivery page shows a timeline from its arrival over its job to the chan
 
 test('a timeline says that lists which were not read may have changed', async () => {
   const { tables, page, scene } = await consoleStage();
-  await deliver(tables);
+  await insertDelivery(tables);
   await scene.read('retirements', []);
   await tables.change(
     `UPDATE syncs SET job_id = 5, state = 'failed', error = 'The registry answered 503.' WHERE resource = 'retirements'`,
@@ -46,9 +46,9 @@ test('a timeline says that lists which were not read may have changed', async ()
   expect(shown).toContain('<li class="bad"><strong>1 of 1 list not read');
 });
 
-test('a timeline counts the last read of a list and all changes, and concludes nothing before the job ends', async () => {
+test('a timeline counts the last read of each list and all changes, and draws no conclusion before the job ends', async () => {
   const { tables, page, scene } = await consoleStage();
-  await deliver(tables);
+  await insertDelivery(tables);
   await tables.change("UPDATE inbox.jobs SET state = 'waiting', finished_at = NULL, outcome = NULL");
   await scene.read('retirements', [retirement('r-1')]);
   await tables.change("UPDATE syncs SET state = 'partial' WHERE resource = 'retirements'");
@@ -67,7 +67,7 @@ test('a timeline counts the last read of a list and all changes, and concludes n
 
 test('ages on a page are in parts that update live', async () => {
   const { tables, page, scene } = await consoleStage();
-  await deliver(tables);
+  await insertDelivery(tables);
   await scene.read('warehouse', [credit('c-1')]);
   const parts = [
     ['/deliveries/7', 'came'],
@@ -80,9 +80,9 @@ test('ages on a page are in parts that update live', async () => {
     expect(await page(path), path).toMatch(new RegExp(`id="${part}"[^>]* data-live>`));
 });
 
-test('a refused or interrupted read is never described as nothing new', async () => {
+test('a failed or interrupted read is never described as "nothing new"', async () => {
   const { tables, page, scene } = await consoleStage();
-  await deliver(tables, 'refused');
+  await insertDelivery(tables, 'refused');
   await tables.change("UPDATE syncs SET claim = 2 WHERE resource = 'installation'");
   const end = async () => {
     const [delivery]: { end: string }[] = JSON.parse(await page('/deliveries.json'));

@@ -10,8 +10,8 @@ import { consoleStage, wordsOf } from '../support/console.js';
 import { openMirror } from '../support/mirror/open.js';
 import { temporaryInbox } from '../support/inbox.js';
 
-/** A page whose end is made when it is told to. */
-async function pageThatWaits() {
+/** Serves a page whose slow part is rendered when `finish` is called. */
+async function openSlowPage() {
   let finish: (end: Html) => void = () => undefined;
   const end = new Promise<Html>(resolve => {
     finish = resolve;
@@ -28,7 +28,7 @@ async function pageThatWaits() {
 }
 
 test('the slow part of a page arrives after the rest', async () => {
-  const { finish, next } = await pageThatWaits();
+  const { finish, next } = await openSlowPage();
   const first = await next();
   expect(first).toContain('<h1>There</h1>');
   expect(first).not.toContain('</main>');
@@ -37,8 +37,8 @@ test('the slow part of a page arrives after the rest', async () => {
   expect(rest).toMatch(/^<p>The end & all<\/p><\/main>\n<footer>.*<\/footer>\n<\/body>\n<\/html>\n$/);
 });
 
-/** Where every statement fails. */
-async function brokenStage() {
+/** Opens a console whose every query fails. */
+async function openBrokenConsole() {
   const readers = createReaderPool(async () => {
     const { folder } = await openMirror();
     temporaryInbox(folder);
@@ -52,9 +52,9 @@ async function brokenStage() {
 }
 
 test.each(['/rejected-webhooks', '/search?q=ab', '/?as-of=2026-05-04'])(
-  'where the rest of a page cannot be made it says so, is whole and the log is told: %s',
+  'a page whose slow part fails says so, is complete HTML, and the error is reported: %s',
   async path => {
-    const { page, faults } = await brokenStage();
+    const { page, faults } = await openBrokenConsole();
     const said = await page(path);
     expect(wordsOf(said)).toContain(
       'The rest of this page could not be created. The log of the console has the reason.',
@@ -65,7 +65,7 @@ test.each(['/rejected-webhooks', '/search?q=ab', '/?as-of=2026-05-04'])(
 );
 
 test('a page that cannot be rendered answers 500', async () => {
-  const { open, faults } = await brokenStage();
+  const { open, faults } = await openBrokenConsole();
   expect((await open('/')).status).toBe(500);
   expect(faults).toEqual([new Error('no answer')]);
   expect((await open('/help')).status).toBe(200);

@@ -8,12 +8,12 @@ const HOSTILE = `"><img src=x onerror=alert(1)>`;
 const WORDS =
   /^(address|certificate|credit|delivery|installation|job|member|organization|project|request|reservation|retirement|sync|transaction|addresses|deliveries|[\w ]+[^sy]s)$/;
 
-/** The ids of a page of retirements, in the order of its rows. */
-function idsOf(page: string): string[] {
+/** Returns the ids of a page of retirements, in the order of its rows. */
+function parseRetirementIds(page: string): string[] {
   return Array.from(page.matchAll(/href="\/retirements\/([^"]+)"/g), ([, id = '']) => decodeURIComponent(id));
 }
 
-function nextOf(page: string): string | null {
+function findNextPageHref(page: string): string | null {
   return /href="([^"]+)" rel="next"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? null;
 }
 
@@ -50,7 +50,7 @@ describe('a list', () => {
   });
 
   test.each(ALL_LISTS.map(({ name }) => name))(
-    '/%s is there, empty too, with its rows as CSV and JSON',
+    '/%s is served as a page, CSV and JSON, even without rows',
     async path => {
       const { open, page, faults } = await consoleStage();
       expect((await open(`/${path}`)).status).toBe(200);
@@ -61,30 +61,33 @@ describe('a list', () => {
     },
   );
 
-  test.each(['', '?project=peat'])('shows each row once over its pages, in one order%s', async chosen => {
-    const { scene, page } = await consoleStage();
-    const some = retirements(120).map((each, index) => ({
-      ...each,
-      beneficiary: index % 3 === 0 ? null : `for ${index % 7}`,
-      vintage: index % 5 === 0 ? null : String(2015 + (index % 4)),
-      createdAt: index % 2 === 0 ? null : '2026-03-01T10:00:00.000Z',
-    }));
-    await scene.read('retirements', some);
-    const whole: { id: string }[] = JSON.parse(await page(`/retirements.json${chosen}`));
-    const seen: string[] = [];
-    let address: string | null = `/retirements${chosen}`;
-    while (address !== null) {
-      const shown: string = await page(address);
-      seen.push(...idsOf(shown));
-      address = nextOf(shown);
-    }
-    expect(whole).toHaveLength(120);
-    expect(seen).toEqual(whole.map(({ id }) => id));
-    expect(new Set(seen).size).toBe(120);
-  });
+  test.each(['', '?project=peat'])(
+    'shows each row once on its pages, in the order of its files%s',
+    async chosen => {
+      const { scene, page } = await consoleStage();
+      const some = retirements(120).map((each, index) => ({
+        ...each,
+        beneficiary: index % 3 === 0 ? null : `for ${index % 7}`,
+        vintage: index % 5 === 0 ? null : String(2015 + (index % 4)),
+        createdAt: index % 2 === 0 ? null : '2026-03-01T10:00:00.000Z',
+      }));
+      await scene.read('retirements', some);
+      const whole: { id: string }[] = JSON.parse(await page(`/retirements.json${chosen}`));
+      const seen: string[] = [];
+      let address: string | null = `/retirements${chosen}`;
+      while (address !== null) {
+        const shown: string = await page(address);
+        seen.push(...parseRetirementIds(shown));
+        address = findNextPageHref(shown);
+      }
+      expect(whole).toHaveLength(120);
+      expect(seen).toEqual(whole.map(({ id }) => id));
+      expect(new Set(seen).size).toBe(120);
+    },
+  );
 
   test.each([retirements(120), retirements(120).map(each => ({ ...each, createdAt: null }))])(
-    'shows each row once by an index too, with dates and without',
+    'shows each row once when an index provides the order, with dates and without',
     async (...some) => {
       const { scene, page } = await consoleStage();
       await scene.read('retirements', some);
@@ -92,8 +95,8 @@ describe('a list', () => {
         const seen: string[] = [];
         for (let address: string | null = `/retirements${whose}`; address !== null; ) {
           const shown: string = await page(address);
-          seen.push(...idsOf(shown));
-          address = nextOf(shown);
+          seen.push(...parseRetirementIds(shown));
+          address = findNextPageHref(shown);
         }
         expect(seen).toHaveLength(120);
         expect(new Set(seen).size).toBe(120);
@@ -113,7 +116,7 @@ describe('a list', () => {
     );
     const some = await page('/retirements?beneficiary=Ada+%26+Bo');
     expect(wordsOf(some)).toContain('2 retirements (beneficiary Ada &amp; Bo): 25 t.');
-    expect(idsOf(some)).toEqual(['r-2', 'r-1']);
+    expect(parseRetirementIds(some)).toEqual(['r-2', 'r-1']);
     const own = await page('/retirements?organization_id=organization-1&vintage=2021');
     expect(wordsOf(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t.');
     expect(wordsOf(await page('/retirements?as-of=1000d'))).toContain(
@@ -130,7 +133,7 @@ describe('a list', () => {
     const some = retirements(60).map(each => ({ ...each, amount: large }));
     await scene.read('retirements', some);
     const [sum, first] = ['540,000,000,000,000.00006 t', '/retirements?project=peat'];
-    const pages = ['/retirements', first, `${first}&as-of=now`, nextOf(await page(first)) ?? ''];
+    const pages = ['/retirements', first, `${first}&as-of=now`, findNextPageHref(await page(first)) ?? ''];
     for (const path of pages)
       expect(wordsOf(await page(path)), path).toMatch(new RegExp(`60 retirements.*: ${sum}`));
     await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
@@ -152,17 +155,17 @@ describe('a list', () => {
     expect(await chosen()).toContain('no access (uninstalled)');
   });
 
-  test('of one organization has only its rows, and the page of the organization links to it', async () => {
+  test('filtered by an organization has only its rows, and the page of the organization links to it', async () => {
     const { scene, page } = await consoleStage({ now: Date.now });
     const id = 'organization-2';
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('retirements', [retirement('r-2', { organizationId: id })], { organizationId: id });
-    expect(idsOf(await page('/retirements'))).toEqual(['r-2', 'r-1']);
-    expect(idsOf(await page('/retirements?organization_id=organization-1'))).toEqual(['r-1']);
+    expect(parseRetirementIds(await page('/retirements'))).toEqual(['r-2', 'r-1']);
+    expect(parseRetirementIds(await page('/retirements?organization_id=organization-1'))).toEqual(['r-1']);
     const then = async (whose: string) => await page(`/retirements.json?as-of=now${whose}`);
     expect(JSON.parse(await then('&organization_id=organization-1'))).toMatchObject([{ id: 'r-1' }]);
     expect(JSON.parse(await then(''))).toMatchObject([{ id: 'r-1' }]);
-    expect(idsOf(await page('/retirements?as-of=now'))).toHaveLength(1);
+    expect(parseRetirementIds(await page('/retirements?as-of=now'))).toHaveLength(1);
     expect(await then(`&organization_id=${id}`)).toContain('Nothing is known about this list at that time.');
     const own = await page('/organizations/organization-1');
     for (const path of ['warehouse', 'retirements', 'reservations', 'members', 'certificates', 'projects'])
@@ -170,7 +173,7 @@ describe('a list', () => {
     expect(own).toContain('href="/jobs?organization_id=organization-1&amp;state=waiting">Next reads');
   });
 
-  test('of projects can be limited to those that an organization names', async () => {
+  test('of projects can be filtered by an organization whose credits name them', async () => {
     const { scene, page, tables } = await consoleStage({ now: Date.now });
     const of = (id: string) => credit(`c-${id}`, { project: { id, fullName: id }, document: '{}' });
     await scene.read('warehouse', [of('p-1'), of('p-2')]);
@@ -230,10 +233,10 @@ describe('a list', () => {
     ]) {
       const path = `/retirements${encodeURI(asked)}`;
       expect((await open(path)).status, asked).toBe(200);
-      expect(idsOf(await page(path)), asked).toEqual(['r-1']);
+      expect(parseRetirementIds(await page(path)), asked).toEqual(['r-1']);
     }
     const hostile = "/retirements?beneficiary=' or 1=1 --";
-    expect(idsOf(await page(encodeURI(hostile)))).toEqual([]);
+    expect(parseRetirementIds(await page(encodeURI(hostile)))).toEqual([]);
     const unknown = await open('/retirements?document=1');
     expect([unknown.status, wordsOf(await unknown.text())]).toEqual([
       400,
@@ -258,7 +261,7 @@ test.each([
   ['/jobs?as-of=2025-05-04', 'This page has no history view. Parameters: state, kind'],
   ['/retirements/r-1?at=2025-05-04', 'Unknown parameter “at”. Parameters: as-of.'],
   ['/help?q=x', 'Unknown parameter “q”. This page accepts no parameters.'],
-])('%s: a page reports an unknown parameter', async (path, sentence) => {
+])('an unknown parameter is reported: %s', async (path, sentence) => {
   const { open } = await consoleStage();
   const answer = await open(path);
   expect([answer.status, wordsOf(await answer.text())]).toEqual([400, expect.stringContaining(sentence)]);
@@ -277,7 +280,7 @@ test.each([
   ['/jobs?state=dead', 'Expected one of waiting, running, paused, failed, done, got "dead".'],
   ['/retirements.csv?year=last', 'Expected a year like 2025, got "last".'],
   ['/reservations?state=expired&as-of=2026-05-04T12:00:00.000Z', 'state_now is of this moment'],
-])('a filter that cannot be meant is told, and no list shown: %s', async (path, said) => {
+])('a filter with an invalid value answers 400 and says what was expected: %s', async (path, said) => {
   const { open } = await consoleStage();
   const answer = await open(path);
   expect(answer.status).toBe(400);
@@ -328,7 +331,7 @@ test('filters by day keep the rows between them, and an impossible day is report
     retirement('r-2', { createdAt: '2025-05-30T00:00:00.000Z' }),
     retirement('r-3', { createdAt: '2025-06-02T12:00:00.000Z' }),
   ]);
-  const found = async (query: string) => idsOf(await page(`/retirements?${query}`)).toReversed();
+  const found = async (query: string) => parseRetirementIds(await page(`/retirements?${query}`)).toReversed();
   expect(await found('from=2025-05-30')).toEqual(['r-2', 'r-3']);
   expect(await found('until=2025-05-29')).toEqual(['r-1']);
   expect(await found('from=2025-05-30&until=2025-05-31')).toEqual(['r-2']);

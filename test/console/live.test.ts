@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { consoleStage } from '../support/console.js';
 import { credit } from '../support/mirror/rows.js';
 
-async function follow() {
+async function subscribeToChanges() {
   const { scene, ...visit } = await consoleStage();
   const gone = new AbortController();
   onTestFinished(() => gone.abort());
@@ -17,8 +17,8 @@ async function follow() {
   return { scene, answer, told: () => told.join('') };
 }
 
-test('P14 an open page is notified when a row has changed, and not otherwise', async () => {
-  const { scene, answer, told } = await follow();
+test('P14 an open page is notified when a row changes, and not otherwise', async () => {
+  const { scene, answer, told } = await subscribeToChanges();
   expect(answer.headers.get('content-type')).toContain('text/event-stream');
   await expect.poll(told).toBe('retry: 1000\n\n');
   await scene.read('warehouse', [credit('c-1')]);

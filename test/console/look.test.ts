@@ -22,7 +22,7 @@ test('choosing a theme redirects back to the same page and never to another site
   expect(odd).toContain('<html lang="en">');
 });
 
-test('the look is small: a stylesheet of at most 500 lines and a script of at most 15 kB', () => {
+test('the stylesheet has fewer than 500 lines and the script at most 15 kB', () => {
   expect(STYLE.split('\n').length).toBeLessThan(500);
   expect(SCRIPT.length).toBeLessThan(15_000);
 });

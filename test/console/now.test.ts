@@ -3,16 +3,16 @@ import { consoleStage, wordsOf } from '../support/console.js';
 import { amount, credit, installation, retirement, retirements } from '../support/mirror/rows.js';
 import { breakReads, fillOrganizations, type SqliteMirror } from '../support/mirror/open.js';
 
-async function stage(options: Parameters<typeof consoleStage>[0] = {}) {
+async function openNowStage(options: Parameters<typeof consoleStage>[0] = {}) {
   const { page, ...rest } = await consoleStage(options);
-  const sentence = async () => wordsOf(/<h1[^>]*>([^]*?)<\/h1>/.exec(await page('/'))?.[1] ?? '');
-  return { ...rest, page, sentence };
+  const readHeadline = async () => wordsOf(/<h1[^>]*>([^]*?)<\/h1>/.exec(await page('/'))?.[1] ?? '');
+  return { ...rest, page, sentence: readHeadline };
 }
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
 
 test('Now states the available amount, its freshness and its issues', async () => {
-  const { sentence, scene, page: read } = await stage();
+  const { sentence, scene, page: read } = await openNowStage();
   await scene.read('warehouse', [
     credit('c-1', { amount: amount('6300.2') }),
     credit('c-2', { amount: amount('0.000001') }),
@@ -25,8 +25,8 @@ test('Now states the available amount, its freshness and its issues', async () =
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
 
-test('Now names a stale warehouse that it leaves out, with the reason', async () => {
-  const { sentence, scene, page } = await stage();
+test('Now names a stale warehouse whose credits are not available, with the reason', async () => {
+  const { sentence, scene, page } = await openNowStage();
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(/^0 t available to sell now in 0 of the 1 known organization$/);
@@ -47,7 +47,7 @@ test('Now shows the oldest read and how many last reads failed', async () => {
 });
 
 test('Now reports rows without an amount', async () => {
-  const { sentence, scene, page } = await stage();
+  const { sentence, scene, page } = await openNowStage();
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
   expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
@@ -96,7 +96,7 @@ test('tiles and charts report rows that their sums exclude', async () => {
 });
 
 test('charts state how many of the known organizations they cover', async () => {
-  const { scene, page, sentence } = await stage({ now: Date.now });
+  const { scene, page, sentence } = await openNowStage({ now: Date.now });
   for (const [number, state, tonnes] of [
     [1, 'active', '100'],
     [2, 'uninstalled', '50'],
@@ -105,12 +105,12 @@ test('charts state how many of the known organizations they cover', async () => 
     const organizationId = `organization-${number}`;
     const by = { organizationId };
     const createdAt = new Date(scene.clock.at).toISOString();
-    await install(scene, number, 'active');
+    await writeInstallation(scene, number, 'active');
     await scene.read('warehouse', [credit('c-1', { ...by, amount: amount(tonnes) })], by);
     await scene.read('retirements', [retirement('r-1', { ...by, amount: amount(tonnes), createdAt })], by);
-    if (state !== 'active') await install(scene, number, state);
+    if (state !== 'active') await writeInstallation(scene, number, state);
   }
-  await install(scene, 4, 'active');
+  await writeInstallation(scene, 4, 'active');
   expect(await sentence()).toBe('100 t ex-post available to sell now in 1 of the 3 known organizations');
   const words = wordsOf(await page('/'));
   expect(words).toContain(
@@ -120,12 +120,12 @@ test('charts state how many of the known organizations they cover', async () => 
     /Most retired in the last twelve months: 130 t in \w+ \d{4} \(2 of the 3 known organizations, 1 of them not up to date\)/,
   );
   expect(words).not.toContain('180 t');
-  await install(scene, 3, 'uninstalled');
+  await writeInstallation(scene, 3, 'uninstalled');
   expect(wordsOf(await page('/'))).toContain('recorded since today: 100 t (1 of the 2 known organizations)');
 });
 
 test('each issue is shown with its remedy', async () => {
-  const { page: read } = await stage();
+  const { page: read } = await openNowStage();
   const page = wordsOf(await read('/'));
   expect(page).toContain('No worker has ever run. Start &quot;carbon-mirror work&quot; (or &quot;up&quot;).');
   expect(page).toContain(
@@ -134,7 +134,7 @@ test('each issue is shown with its remedy', async () => {
 });
 
 test('T83 names from the registry are escaped', async () => {
-  const { scene, page: read } = await stage();
+  const { scene, page: read } = await openNowStage();
   const project = { id: 'p-1', fullName: HOSTILE };
   await scene.read('warehouse', [credit('c-1', { project, vintage: HOSTILE, document: '{}' })]);
   const page = await read('/');
@@ -143,7 +143,7 @@ test('T83 names from the registry are escaped', async () => {
 });
 
 test('an unknown page answers 404', async () => {
-  const { open, faults } = await stage();
+  const { open, faults } = await openNowStage();
   expect((await open('/nothing')).status).toBe(404);
   expect(faults).toEqual([]);
   expect((await open('/')).status).toBe(200);
@@ -163,7 +163,7 @@ test('pages, downloads and live updates do not block each other', async () => {
 });
 
 test('available credits are shown by project and vintage, with links and totals', async () => {
-  const { scene, page: read } = await stage();
+  const { scene, page: read } = await openNowStage();
   const project = { id: 'p-2', fullName: 'Kelp & co' };
   await scene.read('warehouse', [
     credit('c-1', { amount: amount('6300.2'), vintage: '2021' }),
@@ -308,7 +308,7 @@ function reservation(id: string, overrides: { reservedToDate: string }) {
   return { ...item, document: '{}' };
 }
 
-async function install(
+async function writeInstallation(
   { mirror, clock }: SqliteMirror,
   number: number,
   state: 'active' | 'suspended' | 'uninstalled',

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { consoleStage } from '../support/console.js';
 import { credit } from '../support/mirror/rows.js';
 
-async function stage() {
+async function openLargeMirror() {
   const { scene, ask, cookie } = await consoleStage();
   await scene.read(
     'warehouse',
@@ -19,7 +19,7 @@ const PACKED = /^content-encoding: gzip\r$/im;
 test.each(['/', '/warehouse', '/console.css'])(
   '%s is compressed only for clients that accept it',
   async path => {
-    const { visit } = await stage();
+    const { visit } = await openLargeMirror();
     const packed = await visit(path, TAKES);
     const whole = await visit(path);
     expect(packed).toMatch(PACKED);
@@ -31,14 +31,14 @@ test.each(['/', '/warehouse', '/console.css'])(
 );
 
 test.each(['/nothing', '/console.js'])('an answer of at most 4 kB is not compressed: %s', async path => {
-  const { visit } = await stage();
+  const { visit } = await openLargeMirror();
   expect(await visit(path, TAKES)).not.toMatch(PACKED);
 });
 
 test.each(['/?all=exPost', '/warehouse?vintage=2001', '/search?q=exPost', '/ask?sql=select'])(
   'T83 an answer to a URL with parameters is not compressed: %s',
   async path => {
-    const { visit } = await stage();
+    const { visit } = await openLargeMirror();
     expect(await visit(path, TAKES)).not.toMatch(PACKED);
   },
 );

@@ -11,7 +11,7 @@ import { retirement } from '../support/mirror/rows.js';
 const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';
 const SHA256 = createHash('sha256').update(PDF).digest('hex');
 
-async function stage() {
+async function openRetirementStage() {
   const stood = await consoleStage({ now: Date.now });
   const { scene, page } = stood;
   const now = scene.clock.at;
@@ -24,7 +24,7 @@ async function stage() {
 }
 
 test('a retirement page embeds the certificate, with a link, its hash and whether it matches', async () => {
-  const { page, words, file } = await stage();
+  const { page, words, file } = await openRetirementStage();
   const shown = await page('/retirements/r-1');
   expect(shown).toMatch(
     new RegExp(
@@ -37,12 +37,12 @@ test('a retirement page embeds the certificate, with a link, its hash and whethe
 });
 
 test('a retirement page shows instants in full, each with its age', async () => {
-  const { words } = await stage();
+  const { words } = await openRetirementStage();
   expect(await words('/retirements/r-1')).toMatch(/Observed ?\d+ \w{3} \d{4}, [\d:.]{12} UTC \d+ min ago/);
 });
 
-test('the list of certificates leads to the retirement that each is of, and to its organization', async () => {
-  const { page } = await stage();
+test('the list of certificates links to the retirement and organization of each', async () => {
+  const { page } = await openRetirementStage();
   const shown = await page('/certificates');
   expect(shown).toContain('<a href="/retirements/r-1">');
   expect(shown).toContain('<a href="/organizations/organization-1">');
@@ -61,7 +61,7 @@ test('a retirement page names the checkpoint that covers it', async () => {
 });
 
 test('T85 a retirement page shows the freshness of its list', async () => {
-  const { words, tables } = await stage();
+  const { words, tables } = await openRetirementStage();
   expect(await words('/retirements/r-1')).toMatch(/Freshness ?fresh/);
   await tables.change("UPDATE resource_states SET error = 'unavailable', outcome = 'failed'");
   expect(await words('/retirements/r-1')).toMatch(
@@ -70,7 +70,7 @@ test('T85 a retirement page shows the freshness of its list', async () => {
 });
 
 test('a changed or missing certificate file is reported as not matching', async () => {
-  const { words, at } = await stage();
+  const { words, at } = await openRetirementStage();
   writeFileSync(at, `${PDF} `);
   expect(await words('/retirements/r-1')).toContain(
     'certificate does not match its hash: the file is changed',
@@ -78,7 +78,7 @@ test('a changed or missing certificate file is reported as not matching', async 
 });
 
 test('a certificate is served unchanged and can be framed by the console only', async () => {
-  const { open, file } = await stage();
+  const { open, file } = await openRetirementStage();
   const answer = await open(`/certificates/${file}`);
   expect(await answer.text()).toBe(PDF);
   expect(answer.headers.get('content-type')).toBe('application/pdf');
@@ -90,7 +90,7 @@ test('a certificate is served unchanged and can be framed by the console only', 
 });
 
 test('T83 a file that no row names is not served', async () => {
-  const { open, at } = await stage();
+  const { open, at } = await openRetirementStage();
   writeFileSync(at.replace('/r-1-', '/r-2-'), PDF);
   const names = [
     '..%2fmirror.db',
@@ -102,7 +102,7 @@ test('T83 a file that no row names is not served', async () => {
 });
 
 test('a retirement page shows its provenance, known gaps and permanent link', async () => {
-  const { page, words, clock } = await stage();
+  const { page, words, clock } = await openRetirementStage();
   const said = await words('/retirements/r-1');
   expect(said).toMatch(/Observed by sync \d+: started .*, ended .* \(complete\)\. Triggered by delivery/);
   expect(said).toContain('Known gaps');
@@ -114,7 +114,7 @@ test('a retirement page shows its provenance, known gaps and permanent link', as
 });
 
 test('as of an instant before the mirror a retirement page shows when it was first seen, its date and the known gaps', async () => {
-  const { open, words, scene } = await stage();
+  const { open, words, scene } = await openRetirementStage();
   const at = new Date(scene.clock.at - 20 * MINUTE).toISOString();
   const answer = await open(`/retirements/r-1?as-of=${at}`);
   expect(answer.status).toBe(200);
@@ -132,21 +132,21 @@ test('as of an instant before the mirror a retirement page shows when it was fir
 });
 
 test('a certificate is not shown as of an instant before it was stored', async () => {
-  const { words } = await stage();
+  const { words } = await openRetirementStage();
   expect(await words('/retirements/r-1?as-of=25m')).toContain('no certificate stored');
   expect(await words('/retirements/r-1?as-of=10m')).toContain('certificate matches its hash');
 });
 
 test('a replaced certificate file stays linked in the history', async () => {
-  const { words, page, scene, file } = await stage();
+  const { words, page, scene, file } = await openRetirementStage();
   scene.clock.at += 10 * MINUTE;
   await storeCertificate(scene, 'r-1', `${PDF}again`);
   expect(await page('/retirements/r-1')).toMatch(new RegExp(`file: <del><a href="/certificates/${file}"`));
   expect(await words('/retirements/r-1?as-of=15m')).not.toContain('file:');
 });
 
-test('T89 a row that was edited by hand is reported, and not as confirmed unchanged', async () => {
-  const { words, scene } = await stage();
+test('T89 a row that was edited by hand is reported and not shown as confirmed unchanged', async () => {
+  const { words, scene } = await openRetirementStage();
   expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the full read');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');

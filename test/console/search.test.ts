@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { consoleStage, wordsOf } from '../support/console.js';
 import { credit, retirement } from '../support/mirror/rows.js';
 
-async function stage() {
+async function openSearchableMirror() {
   const stood = await consoleStage();
   const { scene, page } = stood;
   await scene.read('retirements', [
@@ -24,7 +24,7 @@ test.each([
   ['PFEL & c', '/retirements/91ab'],
   ['flight', '/retirements/3f0c5d0e-8a51'],
 ])('%s is found, and leads to %s, where it is', async (text, href) => {
-  const { find, page } = await stage();
+  const { find, page } = await openSearchableMirror();
   const found = await find(text);
   expect(found).toContain(`href="${href.replace('&', '&amp;')}"`);
   const [name = ''] = href.split(/[/=]/).slice(-1);
@@ -32,7 +32,7 @@ test.each([
 });
 
 test('search finds errors of jobs and syncs, and a number finds the row with that id', async () => {
-  const { find, tables } = await stage();
+  const { find, tables } = await openSearchableMirror();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, last_error, only_duplicates_asked)
     VALUES (9, 'discover', 'data', 'k', 'person', '{}', 'paused', 1, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 'no answer within 30 s', 0)`);
   expect(await find('within 30')).toContain('href="/jobs/9"');
@@ -45,8 +45,8 @@ test('search finds errors of jobs and syncs, and a number finds the row with tha
   expect(await find('999')).not.toMatch(/href="\/(deliveries|jobs|syncs)\S*999/);
 });
 
-test('search says when it found nothing, and what it covers', async () => {
-  const { find } = await stage();
+test('search states that it found nothing, and what it covers', async () => {
+  const { find } = await openSearchableMirror();
   const words = wordsOf(await find('nowhere'));
   expect(words).toContain('Search for “nowhere”');
   expect(words).toContain('0 results');
@@ -54,7 +54,7 @@ test('search says when it found nothing, and what it covers', async () => {
 });
 
 test('T83 a search text is escaped and never a pattern', async () => {
-  const { find, faults, page } = await stage();
+  const { find, faults, page } = await openSearchableMirror();
   expect(await find('<img src=x>')).not.toContain('<img');
   for (const text of ['%%', '__', "' or 1=1", '\\\\'])
     expect(wordsOf(await find(text)), text).toContain('0 results');

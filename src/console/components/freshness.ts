@@ -3,7 +3,7 @@ import type { FreshnessSum } from '../../query/freshness/read.js';
 import { gapsIn, type Known, sayOldest } from '../../query/history/as-of.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
-import { renderAge, renderBadge, formatRelativeTime } from './formats.js';
+import { renderAge, renderBadge, formatRelativeTime, renderInstantsIn } from './formats.js';
 
 /** Renders how fresh a list is: each state with the number of its organizations. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {
@@ -30,8 +30,8 @@ export function renderGaps(resource: string, gaps: readonly Known[]): Html {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
     return gapsIn(known).map(gap => `${list}: ${gap}.`);
   });
-  const oldest = html`<p class="lead">${sayOldest(gaps)}</p>`;
+  const oldest = html`<p class="lead">${sayOldest(gaps).map(renderInstantsIn)}</p>`;
   if (lines.length === 0) return oldest;
   const shown = [...lines.slice(0, MAX_SHOWN), formatOmittedCount(lines.length) ?? []].flat();
-  return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${line}</li>`)}</ul></section>`;
+  return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${renderInstantsIn(line)}</li>`)}</ul></section>`;
 }

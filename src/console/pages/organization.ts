@@ -16,7 +16,7 @@ import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { renderTermLabel } from '../components/terms.js';
-import { renderAge, renderBadge, renderCertificateCounts } from '../components/formats.js';
+import { renderAge, renderBadge, renderCertificateCounts, renderInstantsIn } from '../components/formats.js';
 import { redirectByIdPrefix } from './by-id.js';
 import { renderAvailability } from './availability.js';
 
@@ -123,8 +123,8 @@ async function renderKnownAt({ reader }: ConsoleRequest, organizationId: string,
     [
       { name: 'Resource', cell: ({ resource }) => resource.replaceAll('_', ' ') },
       ROW_COUNT_COLUMN,
-      { name: 'Last complete read', cell: ({ lastRead }) => lastRead ?? 'not recorded' },
-      { name: 'Known gap', cell: ({ unknown }) => unknown },
+      { name: 'Last complete read', cell: ({ lastRead }) => renderInstantsIn(lastRead ?? 'not recorded') },
+      { name: 'Known gap', cell: ({ unknown }) => unknown && renderInstantsIn(unknown) },
     ],
     knownResources,
   );

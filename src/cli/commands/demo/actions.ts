@@ -50,7 +50,7 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
     {
       name: 'reserve',
       label: 'Reserve 1 t',
-      description: 'A ten-minute reservation appears; until then the tonne is not for sale.',
+      description: 'A ten-minute reservation appears. The tonne is not for sale until it expires.',
       run: async reader => {
         const reservation = await reserveOneTonne(reader);
         openReservations.push(reservation);
