@@ -13,7 +13,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ['select amount_exact from available_credits', 'It is a column of warehouse_credits'],
     ['select verdict from retirements', 'It is a column of inbox.deliveries'],
     ['select r.vintge from retirements as r', 'Did you mean vintage?'],
-  ])('a name that is not there is told with those that are like it: %s', async (sql, perhaps) => {
+  ])('an unknown name in a query is reported with similar names: %s', async (sql, perhaps) => {
     const { env } = await library();
     const { ask: runQuery, describeSchema } = openEngine(readStoreSettings(env));
     const queryRunner = createQueryRunner({ runQuery, describeSchema }, Date.now);

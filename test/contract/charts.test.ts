@@ -6,7 +6,7 @@ import { amount, credit, retirement } from '../support/mirror/rows.js';
 const DAY_MS = 86_400_000;
 
 describe.each(ENGINES)('$name', ({ library }) => {
-  test('the stock of a day has the credits that were listed at its end', async () => {
+  test('the stock of a day counts the credits that were listed at the end of the day', async () => {
     const { stage, reader } = await library();
     const stays = credit('stays', { amount: amount('1') });
     await stage.read('warehouse', [stays, credit('goes', { amount: amount('2') })]);
@@ -19,7 +19,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ]);
   });
 
-  test('the retired tonnes of a month begin with its first instant and end before that of the next', async () => {
+  test('the retired tonnes of a month include its first instant and exclude the first instant of the next month', async () => {
     const { stage, reader } = await library();
     const dates = ['2026-03-31T23:59:59.999Z', '2026-04-01T00:00:00.000Z', '2026-04-30T23:59:59.999Z'];
     const rows = dates.map((createdAt, index) =>

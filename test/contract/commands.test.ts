@@ -163,7 +163,7 @@ async function everyQuestion(): Promise<(readonly string[])[]> {
 /** Instants before year 1, at its end and finer than a millisecond, -0 and texts that engines hold differently. */
 const ODD = ['0000-06-01T', '9999-12-31T23:59:59.999Z', '.123Z', '-0', '9007199254740993', '😀', '1E3'];
 
-test('each command that prints JSON or CSV is asked on both engines, or it is said why not', async () => {
+test('each command that prints JSON or CSV is tested on both engines or has a reason not to be', async () => {
   const printing = (await listCommands()).filter(
     ({ name, command }) =>
       !name.startsWith('sandbox ') &&
@@ -174,7 +174,7 @@ test('each command that prints JSON or CSV is asked on both engines, or it is sa
   );
 });
 
-test('each command answers the same on both engines, to the byte, whatever the registry sent', async () => {
+test('each command prints the same bytes on both engines, whatever the registry sent', async () => {
   const mirror = await openOddMirrorTwice();
   const seen: string[] = [];
   for (const asking of (await everyQuestion()).filter((_, place) => place % atLength(3, 1) === 0)) {

@@ -26,7 +26,7 @@ async function said({ port }: Pick<Sealed, 'port'>) {
 }
 
 describe.each(ENGINES)('$name', engine => {
-  test('the last leaf of each checkpoint leads to every month of every list, with rows, exact sum and hash', async () => {
+  test('the last leaf of each checkpoint commits to every month of every list, with rows, exact sum and hash', async () => {
     const scene = await sealed(engine);
     await scene.stage.read('retirements', three);
     const size = await scene.round();
@@ -58,7 +58,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(text).not.toContain('members');
   });
 
-  test('it is said anew only where something changed, and what stood earlier can still be told', async () => {
+  test('a month is committed again only after a change, and its earlier contents can still be read', async () => {
     const scene = await sealed(engine);
     await scene.stage.read('retirements', three);
     await scene.round();
@@ -75,7 +75,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(then.text).toBe(before.text);
   });
 
-  test('a sealer that was killed before the end says it in its next round', async () => {
+  test('a sealer that was killed before the end of its round completes the commitment in the next round', async () => {
     const scene = await sealed(engine);
     await scene.stage.read('retirements', three);
     const { port } = scene;
@@ -87,7 +87,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await said(scene)).text).toContain('retirements registry 2026-03 2 0 ');
   });
 
-  test('T95 of an organization that was purged nothing is said any more', async () => {
+  test('T95 a purged organization is in no later commitment', async () => {
     const scene = await sealed(engine);
     await scene.round();
     await erase(

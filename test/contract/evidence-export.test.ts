@@ -75,7 +75,7 @@ describe.each(ENGINES)('$name', engine => {
   /** Nothing but the folder is read: it is tried with one engine. */
   const isTried = engine.name === 'SQLite';
 
-  test('T93 a period, an organization and a retirement fit, each with what is whole in it and what an older checkpoint covered', async () => {
+  test('T93 exports of a period, an organization and a retirement fit, and state which lists are whole and what an older checkpoint covered', async () => {
     const { write, hex, older } = await exportable(engine);
     const period = await write('2025', '--since', older);
     expect(period).toMatchObject({ exitCode: EXIT.ok });
@@ -123,7 +123,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(textOf(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
   });
 
-  test('T93 without a key nobody has signed it, and without an older checkpoint that is said', async ({
+  test('T93 a check without a key or an older checkpoint says what it then does not prove', async ({
     skip,
   }) => {
     skip(!isTried);
@@ -146,7 +146,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(check(folder, hex, older).said).toContain('ask for an export --since it');
   });
 
-  test('an export is as of a checkpoint, and what was observed later is not in it', async () => {
+  test('an export as of a checkpoint contains nothing that was observed later', async () => {
     const { write, hex, stage, older } = await exportable(engine);
     const then = textOf(older, '').split('\n')[3] ?? '';
     const { folder } = await write('organization-1', '--as-of', then);
@@ -158,7 +158,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(early.stderr).toContain('nothing was sealed by then');
   });
 
-  test('T93 what is not sealed is refused, and no empty folder is left; a retirement is named by the beginning of its id too', async () => {
+  test('T93 an export without sealed rows is refused and leaves no folder, and the beginning of an id names a retirement', async () => {
     const { stage, write } = await exportable(engine);
     await stage.read('retirements', [retirement('0f0f0f0f-1111-4111-8111-111111111111')]);
     const { exitCode, stderr, folder } = await write('0f0f0f0f');
@@ -173,7 +173,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(existsSync(early.folder)).toBe(false);
   });
 
-  test('T93 rows of another period are none of it, and a folder without a row proves nothing', async ({
+  test('T93 rows of another period do not fit, and a folder without rows proves nothing', async ({
     skip,
   }) => {
     skip(!isTried);
@@ -189,7 +189,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(said).toContain('No sealed row of this period is here: this proves nothing.');
   });
 
-  test('T95 what was erased after a checkpoint cannot be shown as of it, and that is said', async () => {
+  test('T95 an export as of a checkpoint is refused if its rows were erased since, and the message says so', async () => {
     const { write, command, older, stage, round } = await exportable(engine);
     const then = textOf(older, '').split('\n')[3] ?? '';
     const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
@@ -202,7 +202,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await write('2025')).stderr).toContain('no row of period 2025 is sealed yet');
   });
 
-  test('the folder has what its sums say, paths of our own hashes alone, and a page without a script', async () => {
+  test('a folder contains exactly the files of its checksum list, only paths made of hashes, and a page without a script', async () => {
     const { write } = await exportable(engine);
     const { folder } = await write('organization-1');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
@@ -340,7 +340,7 @@ describe.each(ENGINES)('$name', engine => {
     ],
   ];
 
-  test('T93 no forgery of a folder fits, and each is named', async ({ skip }) => {
+  test('T93 every forgery of a folder is found and named', async ({ skip }) => {
     skip(!isTried);
     const { write, hex, older, change, sealer } = await exportable(engine);
     await appendOne(sealer, factOf('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
@@ -367,7 +367,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(check(folder, hex, older).status).toBe(FITS);
   });
 
-  test('T92 a key leads to the next, which it signed, and a key that nobody led to has signed nothing', async ({
+  test('T92 a renewed key is trusted because the previous key signed it, and an unknown key is not', async ({
     skip,
   }) => {
     skip(!isTried);
@@ -405,7 +405,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(checked.said).toContain('which has not signed that');
   });
 
-  test('T93 neither check.sh nor verify --evidence waits for a pipe or reads a link or what has no end, whichever file it is', async ({
+  test('T93 check.sh and verify --evidence refuse a pipe, a link and an endless file in place of any file', async ({
     skip,
   }) => {
     skip(!isTried);
@@ -436,7 +436,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(check(folder, hex).status).toBe(FITS);
   });
 
-  test('T93 verify --evidence checks as the script does, and reads no unknown file', async ({ skip }) => {
+  test('T93 verify --evidence prints the same as the script, and reads no unknown file', async ({ skip }) => {
     skip(!isTried);
     const { write, command, hex, older } = await exportable(engine);
     const { folder } = await write('2025', '--since', older);
@@ -467,7 +467,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await command('verify', '--key', hex)).exitCode).toBe(EXIT.usage);
   });
 
-  test('T94 a log that was put back goes on under a new name, says what is lost, and is led to from the old one', async ({
+  test('T94 a restored log continues under a new name that the old one leads to, and states what was lost', async ({
     skip,
   }) => {
     skip(!isTried);
@@ -492,7 +492,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(check(folder, hex, newest)).toMatchObject({ status: DOES_NOT_FIT });
   });
 
-  test('T91 a log that the operator wrote anew with the key does not go on from what somebody held', async ({
+  test('T91 a log that the operator rewrote with the key does not continue an older checkpoint', async ({
     skip,
   }) => {
     skip(!isTried);
@@ -509,13 +509,13 @@ describe.each(ENGINES)('$name', engine => {
     expect(refused.stderr).toContain('does not go on from the older checkpoint');
   });
 
-  test('T93 the script is the one whose hash stands in the documents', () => {
+  test('T93 the hash of check.sh is the one in docs/security.md', () => {
     const script = readFileSync(join(import.meta.dirname, '../../docs/check.sh'));
     const hash = createHash('sha256').update(script).digest('hex');
     expect(readFileSync(join(import.meta.dirname, '../../docs/security.md'), 'utf8')).toContain(hash);
   });
 
-  test('a mirror that was changed is not exported, and no purge of others is an excuse', async () => {
+  test('a mirror that was changed by hand is not exported, even after a purge of another organization', async () => {
     const { write, stage, older, sealer } = await exportable(engine);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
     await appendOne(sealer, factOf('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
@@ -528,7 +528,7 @@ describe.each(ENGINES)('$name', engine => {
     }
   });
 
-  test('a log in which a leaf was changed that is not shown is not exported', async () => {
+  test('a log is not exported if any leaf was changed, even one outside of the export', async () => {
     const { write, port, forge } = await exportable(engine);
     const leaves = await leavesOf(port);
     const ended = leaves.find(({ number }) => leaves.some(other => other.ended === number));
@@ -538,7 +538,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(outcome.stderr).toContain('the log is not that of its checkpoint');
   });
 
-  test('a certificate whose file was changed is not exported', async () => {
+  test('an export is refused if the file of one of its certificates was changed', async () => {
     const { write, stage } = await exportable(engine);
     const [file = ''] = await stage.db.column<string>("SELECT file FROM certificates WHERE state = 'stored'");
     await stage.hands.put(file, '%PDF of another', stage.clock.at);

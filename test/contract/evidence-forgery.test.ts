@@ -326,7 +326,7 @@ describe.each(ENGINES)('$name', engine => {
     },
   );
 
-  test.each(seedsOf('HONEST', 3))('T94 T95 no honest history raises an alarm (seed %i)', async seed => {
+  test.each(seedsOf('HONEST', 3))('T94 T95 a history without forgery has no faults (seed %i)', async seed => {
     expect(await playHonestly(engine, createRandom(seed))).toEqual([]);
   });
 });

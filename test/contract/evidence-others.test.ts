@@ -13,7 +13,7 @@ const FITS = 0;
 const DOES_NOT_FIT = 1;
 
 describe.each(ENGINES)('$name', engine => {
-  test('T93 sigstore and transmute say of each leaf, of the note and of an older checkpoint what check.sh says', async () => {
+  test('T93 sigstore and transmute agree with check.sh about each leaf, the note and an older checkpoint', async () => {
     const { write, change, hex, key, older, sealer, port } = await exportable(engine);
     const olderNote = readFileSync(older, 'utf8');
     for (const what of ['2025', 'organization-1', 'old']) {
@@ -45,16 +45,19 @@ describe.each(ENGINES)('$name', engine => {
     ['a node', 'nodes.txt', /[0-9a-f]{8}\n/, '00000000\n', 'calculated root hash does not match'],
     ['the instant', 'checkpoint.txt', /\n2026/, '\n2025', 'invalid checkpoint signature'],
     ['the root', 'checkpoint.txt', /\n[A-Za-z0-9+/]{8}/, '\nAAAAAAAA', 'does not go on'],
-  ])('T93 they find %s that was forged, as check.sh does', async (_what, file, was, is, fault) => {
-    const { write, hex, key, older } = await exportable(engine);
-    const { folder } = await write('organization-1', '--since', older);
-    alter(folder, file, text => text.replace(was, is));
-    expect(check(folder, hex, older).status).toBe(DOES_NOT_FIT);
-    const faults = await askOthers(folder, key, readFileSync(older, 'utf8'));
-    expect(faults).toContainEqual(expect.stringContaining(fault));
-  });
+  ])(
+    'T93 sigstore and transmute find a forgery of %s, as check.sh does',
+    async (_what, file, was, is, fault) => {
+      const { write, hex, key, older } = await exportable(engine);
+      const { folder } = await write('organization-1', '--since', older);
+      alter(folder, file, text => text.replace(was, is));
+      expect(check(folder, hex, older).status).toBe(DOES_NOT_FIT);
+      const faults = await askOthers(folder, key, readFileSync(older, 'utf8'));
+      expect(faults).toContainEqual(expect.stringContaining(fault));
+    },
+  );
 
-  test('T91 they find another key, and a log that does not go on from what somebody held', async () => {
+  test('T91 sigstore and transmute find a wrong key, and a log that does not continue an older checkpoint', async () => {
     const { write, key, older } = await exportable(engine);
     const { folder } = await write('organization-1', '--since', older);
     const olderNote = readFileSync(older, 'utf8');

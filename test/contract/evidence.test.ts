@@ -31,7 +31,7 @@ function rootOf(entries: readonly Uint8Array[]): Buffer {
 const refusing = (port: EvidencePort, what: Partial<EvidencePort>): EvidencePort => ({ ...port, ...what });
 
 describe.each(ENGINES)('$name', engine => {
-  test('each change, each sync and the coverage are sealed once, under a root that anybody can compute', async () => {
+  test('each change, each sync and the coverage are sealed once, under a root that can be recomputed from the leaves', async () => {
     const { stage, port, round, newest } = await sealed(engine);
     const changes = Number(await stage.db.value('SELECT count(*) FROM changes'));
     const syncs = Number(await stage.db.value("SELECT count(*) FROM syncs WHERE state <> 'running'"));
@@ -44,7 +44,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await round()).toBe(size);
   });
 
-  test('what changed and what went is sealed later, in a tree that goes on from the one before', async () => {
+  test('changes and removals are sealed by the next round, in a tree that extends the previous one', async () => {
     const { stage, port, round, newest } = await sealed(engine);
     const before = Number(await round());
     const first = headOf((await newest()) ?? '');
@@ -66,7 +66,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(headOf((await newest()) ?? '').root).toBe(rootOf(commitments).toString('base64'));
   });
 
-  test('the past that a demo played is not sealed, and what came after it is', async () => {
+  test('the simulated past of a demo is not sealed, and later changes are', async () => {
     const { stage, port, round, verified } = await sealed(engine);
     const until = new Date(stage.clock.at + MINUTE / 2).toISOString();
     await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
@@ -82,7 +82,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await verified()).toMatchObject({ faults: [] });
   });
 
-  test('a date, a document and a cell are each in what is sealed of a row', async () => {
+  test('the sealed content of a row includes its dates, its document and each cell', async () => {
     const { stage, port, round } = await sealed(engine);
     await round();
     const factsNow = () => port.facts('change', 0, ALL);
@@ -107,7 +107,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await factsNow()).toEqual(before);
   });
 
-  test('T91 a log that was shortened, changed or made anew is not signed', async () => {
+  test('T91 a log that was shortened, changed or rewritten is not signed', async () => {
     const { stage, port, round, newest } = await sealed(engine);
     await round();
     const signed = await newest();
@@ -131,7 +131,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await round()).toBeGreaterThan(headOf(signed ?? '').size);
   });
 
-  test('T94 a sealer that is killed between its flush and the end signs the same tree again', async () => {
+  test('T94 a sealer that was killed after its flush signs the same tree again', async () => {
     const { stage, port, round, lastSigned, newest, keyFile } = await sealed(engine);
     const killed = refusing(port, { keep: async () => Promise.reject(new Error('killed')) });
     await expect(round({ port: killed })).rejects.toThrow('killed');
@@ -147,7 +147,7 @@ describe.each(ENGINES)('$name', engine => {
     );
   });
 
-  test('T91 a last-signed that was taken away is known from the newest checkpoint of this key', async () => {
+  test('T91 without the file last-signed, the newest checkpoint of the key shows a shortened log', async () => {
     const { port, round, keyFile } = await sealed(engine);
     await round();
     rmSync(`${keyFile}.last-signed`);
@@ -158,7 +158,7 @@ describe.each(ENGINES)('$name', engine => {
     await expect(round({ port: refusing(port, shortened) })).rejects.toThrow('not signed: the log has');
   });
 
-  test('one seals at a time, and the next once that one has been silent for two minutes', async () => {
+  test('only one sealer works at a time, and another one takes over after two minutes of silence', async () => {
     const { stage, port, sealer } = await sealed(engine);
     const second = { ...sealer, holder: 'second' };
     const dying = refusing(port, { ends: async () => Promise.reject(new Error('killed')) });
@@ -168,7 +168,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await seal(second)).toBe((await port.ends()).size);
   });
 
-  test('who loses the claim in the middle of a round, or is to stop, signs nothing, and the next round does', async () => {
+  test('a round that loses its claim or is stopped signs nothing, and the next round signs', async () => {
     const { port, round, newest } = await sealed(engine);
     const stopped = new AbortController();
     const facts: EvidencePort['facts'] = (...asked) => {
@@ -185,7 +185,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(headOf((await newest()) ?? '').size).toBe(size);
   });
 
-  test('who has sealed or erased keeps nobody from it, though the clock stands still or was set back', async () => {
+  test('a sealer that has finished blocks no other one, even if the clock stands still or was set back', async () => {
     const { stage, round, sealer } = await sealed(engine);
     const nobody = async () => ({ organizationId: 'nobody' });
     const purge = (holder: string) => erase({ ...sealer, holder }, 'purge', nobody, async () => 'removed');
@@ -196,7 +196,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await seal(sealer)).not.toBeNull();
   });
 
-  test('a sync that still runs, and all after it, are sealed once it has ended', async () => {
+  test('a running sync and all later ones are sealed once it has ended', async () => {
     const { stage, port, round } = await sealed(engine);
     await stage.db.change('UPDATE syncs SET finished_at = NULL WHERE id = (SELECT max(id) FROM syncs)');
     await round();
@@ -206,7 +206,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await port.ends()).sync).toBe(open + 1);
   });
 
-  test('T90 an honest history has nothing that does not fit, and is covered to its last leaf', async () => {
+  test('T90 a history without forgery has no faults and is covered to its last leaf', async () => {
     const { stage, round, verified } = await sealed(engine);
     expect(await verified()).toMatchObject({ leaves: 0, covered: 0, faults: [] });
     const first = await round();
@@ -217,7 +217,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await verified()).toEqual({ leaves: second, covered: second, ...none });
   });
 
-  describe('of syncs that are missing', () => {
+  describe('missing syncs', () => {
     const DAY = 24 * 60 * MINUTE;
 
     /** Ten days, each with two reads of the same list, of which a program keeps the second. */
@@ -235,7 +235,7 @@ describe.each(ENGINES)('$name', engine => {
       return all;
     }
 
-    test('T90 those that a program removed because they were old are counted', async () => {
+    test('T90 are counted if the program pruned them', async () => {
       const { stage, verified } = await tenDays();
       const before = stage.clock.at - 5 * DAY;
       const first = await stage.mirror.pruneSyncs(before - 3 * DAY);
@@ -245,7 +245,7 @@ describe.each(ENGINES)('$name', engine => {
       expect(await verified()).toMatchObject({ removed, syncsKeptSince, faults: [] });
     });
 
-    test('T90 those of the last day are found where only older ones were removed by a program', async () => {
+    test('T90 are found if they are newer than the ones that the program pruned', async () => {
       const { stage, verified } = await tenDays();
       await stage.mirror.pruneSyncs(stage.clock.at - 5 * DAY);
       await stage.db.change('DELETE FROM syncs WHERE id > (SELECT max(id) - 2 FROM syncs)');
@@ -254,7 +254,7 @@ describe.each(ENGINES)('$name', engine => {
       expect(faults[0]?.fault).toBe('it was sealed, and is not there');
     });
 
-    test('T90 all are found where a program never removed any', async () => {
+    test('T90 are all found if the program never pruned any', async () => {
       const { stage, verified } = await tenDays();
       await stage.db.change('DELETE FROM syncs WHERE id = (SELECT min(id) FROM syncs)');
       expect((await verified()).faults).toHaveLength(1);
@@ -264,25 +264,25 @@ describe.each(ENGINES)('$name', engine => {
   const AS_SEALED = 'it is not as it was sealed';
   test.each([
     [
-      'a date',
+      'a changed date',
       "UPDATE retirements SET valid_from = '2025-05-04T12:00:00.000Z' WHERE id = 'r-00001'",
       AS_SEALED,
     ],
-    ['a document', "UPDATE retirements SET document = '{}' WHERE id = 'r-00001'", AS_SEALED],
-    ['a cell', "UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'", AS_SEALED],
-    ['an exact amount', "UPDATE retirements SET amount_exact = '12.50' WHERE id = 'r-00001'", AS_SEALED],
-    ['a sync', "UPDATE syncs SET started_at = '2025-05-04T12:00:00.000Z'", AS_SEALED],
+    ['a changed document', "UPDATE retirements SET document = '{}' WHERE id = 'r-00001'", AS_SEALED],
+    ['a changed cell', "UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'", AS_SEALED],
     [
-      'a row that is gone',
+      'a changed exact amount',
+      "UPDATE retirements SET amount_exact = '12.50' WHERE id = 'r-00001'",
+      AS_SEALED,
+    ],
+    ['a changed sync', "UPDATE syncs SET started_at = '2025-05-04T12:00:00.000Z'", AS_SEALED],
+    [
+      'a deleted row',
       "DELETE FROM retirements WHERE id = 'r-00001'",
       'it was sealed (retirements), and is not there',
     ],
-    [
-      'a number that is another',
-      "UPDATE retirements SET version = 9999 WHERE id = 'r-00001'",
-      'it was sealed',
-    ],
-  ])('T90 %s is found, and named by its number', async (_what, sql, fault) => {
+    ['a changed number', "UPDATE retirements SET version = 9999 WHERE id = 'r-00001'", 'it was sealed'],
+  ])('T90 %s is found and named by its number', async (_what, sql, fault) => {
     const { stage, round, verified } = await sealed(engine);
     const number = await stage.db.value("SELECT version FROM retirements WHERE id = 'r-00001'");
     await round();
@@ -295,7 +295,7 @@ describe.each(ENGINES)('$name', engine => {
     });
   });
 
-  test('T90 the random bytes of every leaf are asked, whatever it says', async () => {
+  test('T90 the salt of a leaf of any kind is verified', async () => {
     const { stage, port, round, sealer, verified, forge } = await sealed(engine);
     await round();
     const numbers = await stage.db.column<number>("SELECT version FROM retirements WHERE id = 'r-00001'");
@@ -313,7 +313,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await verified()).faults).toEqual([]);
   });
 
-  test('T90 a leaf that no row numbers has the number of its place, and speaks of whom its text does', async () => {
+  test('T90 the number of a leaf without a row must be its place, and its subject must agree with its text', async () => {
     const { port, round, verified, forge } = await sealed(engine);
     const size = await round();
     const leaves = await leavesOf(port);
@@ -329,7 +329,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await verified()).toMatchObject({ covered: size, faults: [] });
   });
 
-  test('T90 when a version ended that another took the place of, and by which sync, is sealed with that one', async () => {
+  test('T90 the end of a replaced version and the sync that ended it are sealed with its successor', async () => {
     const { stage, round, verified } = await sealed(engine);
     await stage.read('retirements', [retirement('r-00000', { comment: 'new' }), ...retirements(3).slice(1)]);
     await round();
@@ -347,7 +347,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await verified()).faults).toEqual([]);
   });
 
-  test('T90 a row and a sync that were put in below what is sealed are found', async () => {
+  test('T90 a row and a sync inserted with a number below the sealed ones are found', async () => {
     const { stage, round, verified } = await sealed(engine);
     await round();
     await stage.db.change("UPDATE retirements SET version = -1 WHERE id = 'r-00001'");
@@ -358,7 +358,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(faults).toContainEqual({ where: 'sync -1', fault });
   });
 
-  test('T90 who changes a row and its leaf alike is found by the checkpoint, and who changes that too by the key', async () => {
+  test('T90 a consistent change of a row and its leaf is found by the checkpoint, and a change of the checkpoint by the key', async () => {
     const { port, stage, round, verified, forge } = await sealed(engine);
     await round();
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
@@ -387,7 +387,7 @@ describe.each(ENGINES)('$name', engine => {
     ]);
   });
 
-  test('T90 a log whose end was cut off, and a salt that was taken to excuse a row, are found', async () => {
+  test('T90 a log without its end, and a salt removed to hide a deleted row, are found', async () => {
     const { port, stage, round, verified, forge } = await sealed(engine);
     await round();
     const { size, change } = await port.ends();
@@ -409,7 +409,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(faults.filter(({ where }) => where === `checkpoint of ${size} leaves`)).toHaveLength(2);
   });
 
-  test('T95 what is purged leaves the hash, no salt, and a leaf that says of how many; a kill meanwhile is told, and made good', async () => {
+  test('T95 a purge keeps hashes, erases salts and seals how many; a killed purge is reported until it is run again', async () => {
     const { port, stage, round, verified, sealer } = await sealed(engine);
     await round();
     const what = async () => ({ organizationId: 'organization-1' });
@@ -438,7 +438,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await verified()).faults).toEqual([]);
   });
 
-  test('T90 of a row it is told which checkpoint covers it, and that it does not fit any more', async () => {
+  test('T90 the seal of a row names the checkpoint that covers it, or says that the row was changed', async () => {
     const { port, stage, round, newest, env } = await sealed(engine);
     const number = Number(await stage.db.value("SELECT version FROM retirements WHERE id = 'r-00001'"));
     expect(await describeSeal(port, number)).toBe('Not sealed yet.');
@@ -453,7 +453,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await describeSeal(port, number)).toMatch(/^It is not as it was sealed, as leaf \d+: see/);
   });
 
-  test('T95 a person is forgotten by the numbers of the rows, and by nothing that names one', async () => {
+  test('T95 forgetting a person erases the leaves of the given row numbers, and no others', async () => {
     const { port, stage, round, verified, sealer } = await sealed(engine);
     await stage.read(
       'members',
@@ -471,7 +471,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await port.salted({ resource: 'members' })).toBe(1);
   });
 
-  test('T44 T95 a worker that was taken over and wakes changes nothing that was sealed meanwhile', async () => {
+  test('T44 T95 a worker that lost its claim changes nothing that was sealed meanwhile', async () => {
     const { stage, round, verified } = await sealed(engine);
     const read = await beginRead(stage, 'warehouse');
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
@@ -483,7 +483,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await verified()).toMatchObject({ faults: [] });
   });
 
-  test('T96 what waits behind a thousand numbers of which nothing is to be sealed is counted by itself', async () => {
+  test('T96 changes that wait behind a thousand numbers without anything to seal are counted correctly', async () => {
     const { port, stage, verified } = await sealed(engine);
     await stage.read('retirements', retirements(1001));
     await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
@@ -495,7 +495,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(await verified()).toMatchObject({ waiting: 2, faults: [] });
   });
 
-  test('T96 what waits for too long to be sealed or signed is told since when, and nothing where all is', async () => {
+  test('T96 changes that wait too long to be sealed or signed are reported with their oldest date', async () => {
     const { port, stage, round } = await sealed(engine);
     expect(await findUnsealed(port, stage.clock.at)).toBeNull();
     expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(

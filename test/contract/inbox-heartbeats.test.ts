@@ -90,7 +90,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
   });
 
-  test('accepted deliveries of a time range are listed oldest first, in slices, however many arrived at once', async () => {
+  test('accepted deliveries of a time range are listed oldest first, in pages, however many arrived at once', async () => {
     const { kept } = await openScene();
     const inbox = boxIn(kept);
     const at = (receivedAt: number, overrides = {}) => acceptedDelivery({ receivedAt, ...overrides });

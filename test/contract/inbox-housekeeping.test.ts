@@ -69,7 +69,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await kept.db.value('SELECT count(*) FROM deliveries')).toBe(3);
     });
 
-    test('goes in small batches', async () => {
+    test('happens in small batches', async () => {
       const kept = await store();
       const inbox = boxIn(kept);
       await inbox.accept(

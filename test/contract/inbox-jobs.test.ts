@@ -12,7 +12,7 @@ function job(id: string, organization: string | null = null) {
 
 describe.each(ENGINES)('$name', ({ store }) => {
   describe('enqueue', () => {
-    test('a job is merged with a waiting one', async () => {
+    test('a request is merged with a waiting job of the same key', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue(job('1'), NOON);
       expect(await box.enqueue(job('1'), NOON + 5)).toBe(first);
@@ -20,7 +20,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(0).countJobs()).toMatchObject({ waiting: 2 });
     });
 
-    test('a job is never merged with a running one, and starts one second after it', async () => {
+    test('a request is never merged with a running job, and its own job starts one second after that one', async () => {
       const box = boxIn(await store());
       const first = await box.enqueue(job('1'), NOON);
       expect(await box.claim({ ...LEASE, now: NOON })).toMatchObject([{ id: first, claim: 1, attempts: 1 }]);
@@ -56,7 +56,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       });
     });
 
-    test('a request of a person takes over the trigger of a waiting job', async () => {
+    test("a person's request replaces the trigger of a waiting job", async () => {
       const box = boxIn(await store());
       const first = await box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
       expect(await box.enqueue({ ...job('1'), trigger: 'person' }, NOON)).toBe(first);

@@ -128,7 +128,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each([
     ['of the first day', 0],
     ['of a later day', 1],
-  ])('it is found that all syncs %s were removed by hand', async (_day, days) => {
+  ])('syncs %s that were removed by hand are found', async (_day, days) => {
     const scene = await stage();
     temporaryInbox(scene.folder).close();
     for (let day = 0; day <= days; day += 1) {
@@ -143,7 +143,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(broken).toContain('the last complete and the latest sync of each list are there');
   });
 
-  test.each(BREAKS)('it is found that this does not hold: %s', async (law, change) => {
+  test.each(BREAKS)('a violation is found: %s', async (law, change) => {
     const scene = await played(stage);
     await scene.db.change(change);
     const broken = await scene.findBroken();

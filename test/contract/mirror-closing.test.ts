@@ -97,7 +97,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count(scene, "past WHERE resource = 'warehouse'")).toBe(25);
   });
 
-  test('T35 a doubt dated in the future by a wrong clock starts anew and is resolved', async () => {
+  test('T35 the wait for a second read starts anew if a wrong clock dated it in the future', async () => {
     const scene = await stage();
     scene.clock.at += 24 * 60 * MINUTE;
     await shorten(scene, 25, 0);
@@ -124,7 +124,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await read.finish({ ...TRAFFIC, total: null })).toMatchObject({ state: 'complete', removed: 25 });
   });
 
-  test('T35 rows that come back are not closed, and the doubt ends', async () => {
+  test('T35 rows that come back are not closed, and no second read is needed any more', async () => {
     const scene = await stage();
     await shorten(scene, 25, 0);
     scene.clock.at += MINUTE;

@@ -25,7 +25,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await known(scene)).toEqual([waits('i-3', 'organization-3'), ACTIVE]);
   });
 
-  test('freshness has one row for an organization that awaits its first read, and none if the organization is already known', async () => {
+  test('freshness has one row for an organization that awaits its first read, and no extra row for a known one', async () => {
     const scene = await stage();
     const { mirror, clock, db } = scene;
     const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };

@@ -55,7 +55,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ['another reason', { reason: 'Compliance' }, 1],
     ['another date', { createdAt: '2025-07-01T00:00:00.000Z' }, 1],
   ])(
-    '%s, seen after the year of the retirement, makes so many restatements',
+    '%s, seen after the year of the retirement, makes the expected number of restatements',
     async (_what, change, count) => {
       const scene = await stage();
       for (const more of [{}, change, {}]) {

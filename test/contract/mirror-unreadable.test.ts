@@ -99,7 +99,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     },
   );
 
-  test('pages of a read with unreadable rows are not remembered, so the next read reports those rows again', async () => {
+  test('digests of pages with unreadable rows are not stored, so the next read reports those rows again', async () => {
     const scene = await stage();
     const digests = () =>
       scene.db.value("SELECT page_digests FROM resource_states WHERE resource = 'retirements'");

@@ -102,7 +102,7 @@ async function everyBeginning(reader: Reader): Promise<void> {
 
 describe.each(ENGINES)('$name', ({ library, seeds }) => {
   test.each(seeds)(
-    'the first so many organizations are the beginning of all of them (seed %i)',
+    'a limited list of organizations is the beginning of the whole list (seed %i)',
     async seed => {
       const { stage, reader } = await library();
       await fillByChance(stage, seed);
@@ -110,13 +110,16 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     },
   );
 
-  test.each(seeds)('sums of how warehouses stand are those of each of them (seed %i)', async seed => {
-    const { stage, reader } = await library();
-    await fillByChance(stage, seed);
-    await everyStanding(reader);
-  });
+  test.each(seeds)(
+    'the counts of warehouse states agree with the states of the single warehouses (seed %i)',
+    async seed => {
+      const { stage, reader } = await library();
+      await fillByChance(stage, seed);
+      await everyStanding(reader);
+    },
+  );
 
-  test('what is read of one organization, and added up of all, is what is read of all', async () => {
+  test('reading one organization and summing over all agree with the list of all organizations', async () => {
     const { stage, reader } = await library();
     await fillByChance(stage, 1);
     const all = await readOrganizations(reader, Infinity);
@@ -129,7 +132,7 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     expect(await readOrganization(reader, 'nobody')).toBe(null);
   });
 
-  test('sums of projects and of organizations are those of the rows that are available', async () => {
+  test('sums by project and by organization equal the sum of the available rows', async () => {
     const { stage, reader } = await library();
     await fillByChance(stage, 2);
     const { rows } = await readAvailable(reader, { organizationId: null });

@@ -9,7 +9,7 @@ const FAULT = describeError(new Error('half \ud800 a letter and a \0 from elsewh
 const KEPT = 'half \ufffd a letter and a \ufffd from elsewhere';
 
 describe.each(ENGINES)('$name', ({ stage, store }) => {
-  test('why a read failed is kept in words that every reader can read, whatever stood in the error', async () => {
+  test('the stored error of a failed read is readable text, whatever the error contained', async () => {
     const { mirror, clock, db } = await stage();
     const read = await beginRead({ mirror, clock }, 'warehouse');
     await read.abandon(FAULT, TRAFFIC);
@@ -17,7 +17,7 @@ describe.each(ENGINES)('$name', ({ stage, store }) => {
     expect(await db.value("SELECT error FROM freshness WHERE resource = 'warehouse'")).toBe(KEPT);
   });
 
-  test('why a job failed is kept so too', async () => {
+  test('the stored error of a failed job is readable text too', async () => {
     const { open, db } = await store();
     const inbox = open(() => NOON);
     await inbox.enqueue([createInstallationJob('installation-1', null, 'person')]);

@@ -148,7 +148,7 @@ async function findUntrue(
 }
 
 test.each(seeds(atLength(2, 50)))(
-  'freshness of projects never says more than the log of the registry shows (seed %i)',
+  "the freshness of projects never claims more than the registry's log shows (seed %i)",
   async seed => {
     const { program, names, step } = await startHistory(seed);
     for (let n = 0; n < STEPS; n += 1) {

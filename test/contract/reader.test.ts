@@ -16,7 +16,7 @@ async function open(library: Engine['library']) {
 }
 
 describe.each(ENGINES)('$name', ({ library }) => {
-  test('one reader asks the mirror and the inbox', async () => {
+  test('one reader can query the mirror and the inbox', async () => {
     const { reader } = await open(library);
     expect(await reader.all(sql`SELECT rejected FROM inbox.rejected_webhooks ORDER BY minute`)).toEqual([
       { rejected: 3 },
@@ -24,7 +24,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     ]);
   });
 
-  test('an integer is a number where one holds it, else every digit of it is kept', async () => {
+  test('an integer is a number if that is exact, else a bigint', async () => {
     const { reader } = await open(library);
     const asked = sql`SELECT * FROM mirror.certificate_sums ORDER BY organization_id`;
     const expected = [
@@ -37,7 +37,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(streamed).toEqual(expected);
   });
 
-  test('rows come as they are read: who stops early leaves nothing open', async () => {
+  test('a stream of rows that is left early leaves nothing open', async () => {
     const { reader } = await open(library);
     for await (const row of reader.stream(
       sql`SELECT a.state FROM mirror.certificate_sums AS a, mirror.certificate_sums AS b`,
@@ -47,7 +47,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     }
   });
 
-  test('any number of values may be asked for', async () => {
+  test('a query may contain any number of values', async () => {
     const { reader } = await open(library);
     const numbers = Array.from({ length: 100_000 }, (_, n) => n);
     const asked = (values: readonly number[]) =>
@@ -56,7 +56,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await asked([])).toEqual([]);
   });
 
-  test('what is asked for in one snapshot was true at one moment', async () => {
+  test('all queries of a snapshot see the same moment', async () => {
     const { reader, tables } = await open(library);
     const count = async ({ all }: Reader) =>
       await all(sql`SELECT certificates FROM mirror.certificate_sums WHERE organization_id = ${'o-2'}`);
@@ -71,7 +71,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   test.each([
     [[3, 5], '(3, 5)'],
     [[], '(NULL)'],
-  ])('what is shown of a statement is one that answers the same: %j', async (values, list) => {
+  ])('the text shown for a statement is SQL with the same result: %j', async (values, list) => {
     const { reader } = await open(library);
     const asked = sql`SELECT minute FROM inbox.rejected_webhooks
       WHERE reason <> ${"o'clock"} AND rejected IN ${values}`;
@@ -80,7 +80,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await reader.all(plain(said))).toEqual(await reader.all(asked));
   });
 
-  test('a statement is shown with its values as they are, even where one contains a schema name', async () => {
+  test('the text shown for a statement contains its values unchanged, even a value with a schema name', async () => {
     const { reader, tables } = await open(library);
     await tables.change("INSERT INTO certificate_sums VALUES ('mirror.co.uk', 'inbox.evidence.', 1)");
     const asked = sql`SELECT certificates FROM mirror.certificate_sums
@@ -91,7 +91,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     expect(await reader.all(asked)).toEqual([{ certificates: 1 }]);
   });
 
-  test('a reader writes nothing', async () => {
+  test('a reader cannot write', async () => {
     const { reader } = await open(library);
     const written = reader.all(sql`DELETE FROM inbox.rejected_webhooks RETURNING minute`);
     await expect(written).rejects.toThrow(/readonly|read-only/);

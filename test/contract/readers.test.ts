@@ -457,7 +457,7 @@ async function compareAll(isFilled: boolean): Promise<void> {
   }
 }
 
-test('every reader is asked here', async () => {
+test('every exported query function is tested here', async () => {
   const folder = new URL('../../src/query/', import.meta.url);
   const exported: string[] = [];
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -469,7 +469,6 @@ test('every reader is asked here', async () => {
   expect(exported.toSorted()).toEqual([...asked, ...(PARTS ?? [])].toSorted());
 });
 
-test('each answers the same on both engines, to the byte, whatever the registry sent', () =>
-  compareAll(true));
+test('each query returns the same bytes on both engines, whatever the registry sent', () => compareAll(true));
 
-test('each answers the same on both engines where there is nothing yet', () => compareAll(false));
+test('each query returns the same on both engines for an empty mirror', () => compareAll(false));

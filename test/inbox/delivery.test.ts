@@ -9,7 +9,7 @@ test.each([
   expect(toStoreFailure(error)).toEqual({ code, message });
 });
 
-test('a range continues after a full slice and ends with a partial one', () => {
+test('a range continues after a full page and ends with a partial one', () => {
   const rows = Array.from({ length: DELIVERY_PAGE_SIZE }, (_, index) => ({
     id: index + 1,
     installationId: 'an installation',

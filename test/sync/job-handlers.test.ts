@@ -127,7 +127,7 @@ function retire({ sandbox, app, organization }: Stage, times: number): void {
     retireFrom(sandbox, { organizationId: organization.id, appId: app.id, creditId }, 1);
 }
 
-test('certificates are requested only of known organizations, and a job stops after many refusals in a row', async () => {
+test('certificates are requested only for known organizations, and a job stops after many refusals in a row', async () => {
   const stage = await stageOfJobs();
   const { run, registry, installationId } = stage;
   retire(stage, 20);

@@ -89,7 +89,7 @@ test('the schedule enqueues each time once, including the last one before the st
   expect(warnings).toEqual([]);
 });
 
-test('every organization has a fixed place in the interval, spread evenly', () => {
+test('every organization has a fixed offset in the interval, and the offsets are spread evenly', () => {
   const offsets = Array.from({ length: 1000 }, (_, index) =>
     computeIntervalOffset(`organization ${index}`, 1000),
   );

@@ -92,7 +92,7 @@ describe('signed content', () => {
     });
   });
 
-  test('T04 alone counts, and contradicting unsigned fields are recorded', () => {
+  test('T04 is the only content that counts, and contradicting unsigned fields are recorded', () => {
     const outer = payloadOf({
       event: 'uninstalled',
       installation: installationOf({ id: 'another' }),

@@ -160,7 +160,7 @@ describe('posts that arrive together', () => {
   });
 });
 
-test('a locked database is waited for once, not once for each delivery', async () => {
+test('all waiting deliveries share one wait for a locked database', async () => {
   const folder = temporaryFolder();
   const db = temporaryInbox(folder);
   onTestFinished(holdLock(db.name));

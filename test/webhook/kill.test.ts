@@ -10,7 +10,7 @@ test('T61 a killed receiver loses no delivery that it had answered, and leaves n
   expect(result.acknowledged).toBeGreaterThanOrEqual(450);
 });
 
-test('a receiver that answers before the commit loses answered deliveries when it is killed', async () => {
+test('control: a receiver that answers before the commit loses answered deliveries when it is killed', async () => {
   const result = await killReceiver({ folder: temporaryFolder(), kills: 3, mutant: 'answer-first', ...LOAD });
   expect(result.lost).toBeGreaterThan(0);
 });

@@ -11,7 +11,7 @@ test.runIf(canCutPower())('T62 a power cut loses no delivery that was answered',
 });
 
 test.runIf(canCutPower())(
-  'a receiver that does not flush each commit loses answered deliveries in a power cut',
+  'control: a receiver that does not flush each commit loses answered deliveries in a power cut',
   async () => {
     const result = await cutPower({ folder: temporaryFolder(), mutant: 'unflushed', ...LOAD });
     expect(result.lost).toBeGreaterThan(0);

@@ -57,7 +57,7 @@ test('T01 T02 each rejected webhook is reported with its reason and header prefi
   expect(receiver.stored()).toBe(0);
 });
 
-test('T01 the first rejected webhook is counted at once, a following flood in one write', async () => {
+test('T01 the first rejected webhook is written at once, and a flood after it in one write', async () => {
   const written: (readonly RejectionCount[])[] = [];
   const counter = createRejectionCounter({
     write: async rejected => void written.push(rejected),
@@ -74,7 +74,7 @@ test('T01 the first rejected webhook is counted at once, a following flood in on
   ]);
 });
 
-test('T01 where none came for a while the next is written at once, and at the end what waits', async () => {
+test('T01 the first rejection after a pause is written at once, and closing writes the rest', async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const written: (readonly RejectionCount[])[] = [];
