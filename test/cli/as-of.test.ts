@@ -10,7 +10,7 @@ import { beginRead, MINUTE, type SqliteMirror, openMirror, TRAFFIC } from '../su
 import { pageOf, retirement, retirements } from '../support/mirror/rows.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
-/** A read of two pages that takes ten minutes, the second page telling of `late`. */
+/** Reads two pages of retirements in ten minutes; the second page contains the retirement `late`. */
 async function readSlowly({ mirror, clock }: SqliteMirror, late: string): Promise<void> {
   const read = await beginRead({ mirror, clock }, 'retirements', { trigger: 'schedule' });
   await read.writePage(pageOf(retirements(3), clock.at + MINUTE));
@@ -34,7 +34,7 @@ async function sceneToAsk() {
   return { ...scene, ask };
 }
 
-test('inside a read as-of shows what had been observed by then, and says so', async () => {
+test('as-of during a read shows the rows observed by then and reports the running read', async () => {
   const { ask } = await sceneToAsk();
   const early = await ask('2026-05-04T13:05:00Z');
   expect(early).toMatchObject({ exitCode: 0 });
@@ -52,7 +52,7 @@ test('inside a read as-of shows what had been observed by then, and says so', as
   expect(told.rows.map(({ id }: { id: string }) => id)).toContain('second');
 });
 
-test('a list as of an instant leaves out whom the mirror did not know then, with what a first read that broke off had shown', async () => {
+test('a list as of an instant leaves out organizations without a complete read by then, even if a failed first read had shown rows', async () => {
   const { mirror, clock, folder } = await sceneToAsk();
   const request = {
     organizationId: 'organization-2',
@@ -81,7 +81,7 @@ test('a list as of an instant leaves out whom the mirror did not know then, with
   expect(stdout).not.toContain('half-known');
 });
 
-test('of several lists that are known the one that was read longest ago is named, and what is not known is none of them', () => {
+test('the notice about several lists names the known list with the oldest read and ignores unknown lists', () => {
   const at = '2026-05-04T14:00:00.000Z';
   const known = { organizationId: 'new', name: null, unknown: null, lastRead: at, reading: null };
   const old = { ...known, organizationId: 'old', lastRead: '2026-05-03T14:00:00.000Z' };
@@ -98,7 +98,7 @@ test('of several lists that are known the one that was read longest ago is named
   expect(sayOldest([gone])).toEqual([]);
 });
 
-test('a list that nobody can read any more is not known after its last complete read, and is before', async () => {
+test('a list that became unreadable is known until its last complete read and unknown afterwards', async () => {
   const { ask, db, folder, clock, read } = await sceneToAsk();
   await read('retirements', [...retirements(3), retirement('second')], { claim: 3 });
   clock.at += MINUTE;
@@ -122,7 +122,7 @@ test('a list that nobody can read any more is not known after its last complete 
   );
 });
 
-test('a list of which nothing was ever read has no answer, where no organization is known too', async () => {
+test('as-of fails for a list that was never read, even if no organization is known', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const { clock, read, db } = await openMirror({ folder });
@@ -152,7 +152,7 @@ test('as-of between two reads reports no running read', async () => {
   });
 });
 
-test('a read that changed nothing leaves nothing to say', async () => {
+test('as-of during a read that changed nothing prints no notice', async () => {
   const { ask, clock, read } = await sceneToAsk();
   const slow = async () => {
     clock.at += 10 * MINUTE;
@@ -165,7 +165,7 @@ test('a read that changed nothing leaves nothing to say', async () => {
   expect((await ask('2026-05-04T14:00:00Z')).stderr).not.toContain('still running');
 });
 
-test('as-of answers from the end of the first complete read: before it, a list would be shown in halves, and what carries an earlier date is counted', async () => {
+test('as-of fails before the end of the first complete read and counts the rows with an earlier date', async () => {
   const { ask } = await sceneToAsk();
   const half = await ask('2026-05-04T12:09:59.999Z');
   expect(half).toMatchObject({ exitCode: 3, stdout: '' });
@@ -174,7 +174,7 @@ test('as-of answers from the end of the first complete read: before it, a list w
   expect(await ask('2026-05-04T12:10:00Z')).toMatchObject({ exitCode: 0 });
 });
 
-test('what is being read now is said to be so', async () => {
+test('as-of now reports a read that is still running', async () => {
   const { ask, mirror, clock } = await sceneToAsk();
   const startedAt = clock.at;
   const request = { organizationId: 'organization-1', resource: 'retirements', claim: 1, startedAt } as const;
@@ -185,7 +185,7 @@ test('what is being read now is said to be so', async () => {
   expect(now.stderr).toContain('retirements: a read that started 2026-05-04T14:00:00.000Z was still running');
 });
 
-test('as of a day, a month or a year is as of its last instant: what ended with it still stands, what begins with the next does not', async () => {
+test('as-of a day, month or year means its last instant: it includes rows that ended with it and excludes rows that began after it', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const { read, clock } = await openMirror({ folder });

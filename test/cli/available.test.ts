@@ -6,7 +6,7 @@ import { copyMirror, type MirrorCopy } from '../support/mirror-copy.js';
 import { makeFolder } from '../support/folder.js';
 
 let mirror: MirrorCopy;
-/** Organizations with credits in their warehouse. */
+/** Ids of organizations that hold credits in their warehouse. */
 
 const demo = await demoOfFile();
 const [failing = '', suspended = '', doubted = ''] = (
@@ -62,7 +62,7 @@ async function held(): Promise<{ rows: number; micro: number }> {
 
 const count = (parts: readonly { readonly rows: number }[]) => parts.reduce((sum, { rows }) => sum + rows, 0);
 
-test('P11 what is available adds up to what the warehouses hold', async () => {
+test('P11 available credits add up to the credits in the fresh warehouses', async () => {
   const { rows, left_out } = await json();
   expect(left_out).toEqual([]);
   expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(
@@ -75,7 +75,7 @@ test('P11 what is available adds up to what the warehouses hold', async () => {
   for (const { credit_id: id } of ids) expect(stdout).toContain(String(id));
 });
 
-test('T85 people get a total of each type with its unit; what is looked for may be named, and only that is summed', async () => {
+test('T85 available prints a total with its unit for each credit type, of the filtered credits only', async () => {
   const { micro } = await held();
   const { stdout } = await run();
   const said =
@@ -106,7 +106,7 @@ function fail(): never {
   throw new Error('nothing is available');
 }
 
-test('T85 what is fresh, though its last read failed, says so to people and to programs alike', async () => {
+test('T85 a fresh warehouse whose last read failed is marked in the table, CSV and JSON', async () => {
   const since = '2026-05-04T12:00:00.000Z';
   await mirror.change(
     `UPDATE resource_states SET outcome = 'failed', failing_since = '${since}' WHERE resource = 'warehouse' AND organization_id = ?`,
@@ -126,7 +126,7 @@ test('T85 what is fresh, though its last read failed, says so to people and to p
   expect(JSON.parse(list.stdout)).toContainEqual(expect.objectContaining(fails));
 });
 
-test('what no warehouse has ever held is not there, and what is sold out is an answer', async () => {
+test('a filter that no warehouse ever matched exits with 6; credits that are sold out give an empty answer', async () => {
   for (const [name, value] of [
     ['vintage', '1066'],
     ['project', 'No such'],
@@ -155,7 +155,7 @@ test('what no warehouse has ever held is not there, and what is sold out is an a
   });
 });
 
-test('what is known but not available stands in a part of its own, with its state and age', async () => {
+test('warehouses that are not fresh are listed separately with their state and age', async () => {
   await makeTrouble();
   const { rows, left_out } = await json();
   expect(Object.fromEntries(left_out.map(each => [each.organization_id, each.reason]))).toEqual({
@@ -188,7 +188,7 @@ test('what is known but not available stands in a part of its own, with its stat
   expect(csv.stderr).toMatch(/^Left out: .*no access \(suspended\)/m);
 });
 
-test('a warehouse that should be there and was never read is left out, not forgotten', async () => {
+test('a warehouse that was never read is listed as left out', async () => {
   await mirror.change(
     "DELETE FROM resource_states WHERE resource = 'warehouse' AND organization_id = ?",
     failing,
@@ -201,14 +201,14 @@ test('a warehouse that should be there and was never read is left out, not forgo
   expect((await run()).stdout).toContain('never read completely, never read (waiting)');
 });
 
-test('where nothing is available a sentence says so, not an empty table', async () => {
+test('available prints a sentence instead of an empty table', async () => {
   await mirror.change("UPDATE installations SET state = 'suspended'");
   const { exitCode, stdout } = await run();
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^No credits are available now\.\n/);
 });
 
-test('where nothing at all is known it is said, exit 3', async () => {
+test('available exits with 3 if no warehouse is known', async () => {
   const folder = makeFolder('carbon-mirror-empty-');
   const env = { DATA_DIR: folder };
   expect(await runCommand(['migrate'], { env })).toMatchObject({ exitCode: 0 });
@@ -220,7 +220,7 @@ test('where nothing at all is known it is said, exit 3', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('T85 a row of a list that is not fresh carries its state, as a table, as CSV, as JSON and by itself', async () => {
+test('T85 a row of a stale list shows its state in tables, CSV, JSON and show', async () => {
   const list = (...words: string[]) =>
     runCommand(['warehouse', 'list', '--limit', '0', ...words], { env: { DATA_DIR: mirror.folder } });
   expect((await list()).stdout.split('\n')[0]).not.toContain('freshness');
@@ -239,7 +239,7 @@ test('T85 a row of a list that is not fresh carries its state, as a table, as CS
   expect(JSON.parse(shown.stdout)).toMatchObject({ row: { freshness: 'no_access' } });
 });
 
-test('at 80 columns people see the type of each credit, whatever the names and amounts', async () => {
+test('a table of 80 columns always shows the credit type', async () => {
   const at80 = async (...words: string[]) =>
     await runCommand(['available', ...words], {
       env: { DATA_DIR: mirror.folder },

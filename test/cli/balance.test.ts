@@ -13,7 +13,7 @@ async function sceneToBalance() {
   const scene = await openMirror({ folder });
   const ask = (...words: string[]) =>
     runCommand(['balance', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
-  /** The last of what was retired came by a reservation of its own, where it is said. */
+  /** Reads a warehouse, retirements and reservations; each amount of `used` is a finished reservation. */
   const show = async (warehouse: string, retired: readonly string[], used: readonly string[] = []) => {
     scene.clock.at += MINUTE;
     await scene.read('warehouse', [credit('c-1', { amount: amount(warehouse), vintage: '2021' })]);
@@ -38,7 +38,7 @@ async function sceneToBalance() {
   return { ...scene, ask, show };
 }
 
-test('each sum is a row, with what was seen to rise and to fall between reads', async () => {
+test('balance prints one row per sum, with the increases and decreases observed between reads', async () => {
   const { ask } = await sceneToBalance();
   const { exitCode, stdout } = await ask();
   expect(exitCode).toBe(0);
@@ -56,7 +56,7 @@ test('each sum is a row, with what was seen to rise and to fall between reads', 
   ]);
 });
 
-test('of how many of the known organizations the sums are is said', async () => {
+test('balance states how many of the known organizations its sums cover', async () => {
   const { ask, mirror, clock, db } = await sceneToBalance();
   const write = async (number: number, state: 'active' | 'uninstalled') =>
     await mirror.writeInstallation({
@@ -81,7 +81,7 @@ test('of how many of the known organizations the sums are is said', async () => 
   );
 });
 
-test('a list that was never read is no list of nothing, whatever is asked of it', async () => {
+test('a list that was never read does not count as empty', async () => {
   const { folder, mirror, clock, read } = await openMirror();
   temporaryInbox(folder);
   const list = async (...words: string[]) =>
@@ -105,7 +105,7 @@ test('a list that was never read is no list of nothing, whatever is asked of it'
   });
 });
 
-test('where nothing had been read yet nothing is called balanced', async () => {
+test('balance reports no verdict before the first read', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   await openMirror({ folder });
@@ -118,7 +118,7 @@ test('where nothing had been read yet nothing is called balanced', async () => {
   expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([3, { balanced: null }]);
 });
 
-test('rows without an amount that can be added are counted, balanced or not', async () => {
+test('balance counts rows without a usable amount, whether or not the sums balance', async () => {
   const { ask, read, clock } = await sceneToBalance();
   const none = { exact: '0.33333333', value: 0.33333333, micro: null, fault: null };
   clock.at += MINUTE;
@@ -135,7 +135,7 @@ test('rows without an amount that can be added are counted, balanced or not', as
   expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ rows_without_amount: 2 });
 });
 
-test('what is not balanced is listed with its rows, and the exit says so', async () => {
+test('balance lists the rows of sums that do not balance and exits with 3', async () => {
   const { ask, show, db } = await sceneToBalance();
   await show('98', ['2', '0.5'], ['2', '0.5']);
   await db.change("UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-1'");
@@ -164,7 +164,7 @@ test('what is not balanced is listed with its rows, and the exit says so', async
   );
 });
 
-test('two that are wrong do not hide in their sum', async () => {
+test('two opposite errors do not cancel each other out', async () => {
   const { ask, read, clock, db } = await sceneToBalance();
   clock.at += MINUTE;
   const all = ['c-1', 'c-2', 'c-3'].map(id =>
@@ -190,7 +190,7 @@ test('two that are wrong do not hide in their sum', async () => {
   ]);
 });
 
-test('of one organization projects and serializations are not compared, and that is said', async () => {
+test('balance of one organization skips projects and serializations and says so', async () => {
   const { ask, show } = await sceneToBalance();
   await show('98', ['2', '0.5'], ['2', '0.5']);
   expect((await ask()).exitCode).toBe(3);
@@ -200,7 +200,7 @@ test('of one organization projects and serializations are not compared, and that
   expect(stderr).toContain('Projects and serializations are checked only across all organizations.');
 });
 
-test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them has to fall for what is retired', async () => {
+test('T85 ex-ante and ex-post credits are summed separately, and retirements need not reduce ex-ante credits', async () => {
   const { ask, read, clock } = await sceneToBalance();
   clock.at += MINUTE;
   const of = (id: string, tonnes: string, type: string) =>
@@ -220,7 +220,7 @@ test('T85 ex-ante credits are in no sum with ex-post ones, and nothing of them h
   });
 });
 
-test('the expected amount of a project is a bound, and a terminal sets its thousands apart', async () => {
+test('the expected amount of a project is shown as an upper bound, with thousands separators on a terminal', async () => {
   const { show, folder, clock } = await sceneToBalance();
   await show('4600', ['2']);
   await show('100', ['2', '4500']);

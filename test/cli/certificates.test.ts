@@ -27,23 +27,23 @@ async function stored() {
   );
 }
 
-/** Change one stored file, look, and put it back as it was. */
-async function withFile(change: (path: string) => void, look: () => Promise<void>): Promise<void> {
+/** Changes one stored file, runs `check`, and restores the file. */
+async function withChangedFile(change: (path: string) => void, check: () => Promise<void>): Promise<void> {
   const path = join(demo.folder, 'certificates', String((await stored())[0]?.['file']));
   const whole = readFileSync(path);
   change(path);
   try {
-    await look();
+    await check();
   } finally {
     writeFileSync(path, whole);
   }
 }
 
-/** Of a file that another took the place of. */
+/** The columns that end a version, for a certificate that was replaced. */
 const ENDS = { at: 'v.valid_from', by: 'v.sync_id', number: '1000000001', isRemoved: '0' };
 
-describe('list', () => {
-  test('shows certificates, by state and by organization', async () => {
+describe('certificates list', () => {
+  test('filters certificates by state and organization', async () => {
     expect(await json('list', '--limit', '0')).toHaveLength(
       (await demo.rows('SELECT 1 FROM certificates')).length,
     );
@@ -59,13 +59,13 @@ describe('list', () => {
     );
   });
 
-  test('a state that there is none of is a mistake, exit 2', async () => {
+  test('refuses an unknown state with exit code 2', async () => {
     expect(await run('list', '--state', 'lost')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 });
 
-describe('export', () => {
-  test('writes PDFs, a list and sums that sha256sum accepts, for their owner only', async () => {
+describe('certificates export', () => {
+  test('writes PDFs, a list and checksums that sha256sum accepts, readable by the owner only', async () => {
     const folder = join(demo.folder, 'export');
     const { certificates, damaged } = await json('export', folder);
     expect({ certificates, damaged }).toEqual({ certificates: (await stored()).length, damaged: [] });
@@ -92,7 +92,7 @@ describe('export', () => {
     expect(first).toContain(String(row?.['sha256']));
   });
 
-  test('never touches a folder that holds anything', async () => {
+  test('refuses a folder that is not empty and leaves it unchanged', async () => {
     const folder = join(demo.folder, 'mine');
     mkdirSync(folder);
     writeFileSync(join(folder, 'letter.txt'), 'mine');
@@ -102,9 +102,9 @@ describe('export', () => {
     expect(readdirSync(folder)).toEqual(['letter.txt']);
   });
 
-  test('a damaged file is left out and named, exit 3', async () => {
+  test('leaves out and names a damaged file and exits with 3', async () => {
     const folder = join(demo.folder, 'damaged');
-    await withFile(
+    await withChangedFile(
       path => writeFileSync(path, 'not what it was'),
       async () => {
         const { exitCode, stdout, stderr } = await run('export', folder, '--json');
@@ -120,7 +120,7 @@ describe('export', () => {
     );
   });
 
-  test('as of a date it holds what stood then, and before the first read it says so', async () => {
+  test('exports the certificates known at a date and fails for a date before the first read', async () => {
     const id = demo.organizationIds[0] ?? '';
     const today = new Date().toISOString().slice(0, 10);
     const folder = join(demo.folder, 'today');
@@ -137,7 +137,7 @@ describe('export', () => {
     expect(await run('export', folder, '--as-of', 'tomorrow')).toMatchObject({ exitCode: 2 });
   });
 
-  test('of several organizations one that was not known then is named and left out', async () => {
+  test('leaves out and names an organization that was not known at the date', async () => {
     const [out = '', ...others] = demo.organizationIds;
     const [{ at } = { at: '' }] = await demo.rows(
       `SELECT first_complete_at AS at FROM resource_states WHERE resource = 'certificates' AND organization_id = '${out}'`,
@@ -165,7 +165,7 @@ describe('export', () => {
     for (const other of others.slice(0, 1)) expect(list).toContain(other);
   });
 
-  test('a replaced certificate is exported as of before, and the new one as of now', async () => {
+  test('exports the earlier version of a replaced certificate as of an earlier date', async () => {
     const [row] = await stored();
     const old = '2000-01-01T00:00:00.000Z';
     const body = Buffer.from('%PDF-1.4 what it was once %%EOF');

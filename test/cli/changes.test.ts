@@ -32,7 +32,7 @@ async function sceneWithChanges() {
   return scene;
 }
 
-test('a change is a line that a person can read, under its day, and the sums stand at the end', async () => {
+test('changes prints one line per change below its day, and the sums at the end', async () => {
   const { ask } = await sceneWithChanges();
   const { exitCode, stdout } = await ask('--resource', 'warehouse');
   expect(exitCode).toBe(0);
@@ -51,7 +51,7 @@ test('a change is a line that a person can read, under its day, and the sums sta
   );
 });
 
-test('--since and --until take the instants at which it was observed, both of them with it', async () => {
+test('--since and --until include changes observed at exactly their instants', async () => {
   const { ask } = await sceneWithChanges();
   const numbers = async (...words: string[]) =>
     JSON.parse((await ask(...words, '--json')).stdout).map(({ observed_at: at }: { observed_at: string }) =>
@@ -70,7 +70,7 @@ test('--since and --until take the instants at which it was observed, both of th
   });
 });
 
-test('a date is a day: since begins at its first instant, until ends at its last, and the instants that were meant are said', async () => {
+test('--since a day starts at its first instant, --until a day ends at its last, and the period is printed', async () => {
   const { ask, clock, read } = await sceneWithChanges();
   const told = async (...words: string[]) => {
     const { exitCode, stdout, stderr } = await ask(...words);
@@ -108,7 +108,7 @@ test('a date is a day: since begins at its first instant, until ends at its last
   }
 });
 
-test('--json has the row before and after, and the names of the columns that differ', async () => {
+test('--json contains the row before and after each change and the names of the changed columns', async () => {
   const { ask } = await sceneWithChanges();
   const told = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);
   expect(told[1]).toMatchObject({
@@ -125,7 +125,7 @@ test('--json has the row before and after, and the names of the columns that dif
   expect(csv).toHaveLength(4);
 });
 
-test('what a clock that was set back left behind is not lost between two instants', async () => {
+test('--since finds a change that was observed before the clock was set back', async () => {
   const { ask, read, clock } = await sceneToAsk();
   clock.at += 30 * MINUTE;
   await read('warehouse', [sold('3')]);
@@ -136,8 +136,8 @@ test('what a clock that was set back left behind is not lost between two instant
   expect(JSON.parse(stdout).map(({ resource }: { resource: string }) => resource)).toEqual(['warehouse']);
 });
 
-/** A program that keeps the number of the last change and asks again after it, while the mirror changes. */
-async function askAgain(program: string, seed: number) {
+/** Runs `changes --after` repeatedly with the last number it printed, while the mirror changes. */
+async function pollChanges(program: string, seed: number) {
   const scene = await sceneToAsk();
   const random = createRandom(seed);
   const { change } = changing(scene, seed);
@@ -151,25 +151,28 @@ async function askAgain(program: string, seed: number) {
   return { seen, all: (await changesSince(scene.db, 0)).map(({ number }) => number) };
 }
 
-test.each(seeds(1))('who asks again after the last number has each change once (seed %i)', async seed => {
-  const { seen, all } = await askAgain(PROGRAM, seed);
-  expect(seen).toEqual(all);
-  expect(all.length).toBeGreaterThan(4);
-});
+test.each(seeds(1))(
+  'a program that repeats --after with the last number receives each change once (seed %i)',
+  async seed => {
+    const { seen, all } = await pollChanges(PROGRAM, seed);
+    expect(seen).toEqual(all);
+    expect(all.length).toBeGreaterThan(4);
+  },
+);
 
-test('the same test notices a program that begins at its number instead of after it', async () => {
-  const { seen, all } = await askAgain(brokenProgram('main.js', 'number > ${low}', 'number >= ${low}'), 1);
+test('the test of --after fails for a program that includes its own number', async () => {
+  const { seen, all } = await pollChanges(brokenProgram('main.js', 'number > ${low}', 'number >= ${low}'), 1);
   expect(seen).not.toEqual(all);
 });
 
-test('who asks after a number that this mirror never had is told so', async () => {
+test('--after fails for a number that this mirror has not reached', async () => {
   const { ask } = await sceneWithChanges();
   const newer = await ask('--after', '4000');
   expect(newer).toMatchObject({ exitCode: 3, stdout: '' });
   expect(newer.stderr).toContain('less than 4000');
 });
 
-test('who asks after a number and since a date gets what fits both', async () => {
+test('--after and --since together return the changes that match both', async () => {
   const { ask } = await sceneWithChanges();
   const after = async (...more: string[]) => (await ask('--after', '1', '--csv', ...more)).stdout.split('\n');
   const all = await after();

@@ -41,7 +41,7 @@ const AWKS = ['mawk', 'gawk', 'busybox awk'].flatMap(programOf);
 
 interface Run {
   readonly shell?: readonly string[];
-  /** A folder with programs that take the place of the usual ones. */
+  /** A folder of programs that replace the system's. */
   readonly tools?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -57,7 +57,7 @@ function run(folder: string, words: readonly string[], { shell = ['sh'], tools, 
   return { status, said: stdout + stderr };
 }
 
-/** A program of that name which runs `script`; `$0.real` is the usual one. */
+/** Creates a program with this name that runs `script`; `$0.real` is the original program. */
 function replaceTool(name: string, script: string, real = findProgram(name)): string {
   const tools = temporaryFolder();
   const file = join(tools, name);
@@ -67,7 +67,7 @@ function replaceTool(name: string, script: string, real = findProgram(name)): st
   return tools;
 }
 
-/** Reads a row into the list; the same row has the fields of every list. */
+/** Writes one row into the list. The same row has the fields of every list. */
 async function readRow<Name extends ListResource>({ read }: TestMirror, name: Name): Promise<void> {
   const row = {
     id: name === 'organization' ? 'organization-1' : `${name}-1`,
@@ -80,14 +80,14 @@ async function readRow<Name extends ListResource>({ read }: TestMirror, name: Na
   await read(name, [SOURCES[name].parse(parseObject(JSON.stringify(row), name))]);
 }
 
-/** Writes evidence into files. */
+/** Creates functions that export evidence into folders. */
 async function exportableFiles() {
   const [engine] = BOTH;
   if (engine === undefined) throw new Error('expected an engine');
   return await exportable(engine);
 }
 
-/** Folders of evidence that fit, each to be altered in a copy. */
+/** Creates valid evidence folders, of which each test alters a copy. */
 async function prepare() {
   const { write, hex, older } = await exportableFiles();
   const originals = new Map<string, string>();
@@ -102,7 +102,7 @@ async function prepare() {
 }
 
 describe('check.sh', () => {
-  test('T93 every shell and awk gives the same answer', async () => {
+  test('T93 gives the same answer in every shell and awk', async () => {
     expect(SHELLS.length * AWKS.length).toBeGreaterThan(0);
     const { copyOf, words } = await prepare();
     const whole = await copyOf('organization-1');
@@ -118,19 +118,19 @@ describe('check.sh', () => {
       }
   });
 
-  test('T93 a folder with rows of every list fits', async () => {
+  test('T93 accepts a folder with rows of every list', async () => {
     const { stage, round, write, hex, older } = await exportableFiles();
     for (const name of LIST_RESOURCES) await readRow(stage, name);
     await round();
     const { folder } = await write('organization-1', '--since', older);
     const { status, said } = run(folder, [hex, older]);
     expect(status, said).toBe(FITS);
-    /** People are sealed and not exported. */
+    /** Members are sealed but not exported. */
     for (const name of LIST_RESOURCES.filter(each => each !== 'members'))
       expect(said).toMatch(new RegExp(`^${name}, observed by the mirror: [1-9]`, 'm'));
   });
 
-  test.each(SHELLS)('T93 no text of a folder is run as a command (%s)', async (_name, shell) => {
+  test.each(SHELLS)('T93 never runs a text of the folder as a command (%s)', async (_name, shell) => {
     const { copyOf, words } = await prepare();
     const folder = await copyOf('organization-1');
     const trace = join(temporaryFolder(), 'trace');
@@ -158,7 +158,7 @@ describe('check.sh', () => {
     ['others.txt', / mirror /, ' Mirror '],
     ['named.txt', /^(\d+) /, '$1e0 '],
     ['named.txt', /^(\d+) /, ' $1 '],
-  ])('T93 each line of %s has its exact form: %s is not %j', async (file, was, is) => {
+  ])('T93 requires the exact form of each line of %s: %s is not %j', async (file, was, is) => {
     const { copyOf, words } = await prepare();
     const folder = await copyOf('old');
     expect(run(folder, words)).toMatchObject({ status: FITS });
@@ -168,7 +168,7 @@ describe('check.sh', () => {
     expect(said).toContain(`a line of ${file} has another form than it must have`);
   });
 
-  test('T93 a row whose organization is left out is not shown to stand', async () => {
+  test('T93 does not confirm a row whose organization was left out', async () => {
     const { copyOf, words } = await prepare();
     const folder = await copyOf('old');
     const lines = readFileSync(join(folder, 'context.txt'), 'utf8').split('\n');
@@ -187,7 +187,7 @@ describe('check.sh', () => {
   });
 
   test.each(['awk', 'sort', 'comm', 'od', 'openssl'])(
-    'T93 a folder never fits where %s is missing, says nothing, or fails in any of its calls',
+    'T93 never accepts a folder if %s is missing, prints nothing or fails',
     async name => {
       const { copyOf, words } = await prepare();
       const folder = await copyOf('old');
@@ -217,7 +217,7 @@ describe('check.sh', () => {
     },
   );
 
-  test('T93 nothing is checked where no temporary folder can be made', async () => {
+  test('T93 checks nothing if no temporary folder can be created', async () => {
     const { copyOf, words } = await prepare();
     const folder = await copyOf('old');
     const { status, said } = run(folder, words, { env: { TMPDIR: join(folder, 'none') } });
@@ -226,7 +226,7 @@ describe('check.sh', () => {
     expect(run(folder, words, { tools }).status).toBe(NOTHING_TO_CHECK);
   });
 
-  test('T93 no help and no document says to run the script of a folder', () => {
+  test('T93 no help text or document tells readers to run the script inside a folder', () => {
     const root = join(import.meta.dirname, '../..');
     const files = ['docs', 'src/cli', 'test/fixtures/approved'].flatMap(folder =>
       readdirSync(join(root, folder), { recursive: true, withFileTypes: true })

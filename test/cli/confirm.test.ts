@@ -33,7 +33,7 @@ async function ask(typed: string, options: { yes?: boolean; terminal?: boolean }
   return { outcome, said: await said };
 }
 
-test('a person is asked, and only yes is yes', async () => {
+test('requireConfirmation asks on a terminal and accepts only y and yes', async () => {
   for (const typed of ['y\n', 'Y\n', 'yes\n', ' yes \nmore']) {
     const { outcome, said } = await ask(typed);
     expect(outcome).toBe('go on');
@@ -44,7 +44,7 @@ test('a person is asked, and only yes is yes', async () => {
   }
 });
 
-test('where nobody can be asked it is refused, and --yes is the way', async () => {
+test('requireConfirmation without a terminal fails unless --yes is set', async () => {
   const { outcome, said } = await ask('y\n', { terminal: false });
   expect(outcome).toEqual({
     exitCode: 2,

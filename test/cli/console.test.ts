@@ -8,7 +8,7 @@ import { temporaryMirror } from '../support/mirror/open.js';
 import { startRawServer, formatRawResponse } from '../support/raw-server.js';
 import { temporarySandbox } from '../support/sandbox.js';
 
-test('T70 what lets a browser in stands in a file of its owner alone, is printed on a terminal only, and again by its own command', async () => {
+test('T70 the console secret is stored in a private file, and a sign-in link is printed only on a terminal and by "console url"', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   temporaryMirror(folder);
@@ -29,7 +29,7 @@ test('T70 what lets a browser in stands in a file of its owner alone, is printed
   expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?key=once\.\S+\n$/);
 });
 
-test('only where the registry is a sandbox of this machine is there anything to play with', async () => {
+test('findSandbox finds only a sandbox on this machine', async () => {
   const { url } = await temporarySandbox();
   expect(await findSandbox(url)).not.toBeNull();
   const registry = await startRawServer(socket => socket.write(formatRawResponse(404, '{"statusCode":404}')));

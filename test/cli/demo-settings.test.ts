@@ -22,8 +22,8 @@ const WRITTEN = {
   OPERATIONS_PORT: '8098',
 };
 
-/** A folder in which a demo lives whose settings are these. */
-function demoWith(settings: Record<string, string> | string): string {
+/** Creates a data folder with a demo that has these settings. */
+function createDemoFolder(settings: Record<string, string> | string): string {
   const folder = temporaryFolder();
   const lines = Object.entries(settings).map(([name, value]) => formatSetting(name, value));
   mkdirSync(join(folder, 'demo'));
@@ -58,8 +58,8 @@ describe("a demo's settings", () => {
     ],
     ['something else', '{', 'not on this machine'],
     ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'characters that is not shown'],
-  ])('T74 with %s are refused by every command that would believe them', async (_what, settings, said) => {
-    const env = { DATA_DIR: demoWith(settings) };
+  ])('T74 with %s are refused by every command that reads them', async (_what, settings, said) => {
+    const env = { DATA_DIR: createDemoFolder(settings) };
     for (const argv of [
       ['status'],
       ['reservations', 'cancel', 'none', '--organization', 'none', '--yes'],
@@ -75,7 +75,7 @@ describe("a demo's settings", () => {
     }
   });
 
-  test('are a file for --env-file, of their owner alone, that says the same when it is read', () => {
+  test('are written to a private file that --env-file reads back unchanged', () => {
     const folder = temporaryFolder();
     writeDemoSettings(folder, WRITTEN);
     expect(statSync(getDemoSettingsFile(folder)).mode & 0o777).toBe(0o600);
@@ -87,7 +87,7 @@ describe("a demo's settings", () => {
   });
 });
 
-test('a mirror of an earlier program that stands where a demo would, without its settings, is no demo: it stays where it is', async () => {
+test('a mirror in the folder of the demo without demo settings is not used as a demo and stays unchanged', async () => {
   const folder = temporaryFolder();
   const demo = join(folder, 'demo');
   await runCommand(['migrate'], { env: { DATA_DIR: demo } });

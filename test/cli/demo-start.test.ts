@@ -8,8 +8,8 @@ import { runProcess } from '../support/processes.js';
 
 const REQUIRED = ['REGISTRY_BASE_URL', 'REGISTRY_APP_ID', 'REGISTRY_PRIVATE_KEY', 'WEBHOOK_SECRETS'];
 
-/** A folder whose demo has settings that every command refuses: a command that says so has chosen the demo. */
-function folderWithDemo(): string {
+/** Creates a data folder with a demo whose settings every command refuses. A command that refuses them has chosen the demo. */
+function createDemoFolder(): string {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'demo'));
   writeFileSync(join(folder, 'demo/demo.env'), 'NODE_OPTIONS=--require=./evil.js\n');
@@ -17,7 +17,7 @@ function folderWithDemo(): string {
 }
 const CHOSE_DEMO = 'demo.env has contents that no demo writes';
 
-function unfilledEnvFile(): string[] {
+function createEmptyEnvFile(): string[] {
   const file = join(temporaryFolder(), '.env');
   writeFileSync(file, '# nothing is filled in\nREGISTRY_APP_ID=\n');
   return ['--env-file', file];
@@ -25,7 +25,7 @@ function unfilledEnvFile(): string[] {
 
 describe('up without settings', () => {
   test('starts a demo in a terminal', async () => {
-    const env = { DATA_DIR: folderWithDemo() };
+    const env = { DATA_DIR: createDemoFolder() };
     expect((await runCommand(['up'], { env, terminal: true })).stderr).toContain(CHOSE_DEMO);
   });
 
@@ -37,12 +37,15 @@ describe('up without settings', () => {
   ])(
     '%s names the missing settings with exit code 2 and starts no demo',
     async (_case, terminal, env, hasFile) => {
-      const folder = folderWithDemo();
+      const folder = createDemoFolder();
       const settings = { ...env, DATA_DIR: folder };
-      const { exitCode, stdout, stderr } = await runCommand(['up', ...(hasFile ? unfilledEnvFile() : [])], {
-        env: settings,
-        terminal,
-      });
+      const { exitCode, stdout, stderr } = await runCommand(
+        ['up', ...(hasFile ? createEmptyEnvFile() : [])],
+        {
+          env: settings,
+          terminal,
+        },
+      );
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
       for (const name of REQUIRED) expect(stderr).toContain(`${name}: expected`);
       expect(stderr).not.toContain(CHOSE_DEMO);
@@ -51,7 +54,7 @@ describe('up without settings', () => {
     },
   );
 
-  test('starts nothing in a process without a terminal', async () => {
+  test('fails with the missing settings in a process without a terminal', async () => {
     const cwd = temporaryFolder();
     const { exitCode, stderr } = await runProcess(['up'], {}, cwd);
     expect(exitCode).toBe(2);
@@ -66,9 +69,10 @@ describe('up --demo', () => {
     ['with NODE_ENV=production', { NODE_ENV: 'production' }, false],
     ['with --env-file', {}, true],
   ])('%s starts the demo', async (_case, env, hasFile) => {
-    const settings = { ...env, DATA_DIR: folderWithDemo() };
+    const settings = { ...env, DATA_DIR: createDemoFolder() };
     expect(
-      (await runCommand(['up', '--demo', ...(hasFile ? unfilledEnvFile() : [])], { env: settings })).stderr,
+      (await runCommand(['up', '--demo', ...(hasFile ? createEmptyEnvFile() : [])], { env: settings }))
+        .stderr,
     ).toContain(CHOSE_DEMO);
   });
 
@@ -86,42 +90,42 @@ describe('up --demo', () => {
 });
 
 describe('a command without settings', () => {
-  test('uses the data of a demo', async () => {
-    const { stderr } = await runCommand(['status'], { env: { DATA_DIR: folderWithDemo() } });
+  test('uses the mirror of the demo', async () => {
+    const { stderr } = await runCommand(['status'], { env: { DATA_DIR: createDemoFolder() } });
     expect(stderr).toContain(CHOSE_DEMO);
   });
 
   test.each([
     ['NODE_ENV=production', { NODE_ENV: 'production' }, false],
     ['--env-file', {}, true],
-  ])('never uses the data of a demo with %s', async (_case, env, hasFile) => {
+  ])('never uses the mirror of the demo with %s', async (_case, env, hasFile) => {
     const commands = await listCommands();
     expect(commands.length).toBeGreaterThan(50);
     for (const { name, command } of commands.filter(each => each.name !== 'sandbox start')) {
       const options = command.options
         .filter(({ mandatory, defaultValue }) => mandatory && defaultValue === undefined)
         .flatMap(({ long, argChoices }) => [long ?? '', argChoices?.[0] ?? '1']);
-      const folder = folderWithDemo();
+      const folder = createDemoFolder();
       const needed = command.registeredArguments.map(() => join(folder, 'some-word'));
       const { stderr } = await runCommand(
-        [...name.split(' '), ...needed, ...options, ...(hasFile ? unfilledEnvFile() : [])],
+        [...name.split(' '), ...needed, ...options, ...(hasFile ? createEmptyEnvFile() : [])],
         {
           env: { ...env, DATA_DIR: folder },
         },
       );
       expect(stderr, name).not.toContain(CHOSE_DEMO);
     }
-    const { exitCode, stderr } = await runCommand(['status', ...(hasFile ? unfilledEnvFile() : [])], {
-      env: { ...env, DATA_DIR: folderWithDemo() },
+    const { exitCode, stderr } = await runCommand(['status', ...(hasFile ? createEmptyEnvFile() : [])], {
+      env: { ...env, DATA_DIR: createDemoFolder() },
     });
     expect(exitCode).toBe(2);
     expect(stderr).toContain('There is no mirror in');
     expect(stderr).toContain('is ignored because of --env-file, NODE_ENV=production');
   });
 
-  test('makes no mirror for sync with --env-file', async () => {
+  test('creates no mirror for sync with --env-file', async () => {
     const folder = temporaryFolder();
-    const argv = ['sync', ...unfilledEnvFile()];
+    const argv = ['sync', ...createEmptyEnvFile()];
     const { exitCode } = await runCommand(argv, { env: { DATA_DIR: folder } });
     expect(exitCode).toBe(2);
     expect(existsSync(join(folder, 'mirror.db'))).toBe(false);

@@ -27,7 +27,7 @@ async function findings(env: Record<string, string> = demo.env, now = Date.now) 
 }
 
 describe('doctor', () => {
-  test('with everything at work all is well, exit 0, in words and as data', async () => {
+  test('passes with exit code 0 when everything works, as text and as JSON', async () => {
     const { exitCode, all, of } = await findings();
     expect(all.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(exitCode).toBe(0);
@@ -39,7 +39,7 @@ describe('doctor', () => {
     expect(words.stdout).not.toContain('among them');
   });
 
-  test('each finding is said once, whole and with what to do below it, on a narrow terminal too', async () => {
+  test('prints each finding once and in full with its advice below, even on a narrow terminal', async () => {
     const env = { ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:9', NO_COLOR: '1' };
     const { all } = await findings(env);
     const { stdout, stderr } = await runCommand(['doctor'], { env, terminal: true, columns: 70 });
@@ -51,7 +51,7 @@ describe('doctor', () => {
     expect(stderr).toMatch(/\b(1 check|\d+ checks) failed, (1 warning|\d+ warnings)\./);
   });
 
-  test('T69 no key and no secret is shown, whatever is wrong with it', async () => {
+  test('T69 never shows a key or secret, even a faulty one', async () => {
     const canary = 'canary-secret-0123456789';
     const runs = await Promise.all([
       findings(),
@@ -65,7 +65,7 @@ describe('doctor', () => {
     }
   });
 
-  test('T70 what others may read, write or ask is told', async () => {
+  test('T70 warns of files and ports that other users can access', async () => {
     expect((await findings()).of('exposure')).toEqual([]);
     const file = join(demo.folder, 'secrets');
     writeFileSync(file, 'nobody knows this secret');
@@ -89,7 +89,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('T70 every file that a setting has a secret read from is told where others may read it', () => {
+  test('T70 warns of every secret file that other users can read', () => {
     const file = join(demo.folder, 'open');
     writeFileSync(file, 'nobody knows this secret', { mode: 0o644 });
     const names = SETTINGS.flatMap(({ name, secret }) => (secret ? [`${name}_FILE`] : []));
@@ -102,7 +102,7 @@ describe('doctor', () => {
     }
   });
 
-  test('what was never read yet, and findings that were not counted for long, are no green', async () => {
+  test('warns of lists that were never read and of findings that were not counted recently', async () => {
     const mirror = copyMirror(demo.folder);
     const env = { ...demo.env, DATA_DIR: mirror.folder };
     const counted = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
@@ -126,7 +126,7 @@ describe('doctor', () => {
     expect(of('freshness')).toMatchObject([{ state: 'warn', found: unread }]);
   });
 
-  test('T66 a reader that holds a log back is told, with its process', async () => {
+  test('T66 names the process of a reader that keeps the write-ahead log from shrinking', async () => {
     const letGo = holdLog(demo.folder);
     const { of } = await findings();
     letGo();
@@ -144,7 +144,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('every wrong setting is named with what was expected, exit 3', async () => {
+  test('names every wrong setting with the expected value and exits with 3', async () => {
     const { exitCode, of } = await findings({
       DATA_DIR: demo.folder,
       REGISTRY_BASE_URL: 'http://example.org',
@@ -158,7 +158,7 @@ describe('doctor', () => {
     }
   });
 
-  test('a registry that is not there, and one that does not know us, are told apart', async () => {
+  test('distinguishes an unreachable registry from one that does not know the app', async () => {
     const gone = await findings({ ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:9' });
     expect(gone.exitCode).toBe(3);
     expect(gone.of('registry')).toMatchObject([{ state: 'fail', todo: expect.stringContaining('reach it') }]);
@@ -166,14 +166,14 @@ describe('doctor', () => {
     expect(stranger.of('registry')[0]?.todo).toContain('belong to the same app');
   });
 
-  test('T42 a clock that is an hour off is told', async () => {
+  test('T42 warns of a clock that is an hour off', async () => {
     const { of, exitCode } = await findings(demo.env, () => Date.now() + 3_600_000);
     expect(of('clock')).toMatchObject([{ state: 'warn', found: expect.stringContaining('ahead of') }]);
     expect(exitCode).toBe(3);
     expect(of('worker')).toMatchObject([{ state: 'fail' }]);
   });
 
-  test('a permission that is missing is named as the registry names it', async () => {
+  test("names a missing permission by the registry's name", async () => {
     const { installations } = demo.sandbox.registry;
     const [owner] = demo.organizationIds;
     const first = installations.listAll().find(({ organization }) => organization.id === owner);
@@ -186,7 +186,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('what the registry really answered for each resource is told, and what it does not offer', async () => {
+  test("shows the registry's last answer for each resource and warns of resources that it does not offer", async () => {
     const { of } = await findings();
     const told = of('answers').map(({ found }) => found);
     expect(told).toContainEqual(
@@ -204,7 +204,7 @@ describe('doctor', () => {
     await demo.change('UPDATE resource_states SET not_offered_at = NULL');
   });
 
-  test('a receiver that nobody answers for fails, whatever its host is called', async () => {
+  test('fails if no receiver answers, also for a HOST such as __proto__', async () => {
     const odd = await findings({ ...demo.env, HOST: '__proto__' });
     expect(odd.of('receiver')).toMatchObject([
       { state: 'fail', found: expect.stringContaining('//__proto__:') },
@@ -216,7 +216,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('the receiver of another mirror on our port is not called ours, and neither is what is no receiver', async () => {
+  test('fails if the receiver of another mirror or another program answers on the port', async () => {
     const other = await startDemoMirror();
     onTestFinished(() => other.stop());
     const { of, exitCode } = await findings({ ...demo.env, PORT: other.env['PORT'] ?? '' });
@@ -231,7 +231,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('of a wrong key and of a wrong secret status and the first page say what doctor says', async () => {
+  test('reports a wrong key and a wrong secret like status and the overview page', async () => {
     const other = await startDemoMirror();
     onTestFinished(() => other.stop());
     const { apps, installations } = other.sandbox.registry;
@@ -262,7 +262,7 @@ describe('doctor', () => {
     expect(now).not.toContain('Nothing needs attention');
   });
 
-  test('another registry or app than the one that filled the mirror fails', async () => {
+  test('fails if the settings name another registry or app than the one that filled the mirror', async () => {
     const other = demo.sandbox.url.replace('127.0.0.1', 'localhost');
     for (const named of [{ REGISTRY_BASE_URL: other }, { REGISTRY_APP_ID: 'another' }]) {
       const { of } = await findings({ ...demo.env, ...named });
@@ -270,7 +270,7 @@ describe('doctor', () => {
     }
   });
 
-  test('where nothing is yet it says what to start, exit 3', async () => {
+  test('exits with 3 and says what to start if there is no mirror', async () => {
     const { exitCode, of } = await findings({ DATA_DIR: '/nowhere' });
     expect(exitCode).toBe(3);
     expect(of('databases')).toMatchObject([
@@ -278,7 +278,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('a worker without a heartbeat for a minute fails, exit 3, and one that lives does not', async () => {
+  test('exits with 3 if the worker has sent no heartbeat for a minute', async () => {
     expect((await findings()).of('worker')).toMatchObject([{ state: 'ok' }]);
     const { exitCode, of } = await findings(demo.env, () => Date.now() + 5 * 60_000);
     expect(exitCode).toBe(3);
@@ -291,7 +291,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('something that was announced and that nobody has read fails, exit 3', async () => {
+  test('exits with 3 if an announced change was not read', async () => {
     const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
     const [, id = ''] = demo.organizationIds;
     await demo.change(
@@ -313,7 +313,7 @@ describe('doctor', () => {
     ]);
   });
 
-  test('a list that is refused although it is permitted is not called fresh', async () => {
+  test('does not call a list fresh that the registry refuses despite a permission', async () => {
     const mark = async (at: string | null) =>
       await demo.change(
         "UPDATE resource_states SET no_permission_at = ?, refusals = 1, failing_since = ?, outcome = ? WHERE organization_id = ? AND resource = 'members'",

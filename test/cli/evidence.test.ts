@@ -23,7 +23,7 @@ function keyFile() {
   return join(temporaryFolder(), 'evidence.key');
 }
 
-test('T92 a key is made once, for its owner alone, and its public halves are told', async () => {
+test('T92 evidence init creates a private key file once and prints its public key in both formats', async () => {
   const file = keyFile();
   const env = { EVIDENCE_KEY_FILE: file };
   const made = await runCommand(['evidence', 'init', '--name', 'mirror.example/log'], { env });
@@ -36,7 +36,7 @@ test('T92 a key is made once, for its owner alone, and its public halves are tol
   expect(readKeyFile(file).publicKey).toEqual(key.publicKey);
 });
 
-test('without the setting, and by a name that no note can have, no key is made', async () => {
+test('evidence init creates no key without EVIDENCE_KEY_FILE or with an invalid name', async () => {
   const file = keyFile();
   const none = await runCommand(['evidence', 'init']);
   expect(none).toMatchObject({ exitCode: EXIT.usage, stderr: expect.stringContaining('EVIDENCE_KEY_FILE') });
@@ -57,7 +57,7 @@ test('without the setting, and by a name that no note can have, no key is made',
   expect(existsSync(file)).toBe(false);
 });
 
-test('where nothing has been sealed there is no checkpoint, and none is made up', async () => {
+test('evidence checkpoint fails if nothing was sealed', async () => {
   const folder = temporaryFolder();
   layBoth(folder);
   const outcome = await runCommand(['evidence', 'checkpoint'], {
@@ -71,7 +71,7 @@ test('where nothing has been sealed there is no checkpoint, and none is made up'
   expect(existsSync(join(folder, 'evidence.db'))).toBe(false);
 });
 
-test('T95 purge and forget take what was sealed along, and verify and doctor say how it stands', async () => {
+test('T95 purge and forget erase sealed rows, and verify and doctor report the state of the log', async () => {
   const folder = temporaryFolder();
   layBoth(folder);
   const scene = await openMirror({ folder });

@@ -5,7 +5,7 @@ const WEB = ['--web', 'https://app.registry.example/'];
 const run = (argv: readonly string[], baseUrl = 'https://api.registry.example') =>
   runCommand(['install-url', ...argv], { env: { REGISTRY_BASE_URL: baseUrl } });
 
-test('the address is that of the app among the pages of the registry', async () => {
+test("install-url prints the app's installation page on the registry's website", async () => {
   const { exitCode, stdout } = await run(['my-app', ...WEB]);
   expect({ exitCode, stdout }).toEqual({
     exitCode: 0,
@@ -13,7 +13,7 @@ test('the address is that of the app among the pages of the registry', async () 
   });
 });
 
-test('a sandbox has its pages where its calls are; of a real registry they must be said', async () => {
+test('install-url uses the URL of a sandbox and requires --web for a real registry', async () => {
   const { stdout } = await run(['my-app'], 'http://127.0.0.1:8090');
   expect(stdout).toBe('http://127.0.0.1:8090/apps/my-app/installations/new\n');
   const { exitCode, stderr } = await run(['my-app']);
@@ -26,7 +26,7 @@ test.each([
   [['my-app', '--web', 'ftp://app.registry.example'], '--web'],
   [['my-app', '--web', 'https://me:pass@app.registry.example'], '--web'],
   [['my-app', '--web', 'javascript:x'], '--web'],
-])('%j is refused in a sentence', async (words, named) => {
+])('install-url refuses %j with exit code 2', async (words, named) => {
   const { exitCode, stdout, stderr } = await run(words);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(`${named}: expected`);

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/inbox.js';
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 
 describe('migrate with no settings', () => {
-  test('means the demo where one is there, and makes no empty mirror that would hide it', async () => {
+  test('migrates the demo if there is one and creates no empty mirror that would hide it', async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'demo'));
     writeFileSync(join(folder, 'demo', 'demo.env'), 'REGISTRY_BASE_URL=http://127.0.0.1:9\n');
@@ -19,7 +19,7 @@ describe('migrate with no settings', () => {
     expect(readdirSync(join(folder, 'demo')).toSorted()).toEqual(['demo.env', 'inbox.db', 'mirror.db']);
   });
 
-  test('makes a mirror only where a setting names it', async () => {
+  test('creates a mirror only if a setting says where', async () => {
     const folder = temporaryFolder();
     const named = await runCommand(['migrate'], { env: { DATA_DIR: join(folder, 'named') } });
     expect(named.exitCode).toBe(0);

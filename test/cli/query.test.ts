@@ -15,7 +15,7 @@ import { brokenProgram, PROGRAM } from '../support/mutant.js';
 const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
 const MANY =
   'with recursive n(i) as (values(1) union all select i + 1 from n limit 100000) select i, zeroblob(2000) from n';
-/** The program that runs a person's SQL. */
+/** The program that runs the SQL of a query. */
 const ASKED = new URL('../../dist/src/store/sqlite/asker/query-process.js', import.meta.url);
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const;
 
@@ -30,12 +30,12 @@ function emptyMirror(): string {
 interface Asked {
   kill(signal: NodeJS.Signals): void;
   readonly ended: Promise<unknown>;
-  /** The process that runs the SQL, once it is there. */
+  /** Resolves to the id of the process that runs the SQL, once it has started. */
   worker(): Promise<number>;
 }
 
-/** A person's query in processes of its own. */
-function ask(sql: string, program: string = PROGRAM): Asked {
+/** Starts a query in processes of its own. */
+function startQuery(sql: string, program: string = PROGRAM): Asked {
   const child = spawn(process.execPath, [program, 'query', sql], {
     env: { DATA_DIR: emptyMirror() },
     stdio: 'ignore',
@@ -50,48 +50,48 @@ function ask(sql: string, program: string = PROGRAM): Asked {
     kill: signal => void child.kill(signal),
     ended,
     worker: async () => {
-      await expect.poll(() => childrenOf(child.pid ?? 0)).toHaveLength(1);
-      worker = childrenOf(child.pid ?? 0)[0] ?? 0;
-      await expect.poll(() => secondsAtWork(worker)).toBeGreaterThan(0.5);
+      await expect.poll(() => listChildren(child.pid ?? 0)).toHaveLength(1);
+      worker = listChildren(child.pid ?? 0)[0] ?? 0;
+      await expect.poll(() => readCpuSeconds(worker)).toBeGreaterThan(0.5);
       return worker;
     },
   };
 }
 
-function childrenOf(pid: number): number[] {
+function listChildren(pid: number): number[] {
   const file = `/proc/${pid}/task/${pid}/children`;
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
 }
 
-/** What the system says of a process; nothing of one that is gone. */
-function told(pid: number, what: 'status' | 'stat' | 'limits'): string {
+/** Returns a file of /proc about a process; empty if the process has ended. */
+function readProcFile(pid: number, file: 'status' | 'stat' | 'limits'): string {
   try {
-    return readFileSync(`/proc/${pid}/${what}`, 'utf8');
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
     return '';
   }
 }
 
-function megabytes(pid: number, what: 'VmHWM' | 'VmData'): number {
-  return Number(new RegExp(`${what}:\\s+(\\d+)`).exec(told(pid, 'status'))?.[1] ?? 0) / 1024;
+function readMegabytes(pid: number, field: 'VmHWM' | 'VmData'): number {
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readProcFile(pid, 'status'))?.[1] ?? 0) / 1024;
 }
 
 function isAlive(pid: number): boolean {
-  const [, state = 'Z'] = /\) (\S)/.exec(told(pid, 'stat')) ?? [];
+  const [, state = 'Z'] = /\) (\S)/.exec(readProcFile(pid, 'stat')) ?? [];
   return state !== 'Z';
 }
 
 const TICKS_PER_SECOND = 100;
 
-function secondsAtWork(pid: number): number {
+function readCpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
 describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () => {
   for (const signal of SIGNALS) {
-    test(`by ${signal} takes the process that runs its SQL with it`, async () => {
-      const query = ask(ENDLESS);
+    test(`by ${signal} also ends the process that runs its SQL`, async () => {
+      const query = startQuery(ENDLESS);
       const worker = await query.worker();
       query.kill(signal);
       await query.ended;
@@ -99,7 +99,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
     });
   }
 
-  test('is not missed by the process that answers it: that one ends, and says nothing to a log', async () => {
+  test('ends the process that answers it, without a log line', async () => {
     const folder = emptyMirror();
     const child = fork(ASKED, [], {
       serialization: 'advanced',
@@ -120,8 +120,8 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
     expect(await said).toEqual(['', '']);
   });
 
-  test('would leave a process at work if nobody watched beside the SQL', async () => {
-    const query = ask(ENDLESS, brokenProgram('query-process.js', 'watch(request);', ''));
+  test('would leave its SQL running if the process did not watch its parent', async () => {
+    const query = startQuery(ENDLESS, brokenProgram('query-process.js', 'watch(request);', ''));
     const worker = await query.worker();
     query.kill('SIGKILL');
     await query.ended;
@@ -148,7 +148,7 @@ describe('T77 a query that asks for too much', () => {
       `with recursive n(i) as (values(1) union all select i + 1 from n limit 100000)
       select group_concat(printf('%.*c', 10000, 'x')) from n`,
     ],
-  ])('%s that is too large is told in a sentence, exit 1', async (_what, sql) => {
+  ])('%s above the size limit ends with a message and exit code 1', async (_what, sql) => {
     const { exitCode, stderr } = await run(sql, '--json');
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^The query was stopped: .* MB/);
@@ -156,11 +156,11 @@ describe('T77 a query that asks for too much', () => {
   });
 
   test.skipIf(process.platform !== 'linux')(
-    'a sort beyond what its temporary files may have is told so, exit 1',
+    'a sort above the limit of temporary files ends with a message and exit code 1',
     async () => {
       const sql = `with recursive n(i) as (values(1) union all select i + 1 from n limit 100)
         select count(*) from (select distinct printf('%.*c', 3000000, 'x') || i from n)`;
-      /** One that may have less than it asks for keeps what it has. */
+      /** A limit below the requested one stays as it is. */
       const less = ['-c', 'ulimit -f 20000; exec "$@"', 'sh', process.execPath, PROGRAM, 'query', sql];
       const child = spawn('sh', less, {
         env: { DATA_DIR: emptyMirror() },
@@ -177,7 +177,7 @@ describe('T77 a query that asks for too much', () => {
      select printf('%.*c', 1000000, 'x') as big from n`;
 
   test.skipIf(process.platform !== 'linux')(
-    'its process never has more than 400 MB, nor a file of more than a gigabyte',
+    'the process never uses more than 400 MB of memory or a file above 1 GB',
     async () => {
       const child = spawn(
         process.execPath,
@@ -190,9 +190,9 @@ describe('T77 a query that asks for too much', () => {
       let peak = 0;
       let largest = '';
       while (child.exitCode === null) {
-        for (const pid of childrenOf(child.pid ?? 0)) {
-          peak = Math.max(peak, megabytes(pid, 'VmHWM'));
-          largest = /Max file size +(\w+)/.exec(told(pid, 'limits'))?.[1] ?? largest;
+        for (const pid of listChildren(child.pid ?? 0)) {
+          peak = Math.max(peak, readMegabytes(pid, 'VmHWM'));
+          largest = /Max file size +(\w+)/.exec(readProcFile(pid, 'limits'))?.[1] ?? largest;
         }
         await pause(1);
       }
@@ -203,16 +203,16 @@ describe('T77 a query that asks for too much', () => {
   );
 
   test.skipIf(process.platform !== 'linux')(
-    'a Node that does nothing has no more data than is allowed for it',
+    'an idle Node process stays within the assumed base memory',
     async () => {
       const child = fork(ASKED, [], { env: {}, execArgv: [] });
       onTestFinished(() => void child.kill('SIGKILL'));
-      await expect.poll(() => megabytes(child.pid ?? 0, 'VmData')).toBeGreaterThan(20);
-      expect(megabytes(child.pid ?? 0, 'VmData')).toBeLessThan(FRESH_MB);
+      await expect.poll(() => readMegabytes(child.pid ?? 0, 'VmData')).toBeGreaterThan(20);
+      expect(readMegabytes(child.pid ?? 0, 'VmData')).toBeLessThan(FRESH_MB);
     },
   );
 
-  test('rows of a megabyte each stream through a table, on a terminal cut to its width', async () => {
+  test('a table streams rows of a megabyte and cuts them to the width of a terminal', async () => {
     const env = { DATA_DIR: emptyMirror() };
     const { exitCode, stdout } = await runCommand(['query', wideRows(300), '--time-limit', '600'], {
       env,
@@ -223,7 +223,7 @@ describe('T77 a query that asks for too much', () => {
     expect(stdout.length).toBeLessThan(40_000);
   });
 
-  test('in a pipe they are whole', async () => {
+  test('a table in a pipe prints rows of a megabyte in full', async () => {
     const { exitCode, stdout } = await run(wideRows(20), '--time-limit', '600');
     expect(exitCode).toBe(0);
     expect(stdout.split('\n').map(({ length }) => length)).toEqual([
@@ -233,12 +233,12 @@ describe('T77 a query that asks for too much', () => {
     ]);
   });
 
-  test('bytes are base64 in JSON', async () => {
+  test('bytes are printed as base64 in JSON', async () => {
     const { stdout } = await run("select x'00ff10' as bytes", '--json');
     expect(JSON.parse(stdout)).toEqual([{ bytes: 'AP8Q' }]);
   });
 
-  test('a time limit that no timer holds is refused', async () => {
+  test('a time limit longer than a timer can wait is refused', async () => {
     const { exitCode, stderr } = await run('select 1', '--time-limit', '2147484');
     expect(exitCode).toBe(2);
     expect(stderr).toContain('at most 604800');

@@ -37,7 +37,7 @@ describe('status', () => {
     expect(retirements.reduce((sum: number, rows: number) => sum + rows, 0)).toBe(150);
   });
 
-  test('without a mirror it says where one was expected, and how to get one', async () => {
+  test('says without a mirror where it was expected and how to create one', async () => {
     const { exitCode, stdout, stderr } = await runCommand(['status'], { env: { DATA_DIR: '/nowhere' } });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
     expect(stderr).toContain('There is no mirror in /nowhere');
@@ -57,7 +57,7 @@ describe('query', () => {
     expect(await run('query', '--csv', '--json', 'select 1')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('a statement is taken from the command line or from standard input, and must be there', async () => {
+  test('takes a statement from the command line or standard input and refuses an empty one', async () => {
     const env = { DATA_DIR: demo.folder };
     const sql = '-- how many\nselect count(*) as n from retirements\n';
     const answer = { exitCode: 0, stdout: '[\n{"n":150}\n]\n' };
@@ -67,13 +67,13 @@ describe('query', () => {
     expect(stderr).not.toMatch(/^ +at /m);
   });
 
-  test('bytes are base64 in JSON, CSV and tables', async () => {
+  test('prints bytes as base64 in JSON, CSV and tables', async () => {
     for (const form of [[], ['--csv'], ['--json']]) {
       expect((await run('query', "select x'0102ff' as b", ...form)).stdout).toContain('AQL/');
     }
   });
 
-  test('a mistake in the SQL is explained, exit 2', async () => {
+  test('explains an error in the SQL with exit code 2', async () => {
     expect((await run('query', '(select 1)')).stderr).toContain('SQLite does not allow brackets');
     const { exitCode, stdout, stderr } = await run('query', 'select * from retirement');
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -84,14 +84,14 @@ describe('query', () => {
     expect(await run('query', 'select 1', '--time-limit', 'soon')).toMatchObject({ exitCode: 2 });
   });
 
-  test('a query that never ends is stopped at its time limit, exit 3', async () => {
+  test('stops an endless query at its time limit with exit code 3', async () => {
     const endless = 'with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n';
     const { exitCode, stderr } = await run('query', endless, '--time-limit', '0.3');
     expect(exitCode).toBe(3);
     expect(stderr).toContain('stopped after 0.3 s');
   });
 
-  test('rows stream: a hundred thousand of them pass through without being gathered', async () => {
+  test('streams a hundred thousand rows', async () => {
     const many =
       'with recursive n(i) as (select 1 union all select i + 1 from n limit 100000) select i from n';
     const { exitCode, stdout } = await run('query', many, '--csv');
@@ -99,7 +99,7 @@ describe('query', () => {
     expect(stdout.trimEnd().split('\n')).toHaveLength(100_001);
   });
 
-  test('two columns of one name are both shown', async () => {
+  test('shows both of two columns with the same name', async () => {
     expect(await json('query', 'select 1 as a, 2 as a')).toEqual([{ a: 1, 'a:2': 2 }]);
   });
 });
@@ -139,7 +139,7 @@ describe('lists', () => {
     expect(missing.stderr).toContain('No row of retirements has the id "nobody"');
   });
 
-  test('retirements list finds by year, beneficiary and project, each only as a part of the text', async () => {
+  test('retirements list filters by year, and by parts of the beneficiary and project', async () => {
     const all = await json('retirements', 'list', '--limit', '0');
     const [one] = all;
     const year = one.created_at.slice(0, 4);
@@ -159,7 +159,7 @@ describe('lists', () => {
     expect(await run('retirements', 'list', '--year', 'last')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('retirements list as of an instant shows what was known then, and nothing before that', async () => {
+  test('retirements list --as-of shows what was known at an instant and nothing later', async () => {
     const listed: Record<string, string | null>[] = await json('retirements', 'list', '--limit', '0');
     const then: { valid_from: string }[] = await json(
       'retirements',
@@ -180,7 +180,7 @@ describe('lists', () => {
     expect(early.stderr).toContain('retirements: not known before 20');
   });
 
-  test('a retirement is shown, its versions told and explained with its certificate, by a beginning too', async () => {
+  test('retirements show prints versions, provenance and certificate, also for the start of an id', async () => {
     const [row] = await demo.rows(
       "SELECT retirement_id, sha256 FROM certificates WHERE state = 'stored' LIMIT 1",
     );
@@ -192,7 +192,7 @@ describe('lists', () => {
     expect(await run('retirements', 'show', '…')).toMatchObject({ exitCode: 6, stdout: '' });
   });
 
-  test('a credit is shown by its id, projects are listed by a part of their name', async () => {
+  test('warehouse show finds a credit by its id, and projects list filters by a part of the name', async () => {
     const [credit] = await json('warehouse', 'list', '--limit', '1');
     const shown = await run('warehouse', 'show', String(credit.credit_id));
     expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Triggered by') });
@@ -226,7 +226,7 @@ describe('lists', () => {
     expect(near.stderr).toContain(String(project?.['full_name']));
   });
 
-  test('a wrong key is told from a missing one, and from a registry that is not there', async () => {
+  test('a wrong key, a missing key and an unreachable registry lead to different errors', async () => {
     const [owner = ''] = demo.organizationIds;
     const argv = ['reservations', 'cancel', 'none', '--organization', owner, '--yes'];
     const ask = async (settings: Record<string, string>) =>
@@ -239,7 +239,7 @@ describe('lists', () => {
 });
 
 describe('as-of', () => {
-  test('as-of shows what was known then, by date or instant', async () => {
+  test('shows what was known at a date or instant', async () => {
     const organizationId = demo.organizationIds[0] ?? '';
     const today = new Date().toISOString().slice(0, 10);
     const answer = await json('as-of', today, '--organization', organizationId);
@@ -250,7 +250,7 @@ describe('as-of', () => {
     expect((await run('as-of', today, '--organization', organizationId)).stdout).toContain('beneficiary');
   });
 
-  test('before the first complete read the answer is not an empty list', async () => {
+  test('fails before the first complete read instead of showing an empty list', async () => {
     const organization = ['--organization', demo.organizationIds[0] ?? ''];
     const before = await run('as-of', '2020-01-01', ...organization);
     expect(before).toMatchObject({ exitCode: 3, stdout: '' });
@@ -261,7 +261,7 @@ describe('as-of', () => {
     });
   });
 
-  test('a date that is none, is in the future or belongs to several organizations is refused', async () => {
+  test('refuses an invalid or future date and an ambiguous organization', async () => {
     expect(await run('as-of', '2025-02-30')).toMatchObject({ exitCode: 2 });
     expect(await run('as-of', 'yesterday')).toMatchObject({ exitCode: 2 });
     expect((await run('as-of', '2999-01-01')).stderr).toContain('is in the future');
@@ -271,7 +271,7 @@ describe('as-of', () => {
 });
 
 describe('deliveries and jobs', () => {
-  test('deliveries list and show tell whether a webhook arrived and what became of it', async () => {
+  test('deliveries list and show report whether a webhook arrived and its outcome', async () => {
     const rows = await json('deliveries', 'list');
     expect(rows).toHaveLength(demo.organizationIds.length);
     expect(rows[0]).toMatchObject({ event: 'installed', verdict: 'accepted', job_state: 'done' });
@@ -286,7 +286,7 @@ describe('deliveries and jobs', () => {
     expect(await run('deliveries', 'show', 'first')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('jobs list, show and retry', async () => {
+  test('jobs are listed, shown and retried', async () => {
     const jobs = await json('jobs', 'list', '--state', 'done');
     expect(jobs.length).toBeGreaterThan(0);
     expect((await run('jobs', 'show', String(jobs[0].id))).stdout).toContain('attempts');
@@ -307,7 +307,7 @@ describe('deliveries and jobs', () => {
 });
 
 describe('syncs', () => {
-  test('list tells when, why and how long each read took, and what it changed', async () => {
+  test('list shows the start, trigger, duration and changes of each read', async () => {
     const syncs = await json('syncs', 'list', '--limit', '0');
     const [counted] = await demo.rows('SELECT count(*) AS n, sum(rows_added) AS added FROM syncs');
     expect(syncs).toHaveLength(Number(counted?.['n']));
@@ -335,7 +335,7 @@ test.each([
   ['retirements', 'show', ''],
   ['jobs', 'retry', ''],
   ['schema', ''],
-])('an argument that nobody can use is no stack trace: %s %s', async (...argv) => {
+])('an unusable argument leads to a message without a stack trace: %s %s', async (...argv) => {
   const { exitCode, stdout, stderr } = await run(...argv);
   expect({ argv, exitCode: [2, 6].includes(exitCode) ? 'told' : exitCode, stdout }).toEqual({
     argv,
@@ -347,7 +347,7 @@ test.each([
 });
 
 describe('snapshot', () => {
-  test('beside it stands when it was made, of what, and how far each resource was read', async () => {
+  test('writes a description of when it was made, from which mirror, and how far each resource was read', async () => {
     const file = join(demo.folder, 'told.db');
     expect(await json('snapshot', file)).toMatchObject({ file, about: `${file}.json` });
     const about = JSON.parse(readFileSync(`${file}.json`, 'utf8'));
@@ -370,7 +370,7 @@ describe('snapshot', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  test('is a whole copy in one private file, and never overwrites', async () => {
+  test('writes a complete copy to one private file and never overwrites', async () => {
     const file = join(demo.folder, 'copy.db');
     expect(await json('snapshot', file)).toMatchObject({ file });
     expect(statSync(file).mode & 0o777).toBe(0o600);

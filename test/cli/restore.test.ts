@@ -1,132 +1,121 @@
-import { spawnSync } from 'node:child_process';
-import { generateKeyPairSync } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openStage } from '../../src/store/sqlite/keeping.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
+import { layBoth } from '../support/migrated.js';
+import { openMirror } from '../support/mirror/open.js';
+import { tablesInFile } from '../support/tables.js';
 
-const WRITER = join(import.meta.dirname, '../support/killed-writer.js');
-const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 })
-  .privateKey.export({ type: 'pkcs8', format: 'pem' })
-  .toString();
-const READING = [
-  ['status'],
-  ['available'],
-  ['query', 'select 1'],
-  ['installations', 'list'],
-  ['retirements', 'list'],
-  ['retirements', 'show', 'r-1'],
-  ['certificates', 'list'],
-  ['deliveries', 'list'],
-  ['jobs', 'list'],
-  ['verify'],
-  ['migrate'],
-] as const;
+const MAIN = join(import.meta.dirname, '../../dist/main.js');
+/** Ends a command that hangs. */
+const HANGS_MS = 60_000;
 
-/** What kill -9 leaves of a worker: a mirror, and beside it a log with what was written last. */
-function killedWorker(changed: number) {
-  const folder = temporaryFolder();
-  spawnSync(process.execPath, [WRITER, folder, String(changed)]);
-  const file = join(folder, 'mirror.db');
-  expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
-  return { folder, file, run: (...argv: string[]) => runCommand(argv, { env: { DATA_DIR: folder } }) };
+/** Creates a folder with a mirror, and a backup of it. */
+async function prepare() {
+  const dataDir = join(temporaryFolder(), 'data');
+  mkdirSync(dataDir, { mode: 0o700 });
+  layBoth(dataDir);
+  const backup = join(temporaryFolder(), 'backup');
+  const run = (...words: string[]) => runCommand(words, { env: { DATA_DIR: dataDir } });
+  expect(await run('backup', backup)).toMatchObject({ exitCode: 0 });
+  /** Runs a command in a process of its own, because a call that waits for a pipe blocks its process. */
+  const runAlone = (folder: string, ...words: string[]) => {
+    const env = { PATH: process.env['PATH'], DATA_DIR: folder, NODE_ENV: 'production' };
+    const options = { encoding: 'utf8', timeout: HANGS_MS, env } as const;
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], options);
+    return { status, said: stdout + stderr };
+  };
+  return { dataDir, backup, run, runAlone };
 }
 
-const count = async ({ run }: ReturnType<typeof killedWorker>) =>
-  JSON.parse((await run('query', '--json', 'select count(*) as n from retirements')).stdout);
+describe('restore', () => {
+  test.each(['mirror.db', 'inbox.db', 'mirror.db-wal', 'certificates'])(
+    'refuses a backup with a named pipe or folder instead of %s and changes nothing',
+    async name => {
+      const { dataDir, backup, runAlone } = await prepare();
+      const path = join(backup, name);
+      const makers = [() => execFileSync('mkfifo', [path]), () => mkdirSync(path)];
+      for (const make of name === 'certificates' ? makers.slice(0, 1) : makers) {
+        rmSync(path, { recursive: true, force: true });
+        make();
+        const { status, said } = runAlone(dataDir, 'restore', backup);
+        expect(status, said).toBe(1);
+        expect(said).toContain(`${path} is no f`);
+        expect(said).not.toMatch(/\n\s+at /);
+        expect(readdirSync(dataDir).toSorted()).toEqual(['inbox.db', 'mirror.db']);
+      }
+    },
+  );
 
-describe.each([
-  ['snapshot', 500],
-  ['backup', 500],
-  ['late', 1000],
-])('%s.db copied over the log of a killed worker', (copy, rows) => {
-  test.each([1, 2000])('is refused by every command, and left alone (%i rows in the log)', async changed => {
-    const killed = killedWorker(changed);
-    const { folder, file, run } = killed;
-    expect(await count(killed)).toEqual([{ n: 1000 + changed }]);
-    copyFileSync(join(folder, `${copy}.db`), file);
-    for (const argv of READING) {
-      const { exitCode, stdout, stderr } = await run(...argv);
-      expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 1, stdout: '' });
-      expect(stderr).toContain('is not the file that the log beside it');
-      expect(stderr).not.toMatch(/\n\s+at /);
-    }
-    const doctor = await run('doctor', '--json');
-    expect(doctor).toMatchObject({ exitCode: 3 });
-    expect(doctor.stdout).toContain('is not the file that the log beside it');
-    expect(readFileSync(file).equals(readFileSync(join(folder, `${copy}.db`)))).toBe(true);
-    for (const name of [`${file}-wal`, `${file}-shm`]) rmSync(name);
-    expect(await run('status')).toMatchObject({ exitCode: 0 });
-    expect(await count(killed)).toEqual([{ n: rows }]);
+  test.each(['mirror.db', 'inbox.db'])(
+    'replaces a pipe or folder at the place of %s, which every other command refuses',
+    async name => {
+      const { dataDir, backup, runAlone } = await prepare();
+      const path = join(dataDir, name);
+      for (const make of [() => execFileSync('mkfifo', [path]), () => mkdirSync(path)]) {
+        rmSync(path, { recursive: true, force: true });
+        make();
+        for (const words of [['status'], ['doctor'], ['query', 'select 1']]) {
+          const { status, said } = runAlone(dataDir, ...words);
+          expect(status, said).toBe(words[0] === 'doctor' ? 3 : 1);
+          expect(said.replaceAll(/\s+/g, ' ')).toContain('is no file, but a folder, a pipe or a device');
+          expect(said).not.toMatch(/\n\s+at /);
+        }
+        expect(runAlone(dataDir, 'restore', backup)).toMatchObject({ status: 0 });
+        expect(runAlone(dataDir, 'status')).toMatchObject({ status: 0 });
+      }
+    },
+  );
+
+  test('removes the remains of a killed restore and refuses to run twice at once', async () => {
+    const { dataDir, backup, run } = await prepare();
+    const left = join(dataDir, 'restoring', 'files');
+    mkdirSync(left, { recursive: true });
+    writeFileSync(join(left, 'mirror.db'), 'someone@example.org');
+    expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
+    expect(existsSync(join(dataDir, 'restoring'))).toBe(false);
+    const other = openStage(dataDir);
+    mkdirSync(other.folder);
+    const refused = await run('restore', backup);
+    expect(refused).toMatchObject({ exitCode: 2 });
+    expect(refused.stderr).toContain(`Another restore runs: it prepares its files in ${dataDir}/restoring.`);
+    expect(existsSync(other.folder)).toBe(true);
+    other.close();
+    expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
+  });
+
+  test('refuses a backup with a changed schema', async () => {
+    const { backup, run } = await prepare();
+    const sql =
+      'DROP VIEW available_credits; CREATE VIEW available_credits AS SELECT * FROM last_known_credits';
+    await tablesInFile(join(backup, 'mirror.db')).change(sql);
+    const { exitCode, stderr } = await run('restore', backup);
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain('mirror.db: the view available_credits was changed');
   });
 });
 
-test.each(['inbox.db', 'mirror.db'])(
-  'a journal that somebody put beside %s is written into no file: every command refuses it in a sentence',
-  async name => {
-    const { folder, run } = killedWorker(1);
-    await run('status');
-    const journal = join(folder, `${name}-journal`);
-    writeFileSync(journal, 'pages of another file');
-    for (const argv of [...READING, ['migrate']]) {
-      const { exitCode, stdout, stderr } = await run(...argv);
-      expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 1, stdout: '' });
-      expect(stderr).toContain(`${name}-journal is not of this program`);
-      expect(stderr).not.toMatch(/\n\s+at /);
-    }
-    const doctor = await run('doctor', '--json');
-    expect(doctor).toMatchObject({ exitCode: 3 });
-    expect(doctor.stdout).toContain(`${name}-journal is not of this program`);
-    expect(readFileSync(journal, 'utf8')).toBe('pages of another file');
-    rmSync(journal);
-    expect(await run('status')).toMatchObject({ exitCode: 0 });
-  },
-);
-
-test('neither a worker nor a receiver starts on a copy beside the log of another file, exit 1', async () => {
-  const { folder, file } = killedWorker(100);
-  copyFileSync(join(folder, 'backup.db'), file);
-  const env = {
-    DATA_DIR: folder,
-    REGISTRY_BASE_URL: 'http://127.0.0.1:9',
-    REGISTRY_APP_ID: 'app-1',
-    REGISTRY_PRIVATE_KEY: KEY,
-    WEBHOOK_SECRETS: 'a webhook secret of the restored one',
-    PORT: '0',
-    OPERATIONS_PORT: '0',
-  };
-  const work = await runCommand(['work'], { env });
-  expect(work.exitCode).toBe(1);
-  expect(work.stderr).toContain(`remove ${file}-wal, ${file}-shm and ${file}-journal`);
-  expect(readFileSync(file).equals(readFileSync(join(folder, 'backup.db')))).toBe(true);
-  for (const name of ['', '-wal', '-shm']) renameSync(`${file}${name}`, join(folder, `inbox.db${name}`));
-  const receive = await runCommand(['receive'], { env });
-  expect(receive.exitCode).toBe(1);
-  expect(receive.stderr).toContain(`remove ${folder}/inbox.db-wal`);
-});
-
-test.each([
-  ['cut short', (file: string) => truncateSync(file, statSync(file).size / 2)],
-  ['no database at all', (file: string) => copyFileSync(WRITER, file)],
-])('a file that is %s is said to be damaged by every command, exit 1', async (_, damage) => {
-  const { file, run } = killedWorker(1);
-  for (const name of [`${file}-wal`, `${file}-shm`]) rmSync(name);
-  damage(file);
-  for (const argv of READING) {
-    const { exitCode, stdout, stderr } = await run(...argv);
-    expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 1, stdout: '' });
-    expect(stderr).toContain(`${file} is damaged`);
-    expect(stderr).not.toMatch(/\n\s+at /);
-  }
-  expect(existsSync(file)).toBe(true);
+test('T75 forget, purge and doctor name the older copies left by restore', async () => {
+  const { dataDir, backup, run } = await prepare();
+  expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
+  const [replaced = ''] = readdirSync(dataDir).filter(name => name.startsWith('replaced-'));
+  const copies = [replaced, 'restoring'].map(name => join(dataDir, name));
+  mkdirSync(join(dataDir, 'restoring'));
+  const forget = ['forget', '--person', 'someone@example.org'];
+  const { stderr } = await run(...forget);
+  for (const copy of copies) expect(stderr).toContain(`NOT touched: ${copy} holds an older copy`);
+  const { older_copies: olderCopies } = JSON.parse((await run(...forget, '--json')).stdout);
+  expect(olderCopies.toSorted()).toEqual(copies.toSorted());
+  const doctor = JSON.parse((await run('doctor', '--json')).stdout);
+  for (const copy of copies)
+    expect(doctor).toContainEqual(
+      expect.objectContaining({ check: 'copies', state: 'warn', found: expect.stringContaining(copy) }),
+    );
+  const { clock } = await openMirror({ folder: dataDir });
+  const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
+  const purged = await runCommand(purge, { env: { DATA_DIR: dataDir }, now: () => clock.at });
+  for (const copy of copies) expect(purged.stderr).toContain(`NOT touched: ${copy} holds an older copy`);
 });

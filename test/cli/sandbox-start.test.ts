@@ -20,7 +20,7 @@ interface Started {
   readonly line: string;
 }
 
-/** The built program, up to the first line that it prints. */
+/** Starts the built program and waits for its first line. */
 async function start(...words: string[]): Promise<Started> {
   return await startWith({}, ...words);
 }
@@ -43,7 +43,7 @@ async function stopped(child: ChildProcess, signal: NodeJS.Signals): Promise<unk
   return (await exit)[0];
 }
 
-test('a sandbox says where it is, stops at a signal and goes on from there the next time', async () => {
+test('sandbox start prints its URL, stops at a signal and resumes with its data at the next start', async () => {
   const folder = sandboxFolder();
   const first = await start(
     'start',
@@ -66,7 +66,7 @@ test('a sandbox says where it is, stops at a signal and goes on from there the n
   expect(await stopped(second.child, 'SIGINT')).toBe(0);
 });
 
-test('a strict sandbox refuses a call without the header of REGISTRY_HEADER_PREFIX', async () => {
+test('a strict sandbox refuses a call without the version header named by REGISTRY_HEADER_PREFIX', async () => {
   const folder = sandboxFolder();
   const env = { REGISTRY_HEADER_PREFIX: 'icr' };
   const { child, line } = await startWith(env, 'start', '--port', '0', '--folder', folder, '--strict');
@@ -81,7 +81,7 @@ test('a strict sandbox refuses a call without the header of REGISTRY_HEADER_PREF
   expect(fault.stderr).toContain('REGISTRY_HEADER_PREFIX: expected a word');
 });
 
-test('a sandbox of the profile as-documented answers as documented', async () => {
+test('a sandbox with the profile as-documented answers as the public documentation shows', async () => {
   const { child, line } = await start(
     'start',
     '--port',
@@ -115,7 +115,7 @@ test('a sandbox of the profile as-documented answers as documented', async () =>
   await stopped(child, 'SIGTERM');
 });
 
-test('likely mistakes are told, exit code 2', async () => {
+test('sandbox start explains likely mistakes with exit code 2', async () => {
   const sandbox = await temporarySandbox();
   const folder = sandboxFolder();
   for (const [words, text] of [
@@ -139,7 +139,7 @@ test('likely mistakes are told, exit code 2', async () => {
   });
 });
 
-test('a folder keeps the world that it began with', async () => {
+test('sandbox start refuses another seed for a folder that already has data', async () => {
   const folder = sandboxFolder();
   const { child } = await start(
     'start',

@@ -23,7 +23,7 @@ async function answerOf(...words: string[]): Promise<any> {
   return JSON.parse(stdout);
 }
 
-test('with the settings that are printed of a new app a program makes calls as that app', async () => {
+test('sandbox app prints settings with which a program can call the registry as the new app', async () => {
   const { exitCode, stdout, stderr } = await runCommand(
     ['sandbox', 'app', 'Ready App', '--permission', 'organization_info:read', '--url', sandbox.url],
     { env: {} },
@@ -53,7 +53,7 @@ test('with the settings that are printed of a new app a program makes calls as t
   );
 });
 
-test('what is said of a new app is what the sandbox knows of it, and its secret is printed', async () => {
+test('sandbox app registers the given webhook URL, secret and permissions and prints the secret', async () => {
   const webhook = ['--webhook-url', 'http://127.0.0.1:9/hook', '--webhook-secret', 'a secret of the shop'];
   const permission = ['--permission', 'organization_warehouse:write', 'organization_members:read'];
   const argv = ['sandbox', 'app', 'Shop', ...webhook, ...permission];
@@ -67,7 +67,7 @@ test('what is said of a new app is what the sandbox knows of it, and its secret 
   });
 });
 
-test('the settings that are printed have the prefix of the sandbox, whatever the shell says', async () => {
+test('sandbox app prints the header prefix of the sandbox, not of the environment', async () => {
   const icr = await temporarySandbox({ headerPrefix: 'icr', profile: 'as-documented' });
   const argv = ['sandbox', 'app', 'Asked', '--url', icr.url];
   const { stdout, stderr } = await runCommand(argv, { env: { REGISTRY_HEADER_PREFIX: 'registry' } });
@@ -75,7 +75,7 @@ test('the settings that are printed have the prefix of the sandbox, whatever the
   expect(stderr).toContain('The sandbox uses the profile as-documented.');
 });
 
-test('an installation lives its life by calls', async () => {
+test('sandbox call installs an app, suspends it, and exits with 3 if it is suspended twice', async () => {
   const app = registerApp(sandbox);
   const { id: organizationId } = createOrganization(sandbox);
   const asked = JSON.stringify({ appId: app.id, organizationId });
@@ -91,7 +91,7 @@ test('an installation lives its life by calls', async () => {
   });
 });
 
-test('faults come, strike and go by calls, and so does the clock', async () => {
+test('sandbox call adds and removes faults and moves the clock', async () => {
   const fault = { kind: 'status', options: { status: 503, retryAfter: 2 }, path: '/projects', count: 1 };
   const { id } = await answerOf('POST', '/faults', '--data', JSON.stringify(fault));
   expect((await fetch(`${sandbox.url}/projects`)).headers.get('retry-after')).toBe('2');
@@ -108,23 +108,23 @@ test.each([
   [2, 'Expected one of GET, POST', ['PUT', '/apps']],
   [6, 'Fault not found', ['DELETE', '/faults/999']],
   [6, 'App not found', ['GET', '/apps/nobody']],
-])('a mistake ends with %i and says %s', async (exitCode, said, words) => {
+])('sandbox call exits with %i and prints %s', async (exitCode, said, words) => {
   const outcome = await call(...words);
   expect(outcome, words.join(' ')).toMatchObject({ exitCode, stdout: '' });
   expect(outcome.stderr).toContain(said);
   expect(outcome.stderr).not.toMatch(/\n\s+at /);
 });
 
-describe('where the sandbox is', () => {
+describe('the URL of the sandbox', () => {
   const STATUS = ['sandbox', 'call', 'GET', '/status'];
 
-  test('a sandbox that is not there is told, with what to do', async () => {
+  test('without a running sandbox leads to an error with advice', async () => {
     const { exitCode, stderr } = await runCommand([...STATUS, '--url', 'http://127.0.0.1:1']);
     expect(exitCode).toBe(5);
     expect(stderr).toContain('carbon-mirror sandbox start');
   });
 
-  test('T30 nothing that is meant for a sandbox is sent to another machine', async () => {
+  test('T30 on another machine is refused before a call', async () => {
     const env = { REGISTRY_BASE_URL: 'https://registry.example' };
     const outcome = await runCommand(STATUS, { env });
     expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
@@ -139,7 +139,7 @@ describe('where the sandbox is', () => {
     }
   });
 
-  test('without a setting it is at SANDBOX_PORT', async () => {
+  test('defaults to SANDBOX_PORT on this machine', async () => {
     const env = { SANDBOX_PORT: String(sandbox.port), DATA_DIR: sandboxFolder() };
     expect(await runCommand(STATUS, { env })).toMatchObject({ exitCode: 0, stderr: '' });
   });

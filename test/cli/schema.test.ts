@@ -20,7 +20,7 @@ test('every table, view and column has a meaning', () => {
   }
 });
 
-test('schema begins with what people use and ends with bookkeeping', async () => {
+test('schema lists useful views first and bookkeeping last', async () => {
   const { stdout } = await runCommand(['schema']);
   const names = stdout
     .trimEnd()
@@ -35,7 +35,7 @@ test('schema begins with what people use and ends with bookkeeping', async () =>
   expect(place('past')).toBeLessThan(place('fences'));
 });
 
-test('on a terminal a meaning goes on in the next line, in a pipe it is whole', async () => {
+test('schema wraps descriptions on a terminal only', async () => {
   const meaning = describeSchema('sqlite').find(({ name }) => name === 'freshness')?.meaning ?? '';
   expect((await runCommand(['schema'])).stdout).toContain(meaning);
   for (const argv of [['schema'], ['schema', 'freshness']]) {
@@ -45,7 +45,7 @@ test('on a terminal a meaning goes on in the next line, in a pipe it is whole', 
   }
 });
 
-test('schema lists all, shows one, and says so when there is none', async () => {
+test('schema lists all relations, describes a named one and fails for an unknown name', async () => {
   const all = await runCommand(['schema']);
   expect(all).toMatchObject({ exitCode: 0 });
   expect(all.stdout).toContain('available_credits');
@@ -59,7 +59,7 @@ test('schema lists all, shows one, and says so when there is none', async () => 
   expect(none.stderr).toContain('There is no table or view "retirement"');
 });
 
-test('what each purpose needs is printed as statements for a role of any name', async () => {
+test('schema --grants prints the GRANT statements of each purpose for a role with any name', async () => {
   const { stdout } = await runCommand(['schema', '--grants', 'read', 'Bob "the" reader']);
   expect(stdout).toBe(
     [

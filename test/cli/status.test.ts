@@ -18,8 +18,8 @@ async function status({ program }: Installed) {
   return { first: text.stdout.split('\n')[0] ?? '', text: text.stdout, json: JSON.parse(json.stdout) };
 }
 
-/** As if a worker had given its last sign so long ago. */
-async function sign({ program }: Installed, msAgo: number): Promise<void> {
+/** Writes a heartbeat of a worker that is this old. */
+async function writeHeartbeat({ program }: Installed, msAgo: number): Promise<void> {
   const at = Date.now() - msAgo;
   await program.change("DELETE FROM processes WHERE role = 'work'");
   await program.change(
@@ -29,13 +29,13 @@ async function sign({ program }: Installed, msAgo: number): Promise<void> {
   );
 }
 
-test('status begins with which mirror it is, whether a worker lives, what is due and what was rejected', async () => {
+test('status begins with the mirror, its worker, unread deliveries and rejected webhooks', async () => {
   const installed = await startInstalled();
   const { program, retire } = installed;
   expect((await status(installed)).first).toBe(
     `The mirror in ${program.folder} of ${program.sandbox.url}/. NO WORKER IS RUNNING. All deliveries are read. No webhooks were rejected in the last 24 hours.`,
   );
-  await sign(installed, 5 * MINUTE);
+  await writeHeartbeat(installed, 5 * MINUTE);
   await program.worker().stop();
   retire(1);
   await program.registry.deliveries.waitUntilSettled();
@@ -61,7 +61,7 @@ test('status begins with which mirror it is, whether a worker lives, what is due
   expect(first).toContain('The oldest unread delivery has waited 3 min.');
   expect(first).toContain('3 webhooks were rejected in the last 24 hours: signature not valid.');
   expect(json).toMatchObject({ mirror: { demo: false, folder: program.folder }, worker: { state: 'gone' } });
-  await sign(installed, 0);
+  await writeHeartbeat(installed, 0);
   expect((await status(installed)).first).toContain('A worker is running.');
 });
 
@@ -91,15 +91,15 @@ test('status says that a demo is being created until its receiver and worker hav
   expect(await text()).toContain('NO WORKER IS RUNNING.');
 });
 
-test('a heartbeat from the future is none: the clock was put right', async () => {
+test('status ignores a heartbeat from the future', async () => {
   const installed = await startInstalled();
-  await sign(installed, -60 * MINUTE);
+  await writeHeartbeat(installed, -60 * MINUTE);
   expect((await status(installed)).json).toMatchObject({ worker: { state: 'never_seen' } });
-  await sign(installed, 2 * MINUTE);
+  await writeHeartbeat(installed, 2 * MINUTE);
   expect((await status(installed)).json).toMatchObject({ worker: { state: 'gone' } });
 });
 
-test('status counts the jobs that wait, as their list does, and those of them that are due', async () => {
+test('status counts waiting jobs like their list, and how many of them are due', async () => {
   const installed = await startInstalled();
   const { inbox } = installed.program;
   await installed.program.worker().stop();
@@ -112,7 +112,7 @@ test('status counts the jobs that wait, as their list does, and those of them th
   expect(json.jobs).toMatchObject({ due: 1, planned: 2 });
 });
 
-test('a retirement that nobody has claimed is called unclaimed, one whose certificate is missing unavailable', async () => {
+test('status counts certificates of unclaimed retirements as unclaimed and missing ones as unavailable', async () => {
   const installed = await startInstalled();
   const { program, organizationId, creditId, retire } = installed;
   retire(1);
@@ -128,7 +128,7 @@ test('a retirement that nobody has claimed is called unclaimed, one whose certif
   expect((await status(installed)).text).toMatch(/1 unavailable, 1 unclaimed/);
 });
 
-test('an organization whose permission was taken away is not called fresh: its rows say of when they are', async () => {
+test('status shows the date of the last known rows after a permission was withdrawn', async () => {
   const installed = await startInstalled();
   const { program, installationId } = installed;
   const { organization_inventory: _, ...rest } = ALL_PERMISSIONS;
@@ -150,7 +150,7 @@ test('an organization whose permission was taken away is not called fresh: its r
   );
 });
 
-test('of many organizations 20 are shown, trouble first and then the largest, how many more there are and what shows them', async () => {
+test('status shows 20 organizations, troubled ones first and then the largest, and how to see the rest', async () => {
   const scene = await openMirror();
   temporaryInbox(scene.folder);
   scene.clock.at = Date.now();

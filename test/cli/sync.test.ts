@@ -16,7 +16,7 @@ interface Row {
 
 const WORLD = { organizations: 4, projects: 5, credits: 20, retirements: 30 };
 
-describe('with no worker running', () => {
+describe('sync without a running worker', () => {
   const folder = makeFolder('carbon-mirror-sync-');
   let world: Awaited<ReturnType<typeof startTestSandbox>>;
   let env: Record<string, string>;
@@ -42,7 +42,7 @@ describe('with no worker running', () => {
 
   const sync = (...argv: string[]) => runCommand(['sync', ...argv], { env });
 
-  test('the first one finds the installations, fills an empty mirror and fetches its certificates', async () => {
+  test('fills an empty mirror with installations, lists and certificates', async () => {
     const { exitCode, stdout, stderr } = await sync('--json');
     expect(exitCode).toBe(0);
     const { by, resources, failures } = JSON.parse(stdout);
@@ -58,7 +58,7 @@ describe('with no worker running', () => {
     expect(stderr).toContain('No worker is running: reading in this process');
   });
 
-  test('repeated, it changes nothing and says so in a table', async () => {
+  test('changes nothing when repeated and prints that as a table', async () => {
     const id = String(
       (await tablesIn(folder).rows('SELECT id FROM organizations ORDER BY id LIMIT 1'))[0]?.['id'],
     );
@@ -70,7 +70,7 @@ describe('with no worker running', () => {
     expect(stdout).toContain('1 organization; 1 resource: 1 fresh;');
   });
 
-  test('of many organizations what changed or failed is shown, and all of it counted', async () => {
+  test('of many organizations prints the lists that changed or failed and counts all of them', async () => {
     const quiet = await sync('--full');
     expect(quiet).toMatchObject({ exitCode: 0 });
     expect(quiet.stdout).toBe(
@@ -93,7 +93,7 @@ describe('with no worker running', () => {
     expect(more).toEqual(['']);
   });
 
-  test('certificates alone are looked at again in full', async () => {
+  test('reads only certificates again with --resource certificates --full', async () => {
     const { exitCode, stdout } = await sync('--resource', 'certificates', '--full', '--json');
     expect(exitCode).toBe(0);
     const rows: Row[] = JSON.parse(stdout).resources;
@@ -102,14 +102,14 @@ describe('with no worker running', () => {
     expect(rows.reduce((sum, row) => sum + row.unchanged, 0)).toBe(stored);
   });
 
-  test('an organization or a resource that is unknown is a mistake', async () => {
+  test('refuses an unknown organization or resource', async () => {
     const unknown = await sync('--organization', 'nobody');
     expect(unknown).toMatchObject({ exitCode: 6, stdout: '' });
     expect(unknown.stderr).toContain('There is no organization');
     expect(await sync('--resource', 'retirement')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('an interrupted one ends with 130, and the next one ends the work', async () => {
+  test('exits with 130 when interrupted, and the next sync completes the work', async () => {
     const interrupted = new AbortController();
     interrupted.abort();
     const { exitCode, stdout, stderr } = await runCommand(['sync'], {
@@ -121,7 +121,7 @@ describe('with no worker running', () => {
     expect(await sync()).toMatchObject({ exitCode: 0 });
   });
 
-  test('without a key it refuses with the setting, exit 2; the work waits', async () => {
+  test('exits with 2 and names the missing key; its jobs wait', async () => {
     const { REGISTRY_PRIVATE_KEY: _, ...keyless } = env;
     const refused = await runCommand(['sync'], { env: keyless });
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
@@ -129,7 +129,7 @@ describe('with no worker running', () => {
     expect(refused.stderr).not.toContain('    at ');
   });
 
-  test('a registry that refuses the app is 4; one that gives no sensible answer is 5, and it is said why', async () => {
+  test('exits with 4 if the registry refuses the app and with 5 if its answer is unusable', async () => {
     const { faults, organizations } = world.sandbox.registry;
     const one = ['--organization', organizations.listAll()[0]?.id ?? ''];
     const refused = faults.add({ kind: 'status', options: { status: 401 } });
@@ -147,7 +147,7 @@ describe('with no worker running', () => {
     expect(await sync(...one)).toMatchObject({ exitCode: 0 });
   });
 
-  test('what is fresh although its last read broke is not called fresh alone', async () => {
+  test('marks a fresh list whose last read failed', async () => {
     const { faults, organizations } = world.sandbox.registry;
     const path = '/organizations/*/addresses';
     const fault = faults.add({ path, kind: 'status', options: { status: 503 } });
@@ -159,7 +159,7 @@ describe('with no worker running', () => {
   });
 });
 
-describe('of an app that may read little', () => {
+describe('sync of an app with few permissions', () => {
   async function startWith(permissions: Readonly<Record<string, string>>, more: Record<string, string> = {}) {
     const folder = makeFolder('carbon-mirror-sync-');
     const world = await startTestSandbox({});
@@ -179,7 +179,7 @@ describe('of an app that may read little', () => {
     return { registry: world.sandbox.registry, installationId, run, sync: () => run('sync') };
   }
 
-  test('a list that is refused although it is permitted is 4, and named', async () => {
+  test('exits with 4 and names a list that is refused despite a permission', async () => {
     const { registry, sync } = await startWith(ALL_PERMISSIONS);
     registry.faults.add({ path: '/organizations/*/retirements', kind: 'status', options: { status: 403 } });
     const { exitCode, stdout, stderr } = await sync();
@@ -188,7 +188,7 @@ describe('of an app that may read little', () => {
     expect(stderr).toMatch(/retirements: refused although permitted: /);
   });
 
-  test('a list that the registry has not is no fault of a read; that its last read broke is one, and named', async () => {
+  test('accepts a list that the registry does not offer and names one whose last read failed', async () => {
     const { registry, sync } = await startWith(ALL_PERMISSIONS);
     const path = '/organizations/*/addresses';
     const absent = registry.faults.add({ path, kind: 'status', options: { status: 404 } });
@@ -201,21 +201,21 @@ describe('of an app that may read little', () => {
     expect(stderr).toMatch(/, addresses: .*503/);
   });
 
-  test('members that are not mirrored are no organization without the app', async () => {
+  test('explains that members are not mirrored', async () => {
     const { run } = await startWith(ALL_PERMISSIONS, { MIRROR_MEMBERS: 'off' });
     await run('sync');
     const { exitCode, stderr } = await run('sync', '--resource', 'members');
     expect({ exitCode, stderr }).toEqual({ exitCode: 3, stderr: expect.stringContaining('MIRROR_MEMBERS') });
   });
 
-  test('a permission that was never asked for is no fault of a read', async () => {
+  test('accepts a list for which the app never requested a permission', async () => {
     const { organization_members: _, ...fewer } = ALL_PERMISSIONS;
     const { run, sync } = await startWith(fewer);
     expect(await sync()).toMatchObject({ exitCode: 0 });
     expect((await run('available')).stdout).toContain('The only organization is up to date.');
   });
 
-  test('nothing that can be read of all that was found is 3, and never called fresh', async () => {
+  test('exits with 3 if no list could be read', async () => {
     const { registry, installationId, sync } = await startWith(ALL_PERMISSIONS);
     registry.installations.suspend(installationId);
     const { exitCode, stdout, stderr } = await sync();
@@ -225,7 +225,7 @@ describe('of an app that may read little', () => {
   });
 });
 
-describe('beside a running worker', () => {
+describe('sync with a running worker', () => {
   let demo: DemoMirror;
 
   beforeAll(async () => {
@@ -236,7 +236,7 @@ describe('beside a running worker', () => {
     await demo.stop();
   });
 
-  test('the work is handed over, and needs no key here', async () => {
+  test('leaves the reads to the worker and needs no key', async () => {
     const { exitCode, stdout, stderr } = await runCommand(['sync', '--json'], {
       env: { DATA_DIR: demo.folder },
     });
@@ -247,7 +247,7 @@ describe('beside a running worker', () => {
     expect(stderr).toContain('by the running worker');
   });
 
-  test('a suspended organization that was asked for by name is 4', async () => {
+  test('exits with 4 for a named organization that is suspended', async () => {
     const { installations } = demo.sandbox.registry;
     const [first] = installations.listAll();
     installations.suspend(first?.id ?? '');

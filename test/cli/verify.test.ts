@@ -18,7 +18,7 @@ import { copyDatabases, openBoth, type Tables, tablesIn, tablesOf, type Value } 
 import { makeFolder } from '../support/folder.js';
 import { atLength } from '../support/long.js';
 
-/** A copy of both databases that nothing writes to. */
+/** A copy of both databases to which no process writes. */
 
 const demo = await demoOfFile();
 const whole = makeFolder('carbon-mirror-whole-');
@@ -37,7 +37,7 @@ async function faults(...argv: string[]): Promise<{ check: string; where: string
   return found;
 }
 
-test('a mirror that is whole passes, against the registry too', async () => {
+test('verify passes for an intact mirror, also with --against-registry', async () => {
   const { exitCode, stdout, stderr } = await run();
   expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: '' });
   expect(stderr).toContain('145 certificates');
@@ -46,7 +46,7 @@ test('a mirror that is whole passes, against the registry too', async () => {
   expect(compared.stderr).toMatch(/rows match the registry \((\d+) of \1 organizations\)/);
 });
 
-test('what nobody can read is said not to be compared, and where that is everything the check fails', async () => {
+test('verify names lists that cannot be compared and fails if that is all of them', async () => {
   const [{ name, id } = { name: '', id: '' }] = await demo.rows(
     'SELECT o.full_name AS name, o.id FROM organizations AS o JOIN resource_states AS s ON s.organization_id = o.id ORDER BY o.id LIMIT 1',
   );
@@ -71,7 +71,7 @@ test('what nobody can read is said not to be compared, and where that is everyth
     DROP TABLE installed`);
 });
 
-test('an installation that was called suspended or uninstalled by hand is found against the registry', async () => {
+test('--against-registry finds an installation whose state was changed by hand', async () => {
   const [first, second] = ['(SELECT min(id) FROM installations)', '(SELECT max(id) FROM installations)'];
   await demo.change(`UPDATE installations SET state = 'suspended' WHERE id = ${first};
     UPDATE installations SET state = 'uninstalled' WHERE id = ${second}`);
@@ -81,7 +81,7 @@ test('an installation that was called suspended or uninstalled by hand is found 
   expect(told.map(({ fault }) => fault)).toEqual(expect.arrayContaining(['changed', 'not in the mirror']));
 });
 
-test('an installation that is suspended in the mirror and at the registry is no fault', async () => {
+test('--against-registry accepts an installation that is suspended on both sides', async () => {
   const { installations } = demo.sandbox.registry;
   const [id = ''] = installations.listAll().map(installation => installation.id);
   const state = async () =>
@@ -94,7 +94,7 @@ test('an installation that is suspended in the mirror and at the registry is no 
   expect(found.filter(({ check }) => check.startsWith('installations '))).toEqual([]);
 });
 
-test('installations and projects are held against the registry too', async () => {
+test('--against-registry compares installations and projects', async () => {
   expect(await run('--against-registry')).toMatchObject({ exitCode: 0, stdout: '' });
   await demo.change(`UPDATE projects SET full_name = 'Elsewhere', document = json_set(document, '$.fullName', 'Elsewhere')
       WHERE id = (SELECT min(id) FROM projects);
@@ -105,7 +105,7 @@ test('installations and projects are held against the registry too', async () =>
   expect((await faults()).map(({ check }) => check)).toEqual([]);
 });
 
-test('an unreadable row at the registry is named and stops no comparison, exit 3', async () => {
+test('--against-registry names an unreadable row, compares the others and exits with 3', async () => {
   const members = await demo.rows('SELECT organization_id, document FROM members ORDER BY organization_id');
   const [{ organization_id: id, document } = { organization_id: '', document: '' }] = members;
   const body = { members: [{ id: 'nameless' }, JSON.parse(String(document))] };
@@ -125,7 +125,7 @@ test('an unreadable row at the registry is named and stops no comparison, exit 3
   ]);
 });
 
-test('a row that was changed, added or removed by hand is found against the registry, exit 3', async () => {
+test('--against-registry finds rows that were changed, added or removed by hand and exits with 3', async () => {
   await demo.change(`
     CREATE TABLE aside AS SELECT * FROM retirements;
     UPDATE retirements SET document = replace(document, '"id"', '"ID"') WHERE id = (SELECT min(id) FROM retirements);
@@ -138,7 +138,7 @@ test('a row that was changed, added or removed by hand is found against the regi
     expect(stdout).toContain(told);
 });
 
-test('counters and versions that contradict the rows are found', async () => {
+test('verify finds counters and versions that contradict the rows', async () => {
   const found = await faults();
   expect(found.map(({ check }) => check)).toContain('the counter of retirements fits its rows');
   await demo.change(toPast('addresses', 'v.version + 1000001', "'2000-01-01T00:00:00.000Z'"));
@@ -147,7 +147,7 @@ test('counters and versions that contradict the rows are found', async () => {
   );
 });
 
-/** The first version of a table as if it had ended. */
+/** Returns SQL that moves the first version of a table into the past. */
 function toPast(resource: ListResource, number: string, at: string): string {
   const { table } = LISTS[resource];
   const ends = { at, number, by: 'v.sync_id', isRemoved: '1' };
@@ -155,11 +155,11 @@ function toPast(resource: ListResource, number: string, at: string): string {
   return archive(SQLITE, LISTS[resource], ends, first);
 }
 
-/** Each breakage has a row of its own. */
+/** Selects a row for each breakage, so that breakages do not meet. */
 const retirement = (place: number) =>
   `(SELECT version FROM retirements ORDER BY version DESC LIMIT 1 OFFSET ${place})`;
 
-/** Each law, and what breaks it. */
+/** Each invariant and the SQL that breaks it. */
 const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
   [
     'no two versions of reservations are true at once',
@@ -263,21 +263,24 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
   ['no delivery came in the future', "UPDATE inbox.deliveries SET received_at = '2999-01-01T00:00:00.000Z'"],
 ];
 
-/** All of them on one copy; each on a copy of its own at length, so that none is told for what broke another. */
+/** Breaks all invariants on one copy; in the long run each on its own copy, so that one does not cause another's fault. */
 const COPIES = atLength(1, BREAKAGES.length);
 const SHARES = Array.from({ length: COPIES }, (_, copy) => ({
   share: BREAKAGES.filter((_breakage, index) => index % COPIES === copy),
 }));
 
-test.each(SHARES)('each law of a mirror that is broken by hand is told', async ({ share }) => {
-  const folder = makeFolder('carbon-mirror-broken-');
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  cpSync(whole, folder, { recursive: true });
-  expect(await brokenLaws(folder)).toEqual([]);
-  for (const [, breakage] of share) await tablesIn(folder).change(breakage);
-  const told = await brokenLaws(folder);
-  expect(share.filter(([law]) => !told.includes(law))).toEqual([]);
-});
+test.each(SHARES)(
+  'verify reports each invariant of the mirror that was broken by hand',
+  async ({ share }) => {
+    const folder = makeFolder('carbon-mirror-broken-');
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    cpSync(whole, folder, { recursive: true });
+    expect(await brokenLaws(folder)).toEqual([]);
+    for (const [, breakage] of share) await tablesIn(folder).change(breakage);
+    const told = await brokenLaws(folder);
+    expect(share.filter(([law]) => !told.includes(law))).toEqual([]);
+  },
+);
 
 async function brokenLaws(dataDir: string): Promise<string[]> {
   const { stdout } = await runCommand(['verify', '--json'], { env: { DATA_DIR: dataDir } });
@@ -285,7 +288,7 @@ async function brokenLaws(dataDir: string): Promise<string[]> {
   return found.map(({ check }) => check).filter(check => check !== 'certificates');
 }
 
-/** What no document tells: our own bookkeeping, and whose list it stood in. */
+/** Columns that no document contains: our bookkeeping, and the organization of the list. */
 const OWN = new Set([
   'version',
   'valid_from',
@@ -297,10 +300,10 @@ const OWN = new Set([
   'organization_id',
 ]);
 
-/** Not from the document either; what becomes of them is told by other laws. */
+/** More columns that are not derived from a document. Other invariants cover them. */
 const ELSEWHERE = new Set(['installations.state', 'organizations.id']);
 
-test('each column that was changed by hand in any table is named', async () => {
+test('verify names each column that was changed by hand in any table', async () => {
   const folder = makeFolder('carbon-mirror-columns-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(whole, folder, { recursive: true });
@@ -337,7 +340,7 @@ test('each column that was changed by hand in any table is named', async () => {
   expect(new Set(changed.map(name => name.split('.')[0])).size).toBeGreaterThan(7);
 });
 
-test('of many faults of one kind five are listed, and all are counted', async () => {
+test('verify lists five faults of a kind and counts all of them', async () => {
   const folder = makeFolder('carbon-mirror-many-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(whole, folder, { recursive: true });
@@ -369,7 +372,7 @@ function sumOf(all: Verdict['faults']): number {
   return all.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The newest row of a table, and each of its columns with what stands there and what does not. */
+/** Returns the newest row of a table, and for each column its value and a wrong value. */
 async function newestOf({ rows, row, value }: Tables, table: string) {
   const found = await row<{ version: number }>(`SELECT max(version) AS version FROM ${table}`);
   const version = found?.version ?? null;
@@ -406,7 +409,7 @@ test.each([
   ],
   ['each version of retirements ends after it began', "valid_to = '2026-05-04T11:00:00.000Z'"],
   ['the syncs behind retirements are there', 'closed_by = 9999'],
-])('%s, or the past is told to be changed', async (law, breakage) => {
+])('verify reports a changed history: %s', async (law, breakage) => {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);
   const { db, clock, read } = await openMirror({ folder });
@@ -427,7 +430,7 @@ test.each([
   expect(await laws()).toContain(law);
 });
 
-test('a certificate that was changed or removed is found by its hash', async () => {
+test('verify finds a changed or removed certificate by its hash', async () => {
   const [one, two] = await demo.rows(
     "SELECT file FROM certificates WHERE state = 'stored' ORDER BY file LIMIT 2",
   );
@@ -442,7 +445,7 @@ test('a certificate that was changed or removed is found by its hash', async () 
   ]);
 });
 
-test('without the registry the comparison says so, exit 5', async () => {
+test('--against-registry exits with 5 if the registry is unreachable', async () => {
   const env = { ...demo.env, REGISTRY_BASE_URL: 'http://127.0.0.1:9' };
   const { exitCode, stderr } = await runCommand(['verify', '--against-registry'], { env });
   expect(exitCode).toBe(5);

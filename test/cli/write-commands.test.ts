@@ -8,7 +8,7 @@ import { createPrivateKey, issueCredit } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 import { makeFolder } from '../support/folder.js';
 
-/** An organization with plenty of one credit in its warehouse. */
+/** An organization that holds plenty of one credit in its warehouse. */
 
 const demo = await demoOfFile();
 const folder = makeFolder('carbon-mirror-writing-');
@@ -29,7 +29,7 @@ async function json(...argv: string[]): Promise<any> {
   return JSON.parse(stdout);
 }
 
-/** The same fault in words and as data, and no stack trace. */
+/** Expects the same error with and without --json, and no stack trace. */
 async function expectFault(exitCode: number, text: string, ...argv: string[]): Promise<void> {
   for (const words of [argv, [...argv, '--json']]) {
     const outcome = await run(...words);
@@ -51,7 +51,7 @@ function ofOwner(creditId: string): string[] {
 const RETIRE = ['--action', 'retire', '--beneficiary', 'Harbour Ferries', '--reason', 'Testing'];
 
 describe('reservations', () => {
-  test('credits are held, listed with the minutes that are left, and given back', async () => {
+  test('create reserves credits, list shows the remaining minutes, and cancel releases them', async () => {
     const { exitCode, stdout, stderr } = await run(
       'reservations',
       'create',
@@ -74,7 +74,7 @@ describe('reservations', () => {
     await expectFault(3, 'answered 409', ...cancel, '--yes');
   });
 
-  test('a credit is named by a beginning that is unique in its list, as all else is; of several nothing is held', async () => {
+  test('create accepts the unique start of a credit id and reserves nothing if several ids match', async () => {
     const sold = (await json('available', '--organization', owner)).rows;
     expect(sold.length).toBeGreaterThan(1);
     const [{ credit_id: whole }] = sold;
@@ -89,7 +89,7 @@ describe('reservations', () => {
     await expectFault(6, 'answered 404', ...hold, 'exPost-none');
   });
 
-  test('a write that no webhook follows is in the mirror soon', async () => {
+  test('a reservation appears in the mirror soon, although no webhook announces it', async () => {
     const id = await reserve();
     const known = async () => (await demo.rows(`SELECT 1 FROM reservations WHERE id = '${id}'`)).length === 1;
     await until(known, 'the reservation in the mirror');
@@ -101,7 +101,7 @@ describe('reservations', () => {
     expect(exitCode).toBe(0);
   });
 
-  test('a person is asked about what will really happen', async () => {
+  test('finish asks for a confirmation that describes the actual reservation', async () => {
     const id = await reserve('3');
     const finish = ['reservations', 'finish', id, '--organization', owner, ...RETIRE];
     const no = await runCommand(finish, { env: demo.env, terminal: true, input: 'n\n' });
@@ -113,7 +113,7 @@ describe('reservations', () => {
     expect(yes.stdout).toContain('finished');
   });
 
-  test('finishing transfers and retires', async () => {
+  test('finish transfers and retires credits', async () => {
     const end = async (...words: string[]) =>
       await json('reservations', 'finish', await reserve(), '--organization', owner, '--yes', ...words);
     const to = ['--receiver-id', receiver];
@@ -125,7 +125,7 @@ describe('reservations', () => {
     expect(last).toMatchObject({ type: 'transfer_retire', receiverId: receiver, amount: 2 });
   });
 
-  test('what the registry took and did not carry out is 3, and what may wait there is said to', async () => {
+  test('finish exits with 3 if the transaction failed and says when it may still be pending', async () => {
     const { faults } = demo.sandbox.registry;
     const finish = async (kind: 'transactionFails' | 'transactionQueues') => {
       faults.add({ kind, count: 1 });
@@ -148,7 +148,7 @@ describe('reservations', () => {
     expect(queued.stderr).toContain('The retirement may still be pending');
   });
 
-  test('an action with a missing or unsuitable option is refused before anything is sent', async () => {
+  test('finish refuses an action with a missing or useless option before it calls the registry', async () => {
     const finish = ['reservations', 'finish', 'x', '--organization', owner, '--action'];
     await expectFault(2, '--action retire requires --beneficiary and --reason.', ...finish, 'retire');
     await expectFault(
@@ -214,7 +214,7 @@ describe('reservations', () => {
   });
 });
 
-test('who guesses at a command of a group is told those that it has', async () => {
+test('an unknown subcommand is refused with a list of the existing ones', async () => {
   const { exitCode, stderr } = await run('reservations', 'retire', 'some-id');
   expect(exitCode).toBe(2);
   expect(stderr).toContain("unknown command 'retire'");
@@ -224,7 +224,7 @@ test('who guesses at a command of a group is told those that it has', async () =
 describe('trigger', () => {
   const post = (...words: string[]) => ['trigger', ...words, '--organization', owner];
 
-  test('a signed delivery is accepted, and leads to a read', async () => {
+  test('posts a signed delivery, which is accepted and leads to a read', async () => {
     const { exitCode, stdout, stderr } = await run(...post('warehouseTransaction'));
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^202 {2}warehouseTransaction of installation /);
@@ -235,7 +235,7 @@ describe('trigger', () => {
     expect(shown.content.installation).toMatchObject({ appId: demo.appId, organization: { id: owner } });
   });
 
-  test('every event is taken', async () => {
+  test('accepts every event', async () => {
     for (const event of [
       'installed',
       'suspended',
@@ -247,7 +247,7 @@ describe('trigger', () => {
     }
   });
 
-  test('a secret that the receiver does not know is told, and not shown', async () => {
+  test('explains a secret that the receiver does not know, without showing it', async () => {
     const env = {
       ...demo.env,
       WEBHOOK_SECRETS: `a newer secret of ours,${demo.env['WEBHOOK_SECRETS'] ?? ''}`,
@@ -258,7 +258,7 @@ describe('trigger', () => {
     expect(refused.stderr + refused.stdout).not.toContain('newer secret');
   });
 
-  test('what answers elsewhere is judged by its status', async () => {
+  test('judges the answer at another URL by its status', async () => {
     const statuses = [200, 403, 200, 500];
     const other = createServer((request, response) => {
       request.resume();
@@ -286,7 +286,7 @@ describe('trigger', () => {
     other.close();
   });
 
-  test('T01 a forged delivery is rejected, counted by minute and reason, and told by the doctor', async () => {
+  test('T01 a forged delivery is rejected, counted by minute and reason, and reported by doctor', async () => {
     const forged = await run(...post('suspended', '--bad-signature'));
     expect(forged).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^401 /) });
     expect(forged.stderr).toContain('deliveries rejected');
@@ -321,8 +321,8 @@ describe('trigger', () => {
   });
 });
 
-describe('faults of the registry', () => {
-  test('a missing permission is named as the registry names it', async () => {
+describe('errors of the registry', () => {
+  test("a missing permission is named by the registry's name", async () => {
     const [, , , organization = ''] = demo.organizationIds;
     const installation = demo.sandbox.registry.installations
       .listAll()
@@ -341,7 +341,7 @@ describe('faults of the registry', () => {
     );
   });
 
-  test('another key is not authorized, a registry that is away is unreachable, no settings are no settings', async () => {
+  test('a wrong key exits with 4, an unreachable registry with 5 and missing settings with 2', async () => {
     const asks = ['reservations', 'cancel', 'none', '--organization', owner, '--yes'];
     const other = { ...demo.env, REGISTRY_PRIVATE_KEY: createPrivateKey() };
     expect(await runCommand(asks, { env: other })).toMatchObject({ exitCode: 4, stdout: '' });

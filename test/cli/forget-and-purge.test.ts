@@ -22,12 +22,12 @@ describe('forget', () => {
   const member = async () =>
     demo.row('SELECT organization_id, email FROM members WHERE email IS NOT NULL ORDER BY email LIMIT 1');
 
-  test('what is no address is a mistake, exit 2', async () => {
+  test('refuses a text that is no e-mail address with exit code 2', async () => {
     expect(await run('forget', '--person', 'somebody')).toMatchObject({ exitCode: 2, stdout: '' });
     expect(await run('forget')).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
-  test('a person leaves members, history and signed webhooks, and says what stays', async () => {
+  test('removes a person from members, history and signed webhooks and reports what remains', async () => {
     const email = String((await member())?.['email']);
     const about = `%${email}%`;
     const signed = (await demo.rows('SELECT signed_data FROM signed_texts')).filter(row =>
@@ -50,7 +50,7 @@ describe('forget', () => {
     expect(verified).toMatchObject({ exitCode: 0, stdout: '' });
   });
 
-  test('a person who sent a webhook is taken out of it, and what is left of it says so', async () => {
+  test('empties the webhook of a person who triggered it, and the delivery says so', async () => {
     const email = 'sender@example.org';
     const [row] = await demo.rows<{ id: number; stored_text_id: number }>(
       'SELECT id, stored_text_id FROM deliveries ORDER BY id LIMIT 1',
@@ -75,7 +75,7 @@ describe('forget', () => {
 describe('purge', () => {
   const id = () => demo.organizationIds[0] ?? '';
 
-  test('wants the exact name, exit 2, and removes nothing without it', async () => {
+  test('removes nothing and exits with 2 without the exact name', async () => {
     const before = await demo.rows('SELECT count(*) AS n FROM retirements');
     const wrong = await run('purge', '--organization', id(), '--confirm', (await nameOf(id())).toLowerCase());
     expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
@@ -86,14 +86,14 @@ describe('purge', () => {
     expect(await demo.rows('SELECT count(*) AS n FROM retirements')).toEqual(before);
   });
 
-  test('spares an organization that is active, exit 3', async () => {
+  test('refuses an organization on which the app is active with exit code 3', async () => {
     const active = await run('purge', '--organization', id(), '--confirm', await nameOf(id()));
     expect(active).toMatchObject({ exitCode: 3, stdout: '' });
     expect(active.stderr).toContain('--force');
     expect(await demo.rows(`SELECT 1 FROM retirements WHERE organization_id = '${id()}'`)).not.toEqual([]);
   });
 
-  test('removes an uninstalled one with its history and files, and nobody else', async () => {
+  test('removes an uninstalled organization with its history and files, and no other', async () => {
     const name = await nameOf(id());
     const files = await demo.rows(
       `SELECT file FROM certificates WHERE organization_id = '${id()}' AND file IS NOT NULL`,
@@ -142,7 +142,7 @@ describe('purge', () => {
     expect(JSON.parse(jobs.stdout)).not.toEqual([]);
   });
 
-  test('an active one is purged where it is forced, and comes back with the next read', async () => {
+  test('removes an active organization with --force, which the next read restores', async () => {
     const other = demo.organizationIds[1] ?? '';
     const name = await nameOf(other);
     const forced = await run('purge', '--organization', other, '--confirm', name, '--force');

@@ -15,8 +15,8 @@ function member(id: string, email: string): Member {
   return { id, fullName: 'Ada', email, document: JSON.stringify({ id, email }) };
 }
 
-/** Everything in a folder, byte for byte: databases, logs and certificates. */
-function bytesOf(folder: string): Buffer {
+/** Returns the bytes of all files in a folder: databases, logs and certificates. */
+function readAllBytes(folder: string): Buffer {
   return Buffer.concat(
     readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
       .filter(entry => entry.isFile())
@@ -36,26 +36,29 @@ describe('T75 forget', () => {
     ['with spaces around it', ' anne@example.org\u00a0', 'anne@example.org'],
     ['with a sharp s', 'STRASSE@example.org', 'straße@example.org'],
     ['in letters of another width', 'ａnne@example.org', 'anne@example.org'],
-  ])('finds an address %s, past rows included, and keeps it out', async (_, sent, asked) => {
-    const folder = temporaryFolder();
-    temporaryInbox(folder).close();
-    const { db, clock, read } = await openMirror({ folder });
-    await read('members', [member('m-1', sent), member('m-2', 'other@example.org')]);
-    clock.at += MINUTE;
-    await read('members', [{ ...member('m-1', sent), document: JSON.stringify({ email: sent }) }]);
-    const { exitCode, stdout } = await runCommand(['forget', '--person', asked, '--json'], {
-      env: { DATA_DIR: folder },
-      now: () => clock.at,
-    });
-    expect(exitCode).toBe(0);
-    expect(Object.values(JSON.parse(stdout))).toContain(2);
-    expect(bytesOf(folder).includes(sent.trim())).toBe(false);
-    clock.at += MINUTE;
-    await read('members', [member('m-1', asked), member('m-3', 'third@example.org')]);
-    expect(await db.column('SELECT id FROM members ORDER BY id')).toEqual(['m-3']);
-  });
+  ])(
+    'removes an address %s from current and past rows and keeps it out of later reads',
+    async (_, sent, asked) => {
+      const folder = temporaryFolder();
+      temporaryInbox(folder).close();
+      const { db, clock, read } = await openMirror({ folder });
+      await read('members', [member('m-1', sent), member('m-2', 'other@example.org')]);
+      clock.at += MINUTE;
+      await read('members', [{ ...member('m-1', sent), document: JSON.stringify({ email: sent }) }]);
+      const { exitCode, stdout } = await runCommand(['forget', '--person', asked, '--json'], {
+        env: { DATA_DIR: folder },
+        now: () => clock.at,
+      });
+      expect(exitCode).toBe(0);
+      expect(Object.values(JSON.parse(stdout))).toContain(2);
+      expect(readAllBytes(folder).includes(sent.trim())).toBe(false);
+      clock.at += MINUTE;
+      await read('members', [member('m-1', asked), member('m-3', 'third@example.org')]);
+      expect(await db.column('SELECT id FROM members ORDER BY id')).toEqual(['m-3']);
+    },
+  );
 
-  test('holds while a read of members is under way: what was compared before is not written after', async () => {
+  test('stays in force during a read of members: rows compared before it are not written after it', async () => {
     const { db, mirror, clock } = await openMirror();
     const request = { organizationId: 'organization-1', resource: 'members', claim: 1 } as const;
     const open = await mirror.beginRead({
@@ -110,12 +113,12 @@ describe('T75 purge', () => {
     expect(stderr).toContain('Backups, snapshots, and rows of other organizations');
     handle.pragma('wal_checkpoint(TRUNCATE)');
     inbox.pragma('wal_checkpoint(TRUNCATE)');
-    const bytes = bytesOf(folder);
+    const bytes = readAllBytes(folder);
     expect(ids.filter(id => bytes.includes(id))).toEqual([]);
     expect(bytes.includes('of the purged one')).toBe(false);
   });
 
-  test('that was killed after its files were gone, or before, is finished by asking again', async () => {
+  test('completes when it is repeated after a kill before or after the removal of files', async () => {
     const { folder, files, port, db, ids } = await filled();
     const dying = createMirror({ ...port, removeUnreferencedFiles: async () => fail('killed') }, Date.now);
     const killed = dying.purge({
@@ -132,7 +135,7 @@ describe('T75 purge', () => {
     expect(await db.value('SELECT count(*) FROM certificates_history')).toBe(0);
   });
 
-  test('that is killed beside a newer walk leaves no row whose file is gone', async () => {
+  test('killed during a newer certificate walk leaves no row without its file', async () => {
     const { mirror, read, db, files, clock, ids, store } = await filled();
     const pdfs = createCertificateFolder(files, { now: Date.now });
     async function* walkNewer(): AsyncGenerator<readonly string[]> {
@@ -168,7 +171,7 @@ describe('T75 purge', () => {
     expect(readdirSync(files).toSorted()).toEqual(named);
   });
 
-  test('takes with it what a newer read writes meanwhile, refuses that read from then on, and tells of it', async () => {
+  test('removes rows that a concurrent newer read wrote, refuses its later writes and reports it', async () => {
     const { mirror, read, db, files, clock } = await filled();
     const claims = [9, 9, 11];
     const takeClaim = async () => claims.shift() ?? 0;
