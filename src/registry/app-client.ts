@@ -90,7 +90,11 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     const installation = await readObject(http, request, INSTALLATION_FORMAT, options);
     const ownerId = installation.organizationId ?? organizationId;
     if (isSameId(ownerId, organizationId)) return installation;
-    throw createBadAnswerError('installation', 'the one of the organization', 'another');
+    throw createBadAnswerError(
+      'installation',
+      'the installation on the requested organization',
+      'another one',
+    );
   }
 
   return {

@@ -18,7 +18,7 @@ export const REGISTRY_ERROR_CODES = [
   /** Complete, valid JSON, but not the list that was requested. */
   'other_form',
   'too_large',
-  /** The answer to a write was lost, and reading the registry did not show clearly whether the write happened. */
+  /** The response to a write was lost, and reading the registry did not show clearly whether the write happened. */
   'outcome_unknown',
   'cancelled',
 ] as const;

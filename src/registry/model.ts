@@ -109,7 +109,7 @@ export const INSTALLATION = {
   appId: 'id?',
   organizationId: ['id?', 'organizationId', 'organization.id'],
   organization: 'organization',
-  /** Null if the answer does not contain them. Every installation has at least one. */
+  /** Null if the response does not contain them. Every installation has at least one. */
   permissions: 'permissions',
   createdAt: 'instant',
   updatedAt: 'instant',
@@ -246,7 +246,7 @@ export const TRANSACTION = {
 } as const satisfies ObjectModel;
 export type CreditTransaction = ParsedObject<typeof TRANSACTION>;
 
-/** The only ids that may enter a path or a file name. */
+/** Matches the ids that may be used in a path or a file name. */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
 /** Whether a value is an id that may be used in a path or a file name: letters, digits, `_` and `-`. */

@@ -25,7 +25,10 @@ import type { Sandbox } from './sandbox.js';
 export type { SandboxOptions } from './options.js';
 export type { Sandbox } from './sandbox.js';
 
-/** Longer than a busy machine delays a caller, who would otherwise send into a connection that is being closed. */
+/**
+ * How long an idle connection stays open. A busy machine delays callers less than this, so none sends into a closing
+ * connection.
+ */
 const KEEP_ALIVE_MS = 60_000;
 const EXPIRY_CHECK_MS = 250;
 

@@ -4,9 +4,9 @@ import { type AppJwt, isCredential, type TokenSource } from '../http/credential.
 import { RegistryError } from '../errors.js';
 
 const BACKDATE_SECONDS = 60;
-/** The registry allows 10 minutes. 7 leave room for a clock that is two minutes fast. */
+/** The registry allows 10 minutes. 7 minutes leave room for a clock that is two minutes fast. */
 const LIFETIME_SECONDS = 7 * 60;
-/** So short that even a clock that is two minutes slow never sends a JWT with less than a minute left. */
+/** How long a JWT is reused. Even with a clock that is two minutes slow, each JWT is sent with at least a minute left. */
 const MAX_REUSE_SECONDS = 4 * 60;
 
 export interface AppJwtOptions {

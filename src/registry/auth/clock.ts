@@ -3,7 +3,10 @@
  * that is rounded down to the second and was delayed on its way.
  */
 export const MAX_UNCORRECTED_SKEW_MS = 2 * 60_000 + 10_000;
-/** A larger skew is not corrected: whoever can set the Date header could obtain JWTs that are valid in any year. */
+/**
+ * A larger skew is not corrected. Otherwise an attacker who sets the Date header could obtain JWTs that are valid in any
+ * year.
+ */
 const MAX_CORRECTION_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
 

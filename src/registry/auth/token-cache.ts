@@ -1,11 +1,11 @@
 import type { AccessToken } from '../http/credential.js';
 import type { Permissions } from '../model.js';
 
-/** A token is replaced this long before it expires, or after half of its lifetime if that is short. */
+/** How long before its expiry a token is renewed. A token with a short lifetime is renewed after half of it. */
 const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
-/** Assumed if a token names no expiry, or one in the past. */
+/** The lifetime of a token that has no expiry, or one in the past. */
 const DEFAULT_LIFETIME_MS = 10 * 60_000;
-/** If the clock steps back further than this, the age of a token is unknown and it is not used. */
+/** If the clock steps back further than this, the age of a token is unknown, so it is not used. */
 const MAX_CLOCK_STEP_BACK_MS = 2 * 60_000;
 
 export interface TokenCacheOptions<T extends string> {

@@ -15,7 +15,7 @@ export interface AccessToken<T extends string> {
   readonly token: T;
   /** Empty if the registry does not send a readable time. */
   readonly expiresAt: string;
-  /** Null if the answer does not contain them. */
+  /** Null if the response does not contain them. */
   readonly permissions: Permissions | null;
   readonly installationId: string | null;
   readonly organizationId: string | null;
@@ -29,7 +29,7 @@ export interface TokenSource<T extends string = string> {
   refuse(token: T): void;
 }
 
-/** A credential is sent in a header: printable ASCII without spaces, of limited length. */
+/** A credential is printable ASCII without spaces and of limited length, because it is sent in a header. */
 const CREDENTIAL = /^[\x21-\x7e]{1,8192}$/;
 
 /** Whether a text can be sent as a credential. All kinds of credential look alike, so the caller names the kind in `T`. */

@@ -1,4 +1,7 @@
-/** Letters, digits, spaces and a few signs, beginning with a letter or digit: no folder, no device, no hidden file. */
+/**
+ * Allows letters, digits, spaces and a few signs, beginning with a letter or digit. Excludes folders, devices and hidden
+ * files.
+ */
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9 ._()-]{0,119}$/;
 const RESERVED_ON_WINDOWS = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i;
 

@@ -4,15 +4,18 @@
  * can be recovered from the masked text.
  */
 
-/** Replaces every secret. */
+/** The text that replaces every secret. */
 const MASK = '[masked]';
 
-/** A shorter text would match by chance everywhere. */
+/** Shorter secrets are not masked, because they would match by chance everywhere. */
 const MIN_MASKED_CHARACTERS = 8;
-/** The lines of a PEM body and the parts of a JWT are masked separately: a part of a key is a secret too. */
+/**
+ * Lines of a PEM body and parts of a JWT that are at least this long are masked on their own, because a part of a key is
+ * a secret too.
+ */
 const MIN_PART_CHARACTERS = 32;
 
-/** How tokens, JWTs and PEM blocks begin. */
+/** The beginnings of tokens, JWTs and PEM blocks. */
 const CREDENTIAL_PREFIXES = ['crs_', 'cru_', 'eyJhbGci', 'eyJ0eXAi', '-----BEGIN'];
 /**
  * Matches texts that look like a credential: tokens, JWTs, PEM blocks, bearer headers and signatures, and the base64 and
@@ -43,7 +46,7 @@ const CREDENTIAL_HINTS = [
 ];
 const SECRET_NAME =
   /(?:authorization|cookie|token|secrets?|password|private[-_]?key|signature(?:-256)?|signed[-_]?data|jwt|pem)$/i;
-/** The same names as keys in JSON text: a line without them need not be parsed. */
+/** Matches the same names as keys in JSON text. A line without them need not be parsed. */
 const SECRET_KEY_IN_JSON =
   /(?:authorization|cookie|token|secrets?|password|private[-_]?key|signature(?:-256)?|signed[-_]?data|jwt|pem)":/i;
 
@@ -124,7 +127,7 @@ export interface LearningMask extends Pick<Mask, 'text'> {
   isSecretIn(secret: string, bytes: Buffer): boolean;
 }
 
-/** More credentials than this are not in use at once. Older ones are still masked by their look. */
+/** At most this many credentials are in use at once. Older ones are still masked because they look like credentials. */
 const MAX_ADDED_SECRETS = 64;
 
 /**

@@ -21,7 +21,7 @@ export interface ResponseBodyOptions {
   readonly createCancelledError: () => RegistryError;
 }
 
-/** The longest encoding of a secret is the one in a URL: three characters for each byte. */
+/** The length of a secret's longest encoding, the one in a URL, per byte. */
 const MAX_CHARACTERS_PER_BYTE = 3;
 
 /**
@@ -54,7 +54,7 @@ export function receiveStream(
   /** Checks and yields the chunks of the body, and ends the attempt when the iteration ends. */
   async function* iterateBody(): AsyncGenerator<Buffer> {
     try {
-      // The token may be split between chunks, so the end of the bytes before is checked together with each chunk.
+      // The token may be split between two chunks, so each chunk is checked together with the end of the previous bytes.
       let uncheckedTail = Buffer.alloc(0);
       for await (const chunk of readBodyChunks(response, { ...options, abort })) {
         attempt.countBytes(chunk.length);

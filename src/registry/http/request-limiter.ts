@@ -16,7 +16,7 @@ interface Waiter {
   readonly isDownload: boolean;
 }
 
-/** Downloads take long and nobody waits for them, so they leave this many slots to other requests. */
+/** How many slots downloads leave to other requests, because downloads take long and nobody waits for them. */
 const SLOTS_KEPT_FROM_DOWNLOADS = 2;
 
 /**

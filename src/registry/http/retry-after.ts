@@ -1,6 +1,6 @@
 import { parseHttpDate } from './http-date.js';
 
-/** No wait is longer than this, whatever the registry asks for. */
+/** The longest wait, whatever the registry asks for. */
 const MAX_RETRY_AFTER_MS = 15 * 60_000;
 
 /**

@@ -6,10 +6,10 @@ interface RequestLine {
   readonly route: string;
 }
 
-/** Errors that occur before the first byte is sent, so that no write can have happened. */
+/** Descriptions of errors that occur before the first byte is sent. After such an error no write can have happened. */
 const MESSAGES_OF_UNSENT: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
-  ENOTFOUND: 'there is no host of that name',
+  ENOTFOUND: 'the host name was not found',
   EAI_AGAIN: 'the name of the host could not be resolved',
   EHOSTUNREACH: 'the host is unreachable',
   ENETUNREACH: 'the network is unreachable',

@@ -77,7 +77,7 @@ function isNumberEnd(charCode: number): boolean {
   return charCode === COMMA || charCode === CLOSE_OBJECT;
 }
 
-/** PostgreSQL stores no more than some thousands of decimals. */
+/** The longest number that is accepted. PostgreSQL stores at most some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
 /**

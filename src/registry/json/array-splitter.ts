@@ -50,7 +50,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
     },
     /** Parses the part of the object before the array. Empty before the array has begun. */
     parseEnvelopeStart: envelope.parseStart,
-    /** Parses the object, in which the array is empty. Throws if the array never came or the answer is cut short. */
+    /** Parses the object, in which the array is empty. Throws if the array is missing or the response is cut short. */
     finish: envelope.parseWhole,
   };
 }
@@ -74,7 +74,7 @@ function createSeparatorScanner(arrayName: string) {
         if (byte === CLOSE_ARRAY && expected !== 'element') return at;
         if (byte === COMMA && expected === 'comma') expected = 'element';
         else if (!isJsonSpace(byte))
-          throw createBadAnswerError(arrayName, 'a list of objects', 'something else in it');
+          throw createBadAnswerError(arrayName, 'a list of objects', 'another kind of element');
       }
       return null;
     },

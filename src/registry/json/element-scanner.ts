@@ -15,7 +15,7 @@ const CLOSE_OBJECT = 0x7d;
 export function createElementScanner(arrayName: string) {
   let earlierParts: Buffer[] = [];
   let earlierBytes = 0;
-  // The state in which the last chunk ended.
+  // The state at the end of the last chunk.
   let depth = 0;
   let inString = false;
   let skipsNextByte = false;
@@ -62,7 +62,10 @@ export function createElementScanner(arrayName: string) {
   function keepElementPart(part: Buffer): void {
     earlierBytes += part.length;
     if (earlierBytes > MAX_ELEMENT_BYTES)
-      throw new RegistryError('too_large', `${arrayName}: one element is too large`);
+      throw new RegistryError(
+        'too_large',
+        `${arrayName}: an element is larger than ${MAX_ELEMENT_BYTES} bytes`,
+      );
     earlierParts.push(part);
   }
 

@@ -3,9 +3,9 @@ import { isObject } from '../model.js';
 import { RegistryError, type UnexpectedAnswer } from '../errors.js';
 import { MAX_DEPTH } from './json-text.js';
 
-/** The largest envelope: everything of an answer except the rows of its list. */
+/** The largest envelope. The envelope is the whole response except the rows of its list. */
 export const MAX_ENVELOPE_BYTES = 256 * 1024;
-/** How much of an answer of unexpected form its error carries. */
+/** How much of a response of unexpected form the error carries. */
 const MAX_ANSWER_CHARACTERS = 4096;
 
 const QUOTE = 0x22;
@@ -88,7 +88,10 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)
-      throw new RegistryError('too_large', `${arrayName}: too much around the list`);
+      throw new RegistryError(
+        'too_large',
+        `${arrayName}: the answer around the list is larger than ${MAX_ENVELOPE_BYTES} bytes`,
+      );
     // Copied, because the part would keep its whole chunk in memory.
     parts.push(Buffer.from(part));
   }

@@ -63,7 +63,7 @@ function describeText(text: string): string {
 
 /** Decodes UTF-8. Throws for invalid bytes, which `toString` would silently replace. */
 export function decodeUtf8(bytes: Buffer, label: string): string {
-  if (!isUtf8(bytes)) throw createBadAnswerError(label, 'UTF-8', 'bytes that are not');
+  if (!isUtf8(bytes)) throw createBadAnswerError(label, 'UTF-8', 'invalid bytes');
   return bytes.toString('utf8');
 }
 
@@ -179,7 +179,10 @@ export function getInstant(object: SourceObject, name: string): string | null {
   return typeof value === 'string' ? normalizeInstant(value) : null;
 }
 
-/** The registry's usual form, which is already normal. Only days up to the 28th, which every month has. */
+/**
+ * The registry's usual form of a time, which needs no conversion. It allows only days up to the 28th, which every month
+ * has.
+ */
 const NORMAL_INSTANT =
   /^\d{4}-(0[1-9]|1[0-2])-([01][1-9]|10|2[0-8])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 

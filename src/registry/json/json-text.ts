@@ -14,7 +14,7 @@ export function findMemberText(objectText: string, memberName: string): string |
     const key: unknown = JSON.parse(objectText.slice(at, keyEnd));
     const start = skipSpace(objectText, objectText.indexOf(':', keyEnd) + 1);
     const end = findValueEnd(objectText, start);
-    // Of several members of one name the last counts, as for `JSON.parse`.
+    // If several members have this name, the last one counts, as in `JSON.parse`.
     if (key === memberName) memberText = objectText.slice(start, end);
     at = skipSpace(objectText, end);
     if (objectText.charCodeAt(at) === COMMA) at = skipSpace(objectText, at + 1);
@@ -72,9 +72,12 @@ function isClosingBracket(charCode: number): boolean {
   return charCode === 0x7d || charCode === 0x5d;
 }
 
-/** The same limit as for deliveries, and far below what a reader of a stored document could fail on. */
+/**
+ * The maximum depth of JSON. It is the same for deliveries, and far below the depth at which a reader of a stored
+ * document could fail.
+ */
 export const MAX_DEPTH = 64;
-/** Ten for each row of the longest page. 2 MB of nothing but empty objects would take 100 MB of memory. */
+/** The maximum number of objects: ten for each row of the longest page. 2 MB of empty objects would take 100 MB of memory. */
 const MAX_OBJECTS = 100_000;
 
 /** Describes the limit of depth or of objects that JSON text exceeds; null if it exceeds neither. Call it before parsing. */

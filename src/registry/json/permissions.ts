@@ -1,7 +1,10 @@
 import { isObject, PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../model.js';
 import { type SourceObject, toText } from './json-object.js';
 
-/** The levels as the registry's JSON names them, and as its endpoints do (`organization_inventory:read_request`). */
+/**
+ * The levels by all their names: in the registry's JSON, and in its endpoints, such as
+ * `organization_inventory:read_request`.
+ */
 const LEVEL_BY_WORD: Readonly<Record<string, PermissionLevel>> = {
   VIEW: 'VIEW',
   READ: 'VIEW',

@@ -7,10 +7,10 @@ import { pickRequestOptions, type ReadOptions } from '../read-types.js';
 import { parseRow } from './parse-row.js';
 
 const MAX_BATCH_ROWS = 500;
-/** Limit of the rows' texts. */
+/** The maximum total length of the texts of a batch's rows. */
 const MAX_BATCH_CHARACTERS = 1024 * 1024;
 const SLICE_BYTES = 64 * 1024;
-/** After this many bytes the event loop gets a turn: a body that is already buffered would block it. */
+/** After this many bytes the event loop gets a turn. Otherwise a body that is already buffered would block it. */
 const BYTES_PER_TURN = 256 * 1024;
 
 /** A list that the registry sends in one long response, and how to request and parse it. */

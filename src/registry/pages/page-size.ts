@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 
-/** The smallest page that is tried. */
+/** The smallest page size that is tried. */
 const MIN_PAGE_SIZE = 10;
 const MENTIONS_PAGE_SIZE = /limit|page.?size|per.?page/i;
 

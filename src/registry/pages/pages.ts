@@ -23,7 +23,7 @@ import {
 import { parseRow } from './parse-row.js';
 import { createIdSet, hashId, type IdSet } from './id-set.js';
 
-/** Ends a list whose length the registry does not state. */
+/** The maximum number of pages of a list whose length the registry does not state. */
 const MAX_PAGES = 100_000;
 const DEFAULT_READ_AHEAD = 4;
 
@@ -222,7 +222,7 @@ function parseNewRows<T>(
   const groups = [...groupRows(rows, ids)];
   const known = groups.filter(({ digest }) => hasGroup(digest));
   const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
-  // Collected, not reported at once: the page was read ahead, and may never be taken.
+  // Collect unreadable rows instead of reporting them: the page was read ahead and may never be taken.
   const unreadable: UnreadableRow[] = [];
   const onUnreadable = reportsUnreadable ? (row: UnreadableRow) => void unreadable.push(row) : undefined;
   const items = unknown.flatMap(({ start, ids: { length } }) =>
@@ -234,7 +234,7 @@ function parseNewRows<T>(
   return { ids, items, unreadable, known, unknown };
 }
 
-/** Rows of a group, on average. */
+/** The average number of rows in a group. */
 const GROUP_ROWS = 8;
 
 /**

@@ -29,9 +29,9 @@ export interface KnownPageMatch extends Pick<ParsedPage, 'digest' | 'envelope'> 
   readonly rowCount: number;
 }
 
-/** A registry without pages may send many rows in one answer, up to this limit. */
+/** A registry that does not use pages may send many rows in one response, up to this limit. */
 const MAX_ROWS = 10_000;
-/** The rows of a larger page are copied: a row that is part of the page's text would keep all of it in memory. */
+/** The rows of a larger page are copied, because a slice of the page's text would keep the whole text in memory. */
 const MIN_BYTES_TO_COPY_ROWS = 256 * 1024;
 
 /** Splits a page into its rows and parses each as JSON. */

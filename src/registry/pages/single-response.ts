@@ -33,7 +33,7 @@ export async function readObject<T extends { readonly id: string }>(
   const response = await http.send({ ...request, ...pickRequestOptions(options) });
   const object = parseResponseObject(response, { name, parse });
   if (id !== undefined && !isSameId(object.id, id))
-    throw createBadAnswerError(name, 'the requested one', 'another');
+    throw createBadAnswerError(name, 'the object with the requested id', 'another one');
   return object;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Writes to the registry. A write is sent exactly once, because a repeated one could reserve or retire twice. If its
  * response is lost, the result is looked up: `lost-write-match.ts` recognizes it, and `write-log.ts` keeps it apart from
- * other writes of this process. A write whose result stays unclear must never be reported as failed.
+ * other writes of this process. A write whose result stays unclear must never be reported as not done.
  */
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
 import { RegistryError } from '../errors.js';
@@ -31,7 +31,7 @@ export interface LookUpResult<T> {
 /** Whether an instant of the registry's clock is at or after the time when the write was sent. An unknown instant is not. */
 export type CreatedSinceCheck = (instant: string | null) => boolean;
 
-/** Waits before the look-ups. The lost write may still be on its way, so there are three. */
+/** The wait before each look-up. There are three, because the lost write may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
 /**

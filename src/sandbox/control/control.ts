@@ -10,7 +10,10 @@ import { type ControlRequest, CONTROL_ROUTES } from './routes.js';
 const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 const FORWARDING_HEADER = /^(forwarded|via|x-forwarded(-.*)?|x-real-ip|.*-(client|connecting)-ip)$/;
-/** The values of Sec-Fetch-Site that a page of another origin sends, also one on another port of this machine. */
+/**
+ * The values of Sec-Fetch-Site that browsers send for a page of another origin, including one on another port of this
+ * machine.
+ */
 const OTHER_ORIGIN = /^(cross|same)-site$/;
 const REFUSAL =
   'The control API answers only to programs on this machine, called by localhost or a loopback address';

@@ -23,7 +23,10 @@ export interface HttpExchange {
 /** Applies one kind of fault to a call. */
 type CallFaultHandler = (fault: ActiveFault, exchange: HttpExchange) => void;
 
-/** `rowsAppear` hides this many times its `rows` at the first call, and one time fewer at each further call. */
+/**
+ * After how many calls `rowsAppear` hides nothing more. The first call hides this many times `rows`, and each further
+ * call `rows` fewer.
+ */
 const CALLS_UNTIL_COMPLETE = 5;
 
 const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {

@@ -6,7 +6,7 @@ const MAX_AHEAD_SECONDS = 600;
 /** How far an app's clock may be ahead. */
 const MAX_EARLY_SECONDS = 60;
 const MIN_MODULUS_BITS = 2048;
-/** Checked because Node's decoder skips characters that are not base64url. */
+/** Matches base64url. It is checked because Node's decoder skips other characters. */
 const COMPACT_JWT = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
 export interface AppPublicKey {

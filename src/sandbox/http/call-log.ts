@@ -3,7 +3,7 @@ import type { SandboxStore } from '../store/store.js';
 import { getVersionHeaderName } from './headers.js';
 
 export const MAX_LOGGED_CALLS = 100_000;
-/** The log is trimmed only after this many more calls, because trimming copies it. */
+/** How many calls above the maximum are kept until the log is trimmed, because trimming copies it. */
 const SPARE_CALLS = 1000;
 /** The name of the operation that logs a call. */
 export const CALL_OPERATION = 'call';

@@ -5,7 +5,7 @@ const MIN_WRITE_LENGTH = 64 * 1024;
 
 /** Sends a certificate (PDF) as a file to download. */
 export function sendCertificate(res: Response, retirementId: string, pdf: Buffer): void {
-  // Without quotes: known clients take everything after the equals sign as the file name.
+  // The file name has no quotes, because known clients would take the quotes as a part of it.
   res.set('Content-Disposition', `attachment; filename=retirement-${retirementId}.pdf`);
   res.type('application/octet-stream').send(pdf);
 }
@@ -30,6 +30,6 @@ async function waitForDrain(res: Response): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
   await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
-  // Removes the listener that is left over: a long answer waits thousands of times.
+  // Remove the other listener, because a long response waits thousands of times.
   waiting.abort();
 }

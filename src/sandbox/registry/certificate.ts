@@ -36,7 +36,7 @@ FACTS
 BT /F0 7 Tf 84 78 Td (Sandbox document, made by a test registry for the development of software. It stands for no) Tj ET
 BT /F0 7 Tf 84 68 Td (real emission reduction, cannot be traded or claimed, and has no value outside its sandbox.) Tj ET`;
 
-/** How many characters fit into a line, by font size: a line is 427 points wide, a character 0.6 times the font size. */
+/** How many characters fit into a line, by font size. A line is 427 points wide, and a character 0.6 times the font size. */
 const MAX_CHARACTERS = { 10: 54, 14: 50, 28: 25 } as const;
 
 /** Creates the certificate of a retirement as a PDF. The same data always give the same bytes. */

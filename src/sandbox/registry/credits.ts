@@ -6,7 +6,7 @@ import { getCreditOrigin, toInventoryCreditJson } from './to-json.js';
 import type { SandboxStore } from '../store/store.js';
 import { type BodyFields, YEAR, NOT_EMPTY, oneOf, readBody, readCreditAmount } from '../http/read-body.js';
 
-/** The friendbot gives this amount of a test credit at each call. */
+/** The amount of the test credit that each call of the friendbot deposits. */
 const FRIENDBOT_MICRO = 100_000_000;
 const FRIENDBOT_NUMBER = '0';
 const FRIENDBOT_PROJECT = {

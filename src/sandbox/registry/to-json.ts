@@ -15,7 +15,7 @@ import type {
 } from '../store/records.js';
 import type { RegistryTables } from '../store/tables.js';
 
-/** Links in answers begin so. Nothing is served there: the registry's own links lead to web pages. */
+/** The beginning of links in responses. Nothing is served there; the registry's own links lead to web pages. */
 const LINK_BASE = 'https://registry.example';
 
 /** A credit and the project that issued it. */
@@ -178,7 +178,7 @@ export function toUserJson({ id, email, fullName, profilePicture }: UserRecord) 
   return { id, email, fullName, profilePicture, url: `${LINK_BASE}/users/${id}` };
 }
 
-/** Fields that the registry shows of every project, for projects without a value. */
+/** Default values of the fields that the registry shows of every project. */
 const PROJECT_DEFAULTS = {
   registry: 'ICR',
   state: null,

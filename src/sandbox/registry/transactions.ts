@@ -113,7 +113,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
       return { receiverId: null, externalAddress: lowerCaseAddress };
     const { organizationId: idByAddress } = requireFound(owner, 'Receiver with this address');
     if (idByOrganization !== null && idByOrganization !== idByAddress)
-      throw badRequest('The id and the address name two receivers');
+      throw badRequest('The id and the address name different receivers');
     return { receiverId: idByAddress, externalAddress: null };
   }
 

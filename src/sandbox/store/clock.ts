@@ -5,7 +5,10 @@ interface ClockState {
   readonly frozenAt: number | null;
 }
 
-/** The limits of the clock: instants are compared as text, so years need four digits, also those of later expiry dates. */
+/**
+ * The limits of the clock. Instants are compared as text, so all years need four digits, including those of later expiry
+ * dates.
+ */
 export const EARLIEST_INSTANT = Date.UTC(2000, 0, 1);
 export const LATEST_INSTANT = Date.UTC(9000, 0, 1);
 

@@ -30,7 +30,7 @@ const DEFAULTS: DeliverySettings = {
   timeoutMs: 10_000,
 };
 
-/** With these limits, the last of 20 doubled waits still ends at a valid date. */
+/** The largest values of the settings. With them, the last of 20 doubled waits still ends at a valid date. */
 const LIMITS = {
   deliveries: 100_000,
   copies: 100,

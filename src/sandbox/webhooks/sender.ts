@@ -12,7 +12,7 @@ interface DeliverySenderOptions {
 type AttemptOutcome = Pick<DeliveryAttempt, 'status' | 'error'>;
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** The outcome of an attempt that runs, or that was interrupted by a stop. */
+/** The outcome of an attempt that is running or was interrupted by a stop. */
 const UNKNOWN: AttemptOutcome = { status: null, error: null };
 
 /**

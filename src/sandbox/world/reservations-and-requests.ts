@@ -18,15 +18,15 @@ import { COMMENTS, REASONS } from './name-lists.js';
 
 const HOLD_MS = 600_000;
 const MINUTE_MS = 60_000;
-/** How many of the last retirements by apps have the reservation or request that led to them. */
+/** For how many of the latest retirements by apps a reservation or request is generated that led to it. */
 export const EXPLAINED_RETIREMENTS = 10;
 /** The states of the reservations that ended without a retirement. */
 const ENDED_STATES = ['expired', 'cancelled', 'expired', 'cancelled', 'expired'] as const;
-/** How long before the start the outstanding reservations were made. */
+/** How long before the sandbox's start each outstanding reservation was made. */
 const OUTSTANDING_SINCE_MS = [3 * MINUTE_MS, MINUTE_MS] as const;
 /** The states of the requests that did not lead to a retirement. */
 const UNACCEPTED_STATES = ['Rejected', 'Rejected', 'Pending', 'Pending', 'Pending'] as const;
-/** These requests were made in the last tenth of the history. */
+/** Pending and rejected requests are made in the last one of this many parts of the history. */
 const RECENT_FRACTION = 10;
 
 /** What reservations and inventory requests are generated from. */

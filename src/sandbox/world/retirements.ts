@@ -6,7 +6,10 @@ import { pickHistoryTime, pickAmountMicro, type WorldSize } from './world-size.j
 import { createRandom, type Random } from './random.js';
 import { COMMENTS, COMPANY_TRADES, REASONS } from './name-lists.js';
 
-/** Which organization retires: half of all retirements are the first organization's. */
+/**
+ * The index of the organization that makes each retirement, by its number. Half of all retirements are the first
+ * organization's.
+ */
 const ORGANIZATION_PATTERN = [0, 1, 0, 2, 0, 1, 0, 3, 0, 2] as const;
 /** One retirement in this many is unclaimed. */
 const UNCLAIMED_EVERY = 29;
