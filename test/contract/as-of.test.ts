@@ -20,8 +20,8 @@ import { installation } from '../support/mirror/rows.js';
 import { filesEnough } from '../support/long.js';
 
 const OWNER = 'organization-1';
-/** What each list says, by and by, and in which words: rows are there, come, change, go and come back. */
-const TOLD: readonly Readonly<Record<string, number>>[] = [
+/** The rows of each list, turn by turn: rows are there, appear, change, disappear and come back. */
+const LIST_TURNS: readonly Readonly<Record<string, number>>[] = [
   { a: 1, b: 1, d: 1 },
   { a: 2, c: 1, d: 1 },
   { b: 2, c: 1, d: 1 },
@@ -42,37 +42,37 @@ const SAYS: { readonly [Name in ListResource]: (id: string, edit: number) => Lis
     parse.parseRetirement(source({ id, amount: edit, beneficiary: `Edit ${edit}`, ...PROJECT })),
 };
 
-/** All that stands in the tables of now. */
-type Photo = Readonly<Record<string, readonly Row[]>>;
+/** The contents of all tables of current rows. */
+type TableContents = Readonly<Record<string, readonly Row[]>>;
 
 interface Moment {
   readonly at: number;
-  readonly photo: Photo;
+  readonly photo: TableContents;
 }
 
-async function tellLists(stage: TestMirror, turn: number): Promise<void> {
+async function readAllLists(stage: TestMirror, turn: number): Promise<void> {
   const by = { claim: 1, startedAt: stage.clock.at, arrivedAt: stage.clock.at, trigger: 'delivery' };
   const updatedAt = new Date(stage.clock.at).toISOString();
   const installed = installation('installation-1', { updatedAt });
   await stage.mirror.writeInstallation({ ...by, installation: installed, state: 'active' });
-  for (const resource of LIST_RESOURCES) await tell(stage, resource, turn);
+  for (const resource of LIST_RESOURCES) await readListOfTurn(stage, resource, turn);
   const walk = await stage.mirror.beginProjects({ ...by, organizationId: OWNER });
   const project = parse.parseProject(source({ id: 'project-1', fullName: `Peat bog ${turn}` }));
   await walk.write([toProjectAnswer(project, { requestedAt: stage.clock.at, arrivedAt: stage.clock.at })]);
   await walk.finish(TRAFFIC);
 }
 
-async function tell<Name extends ListResource>(
+async function readListOfTurn<Name extends ListResource>(
   stage: TestMirror,
   resource: Name,
   turn: number,
 ): Promise<void> {
-  const rows = resource === 'organization' ? { it: turn } : (TOLD[turn] ?? {});
+  const rows = resource === 'organization' ? { it: turn } : (LIST_TURNS[turn] ?? {});
   const items = Object.entries(rows).map(([id, edit]) => SAYS[resource](id, edit));
   await stage.read(resource, items, { findGone: async gone => gone });
 }
 
-async function certify({ pdfs, port, clock }: TestMirror, turn: number): Promise<void> {
+async function fetchCertificates({ pdfs, port, clock }: TestMirror, turn: number): Promise<void> {
   const files = pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(port, files, () => clock.at);
@@ -80,15 +80,15 @@ async function certify({ pdfs, port, clock }: TestMirror, turn: number): Promise
   const request = { organizationId: OWNER, claim: 1, startedAt: clock.at, trigger: 'schedule' };
   const walk = await store.beginWalk(request);
   for (const { retirementId: id } of await walk.listDue(10))
-    await walk.store(id, pdf(`${id} ${turn}`), clock.at);
+    await walk.store(id, createPdf(`${id} ${turn}`), clock.at);
   await walk.finish(TRAFFIC);
 }
 
-async function* pdf(words: string): AsyncGenerator<Uint8Array> {
+async function* createPdf(words: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
 }
 
-async function photograph({ reader }: Library): Promise<Photo> {
+async function readCurrentTables({ reader }: Library): Promise<TableContents> {
   const photo: Record<string, readonly Row[]> = {};
   for (const { table } of ENTRIES) {
     photo[table] = await reader.all(sql<Row>`SELECT * FROM ${tableCalled(table)}`);
@@ -96,23 +96,23 @@ async function photograph({ reader }: Library): Promise<Photo> {
   return photo;
 }
 
-/** Everything changes at once, and after each of these moments it is looked at as it stands. */
-async function play(library: Library): Promise<Moment[]> {
+/** Changes all lists at each turn, and records the contents of the tables after each change. */
+async function playMoments(library: Library): Promise<Moment[]> {
   const { stage } = library;
   const moments: Moment[] = [];
-  for (const turn of TOLD.keys()) {
-    for (const change of [tellLists, certify]) {
+  for (const turn of LIST_TURNS.keys()) {
+    for (const change of [readAllLists, fetchCertificates]) {
       stage.clock.at += MINUTE;
       await change(stage, turn);
-      moments.push({ at: stage.clock.at, photo: await photograph(library) });
+      moments.push({ at: stage.clock.at, photo: await readCurrentTables(library) });
     }
   }
   stage.clock.at += MINUTE;
   return moments;
 }
 
-/** What each of those who can be asked says of an instant. */
-async function asking({ stage, env, reader }: Library) {
+/** Returns every way to query the mirror as of an instant. */
+async function createInstantQueries({ stage, env, reader }: Library) {
   const now = () => stage.clock.at;
   const url = env.MIRROR_DATABASE_URL;
   const database = url === undefined ? null : { url, queryUrl: null, pool: null };
@@ -189,8 +189,8 @@ function datedAndOwned({ valid_from: from, organization_name: owner }: Row): str
   return [from, owner].join();
 }
 
-/** The same by what stood in the tables then. */
-function shownOn(photo: Photo, isCertified: boolean) {
+/** Returns the expected answers from the contents that the tables had then. */
+function listFromContents(photo: TableContents, isCertified: boolean) {
   const rowsOf = (table: string) => photo[table] ?? [];
   const one = (table: string, name: string, id: string) => rowsOf(table).find(row => row[name] === id);
   const [organization] = rowsOf('organizations');
@@ -247,14 +247,16 @@ describe.each(ENGINES)('$name', ({ library }) => {
     'T84 just before, at and just after each change every list, certificates, as-of, export, page and _history tell what stood there by then: nothing of later, nothing missing',
     async () => {
       const asked = await library();
-      const moments = await play(asked);
-      const ask = await asking(asked);
+      const moments = await playMoments(asked);
+      const ask = await createInstantQueries(asked);
       for (const [index, { at, photo }] of moments.entries()) {
         const before = moments[index - 1];
         if (before !== undefined)
-          expect(await ask(new Date(at - 1).toISOString())).toEqual(shownOn(before.photo, index > 1));
+          expect(await ask(new Date(at - 1).toISOString())).toEqual(
+            listFromContents(before.photo, index > 1),
+          );
         for (const later of [0, 1])
-          expect(await ask(new Date(at + later).toISOString())).toEqual(shownOn(photo, index > 0));
+          expect(await ask(new Date(at + later).toISOString())).toEqual(listFromContents(photo, index > 0));
       }
     },
   );

@@ -4,7 +4,7 @@ import { createCertificateStore } from '../../src/mirror/certificates/certificat
 import { ENGINES, TRAFFIC } from '../support/mirror/open.js';
 import { retirements } from '../support/mirror/rows.js';
 
-async function* pdf(words: string): AsyncGenerator<Uint8Array> {
+async function* createPdf(words: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
 }
 
@@ -20,7 +20,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
     const walk = await store.beginWalk(request);
     await walk.listDue(10);
-    for (const { id } of retirements(4)) await walk.store(id, pdf(id), clock.at);
+    for (const { id } of retirements(4)) await walk.store(id, createPdf(id), clock.at);
     await walk.finish(TRAFFIC);
     const verify = () => verifyCertificateFiles(reader, pdfs, new AbortController().signal);
     expect(await verify()).toEqual({ checked: 4, faults: [] });

@@ -18,8 +18,8 @@ const LIST: readonly (readonly string[])[] = [[], [...OF, '--limit', '3']];
 /** Of docs/sql.md; some rows of a list in no order may be any of them. */
 const IN_ORDER = readReadyQuestions().filter(({ sql }) => sql.includes('order by'));
 
-/** What each command is asked. They follow each other, and the last ones change something. */
-const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
+/** The arguments with which each command runs. They run in this order; the last ones change something. */
+const COMMAND_ARGUMENTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   status: [[]],
   available: [[], OF, ['--project', 'Zebra']],
   'installations list': LIST,
@@ -82,7 +82,7 @@ const ASKED: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 const CHANGING = ['migrate', 'jobs retry', 'forget', 'purge'];
 
-/** Those that are not compared, and why. */
+/** Why some commands are not compared. */
 const FILES = 'copies files; of PostgreSQL it names what its own tools do (test/cli/restore.test.ts)';
 const APART: Readonly<Record<string, string>> = {
   sync: ASKS,
@@ -99,7 +99,7 @@ const APART: Readonly<Record<string, string>> = {
 
 const NOW = Date.UTC(2026, 4, 4, 13);
 
-/** The disk is a matter of files alone, and where older copies stay is the engine's own. */
+/** Output that differs by engine: the free disk space, and the place of older copies. */
 const OWN = [
   [/"disk": \{[^}]*\}/, '"disk": null'],
   [/"(logs?_emptied)": true/, '"$1": false'],
@@ -109,17 +109,20 @@ const OWN = [
 const WHOLE = /(?<![\d.-])\d{4,}(?![\d.])/g;
 const HOUR = 3600;
 
-/** Each engine tells ages by its own clock, and one answer comes later than the other. */
+/** Replaces an age, because the two engines answer at different instants. */
 function withoutAge(whole: string): string {
   const age = (Date.now() - NOON) / 1000;
   return Math.abs(Number(whole) - age) < HOUR ? 'AGE' : whole;
 }
 
-async function answerOf({ env, place }: SameMirror['inFiles'], argv: readonly string[]): Promise<unknown> {
+async function runCommandOn(
+  { env, place }: SameMirror['inFiles'],
+  argv: readonly string[],
+): Promise<unknown> {
   const folder = temporaryFolder();
   const words = argv.map(word => (word === 'FOLDER' ? join(folder, 'copy') : word));
   const { exitCode, stdout, stderr } = await runCommand(words, { env: { ...env }, now: () => NOW });
-  const written = argv.includes('FOLDER') ? filesOf(join(folder, 'copy')) : [];
+  const written = argv.includes('FOLDER') ? readFiles(join(folder, 'copy')) : [];
   const named = (text: string) =>
     text
       .replaceAll(folder, 'FOLDER')
@@ -130,16 +133,16 @@ async function answerOf({ env, place }: SameMirror['inFiles'], argv: readonly st
   return { exitCode, stdout: said(stdout), stderr: said(stderr), written };
 }
 
-function filesOf(folder: string): string[][] {
+function readFiles(folder: string): string[][] {
   return readdirSync(folder)
     .toSorted()
     .map(name => [name, readFileSync(join(folder, name), 'latin1')]);
 }
 
-/** As a person sees it in a pipe, and as a script does. */
+/** The options for machine-readable output. */
 const FORMS = ['--json', '--csv'];
 
-async function everyQuestion(): Promise<(readonly string[])[]> {
+async function listCommandLines(): Promise<(readonly string[])[]> {
   const options = new Map(
     (await listCommands()).map(({ name, command }) => [
       name,
@@ -148,7 +151,7 @@ async function everyQuestion(): Promise<(readonly string[])[]> {
       ),
     ]),
   );
-  return Object.entries(ASKED).flatMap(([name, all]) =>
+  return Object.entries(COMMAND_ARGUMENTS).flatMap(([name, all]) =>
     all.flatMap(words => {
       const argv = [...name.split(' '), ...words];
       if (CHANGING.includes(name)) return [[...argv, '--json']];
@@ -161,7 +164,7 @@ async function everyQuestion(): Promise<(readonly string[])[]> {
 }
 
 /** Instants before year 1, at its end and finer than a millisecond, -0 and texts that engines hold differently. */
-const ODD = ['0000-06-01T', '9999-12-31T23:59:59.999Z', '.123Z', '-0', '9007199254740993', '😀', '1E3'];
+const ODD_TEXTS = ['0000-06-01T', '9999-12-31T23:59:59.999Z', '.123Z', '-0', '9007199254740993', '😀', '1E3'];
 
 test('each command that prints JSON or CSV is tested on both engines or has a reason not to be', async () => {
   const printing = (await listCommands()).filter(
@@ -169,7 +172,7 @@ test('each command that prints JSON or CSV is tested on both engines or has a re
       !name.startsWith('sandbox ') &&
       command.options.some(({ flags }) => FORMS.some(form => flags === form || flags.startsWith(`${form} `))),
   );
-  expect([...Object.keys(ASKED), ...Object.keys(APART)].toSorted()).toEqual(
+  expect([...Object.keys(COMMAND_ARGUMENTS), ...Object.keys(APART)].toSorted()).toEqual(
     printing.map(({ name }) => name).toSorted(),
   );
 });
@@ -177,12 +180,12 @@ test('each command that prints JSON or CSV is tested on both engines or has a re
 test('each command prints the same bytes on both engines, whatever the registry sent', async () => {
   const mirror = await openOddMirrorTwice();
   const seen: string[] = [];
-  for (const asking of (await everyQuestion()).filter((_, place) => place % atLength(3, 1) === 0)) {
-    const files = await answerOf(mirror.inFiles, asking);
-    const schemas = await answerOf(mirror.inSchemas, asking);
+  for (const asking of (await listCommandLines()).filter((_, place) => place % atLength(3, 1) === 0)) {
+    const files = await runCommandOn(mirror.inFiles, asking);
+    const schemas = await runCommandOn(mirror.inSchemas, asking);
     seen.push(JSON.stringify(files));
     expect.soft(files, asking.join(' ')).not.toMatchObject({ exitCode: 1 });
     expect.soft(schemas, asking.join(' ')).toEqual(files);
   }
-  expect(ODD.filter(text => !seen.some(answer => answer.includes(text)))).toEqual([]);
+  expect(ODD_TEXTS.filter(text => !seen.some(answer => answer.includes(text)))).toEqual([]);
 });

@@ -17,8 +17,8 @@ const three = [
 
 type Sealed = Awaited<ReturnType<typeof sealed>>;
 
-/** What the newest checkpoint says of the organization, as it says it. */
-async function said({ port }: Pick<Sealed, 'port'>) {
+/** Reads what the newest checkpoint commits to for the organization. */
+async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
   const { leaf: complete, upTo } = await readComplete(port, ALL);
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
   const { text, fact } = await readMonths(port, 'organization-1', upTo);
@@ -30,7 +30,7 @@ describe.each(ENGINES)('$name', engine => {
     const scene = await sealed(engine);
     await scene.stage.read('retirements', three);
     const size = await scene.round();
-    const { complete, leaf, text, record } = await said(scene);
+    const { complete, leaf, text, record } = await readNewestCommitment(scene);
     expect(complete?.place).toBe(Number(size) - 1);
     expect(commit(leaf?.salt ?? Buffer.of(), record)).toEqual(leaf?.commitment);
     const coverage = await scene.port.leaves({ newest: 'coverage', before: Number(size) });
@@ -62,13 +62,13 @@ describe.each(ENGINES)('$name', engine => {
     const scene = await sealed(engine);
     await scene.stage.read('retirements', three);
     await scene.round();
-    const before = await said(scene);
+    const before = await readNewestCommitment(scene);
     expect(await scene.round()).toBe(Number(before.complete?.place) + 1);
     await scene.stage.read('retirements', [retirement('a', { createdAt: APRIL }), ...three.slice(1)]);
     scene.stage.clock.at += MINUTE;
     await scene.stage.read('retirements', three.slice(1));
     await scene.round();
-    const after = await said(scene);
+    const after = await readNewestCommitment(scene);
     expect(after.text).toContain('retirements registry 2026-03 1 0 9007199254740993 ');
     expect(after.leaf?.place).toBeGreaterThan(Number(before.leaf?.place));
     const then = await readMonths(scene.port, 'organization-1', before.upTo);
@@ -83,8 +83,8 @@ describe.each(ENGINES)('$name', engine => {
     await expect(scene.round({ port: { ...port, touched } })).rejects.toThrow('killed');
     expect(await port.checkpoint(ALL)).toBeNull();
     scene.stage.clock.at += 2 * MINUTE;
-    expect((await scene.round()) ?? 0).toBe(Number((await said(scene)).complete?.place) + 1);
-    expect((await said(scene)).text).toContain('retirements registry 2026-03 2 0 ');
+    expect((await scene.round()) ?? 0).toBe(Number((await readNewestCommitment(scene)).complete?.place) + 1);
+    expect((await readNewestCommitment(scene)).text).toContain('retirements registry 2026-03 2 0 ');
   });
 
   test('T95 a purged organization is in no later commitment', async () => {

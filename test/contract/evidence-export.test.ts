@@ -31,25 +31,26 @@ const NOTHING_TO_CHECK = 2;
 const NO_KEY = 3;
 const FOLDERS = ['months', 'documents', 'certificates'];
 
-const textOf = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
-const without = (line: number) => (text: string) =>
+const readFileText = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
+const removeLine = (line: number) => (text: string) =>
   text
     .split('\n')
     .filter((_, at) => at !== line)
     .join('\n');
-const first = (folder: string, inner: string) => join(inner, readdirSync(join(folder, inner))[0] ?? '');
+const findFirstFile = (folder: string, inner: string) =>
+  join(inner, readdirSync(join(folder, inner))[0] ?? '');
 
 const sha256 = (...parts: readonly Uint8Array[]) =>
   createHash('sha256').update(Buffer.concat(parts)).digest();
 
-function sparse(file: string): void {
+function writeSparseFile(file: string): void {
   writeFileSync(file, '');
   truncateSync(file, 2 ** 31);
 }
 
-/** As who knows how the tree is made: the hash of the leaf takes its place in the proof, so that the root stays. */
+/** Hides a leaf as a forger would who knows the tree: its hash takes its place in the proof, so that the root stays the same. */
 function hideLeaf(folder: string, file: string, part: string) {
-  const [line = ''] = textOf(folder, file)
+  const [line = ''] = readFileText(folder, file)
     .split('\n')
     .filter(each => each.includes(part));
   const [place = '', salt = ''] = line.split(' ');
@@ -61,7 +62,7 @@ function hideLeaf(folder: string, file: string, part: string) {
   return { commitment, record };
 }
 
-function leaveOut(
+function removeRow(
   folder: string,
   others: (commitment: string, record: string) => string,
   part = '"id":"c"',
@@ -72,7 +73,7 @@ function leaveOut(
 }
 
 describe.each(ENGINES)('$name', engine => {
-  /** Nothing but the folder is read: it is tried with one engine. */
+  /** Tests that read only the folder run with one engine. */
   const isTried = engine.name === 'SQLite';
 
   test('T93 exports of a period, an organization and a retirement fit, and state which lists are whole and what an older checkpoint covered', async () => {
@@ -120,7 +121,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(single.said).toContain(
       'Retirement old: 12.5 t, "Peat bog" 2021, for "Another", dated 2026-03-01T10:00:00.000Z, PDF not here.\n',
     );
-    expect(textOf(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
+    expect(readFileText(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
   });
 
   test('T93 a check without a key or an older checkpoint says what it then does not prove', async ({
@@ -131,7 +132,7 @@ describe.each(ENGINES)('$name', engine => {
     const { folder, stderr } = await write('b');
     expect(stderr).toContain('Wrote 1 retirement and 1 other row as of');
     const nobody = check(folder);
-    const pdf = first(folder, 'certificates').replace(/.*\/(\w+)\.pdf/, '$1');
+    const pdf = findFirstFile(folder, 'certificates').replace(/.*\/(\w+)\.pdf/, '$1');
     expect(nobody.said).toMatch(new RegExp(`^Retirement b: .*, PDF sha256 ${pdf}\\.$`, 'm'));
     expect(nobody).toMatchObject({ status: NO_KEY });
     expect(nobody.said).toContain('Consistent with itself, signed by nobody you named.');
@@ -148,11 +149,11 @@ describe.each(ENGINES)('$name', engine => {
 
   test('an export as of a checkpoint contains nothing that was observed later', async () => {
     const { write, hex, stage, older } = await exportable(engine);
-    const then = textOf(older, '').split('\n')[3] ?? '';
+    const then = readFileText(older, '').split('\n')[3] ?? '';
     const { folder } = await write('organization-1', '--as-of', then);
     expect(check(folder, hex, older)).toMatchObject({ status: FITS });
-    expect(textOf(folder, 'checkpoint.txt')).toBe(textOf(older, ''));
-    expect(textOf(folder, 'rows.txt')).toContain('"credit_id":"c-2"');
+    expect(readFileText(folder, 'checkpoint.txt')).toBe(readFileText(older, ''));
+    expect(readFileText(folder, 'rows.txt')).toContain('"credit_id":"c-2"');
     const early = await write('2025', '--as-of', new Date(stage.clock.at - 1e9).toISOString());
     expect(early).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(early.stderr).toContain('nothing was sealed by then');
@@ -183,7 +184,7 @@ describe.each(ENGINES)('$name', engine => {
     const relabelled = check(folder, hex);
     expect(relabelled.status, relabelled.said).toBe(DOES_NOT_FIT);
     expect(relabelled.said).toMatch(/DOES NOT FIT: row \d+ is of no month of 1999/);
-    while (textOf(folder, 'rows.txt') !== '') leaveOut(folder, () => '', '');
+    while (readFileText(folder, 'rows.txt') !== '') removeRow(folder, () => '', '');
     const { status, said } = check(folder, hex);
     expect(status, said).toBe(NOTHING_TO_CHECK);
     expect(said).toContain('No sealed row of this period is here: this proves nothing.');
@@ -191,7 +192,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('T95 an export as of a checkpoint is refused if its rows were erased since, and the message says so', async () => {
     const { write, command, older, stage, round } = await exportable(engine);
-    const then = textOf(older, '').split('\n')[3] ?? '';
+    const then = readFileText(older, '').split('\n')[3] ?? '';
     const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
     expect(await command(...purge)).toMatchObject({ exitCode: EXIT.ok });
     stage.clock.at += 60_000;
@@ -212,7 +213,7 @@ describe.each(ENGINES)('$name', engine => {
       expect(file).toMatch(
         /^[a-zA-Z0-9]+\.[a-z]+$|^SHA256SUMS$|^documents\/[0-9a-f]{64}\.json$|^certificates\/[0-9a-f]{64}\.pdf$|^months\/\d+\.txt$/,
       );
-    const sums = textOf(folder, 'SHA256SUMS').trimEnd().split('\n');
+    const sums = readFileText(folder, 'SHA256SUMS').trimEnd().split('\n');
     expect(sums.map(line => line.slice(66)).toSorted()).toEqual(
       files.filter(file => file !== 'SHA256SUMS').toSorted(),
     );
@@ -222,11 +223,11 @@ describe.each(ENGINES)('$name', engine => {
           .update(readFileSync(join(folder, line.slice(66))))
           .digest('hex'),
       ).toBe(line.slice(0, 64));
-    const page = textOf(folder, 'page.html');
+    const page = readFileText(folder, 'page.html');
     expect(page).toContain('&lt;script&gt;');
     expect(page).not.toContain('<script');
     expect(page).toMatch(/Totals[^]*<td>retirements<td><td>4<td>[\d.,]+<\/tr>/);
-    const readme = textOf(folder, 'README.txt');
+    const readme = readFileText(folder, 'README.txt');
     expect(readme).toContain('(b) The operator, who has the key');
     const triggers = /"trigger" is [^.]*?(?=\n  ended_version)/.exec(readme)?.[0];
     for (const trigger of ['delivery', 'schedule', 'person', 'worker']) expect(triggers).toContain(trigger);
@@ -252,20 +253,20 @@ describe.each(ENGINES)('$name', engine => {
     ],
     [
       'a row that is left out by who makes the tree fit',
-      folder => leaveOut(folder, () => ''),
+      folder => removeRow(folder, () => ''),
       'retirements, dated by the registry in 2025-06: 0 of 1, some left out',
     ],
     [
       'a row that is called one of the others',
       folder =>
-        leaveOut(folder, (commitment, record) => {
-          const place = first(folder, 'months').replace(/\D/g, '');
+        removeRow(folder, (commitment, record) => {
+          const place = findFirstFile(folder, 'months').replace(/\D/g, '');
           const number = /"version":(\d+)/.exec(record)?.[1];
           return `${place} retirements registry 2025-06 ${number} ${commitment}\n`;
         }),
       'retirements, dated by the registry in 2025-06: 0 of 1, some left out',
     ],
-    ['a row that is left out', folder => alter(folder, 'rows.txt', without(0)), 'lacks a node'],
+    ['a row that is left out', folder => alter(folder, 'rows.txt', removeLine(0)), 'lacks a node'],
     [
       'a row that is there twice',
       folder => alter(folder, 'rows.txt', text => text + text.slice(0, text.indexOf('\n') + 1)),
@@ -276,8 +277,16 @@ describe.each(ENGINES)('$name', engine => {
       folder => alter(folder, 'rows.txt', text => `${text}1 ${'0'.repeat(64)} {"kind":"change"}\n`),
       'tree',
     ],
-    ['a document', folder => alter(folder, first(folder, 'documents'), text => `${text} `), 'is changed'],
-    ['a document that is gone', folder => rmSync(join(folder, first(folder, 'documents'))), 'is not there'],
+    [
+      'a document',
+      folder => alter(folder, findFirstFile(folder, 'documents'), text => `${text} `),
+      'is changed',
+    ],
+    [
+      'a document that is gone',
+      folder => rmSync(join(folder, findFirstFile(folder, 'documents'))),
+      'is not there',
+    ],
     [
       'a document more',
       folder => writeFileSync(join(folder, 'documents', `${'0'.repeat(64)}.json`), ''),
@@ -285,7 +294,7 @@ describe.each(ENGINES)('$name', engine => {
     ],
     [
       'a certificate',
-      folder => alter(folder, first(folder, 'certificates'), text => text.replace('PDF', 'pdf')),
+      folder => alter(folder, findFirstFile(folder, 'certificates'), text => text.replace('PDF', 'pdf')),
       'is changed',
     ],
     [
@@ -314,10 +323,11 @@ describe.each(ENGINES)('$name', engine => {
     ],
     [
       'the lists of an organization',
-      folder => alter(folder, first(folder, 'months'), text => text.replace('2025-05 2 1', '2025-05 1 0')),
+      folder =>
+        alter(folder, findFirstFile(folder, 'months'), text => text.replace('2025-05 2 1', '2025-05 1 0')),
       'is not what leaf',
     ],
-    ['a node that is gone', folder => alter(folder, 'nodes.txt', without(0)), 'lacks a node'],
+    ['a node that is gone', folder => alter(folder, 'nodes.txt', removeLine(0)), 'lacks a node'],
     [
       'the organizations',
       folder => alter(folder, 'named.txt', text => `${text}1 ${'0'.repeat(64)} key\n`),
@@ -415,9 +425,9 @@ describe.each(ENGINES)('$name', engine => {
       path => execFileSync('mkfifo', [path]),
       path => symlinkSync('/dev/zero', path),
       path => symlinkSync(join(folder, 'README.txt'), path),
-      sparse,
+      writeSparseFile,
     ];
-    const files = ['rows.txt', 'named.txt', ...FOLDERS.map(inner => first(folder, inner))];
+    const files = ['rows.txt', 'named.txt', ...FOLDERS.map(inner => findFirstFile(folder, inner))];
     for (const file of files) {
       const path = join(folder, file);
       const bytes = readFileSync(path);
@@ -472,7 +482,7 @@ describe.each(ENGINES)('$name', engine => {
   }) => {
     skip(!isTried);
     const { write, command, change, hex, older, forge, verified } = await exportable(engine);
-    const covered = Number(textOf(older, '').split('\n')[1]);
+    const covered = Number(readFileText(older, '').split('\n')[1]);
     const newest = join(older, '..', 'newest.txt');
     writeFileSync(newest, (await command('evidence', 'checkpoint')).stdout);
     await forge('DELETE FROM LEAVES WHERE place >= ?', covered);
@@ -501,7 +511,7 @@ describe.each(ENGINES)('$name', engine => {
     const forged = join(folder, '..', 'other.txt');
     writeFileSync(
       forged,
-      textOf(older, '').replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${Buffer.alloc(32).toString('base64')}\n`),
+      readFileText(older, '').replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${Buffer.alloc(32).toString('base64')}\n`),
     );
     expect(check(folder, hex, forged)).toMatchObject({ status: DOES_NOT_FIT });
     const refused = await write('2025', '--since', forged);
@@ -519,7 +529,7 @@ describe.each(ENGINES)('$name', engine => {
     const { write, stage, older, sealer } = await exportable(engine);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
     await appendOne(sealer, factOf('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
-    const then = textOf(older, '').split('\n')[3] ?? '';
+    const then = readFileText(older, '').split('\n')[3] ?? '';
     for (const words of [[], ['--as-of', then]]) {
       const outcome = await write('2025', ...words);
       expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });

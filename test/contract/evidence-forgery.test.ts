@@ -12,9 +12,9 @@ import { createRandom, pick } from '../support/random.js';
 import { leavesOf, sealed } from '../support/sealed.js';
 import { filesEnough } from '../support/long.js';
 
-/** As many, with such seeds, as `npm run torture -- forgery` says. */
+/** The first seed. `npm run torture -- forgery` sets it and the number of seeds. */
 const FIRST = Number(process.env['FORGERY_SEED'] ?? 1);
-const seedsOf = (name: string, few: number) =>
+const listSeeds = (name: string, few: number) =>
   Array.from({ length: Number(process.env[name] ?? few) }, (_, at) => FIRST + at);
 const DOES_NOT_FIT = 1;
 const YEAR = '2025-03-04T05:06:07.089Z';
@@ -88,7 +88,7 @@ const LEAF_CELLS = [
   ['number', 4711],
 ] as const;
 
-/** A cell, a document, a date, a row more or less, a sync, a year dated back, a leaf: as who writes the database does it. */
+/** Forges the database in a random way: a cell, document or date, a row more or less, a sync, a leaf. */
 async function forgeRows(log: Log, random: Random): Promise<Forged> {
   const { stage, forge, port } = log;
   const { db } = stage;
@@ -154,7 +154,7 @@ async function forgeRows(log: Log, random: Random): Promise<Forged> {
   return { what: `${column} of ${number} ${known} in ${table}`, undo, named };
 }
 
-/** A byte, a line or a file more, less or in another place: as who made the folder does it. */
+/** Forges an exported folder in a random way: a byte, line or file is added, removed or moved. */
 function forgeFolder(folder: string, random: Random): string {
   const held = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(file =>
     /^(?:rows|context|nodes|organizations|checkpoint)\.txt$|^(?:documents|certificates|months)\/./.test(file),
@@ -181,7 +181,7 @@ function forgeFolder(folder: string, random: Random): string {
   return `byte ${at} of ${file}`;
 }
 
-/** What a backup has: of the mirror what is sealed and where it stands, and the log. */
+/** The tables that a backup contains: the sealed tables of the mirror, and the log. */
 const KEPT = ['retirements', 'inventory_credits', 'installations', 'organizations', 'past', 'syncs'];
 const STATE = ['resource_states', 'version_counter'];
 const LOGGED = ['LEAVES', 'CHECKPOINTS'];
@@ -193,7 +193,7 @@ async function removeBackup({ stage, forge }: Scene): Promise<void> {
   for (const table of LOGGED) await forge(`DROP TABLE IF EXISTS kept_${table.toLowerCase()}`);
 }
 
-async function backUp(scene: Scene): Promise<void> {
+async function createBackup(scene: Scene): Promise<void> {
   const { stage, forge } = scene;
   await removeBackup(scene);
   for (const table of [...KEPT, ...STATE]) {
@@ -204,7 +204,7 @@ async function backUp(scene: Scene): Promise<void> {
   }
 }
 
-async function putBack({ stage, forge }: Scene): Promise<void> {
+async function restoreBackup({ stage, forge }: Scene): Promise<void> {
   for (const table of [...KEPT, ...STATE]) {
     await stage.db.change(`DELETE FROM ${table}`);
     await stage.db.change(`INSERT INTO ${table} SELECT * FROM kept_${table}`);
@@ -215,12 +215,12 @@ async function putBack({ stage, forge }: Scene): Promise<void> {
   }
 }
 
-/** A history by chance, with kills of the sealer, restores, people forgotten and organizations purged. */
-async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
+/** Plays a random history with killed sealers, restored backups, forgotten people and purged organizations. */
+async function playHistoryWithoutForgery(engine: Engine, random: Random): Promise<string[]> {
   const scene = await sealed(engine);
   const { stage, port, round, sealer, verified } = scene;
   const told: string[] = [];
-  await backUp(scene);
+  await createBackup(scene);
   const refuse = async () => Promise.reject(new Error('killed'));
   for (let turn = 0; turn < 8; turn += 1) {
     stage.clock.at += MINUTE;
@@ -240,10 +240,10 @@ async function playHonestly(engine: Engine, random: Random): Promise<string[]> {
       );
       await round({ port: { ...port, [work]: refuse } }).catch(() => undefined);
       stage.clock.at += 3 * MINUTE;
-    } else if (at < 0.72) await backUp(scene);
+    } else if (at < 0.72) await createBackup(scene);
     else if (at < 0.76) await beginOrigin(sealer);
     else if (at < 0.82) {
-      await putBack(scene);
+      await restoreBackup(scene);
       await beginOrigin(sealer);
     } else if (at < 0.9) {
       const alone = 'version NOT IN (SELECT closed_version FROM past)';
@@ -278,7 +278,7 @@ describe.each(ENGINES)('$name', engine => {
       expect(check(folder, log.hex, log.older).status).toBe(0);
       const kept = `${folder}-kept`;
       cpSync(folder, kept, { recursive: true });
-      for (const seed of seedsOf('FORGERIES', 20)) {
+      for (const seed of listSeeds('FORGERIES', 20)) {
         const random = createRandom(seed);
         if (random() < 0.7) {
           const { what, undo, named } = await forgeRows(log, random);
@@ -302,7 +302,7 @@ describe.each(ENGINES)('$name', engine => {
   filesEnough.test(
     'T91 what no held checkpoint covers is never called proven, and a log made anew with the key is found',
     async () => {
-      for (const seed of seedsOf('UNCOVERED', 2)) {
+      for (const seed of listSeeds('UNCOVERED', 2)) {
         const { stage, forge, change, lastSigned, keyFile, hex, older, write } = await exportable(engine);
         const covered = Number(readFileSync(older, 'utf8').split('\n')[1]);
         const isWhole = seed % 2 === 0;
@@ -326,7 +326,10 @@ describe.each(ENGINES)('$name', engine => {
     },
   );
 
-  test.each(seedsOf('HONEST', 3))('T94 T95 a history without forgery has no faults (seed %i)', async seed => {
-    expect(await playHonestly(engine, createRandom(seed))).toEqual([]);
-  });
+  test.each(listSeeds('HONEST', 3))(
+    'T94 T95 a history without forgery has no faults (seed %i)',
+    async seed => {
+      expect(await playHistoryWithoutForgery(engine, createRandom(seed))).toEqual([]);
+    },
+  );
 });

@@ -16,8 +16,8 @@ import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
 import { ALL, commitmentsOf, leavesOf, sealed } from '../support/sealed.js';
 
-/** The recursion of RFC 6962, written out by itself. */
-function rootOf(entries: readonly Uint8Array[]): Buffer {
+/** Computes the root of a Merkle tree by the definition of RFC 6962, independently of the code under test. */
+function computeRoot(entries: readonly Uint8Array[]): Buffer {
   const sha256 = (...parts: readonly Uint8Array[]) =>
     createHash('sha256').update(Buffer.concat(parts)).digest();
   const [only] = entries;
@@ -25,10 +25,13 @@ function rootOf(entries: readonly Uint8Array[]): Buffer {
   if (entries.length === 1) return sha256(Buffer.of(0), only);
   let left = 1;
   while (left * 2 < entries.length) left *= 2;
-  return sha256(Buffer.of(1), rootOf(entries.slice(0, left)), rootOf(entries.slice(left)));
+  return sha256(Buffer.of(1), computeRoot(entries.slice(0, left)), computeRoot(entries.slice(left)));
 }
 
-const refusing = (port: EvidencePort, what: Partial<EvidencePort>): EvidencePort => ({ ...port, ...what });
+const overridePort = (port: EvidencePort, what: Partial<EvidencePort>): EvidencePort => ({
+  ...port,
+  ...what,
+});
 
 describe.each(ENGINES)('$name', engine => {
   test('each change, each sync and the coverage are sealed once, under a root that can be recomputed from the leaves', async () => {
@@ -38,7 +41,7 @@ describe.each(ENGINES)('$name', engine => {
     const size = changes + syncs + 1 + 2;
     expect(await round()).toBe(size);
     const head = headOf((await newest()) ?? '');
-    const root = rootOf(await commitmentsOf(port)).toString('base64');
+    const root = computeRoot(await commitmentsOf(port)).toString('base64');
     expect(head).toEqual({ origin: 'mirror.example/log', size, root });
     expect((await port.checkpoint(ALL))?.note.trimEnd().split('\n').filter(Boolean)).toHaveLength(5);
     expect(await round()).toBe(size);
@@ -62,8 +65,8 @@ describe.each(ENGINES)('$name', engine => {
     const after = Number(await round());
     expect(after).toBe(before + 3 + 4 + 2);
     const commitments = await commitmentsOf(port);
-    expect(rootOf(commitments.slice(0, before)).toString('base64')).toBe(first.root);
-    expect(headOf((await newest()) ?? '').root).toBe(rootOf(commitments).toString('base64'));
+    expect(computeRoot(commitments.slice(0, before)).toString('base64')).toBe(first.root);
+    expect(headOf((await newest()) ?? '').root).toBe(computeRoot(commitments).toString('base64'));
   });
 
   test('the simulated past of a demo is not sealed, and later changes are', async () => {
@@ -121,9 +124,9 @@ describe.each(ENGINES)('$name', engine => {
       ends: async () => ({ ...(await port.ends()), size: 2 }),
       append: async () => undefined,
     };
-    await expect(round({ port: refusing(port, shortened) })).rejects.toThrow('not signed: the log has');
+    await expect(round({ port: overridePort(port, shortened) })).rejects.toThrow('not signed: the log has');
     await expect(
-      round({ port: refusing(port, { ...withoutCheckpoints, commitments: changed }) }),
+      round({ port: overridePort(port, { ...withoutCheckpoints, commitments: changed }) }),
     ).rejects.toThrow('are not those that were signed');
     const key = () => signingKey('mirror.example/logs', randomBytes(32));
     await expect(round({ key })).rejects.toThrow('the last tree was one of mirror.example/log');
@@ -133,7 +136,7 @@ describe.each(ENGINES)('$name', engine => {
 
   test('T94 a sealer that was killed after its flush signs the same tree again', async () => {
     const { stage, port, round, lastSigned, newest, keyFile } = await sealed(engine);
-    const killed = refusing(port, { keep: async () => Promise.reject(new Error('killed')) });
+    const killed = overridePort(port, { keep: async () => Promise.reject(new Error('killed')) });
     await expect(round({ port: killed })).rejects.toThrow('killed');
     const flushed = lastSigned.read();
     expect(await newest()).toBeNull();
@@ -141,7 +144,7 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     expect(headOf((await newest()) ?? '').size).toBeGreaterThan(flushed?.size ?? 0);
     const commitments = await commitmentsOf(port, flushed?.size ?? 0);
-    expect(rootOf(commitments).toString('base64')).toBe(flushed?.root);
+    expect(computeRoot(commitments).toString('base64')).toBe(flushed?.root);
     expect(readFileSync(`${keyFile}.last-signed`, 'utf8')).toBe(
       `${(await newest())?.split('\n').slice(0, 3).join('\n')}\n`,
     );
@@ -155,13 +158,13 @@ describe.each(ENGINES)('$name', engine => {
       ends: async () => ({ ...(await port.ends()), size: 2 }),
       append: async () => undefined,
     };
-    await expect(round({ port: refusing(port, shortened) })).rejects.toThrow('not signed: the log has');
+    await expect(round({ port: overridePort(port, shortened) })).rejects.toThrow('not signed: the log has');
   });
 
   test('only one sealer works at a time, and another one takes over after two minutes of silence', async () => {
     const { stage, port, sealer } = await sealed(engine);
     const second = { ...sealer, holder: 'second' };
-    const dying = refusing(port, { ends: async () => Promise.reject(new Error('killed')) });
+    const dying = overridePort(port, { ends: async () => Promise.reject(new Error('killed')) });
     await expect(seal({ ...sealer, port: dying })).rejects.toThrow('killed');
     expect(await seal(second)).toBeNull();
     stage.clock.at += 2 * MINUTE + 1;
@@ -175,10 +178,10 @@ describe.each(ENGINES)('$name', engine => {
       stopped.abort();
       return port.facts(...asked);
     };
-    const stopping = { port: refusing(port, { facts }), signal: stopped.signal };
+    const stopping = { port: overridePort(port, { facts }), signal: stopped.signal };
     await expect(round(stopping)).rejects.toThrow('or this one is to stop');
     const claims = [true, false];
-    const losing = refusing(port, { claim: async () => claims.shift() ?? false });
+    const losing = overridePort(port, { claim: async () => claims.shift() ?? false });
     await expect(round({ port: losing })).rejects.toThrow('another seals meanwhile');
     expect(await newest()).toBeNull();
     const size = await round();
@@ -220,7 +223,7 @@ describe.each(ENGINES)('$name', engine => {
   describe('missing syncs', () => {
     const DAY = 24 * 60 * MINUTE;
 
-    /** Ten days, each with two reads of the same list, of which a program keeps the second. */
+    /** Plays ten days, each with two reads of the same list. Pruning keeps the second one. */
     async function tenDays() {
       const all = await sealed(engine);
       const { stage, round } = all;
@@ -504,7 +507,7 @@ describe.each(ENGINES)('$name', engine => {
     await round();
     expect(await findUnsealed(port, stage.clock.at + 60 * MINUTE)).toBeNull();
     await stage.read('retirements', retirements(4));
-    const refused = refusing(port, { keep: async () => Promise.reject(new Error('refused')) });
+    const refused = overridePort(port, { keep: async () => Promise.reject(new Error('refused')) });
     await expect(round({ port: refused })).rejects.toThrow('refused');
     expect(await findUnsealed(port, stage.clock.at)).toBeNull();
     expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(

@@ -13,7 +13,7 @@ async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
   return only(await claimJobs(box, now, 1));
 }
 
-function job(
+function createJob(
   installation: string,
   organization: string | null = null,
   overrides: Partial<NewJob> = {},
@@ -25,8 +25,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
   describe('a claim', () => {
     test('takes at most as many jobs as there are slots, and only due ones', async () => {
       const box = boxIn(await store());
-      for (const id of ['a', 'b', 'c']) await box.enqueue(job(id), NOON);
-      await box.enqueue(job('later', null, { startDelayMs: 1 }), NOON);
+      for (const id of ['a', 'b', 'c']) await box.enqueue(createJob(id), NOON);
+      await box.enqueue(createJob('later', null, { startDelayMs: 1 }), NOON);
       expect(await claimJobs(box, NOON, 0)).toEqual([]);
       expect(await claimJobs(box, NOON, 2)).toHaveLength(2);
       expect(await claimJobs(box, NOON, 2)).toHaveLength(1);
@@ -36,7 +36,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('gets a number that rises over all jobs and unused slots, and counts the attempt', async () => {
       const box = boxIn(await store());
-      for (const id of ['a', 'b', 'c']) await box.enqueue(job(id), NOON);
+      for (const id of ['a', 'b', 'c']) await box.enqueue(createJob(id), NOON);
       expect((await claimJobs(box, NOON, 2)).map(held => held.claim)).toEqual([1, 2]);
       expect(await claimJobs(box, NOON, 2)).toMatchObject([{ claim: 3, attempts: 1 }]);
       expect((await claimJobs(box, NOON + LEASE_MS)).map(held => [held.claim, held.attempts])).toEqual([
@@ -48,10 +48,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('after an outage takes jobs that failed during it before other due jobs, once each', async () => {
       const box = boxIn(await store());
-      const due = Array.from({ length: 300 }, (_, index) => job(`due-${index}`));
-      await box.enqueue(job('retried'), NOON);
-      await box.enqueue(job('failed'), NOON);
-      await box.enqueue(job('waits'), NOON);
+      const due = Array.from({ length: 300 }, (_, index) => createJob(`due-${index}`));
+      await box.enqueue(createJob('retried'), NOON);
+      await box.enqueue(createJob('failed'), NOON);
+      await box.enqueue(createJob('waits'), NOON);
       const later = NOON + 60 * LEASE_MS;
       for (const held of await claimJobs(box)) {
         if (held.installationId === 'retried') await box.retry(held, later, ERROR, NOON);
@@ -78,7 +78,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const box = boxIn(await store());
       await box.at(NOON).raiseClaims(41);
       await box.at(NOON).raiseClaims(7);
-      await box.enqueue(job('a'), NOON);
+      await box.enqueue(createJob('a'), NOON);
       expect((await claimOne(box)).claim).toBe(42);
     });
 
@@ -86,22 +86,22 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const box = boxIn(await store());
       expect(await box.at(NOON).allocateClaim(41)).toBe(42);
       expect(await box.at(NOON).allocateClaim(7)).toBe(43);
-      await box.enqueue(job('a'), NOON);
+      await box.enqueue(createJob('a'), NOON);
       expect((await claimOne(box)).claim).toBe(44);
     });
 
     test('takes at most one job of an installation and of an organization in each part', async () => {
       const box = boxIn(await store());
-      await box.enqueue(job('old', 'acme'), NOON);
-      await box.enqueue(job('new', 'acme'), NOON);
-      await box.enqueue(job('old', 'acme', { dedupeKey: 'second:old' }), NOON);
-      await box.enqueue(job('new', null, { dedupeKey: 'third:new' }), NOON);
-      await box.enqueue(job('other', 'other'), NOON);
+      await box.enqueue(createJob('old', 'acme'), NOON);
+      await box.enqueue(createJob('new', 'acme'), NOON);
+      await box.enqueue(createJob('old', 'acme', { dedupeKey: 'second:old' }), NOON);
+      await box.enqueue(createJob('new', null, { dedupeKey: 'third:new' }), NOON);
+      await box.enqueue(createJob('other', 'other'), NOON);
       const first = await claimJobs(box);
       expect(new Set(first.map(held => held.installationId))).toEqual(new Set(['old', 'other']));
       expect(first).toHaveLength(2);
       expect(await claimJobs(box)).toEqual([]);
-      await box.enqueue(job('old', 'acme', { dedupeKey: 'pdf', part: 'certificates' }), NOON);
+      await box.enqueue(createJob('old', 'acme', { dedupeKey: 'pdf', part: 'certificates' }), NOON);
       const certificateClaim = { now: NOON, leaseMs: LEASE_MS, slots: 10, part: 'certificates' } as const;
       expect(await box.claim(certificateClaim)).toMatchObject([{ part: 'certificates' }]);
       for (const held of first) await box.finish(held, 'read', NOON);
@@ -118,8 +118,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('takes only jobs of the requested parts', async () => {
       const box = boxIn(await store());
-      await box.enqueue(job('a'), NOON);
-      await box.enqueue(job('a', null, { dedupeKey: 'pdf', part: 'certificates' }), NOON);
+      await box.enqueue(createJob('a'), NOON);
+      await box.enqueue(createJob('a', null, { dedupeKey: 'pdf', part: 'certificates' }), NOON);
       expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 5, part: 'certificates' })).toMatchObject(
         [{ part: 'certificates' }],
       );
@@ -131,9 +131,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
       for (let round = 0; round < 30; round += 1) {
         const now = NOON + round * 2000;
         for (let part = 0; part < 5; part += 1) {
-          await box.enqueue(job('huge', null, { dedupeKey: `huge:${part}` }), now);
+          await box.enqueue(createJob('huge', null, { dedupeKey: `huge:${part}` }), now);
         }
-        await box.enqueue(job('small'), now);
+        await box.enqueue(createJob('small'), now);
         const held = await claimOne(box, now + 1000);
         order.push(held.installationId);
         await box.finish(held, 'read', now + 1500);
@@ -143,7 +143,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('reaches each of 1,000 installations', async () => {
       const box = boxIn(await store());
-      for (let index = 0; index < 1000; index += 1) await box.enqueue(job(`installation-${index}`), NOON);
+      for (let index = 0; index < 1000; index += 1)
+        await box.enqueue(createJob(`installation-${index}`), NOON);
       const seen = new Set<string | null>();
       for (let round = 0; round < 250; round += 1) {
         for (const held of await claimJobs(box, NOON + round, 4)) {
@@ -158,7 +159,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const kept = await store();
       const workers = Array.from({ length: 4 }, () => boxIn(kept.beside()));
       for (let index = 0; index < 40; index += 1)
-        await workers[0]?.enqueue(job(`installation-${index}`), NOON);
+        await workers[0]?.enqueue(createJob(`installation-${index}`), NOON);
       const claimed = (await Promise.all(workers.map(worker => claimJobs(worker, NOON, 15)))).flat();
       expect(claimed).toHaveLength(40);
       expect(new Set(claimed.map(held => held.id)).size).toBe(40);
@@ -169,9 +170,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
   describe('a lease', () => {
     test('that was set by a fast clock is shortened by the next claim', async () => {
       const box = boxIn(await store());
-      await box.enqueue(job('a', 'acme'), NOON);
+      await box.enqueue(createJob('a', 'acme'), NOON);
       const held = await claimOne(box, NOON + 24 * 3_600_000);
-      await box.enqueue(job('b', 'other'), NOON);
+      await box.enqueue(createJob('b', 'other'), NOON);
       await claimOne(box, NOON);
       expect(await claimJobs(box, NOON + LEASE_MS - 1)).toEqual([]);
       expect((await claimJobs(box, NOON + LEASE_MS)).map(({ id }) => id)).toContain(held.id);
@@ -179,7 +180,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('T61 that expires lets another worker claim the job, and the first can no longer change it', async () => {
       const box = boxIn(await store());
-      await box.enqueue(job('a', 'acme'), NOON);
+      await box.enqueue(createJob('a', 'acme'), NOON);
       const first = await claimOne(box);
       expect(await claimJobs(box, NOON + LEASE_MS - 1)).toEqual([]);
       const second = await claimOne(box, NOON + LEASE_MS);
@@ -202,7 +203,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('that is renewed does not expire', async () => {
       const box = boxIn(await store());
-      await box.enqueue(job('a'), NOON);
+      await box.enqueue(createJob('a'), NOON);
       const held = await claimOne(box);
       expect(await box.at(NOON + LEASE_MS).renew([held], LEASE_MS)).toEqual([]);
       expect(await claimJobs(box, NOON + LEASE_MS + 1)).toEqual([]);
@@ -210,10 +211,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('that expired is taken over before a waiting job of the same installation starts', async () => {
       const box = boxIn(await store());
-      await box.enqueue(job('a', 'acme'), NOON);
+      await box.enqueue(createJob('a', 'acme'), NOON);
       const lost = await claimOne(box);
-      await box.enqueue(job('a', 'acme'), NOON + 10);
-      await box.enqueue(job('re-installed', 'acme'), NOON + 10);
+      await box.enqueue(createJob('a', 'acme'), NOON + 10);
+      await box.enqueue(createJob('re-installed', 'acme'), NOON + 10);
       const takenOver = await claimJobs(box, NOON + LEASE_MS);
       expect(takenOver).toMatchObject([{ id: lost.id }]);
       expect(await box.at(NOON + LEASE_MS).renew([lost], LEASE_MS)).toEqual([lost.id]);
@@ -221,7 +222,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('T64 that expires ten times fails the job with a reason', async () => {
       const box = boxIn(await store());
-      const id = await box.enqueue(job('a'), NOON);
+      const id = await box.enqueue(createJob('a'), NOON);
       let now = NOON;
       for (let attempt = 1; attempt <= 10; attempt += 1) {
         expect(await claimOne(box, now)).toMatchObject({ id, attempts: attempt });
@@ -242,8 +243,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
   describe('an organization that is assigned to a running job', () => {
     test('is stored, unless another running job already reads it', async () => {
       const box = boxIn(await store());
-      await box.enqueue(job('old', 'acme'), NOON);
-      await box.enqueue(job('new'), NOON);
+      await box.enqueue(createJob('old', 'acme'), NOON);
+      await box.enqueue(createJob('new'), NOON);
       const [first, second] = await claimJobs(box);
       if (first === undefined || second === undefined) throw new Error('expected two claims');
       const unknown = first.organizationId === null ? first : second;
@@ -251,7 +252,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await box.at(NOON).assignOrganization(unknown, 'other')).toBe('ours');
       expect(await box.job(unknown.id)).toMatchObject({ organization_id: 'other' });
       await box.finish(unknown, 'read', NOON);
-      await box.enqueue(job('new'), NOON + 1);
+      await box.enqueue(createJob('new'), NOON + 1);
       expect(await claimOne(box, NOON + 2000)).toMatchObject({
         installationId: 'new',
         organizationId: 'other',

@@ -6,7 +6,7 @@ import { createInstallationJob } from '../../src/inbox/job.js';
 const LEASE = { leaseMs: 60_000, slots: 4 };
 const ERROR = { code: 'unavailable', message: 'answered 503' };
 
-function job(id: string, organization: string | null = null) {
+function createJob(id: string, organization: string | null = null) {
   return createInstallationJob(`installation-${id}`, organization, 'delivery');
 }
 
@@ -14,17 +14,17 @@ describe.each(ENGINES)('$name', ({ store }) => {
   describe('enqueue', () => {
     test('a request is merged with a waiting job of the same key', async () => {
       const box = boxIn(await store());
-      const first = await box.enqueue(job('1'), NOON);
-      expect(await box.enqueue(job('1'), NOON + 5)).toBe(first);
-      expect(await box.enqueue(job('2'), NOON)).not.toBe(first);
+      const first = await box.enqueue(createJob('1'), NOON);
+      expect(await box.enqueue(createJob('1'), NOON + 5)).toBe(first);
+      expect(await box.enqueue(createJob('2'), NOON)).not.toBe(first);
       expect(await box.at(0).countJobs()).toMatchObject({ waiting: 2 });
     });
 
     test('a request is never merged with a running job, and its own job starts one second after that one', async () => {
       const box = boxIn(await store());
-      const first = await box.enqueue(job('1'), NOON);
+      const first = await box.enqueue(createJob('1'), NOON);
       expect(await box.claim({ ...LEASE, now: NOON })).toMatchObject([{ id: first, claim: 1, attempts: 1 }]);
-      const second = await box.enqueue(job('1'), NOON + 10);
+      const second = await box.enqueue(createJob('1'), NOON + 10);
       expect(second).not.toBe(first);
       expect(await box.job(second)).toMatchObject({
         state: 'waiting',
@@ -34,22 +34,22 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('a paused job waits again when it is requested again', async () => {
       const box = boxIn(await store());
-      const first = await box.enqueue(job('1'), NOON);
+      const first = await box.enqueue(createJob('1'), NOON);
       const held = only(await box.claim({ ...LEASE, now: NOON }));
       expect(await box.pause(held, NOON + 60_000, ERROR, NOON)).toBe(true);
       expect(await box.job(first)).toMatchObject({ state: 'paused', error_or_pause_code: 'unavailable' });
-      expect(await box.enqueue(job('1'), NOON + 5000)).toBe(first);
+      expect(await box.enqueue(createJob('1'), NOON + 5000)).toBe(first);
       expect(await box.job(first)).toMatchObject({ state: 'waiting', attempts: 0 });
     });
 
     test('a retried job keeps its run time when a delivery arrives, but runs at once for a person', async () => {
       const box = boxIn(await store());
-      const first = await box.enqueue(job('1'), NOON);
+      const first = await box.enqueue(createJob('1'), NOON);
       const held = only(await box.claim({ ...LEASE, now: NOON }));
       await box.retry(held, NOON + 600_000, ERROR, NOON);
-      await box.enqueue(job('1'), NOON + 5000);
+      await box.enqueue(createJob('1'), NOON + 5000);
       expect(await box.job(first)).toMatchObject({ run_at: new Date(NOON + 600_000).toISOString() });
-      await box.enqueue({ ...job('1'), trigger: 'person' }, NOON + 5000);
+      await box.enqueue({ ...createJob('1'), trigger: 'person' }, NOON + 5000);
       expect(await box.job(first)).toMatchObject({
         run_at: new Date(NOON + 5000).toISOString(),
         attempts: 1,
@@ -58,15 +58,15 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test("a person's request replaces the trigger of a waiting job", async () => {
       const box = boxIn(await store());
-      const first = await box.enqueue({ ...job('1'), trigger: 'schedule' }, NOON);
-      expect(await box.enqueue({ ...job('1'), trigger: 'person' }, NOON)).toBe(first);
+      const first = await box.enqueue({ ...createJob('1'), trigger: 'schedule' }, NOON);
+      expect(await box.enqueue({ ...createJob('1'), trigger: 'person' }, NOON)).toBe(first);
       expect(await box.job(first)).toMatchObject({ trigger: 'person' });
       for (const trigger of ['schedule', 'worker', 'delivery']) {
-        await box.enqueue({ ...job('1'), trigger }, NOON);
+        await box.enqueue({ ...createJob('1'), trigger }, NOON);
         expect(await box.job(first)).toMatchObject({ trigger: 'person' });
       }
-      const second = await box.enqueue({ ...job('2'), trigger: 'delivery' }, NOON);
-      expect(await box.enqueue({ ...job('2'), trigger: 'person' }, NOON)).toBe(second);
+      const second = await box.enqueue({ ...createJob('2'), trigger: 'delivery' }, NOON);
+      expect(await box.enqueue({ ...createJob('2'), trigger: 'person' }, NOON)).toBe(second);
       expect(await box.job(second)).toMatchObject({ trigger: 'person' });
     });
   });

@@ -6,23 +6,23 @@ import { retirement } from '../support/mirror/rows.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 
 const DAY = 24 * 60 * MINUTE;
-const lawsOf = (broken: readonly { readonly law: string }[]) => broken.map(({ law }) => law);
+const listLaws = (broken: readonly { readonly law: string }[]) => broken.map(({ law }) => law);
 
-/** A mirror that has seen much, none of its claims beyond those of the inbox. */
-async function played(stage: Engine['stage']) {
+/** Creates a mirror after many changes, with no claim number above those of the inbox. */
+async function createPlayedMirror(stage: Engine['stage']) {
   const scene = await stage();
   temporaryInbox(scene.folder).close();
-  await playOn(scene, 1);
+  await playMoreChanges(scene, 1);
   return scene;
 }
 
-async function playOn(scene: TestMirror, claim: number): Promise<void> {
+async function playMoreChanges(scene: TestMirror, claim: number): Promise<void> {
   const { change } = changing(scene, claim + 7, claim);
   for (let time = 0; time < 30; time += 1) await change();
   await scene.db.change('DELETE FROM fences');
 }
 
-/** Asks for every certificate again; the registry has none of them. */
+/** Requests every certificate again; the registry has none of them. */
 async function checkCertificates({ port, pdfs, clock, db }: TestMirror, claim: number): Promise<void> {
   const store = createCertificateStore(port, pdfs(1000), () => clock.at);
   const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
@@ -35,7 +35,7 @@ async function checkCertificates({ port, pdfs, clock, db }: TestMirror, claim: n
 const EARLIER = "'2020-01-01T00:00:00.000Z'";
 const LATER = "'2099-01-01T00:00:00.000Z'";
 
-/** One law of each kind, and what breaks it. */
+/** One law of each kind, and a change that breaks it. */
 const BREAKS: readonly (readonly [law: string, change: string])[] = [
   [
     'each version of retirements ends after it began',
@@ -102,22 +102,22 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('the laws hold after many changes', async () => {
-    expect(await (await played(stage)).findBroken()).toEqual([]);
+    expect(await (await createPlayedMirror(stage)).findBroken()).toEqual([]);
   });
 
   test('the laws hold after the clock was set back by an hour, and after the changes that follow', async () => {
-    const scene = await played(stage);
+    const scene = await createPlayedMirror(stage);
     scene.clock.at -= 60 * MINUTE;
     expect(await scene.findBroken()).toEqual([]);
     await checkCertificates(scene, 2);
-    await playOn(scene, 2);
+    await playMoreChanges(scene, 2);
     expect(await scene.findBroken()).toEqual([]);
   });
 
   test('the laws hold after old syncs were removed', async () => {
-    const scene = await played(stage);
+    const scene = await createPlayedMirror(stage);
     scene.clock.at += DAY;
-    await playOn(scene, 2);
+    await playMoreChanges(scene, 2);
     const failed = await beginRead(scene, 'warehouse', { claim: 2 });
     await failed.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
     await scene.db.change('DELETE FROM fences');
@@ -138,16 +138,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.db.change(
       `DELETE FROM syncs WHERE started_at >= '${new Date(scene.clock.at).toISOString()}'`,
     );
-    const broken = lawsOf(await scene.findBroken());
+    const broken = listLaws(await scene.findBroken());
     if (days === 0) expect(broken).toContain('the syncs behind retirements are there');
     expect(broken).toContain('the last complete and the latest sync of each list are there');
   });
 
   test.each(BREAKS)('a violation is found: %s', async (law, change) => {
-    const scene = await played(stage);
+    const scene = await createPlayedMirror(stage);
     await scene.db.change(change);
     const broken = await scene.findBroken();
-    expect(lawsOf(broken)).toContain(law);
+    expect(listLaws(broken)).toContain(law);
     for (const { where } of broken) expect(where).toMatch(/./);
   });
 });

@@ -7,50 +7,53 @@ import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';
 import { createTrade } from '../support/trade.js';
 
-/** `npm run torture -- changes` trades with many more. */
+/** How many credits are traded. `npm run torture -- changes` sets many more. */
 const CREDITS = Number(process.env['TRADE_CREDITS'] ?? 40);
-/** The views ask the real clock: a trade begins so long ago that it has ended by now. */
+/** How long ago a trade begins, so that it has ended by now. The views use the real clock. */
 const TRADE_AGO_MS = 90 * 24 * 60 * MINUTE;
 const VIEWS = ['balance_retirements', 'balance_credits', 'balance_projects', 'balance_serials'] as const;
 
-const loose = (stage: TestMirror, view: (typeof VIEWS)[number]) =>
+const readDifferences = (stage: TestMirror, view: (typeof VIEWS)[number]) =>
   stage.db.rows(`SELECT * FROM ${view} WHERE coalesce(balanced, 0) = 0`);
 
-async function looseIn(stage: TestMirror): Promise<string[]> {
-  const found = await Promise.all(VIEWS.map(async view => ({ view, rows: await loose(stage, view) })));
+async function listViewsWithDifferences(stage: TestMirror): Promise<string[]> {
+  const found = await Promise.all(
+    VIEWS.map(async view => ({ view, rows: await readDifferences(stage, view) })),
+  );
   return found.filter(({ rows }) => rows.length > 0).map(({ view }) => view);
 }
 
-/** The balances that the view of counts has rows of. */
-const countedIn = (stage: TestMirror) =>
+/** Lists the balances with findings. */
+const readCountedBalances = (stage: TestMirror) =>
   stage.db.column<string>(
     "SELECT finding FROM findings WHERE finding LIKE 'balance%' AND rows > 0 ORDER BY finding",
   );
 
-const of = (tonnes: string, id = 'c-1', more: Partial<Credit> = {}) =>
+const createCredit = (tonnes: string, id = 'c-1', more: Partial<Credit> = {}) =>
   credit(id, { amount: amount(tonnes), vintage: '2021', serialization: `ICR-${id}-2021`, ...more });
 
-const soon = (minutes: number, { clock }: TestMirror) => new Date(clock.at + minutes * MINUTE).toISOString();
+const minutesFromNow = (minutes: number, { clock }: TestMirror) =>
+  new Date(clock.at + minutes * MINUTE).toISOString();
 
-interface Shown {
+interface ShownLists {
   readonly warehouse: string;
   readonly inventory: string;
   readonly reserved?: string;
   readonly retired?: readonly { readonly id: string; readonly tonnes: string; readonly at: string }[];
-  /** What a reservation of this organization has retired, made a second before it was seen. */
+  /** The amount that a reservation of this organization has retired. */
   readonly used?: string;
 }
 
-/** All four lists, as the registry shows them at one moment. */
-async function show(
+/** Reads all four lists as the registry shows them at one moment. */
+async function readAllLists(
   stage: TestMirror,
-  { warehouse, inventory, reserved, used, retired = [] }: Shown,
+  { warehouse, inventory, reserved, used, retired = [] }: ShownLists,
 ): Promise<void> {
   const { read, clock } = stage;
-  const made = { createdAt: soon(0.5, stage), updatedAt: soon(0.5, stage) };
+  const made = { createdAt: minutesFromNow(0.5, stage), updatedAt: minutesFromNow(0.5, stage) };
   clock.at += MINUTE;
-  await read('warehouse', [of(warehouse), of('7', 'c-2')]);
-  await read('inventory', [of(inventory)]);
+  await read('warehouse', [createCredit(warehouse), createCredit('7', 'c-2')]);
+  await read('inventory', [createCredit(inventory)]);
   const more = { amount: amount(reserved ?? '0'), reservedToDate: '2999-01-01T00:00:00.000Z' };
   const done = { ...made, state: 'finished', isComplete: true, amount: amount(used ?? '0') };
   await read('reservations', [
@@ -65,18 +68,18 @@ async function show(
 
 async function balanced(stage: Engine['stage']): Promise<TestMirror> {
   const scene = await stage();
-  await show(scene, { warehouse: '100', inventory: '20.5' });
-  const at = soon(0, scene);
+  await readAllLists(scene, { warehouse: '100', inventory: '20.5' });
+  const at = minutesFromNow(0, scene);
   scene.clock.at += MINUTE;
-  await show(scene, { warehouse: '95', inventory: '20.5', reserved: '5' });
+  await readAllLists(scene, { warehouse: '95', inventory: '20.5', reserved: '5' });
   const made = { id: 'r-1', tonnes: '4.25', at: new Date(Date.parse(at) + 1).toISOString() };
-  await show(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
-  await show(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
+  await readAllLists(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
+  await readAllLists(scene, { warehouse: '95', inventory: '21.25', retired: [made] });
   return scene;
 }
 
-/** What is wrong on purpose, and the only balance that it is seen in. */
-const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, change: string])[] = [
+/** Faults made on purpose, each with the only balance that shows it. */
+const FAULTS: readonly (readonly [view: (typeof VIEWS)[number], what: string, change: string])[] = [
   [
     'balance_retirements',
     'a retirement that is a millionth more than its own digits',
@@ -102,7 +105,7 @@ const WRONG: readonly (readonly [view: (typeof VIEWS)[number], what: string, cha
 describe.each(ENGINES)('$name', ({ stage, library }) => {
   test('P06 all four balances balance reservations, moves and retirements', async () => {
     const scene = await balanced(stage);
-    expect(await looseIn(scene)).toEqual([]);
+    expect(await listViewsWithDifferences(scene)).toEqual([]);
     expect(
       await scene.db.rows('SELECT fall_micro, retired_micro, retirements FROM balance_projects'),
     ).toEqual([{ fall_micro: 4_250_000, retired_micro: 4_250_000, retirements: 1 }]);
@@ -110,14 +113,14 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     expect(moves).toHaveLength(4);
   });
 
-  test.each(WRONG)('only %s reports %s', async (view, _what, change) => {
+  test.each(FAULTS)('only %s reports %s', async (view, _what, change) => {
     const scene = await balanced(stage);
     await enterCertificates(scene);
-    expect(await looseIn(scene)).toEqual([]);
-    expect(await countedIn(scene)).toEqual([]);
+    expect(await listViewsWithDifferences(scene)).toEqual([]);
+    expect(await readCountedBalances(scene)).toEqual([]);
     await scene.db.change(change);
-    expect(await looseIn(scene)).toEqual([view]);
-    expect(await countedIn(scene)).toEqual([view]);
+    expect(await listViewsWithDifferences(scene)).toEqual([view]);
+    expect(await readCountedBalances(scene)).toEqual([view]);
   });
 
   test.each([
@@ -163,8 +166,8 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
       { id: 'r-1', tonnes: '4.25', at },
       { id: 'r-2', tonnes: '0.000001', at },
     ];
-    await show(scene, { warehouse: '95', inventory: '21.25', retired: all });
-    expect(await looseIn(scene)).toEqual([]);
+    await readAllLists(scene, { warehouse: '95', inventory: '21.25', retired: all });
+    expect(await listViewsWithDifferences(scene)).toEqual([]);
     expect(
       await scene.db.rows(
         'SELECT fall_micro, retired_micro, explained_micro, unexplained_micro FROM balance_projects',
@@ -179,16 +182,16 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     async kind => {
       const scene = await stage();
       const stood = { warehouse: '100', inventory: '20.5' };
-      await show(scene, stood);
-      await show(scene, stood);
-      const at = soon(0.5, scene);
+      await readAllLists(scene, stood);
+      await readAllLists(scene, stood);
+      const at = minutesFromNow(0.5, scene);
       const retired = [{ id: 'r-1', tonnes: '4.250001', at }];
-      if (kind === 'request') await carryOut(scene, { at, tonnes: '4.250001' });
+      if (kind === 'request') await createRetireRequest(scene, { at, tonnes: '4.250001' });
       const used = kind === 'reservation' ? { used: '4.250001' } : {};
       for (const warehouse of ['95.75', '95.75'])
-        await show(scene, { ...stood, warehouse, retired, ...used });
-      expect(await looseIn(scene)).toEqual(['balance_projects']);
-      expect(await loose(scene, 'balance_projects')).toMatchObject([
+        await readAllLists(scene, { ...stood, warehouse, retired, ...used });
+      expect(await listViewsWithDifferences(scene)).toEqual(['balance_projects']);
+      expect(await readDifferences(scene, 'balance_projects')).toMatchObject([
         {
           project_id: 'project-1',
           vintage: '2021',
@@ -199,12 +202,12 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
           difference_micro: 1,
         },
       ]);
-      expect(await countedIn(scene)).toEqual(['balance_projects']);
+      expect(await readCountedBalances(scene)).toEqual(['balance_projects']);
       expect(
         await scene.db.column("SELECT id FROM credit_findings WHERE finding = 'listed_and_retired'"),
       ).toEqual(['r-1']);
-      await show(scene, { ...stood, warehouse: '95.749999', retired, ...used });
-      expect(await looseIn(scene)).toEqual([]);
+      await readAllLists(scene, { ...stood, warehouse: '95.749999', retired, ...used });
+      expect(await listViewsWithDifferences(scene)).toEqual([]);
       expect(await scene.db.rows('SELECT * FROM credit_findings')).toEqual([]);
     },
   );
@@ -212,11 +215,11 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
   test('credits that came from elsewhere and were then retired by a reservation are neither a finding nor unexplained', async () => {
     const scene = await stage();
     const stood = { warehouse: '100', inventory: '20.5' };
-    await show(scene, stood);
-    await show(scene, { ...stood, warehouse: '105' });
-    const retired = [{ id: 'r-1', tonnes: '5', at: soon(0.5, scene) }];
-    for (let time = 0; time < 2; time += 1) await show(scene, { ...stood, retired, used: '5' });
-    expect(await looseIn(scene)).toEqual([]);
+    await readAllLists(scene, stood);
+    await readAllLists(scene, { ...stood, warehouse: '105' });
+    const retired = [{ id: 'r-1', tonnes: '5', at: minutesFromNow(0.5, scene) }];
+    for (let time = 0; time < 2; time += 1) await readAllLists(scene, { ...stood, retired, used: '5' });
+    expect(await listViewsWithDifferences(scene)).toEqual([]);
     expect(await scene.db.rows('SELECT * FROM credit_findings')).toEqual([]);
     expect(
       await scene.db.rows('SELECT fall_micro, risen_micro, unexplained_micro FROM balance_projects'),
@@ -226,13 +229,13 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
   test('the first complete read is the opening balance, with its date, and not a rise', async () => {
     const scene = await stage();
     await scene.read('reservations', [reservation('h-1')], { limit: 10, total: 2 });
-    await scene.read('warehouse', [of('100'), of('7', 'c-2', { type: 'exAnte' })]);
+    await scene.read('warehouse', [createCredit('100'), createCredit('7', 'c-2', { type: 'exAnte' })]);
     expect(await scene.db.rows('SELECT * FROM credit_moves')).toEqual([]);
     const credits = () =>
       scene.db.rows(
         'SELECT place, credit_id, type, opening_micro, opening_at, risen_micro, listed_micro, balanced FROM balance_credits ORDER BY credit_id',
       );
-    const at = soon(0, scene);
+    const at = minutesFromNow(0, scene);
     const opened = { place: 'warehouse', opening_at: at, risen_micro: 0, balanced: 1 };
     const second = {
       ...opened,
@@ -246,7 +249,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
       second,
     ]);
     scene.clock.at += MINUTE;
-    await scene.read('warehouse', [of('101'), of('7', 'c-2', { type: 'exAnte' })]);
+    await scene.read('warehouse', [createCredit('101'), createCredit('7', 'c-2', { type: 'exAnte' })]);
     expect(await credits()).toMatchObject([
       { opening_micro: 100_000_000, risen_micro: 1_000_000, balanced: 1 },
       second,
@@ -257,7 +260,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     const scene = await stage();
     const stood = { warehouse: '100', inventory: '20.5' };
     const retired = [{ id: 'r-0', tonnes: '500', at: '2020-01-01T00:00:00.000Z' }];
-    for (let time = 0; time < 3; time += 1) await show(scene, { ...stood, retired });
+    for (let time = 0; time < 3; time += 1) await readAllLists(scene, { ...stood, retired });
     expect(await scene.db.rows('SELECT retirements, balanced FROM balance_projects')).toEqual([
       { retirements: 0, balanced: 1 },
     ]);
@@ -267,7 +270,11 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     const scene = await balanced(stage);
     for (const tonnes of ['30', '20']) {
       scene.clock.at += MINUTE;
-      await scene.read('warehouse', [of('95'), of('7', 'c-2'), of(tonnes, 'c-9')]);
+      await scene.read('warehouse', [
+        createCredit('95'),
+        createCredit('7', 'c-2'),
+        createCredit(tonnes, 'c-9'),
+      ]);
     }
     expect(await scene.db.column<number>('SELECT fall_micro FROM balance_projects')).toEqual([14_250_000]);
   });
@@ -275,7 +282,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
   test("a project's opening balance plus rises minus falls is its present amount, reserved credits included", async () => {
     const { stage: scene, reader } = await library();
     for (const shown of [{ warehouse: '100' }, { warehouse: '95', reserved: '5' }, { warehouse: '103' }])
-      await show(scene, { inventory: '20.5', ...shown });
+      await readAllLists(scene, { inventory: '20.5', ...shown });
     const { sums } = await readBalance(reader, null);
     expect(sums.find(({ identity }) => identity === 'projects')).toMatchObject({
       opening_micro: 127_500_000,
@@ -287,16 +294,16 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
   test('a rise after the latest read of another list is judged only after that list is read again', async () => {
     const scene = await stage();
     const stood = { warehouse: '100', inventory: '20.5' };
-    await show(scene, stood);
-    const retired = [{ id: 'r-1', tonnes: '5', at: soon(0.5, scene) }];
+    await readAllLists(scene, stood);
+    const retired = [{ id: 'r-1', tonnes: '5', at: minutesFromNow(0.5, scene) }];
     for (let time = 0; time < 2; time += 1)
-      await show(scene, { ...stood, warehouse: '95', retired, used: '5' });
-    expect(await looseIn(scene)).toEqual([]);
+      await readAllLists(scene, { ...stood, warehouse: '95', retired, used: '5' });
+    expect(await listViewsWithDifferences(scene)).toEqual([]);
     const { inventory } = stood;
-    await show(scene, { warehouse: '95', inventory, retired, used: '5', reserved: '50' });
-    expect(await loose(scene, 'balance_projects')).toMatchObject([{ balanced: null }]);
-    await show(scene, { warehouse: '45', inventory, retired, used: '5', reserved: '50' });
-    expect(await looseIn(scene)).toEqual([]);
+    await readAllLists(scene, { warehouse: '95', inventory, retired, used: '5', reserved: '50' });
+    expect(await readDifferences(scene, 'balance_projects')).toMatchObject([{ balanced: null }]);
+    await readAllLists(scene, { warehouse: '45', inventory, retired, used: '5', reserved: '50' });
+    expect(await listViewsWithDifferences(scene)).toEqual([]);
   });
 
   test('retirements and moves after the oldest read of the three lists are not judged yet', async () => {
@@ -313,13 +320,13 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
         serialization,
       });
     const readAll = async (warehouse: string) => {
-      await scene.read('warehouse', [of(warehouse)]);
-      await scene.read('inventory', [of('20.5')]);
+      await scene.read('warehouse', [createCredit(warehouse)]);
+      await scene.read('inventory', [createCredit('20.5')]);
     };
-    await show(scene, { warehouse: '100', inventory: '20.5' });
+    await readAllLists(scene, { warehouse: '100', inventory: '20.5' });
     const dates: string[] = [];
     for (const time of [0, 1]) {
-      dates.push(soon(0.5, scene));
+      dates.push(minutesFromNow(0.5, scene));
       scene.clock.at += MINUTE;
       for (let round = time; round < 2; round += 1) {
         if (time === 0) await readAll('95');
@@ -339,7 +346,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     await readAll('95');
     expect(await found()).toEqual(['r-0', 'r-1']);
     scene.clock.at += MINUTE;
-    await scene.read('warehouse', [of('96')]);
+    await scene.read('warehouse', [createCredit('96')]);
     expect(await found()).toEqual([]);
   });
 
@@ -350,7 +357,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     const { stage: scene, reader } = await library();
     const { clock, db } = scene;
     clock.at = Date.now() - 60 * MINUTE;
-    const minutes = (count: number) => soon(count, scene);
+    const minutes = (count: number) => minutesFromNow(count, scene);
     const held = (id: string, tonnes: string, until: string, state: string) =>
       reservation(id, {
         amount: amount(tonnes),
@@ -361,15 +368,15 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     const [before, soonOver, cancelledAt] = [minutes(-5), minutes(10), minutes(14)];
     const ended = held('h-0', '100', before, 'expired');
     const standing = held('h-2', '38.25', '2999-01-01T00:00:00.000Z', 'outstanding');
-    await scene.read('warehouse', [of('100')]);
+    await scene.read('warehouse', [createCredit('100')]);
     await scene.read('inventory', []);
     await scene.read('reservations', [ended, held('h-1', '64.92', soonOver, 'outstanding'), standing]);
     clock.at += 12 * MINUTE;
     const cancelled = held('h-3', '7', minutes(10), 'outstanding');
-    await scene.read('warehouse', [of('157.92')]);
+    await scene.read('warehouse', [createCredit('157.92')]);
     await scene.read('reservations', [ended, held('h-1', '64.92', soonOver, 'expired'), standing, cancelled]);
     clock.at += 10 * MINUTE;
-    await scene.read('warehouse', [of('164.92')]);
+    await scene.read('warehouse', [createCredit('164.92')]);
     await scene.read('reservations', [
       ended,
       held('h-1', '64.92', soonOver, 'expired'),
@@ -425,21 +432,24 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
     );
     expect(Number(reserved?.found_micro)).toBe(Number(now));
     expect(Number(now)).toBe(38_250_000);
-    expect(await looseIn(scene)).toEqual([]);
+    expect(await listViewsWithDifferences(scene)).toEqual([]);
   });
 
   test('reservations balance after the clock was set back', async () => {
     const scene = await stage();
     const { clock } = scene;
     clock.at = Date.now();
-    const [first, second] = [soon(30, scene), soon(90, scene)];
+    const [first, second] = [minutesFromNow(30, scene), minutesFromNow(90, scene)];
     const held = (id: string, reservedToDate: string, more: Partial<Reservation> = {}) =>
       reservation(id, { amount: amount('5'), state: null, reservedToDate, ...more });
     await scene.read('reservations', []);
     clock.at += 60 * MINUTE;
     await scene.read('reservations', [held('h-1', first), held('h-2', second)]);
     clock.at += 60 * MINUTE;
-    const changed = held('h-2', second, { updatedAt: soon(0, scene), document: '{"changed":true}' });
+    const changed = held('h-2', second, {
+      updatedAt: minutesFromNow(0, scene),
+      document: '{"changed":true}',
+    });
     await scene.read('reservations', [held('h-1', first), changed]);
     expect(
       await scene.db.rows(
@@ -453,11 +463,14 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
 
   test('a serialization used by two credits is reported, in any letter case', async () => {
     const scene = await balanced(stage);
-    await scene.read('inventory', [of('21.25'), of('7', 'c-3', { serialization: 'icr-C-2-2021' })]);
-    expect(await loose(scene, 'balance_serials')).toMatchObject([
+    await scene.read('inventory', [
+      createCredit('21.25'),
+      createCredit('7', 'c-3', { serialization: 'icr-C-2-2021' }),
+    ]);
+    expect(await readDifferences(scene, 'balance_serials')).toMatchObject([
       { serialization: 'icr-c-2-2021', credit_id: 'c-2', other_credit_id: 'c-3' },
     ]);
-    expect(await countedIn(scene)).toEqual(['balance_serials']);
+    expect(await readCountedBalances(scene)).toEqual(['balance_serials']);
   });
 
   test.each([
@@ -483,7 +496,7 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
       trade.expireReservations();
       await lookAll();
       await lookAll();
-      expect(await looseIn(scene)).toEqual([]);
+      expect(await listViewsWithDifferences(scene)).toEqual([]);
       const reserved = await scene.db.column<number>(
         "SELECT listed_micro FROM balance_credits WHERE place = 'reserved'",
       );
@@ -500,8 +513,11 @@ describe.each(ENGINES)('$name', ({ stage, library }) => {
   );
 });
 
-/** A request to retire, carried out. */
-async function carryOut(scene: TestMirror, { at, tonnes }: { at: string; tonnes: string }): Promise<void> {
+/** Reads a request to retire that was carried out. */
+async function createRetireRequest(
+  scene: TestMirror,
+  { at, tonnes }: { at: string; tonnes: string },
+): Promise<void> {
   const request: InventoryRequest = {
     id: 'q-1',
     creditId: 'c-1',

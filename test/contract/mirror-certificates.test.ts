@@ -7,13 +7,13 @@ import { namesIn, textOf } from '../support/pdfs.js';
 
 const DAY = 24 * 60 * MINUTE;
 
-async function* body(...chunks: string[]): AsyncGenerator<Uint8Array> {
+async function* streamChunks(...chunks: string[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-const pdf = (words: string) => body('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
+const createPdf = (words: string) => streamChunks('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
 
-async function certificateScene(stage: Engine['stage'], maxBytes = 10_000) {
+async function createCertificateScene(stage: Engine['stage'], maxBytes = 10_000) {
   const scene = await stage();
   const pdfs = scene.pdfs(maxBytes);
   await pdfs.prepare();
@@ -28,23 +28,26 @@ async function certificateScene(stage: Engine['stage'], maxBytes = 10_000) {
   return { ...scene, pdfs, names, store, begin };
 }
 
-async function storeOne(scene: Awaited<ReturnType<typeof certificateScene>>, words: string): Promise<void> {
+async function storeOne(
+  scene: Awaited<ReturnType<typeof createCertificateScene>>,
+  words: string,
+): Promise<void> {
   const walk = await scene.begin();
-  await walk.store('r-1', pdf(words), scene.clock.at);
+  await walk.store('r-1', createPdf(words), scene.clock.at);
   await walk.finish(TRAFFIC);
 }
 
-async function storeAgain(scene: Awaited<ReturnType<typeof certificateScene>>): Promise<void> {
+async function storeAgain(scene: Awaited<ReturnType<typeof createCertificateScene>>): Promise<void> {
   await scene.store.makeNewDue();
   await storeOne(scene, 'hello');
 }
 
-const rowOf = ({ db }: Pick<TestMirror, 'db'>, id = 'r-1') =>
+const readCertificateRow = ({ db }: Pick<TestMirror, 'db'>, id = 'r-1') =>
   db.row('SELECT state, file, size, attempts, error, due_at FROM certificates WHERE retirement_id = ?', id);
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('the certificate of a retirement is due at once, and again after the retirement changed', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', retirements(1_200), { limit: 100, total: 1_200 });
     expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
     expect(await scene.store.makeNewDue()).toBe(1_200);
@@ -52,7 +55,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.db.value('SELECT count(*) FROM certificates_missing')).toBe(1_200);
     const walk = await scene.begin();
     expect(await walk.listDue(5_000)).toHaveLength(1_200);
-    await walk.store('r-00000', pdf('one'), scene.clock.at);
+    await walk.store('r-00000', createPdf('one'), scene.clock.at);
     expect(await walk.listDue(5_000)).toHaveLength(1_199);
     scene.clock.at += MINUTE;
     const changed = [retirement('r-00000', { comment: 'claimed' }), ...retirements(1_200).slice(1)];
@@ -66,7 +69,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('certificates requested by a clock that was ahead are due again once it is set back', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     scene.clock.at += DAY;
     await storeAgain(scene);
@@ -78,14 +81,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('a certificate is dated by the end of its download, even if its retirement was closed earlier', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     const { clock, db } = scene;
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await scene.store.makeNewDue();
     const walk = await scene.begin();
     const requestedAt = clock.at;
     async function* slowly() {
-      yield* pdf('hello');
+      yield* createPdf('hello');
       clock.at += 10 * MINUTE;
     }
     await walk.store('r-1', slowly(), requestedAt);
@@ -106,16 +109,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('a certificate file is named by its retirement and its hash', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
     const walk = await scene.begin();
-    await walk.store('r-1', pdf('hello'), scene.clock.at);
+    await walk.store('r-1', createPdf('hello'), scene.clock.at);
     expect(await walk.listDue(10)).toEqual([]);
     const [file = ''] = await scene.names();
     expect(file).toMatch(/^r-1-[0-9a-f]{64}\.pdf$/);
     expect(await textOf(scene.pdfs, file)).toBe('%PDF-1.7 hello\n%%EOF\n');
-    expect(await rowOf(scene)).toMatchObject({
+    expect(await readCertificateRow(scene)).toMatchObject({
       state: 'stored',
       file,
       size: 21,
@@ -129,37 +132,41 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   describe('T50 a download that is not a whole PDF is not stored', () => {
     test.each([
-      ['a web page', body('<html>login</html>'), 'certificate_not_pdf'],
-      ['nothing', body(), 'certificate_empty'],
-      ['empty chunks', body('', ''), 'certificate_empty'],
-      ['a file cut short', body('%PDF-1.7 and then'), 'certificate_cut_short'],
-      ['a marker too far from the end', body('%PDF-1.7 %%EOF', ' '.repeat(2_000)), 'certificate_cut_short'],
-      ['more than the cap', body('%PDF-1.7', 'x'.repeat(10_000), '%%EOF'), 'certificate_too_large'],
+      ['a web page', streamChunks('<html>login</html>'), 'certificate_not_pdf'],
+      ['nothing', streamChunks(), 'certificate_empty'],
+      ['empty chunks', streamChunks('', ''), 'certificate_empty'],
+      ['a file cut short', streamChunks('%PDF-1.7 and then'), 'certificate_cut_short'],
+      [
+        'a marker too far from the end',
+        streamChunks('%PDF-1.7 %%EOF', ' '.repeat(2_000)),
+        'certificate_cut_short',
+      ],
+      ['more than the cap', streamChunks('%PDF-1.7', 'x'.repeat(10_000), '%%EOF'), 'certificate_too_large'],
     ])('%s', async (_, sent, code) => {
-      const scene = await certificateScene(stage);
+      const scene = await createCertificateScene(stage);
       await scene.read('retirements', [retirement('r-1')]);
       await scene.store.makeNewDue();
       const walk = await scene.begin();
       await expect(walk.store('r-1', sent, scene.clock.at)).rejects.toMatchObject({ code });
       expect(await scene.names()).toEqual([]);
-      expect(await rowOf(scene)).toMatchObject({ state: 'pending', file: null });
+      expect(await readCertificateRow(scene)).toMatchObject({ state: 'pending', file: null });
     });
   });
 
   test('T50 a later bad answer keeps the stored copy, records the fault and is retried', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
     await storeOne(scene, 'good');
     scene.clock.at += 30 * DAY;
     const walk = await scene.begin();
-    await expect(walk.store('r-1', body('<html>'), scene.clock.at)).rejects.toMatchObject({
+    await expect(walk.store('r-1', streamChunks('<html>'), scene.clock.at)).rejects.toMatchObject({
       code: 'certificate_not_pdf',
     });
     await walk.markFailed('r-1', { code: 'certificate_not_pdf', message: 'a web page' }, scene.clock.at);
     expect(await walk.finish(TRAFFIC)).toBe('partial');
     expect(await scene.db.value('SELECT error FROM syncs ORDER BY id DESC')).toMatch(/^1 certificates /);
-    expect(await rowOf(scene)).toMatchObject({
+    expect(await readCertificateRow(scene)).toMatchObject({
       state: 'stored',
       error: 'certificate_not_pdf: a web page',
       due_at: '2026-06-03T12:05:00.000Z',
@@ -168,7 +175,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('an interrupted download leaves no file', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     async function* broken() {
       yield Buffer.from('%PDF-1.7 ');
       throw new Error('cut');
@@ -180,14 +187,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each(['../../x', '..', 'a/b', '', 'a\0b', '.hidden'])(
     'T51 a file is never named by the id %j',
     async id => {
-      const scene = await certificateScene(stage);
-      await expect(scene.pdfs.save(id, pdf('x'))).rejects.toThrow(TypeError);
+      const scene = await createCertificateScene(stage);
+      await expect(scene.pdfs.save(id, createPdf('x'))).rejects.toThrow(TypeError);
       expect(await scene.names()).toEqual([]);
     },
   );
 
   test('T52 a changed certificate gets a second file and a second version', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
     await storeOne(scene, 'unclaimed');
@@ -206,7 +213,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('T53 a certificate that does not exist yet is requested again after one day, then at growing intervals up to thirty days', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
     const waits: number[] = [];
@@ -216,17 +223,17 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await walk.markUnavailable('r-1', scene.clock.at);
       expect(await walk.listDue(10)).toEqual([]);
       expect(await walk.finish(TRAFFIC)).toBe('complete');
-      const dueAt = Date.parse(String((await rowOf(scene))?.['due_at']));
+      const dueAt = Date.parse(String((await readCertificateRow(scene))?.['due_at']));
       waits.push((dueAt - scene.clock.at) / DAY);
       scene.clock.at = dueAt;
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30]);
-    expect(await rowOf(scene)).toMatchObject({ state: 'unavailable', error: null });
+    expect(await readCertificateRow(scene)).toMatchObject({ state: 'unavailable', error: null });
     expect(await scene.db.column('SELECT state FROM certificates_missing')).toEqual(['unavailable']);
   });
 
   test('the certificate of a closed retirement stays in the history, and its file on disk', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await scene.store.makeNewDue();
     await storeOne(scene, 'x');
@@ -245,23 +252,23 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('certificate rows share commits, and all are written when the walk ends or is abandoned', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', retirements(40), { limit: 100, total: 40 });
     await scene.store.makeNewDue();
     const walk = await scene.begin();
     const stored = () => scene.db.value("SELECT count(*) FROM certificates WHERE state = 'stored'");
-    for (const { id } of retirements(20)) await walk.store(id, pdf(id), scene.clock.at);
+    for (const { id } of retirements(20)) await walk.store(id, createPdf(id), scene.clock.at);
     expect(await stored()).toBe(16);
     await walk.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
     expect(await stored()).toBe(20);
   });
 
   test('files stored in parallel all get rows, even if a commit is in progress', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', retirements(100), { limit: 100, total: 100 });
     await scene.store.makeNewDue();
     const walk = await scene.begin();
-    await Promise.all(retirements(100).map(({ id }) => walk.store(id, pdf(id), scene.clock.at)));
+    await Promise.all(retirements(100).map(({ id }) => walk.store(id, createPdf(id), scene.clock.at)));
     expect(await walk.finish(TRAFFIC)).toBe('complete');
     expect(await scene.db.value("SELECT count(*) FROM certificates WHERE state = 'stored'")).toBe(100);
   });
@@ -273,11 +280,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       async (walk: CertificateWalk, at: number) =>
         await walk.markFailed('r-1', { code: 'x', message: 'y' }, at),
     ],
-    ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', pdf('old'), at)],
+    ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', createPdf('old'), at)],
   ])(
     'T52 after %s the certificate is still due if the retirement changed during the request',
     async (_name, answer) => {
-      const scene = await certificateScene(stage);
+      const scene = await createCertificateScene(stage);
       await scene.read('retirements', [retirement('r-1', { beneficiary: null })]);
       await scene.store.makeNewDue();
       const walk = await scene.begin();
@@ -285,13 +292,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await scene.store.makeNewDue();
       await answer(walk, scene.clock.at);
       expect(await walk.listDue(10)).toMatchObject([{ retirementId: 'r-1' }]);
-      await walk.store('r-1', pdf('new'), scene.clock.at);
+      await walk.store('r-1', createPdf('new'), scene.clock.at);
       expect(await walk.listDue(10)).toEqual([]);
     },
   );
 
   test('only certificates whose latest request failed are made due at once', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     const ids = ['stored', 'unavailable', 'refused', 'refused-later'];
     await scene.read(
       'retirements',
@@ -301,10 +308,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const refuse = (walk: CertificateWalk, id: string) =>
       walk.markFailed(id, { code: 'forbidden', message: '403' }, scene.clock.at);
     const walk = await scene.begin();
-    await walk.store('stored', pdf('one'), scene.clock.at);
+    await walk.store('stored', createPdf('one'), scene.clock.at);
     await walk.markUnavailable('unavailable', scene.clock.at);
     await refuse(walk, 'refused');
-    await walk.store('refused-later', pdf('other'), scene.clock.at);
+    await walk.store('refused-later', createPdf('other'), scene.clock.at);
     await walk.finish(TRAFFIC);
     const later = await scene.begin();
     await refuse(later, 'refused-later');
@@ -317,11 +324,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('a full sync makes every certificate due again', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await scene.store.makeNewDue();
     const walk = await scene.begin();
-    await walk.store('r-1', pdf('x'), scene.clock.at);
+    await walk.store('r-1', createPdf('x'), scene.clock.at);
     await walk.markUnavailable('r-2', scene.clock.at);
     expect(await walk.listDue(10)).toEqual([]);
     await scene.store.makeAllDue('organization-1');
@@ -330,7 +337,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('T75 files without a row are removed, except recent ones, those of an earlier mirror and those of past rows', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
     const put = (name: string, writtenAt: number) => scene.hands.put(name, '%PDF', writtenAt);
     const born = scene.clock.at;
@@ -362,65 +369,68 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('T75 no row is written for a file that was removed meanwhile, and the certificate stays due', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
     const walk = await scene.begin();
-    await walk.store('r-1', pdf('hello'), scene.clock.at);
+    await walk.store('r-1', createPdf('hello'), scene.clock.at);
     for (const file of await scene.names()) await scene.hands.remove(file);
     expect(await walk.listDue(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
-    await walk.store('r-1', pdf('hello'), scene.clock.at);
+    await walk.store('r-1', createPdf('hello'), scene.clock.at);
     expect(await walk.finish(TRAFFIC)).toBe('complete');
-    expect(await rowOf(scene)).toMatchObject({ state: 'stored', file: (await scene.names())[0] });
+    expect(await readCertificateRow(scene)).toMatchObject({
+      state: 'stored',
+      file: (await scene.names())[0],
+    });
   });
 
   test('T75 files whose rows are refused are removed, unless another row references them', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
     await storeAgain(scene);
     const named = await scene.names();
     const walk = await scene.begin();
-    await walk.store('r-1', pdf('hello'), scene.clock.at);
-    await walk.store('r-2', pdf('x'), scene.clock.at);
+    await walk.store('r-1', createPdf('hello'), scene.clock.at);
+    await walk.store('r-2', createPdf('x'), scene.clock.at);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 5 });
     await expect(walk.listDue(10)).rejects.toThrow('claim 1 was taken over by claim 5');
     expect(await scene.names()).toEqual(named);
   });
 
   test('T52 a damaged file is moved aside for the new download', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     const { pdfs, names } = scene;
-    const { file } = await pdfs.save('r-1', pdf('x'));
+    const { file } = await pdfs.save('r-1', createPdf('x'));
     await scene.hands.put(file, 'damaged', scene.clock.at);
-    await pdfs.save('r-1', pdf('x'));
+    await pdfs.save('r-1', createPdf('x'));
     expect(await textOf(pdfs, file)).toBe('%PDF-1.7 x\n%%EOF\n');
     const [aside = ''] = (await names()).filter(name => name !== file);
     expect(await textOf(pdfs, aside)).toBe('damaged');
-    expect(await pdfs.save('r-1', pdf('x'))).toMatchObject({ file });
+    expect(await pdfs.save('r-1', createPdf('x'))).toMatchObject({ file });
     expect(await names()).toHaveLength(2);
   });
 
   test('opening a file that does not exist returns null, whatever its name', async () => {
-    const { pdfs } = await certificateScene(stage);
+    const { pdfs } = await createCertificateScene(stage);
     for (const file of ['r-1.pdf', '', '..', '../mirror.db', 'a\0b', `r-1-${'0'.repeat(64)}.pdf`])
       expect(await pdfs.open(file)).toBeNull();
   });
 
   test('T44 a certificate walk writes nothing after losing its claim or after an uninstall', async () => {
-    const scene = await certificateScene(stage);
+    const scene = await createCertificateScene(stage);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.store.makeNewDue();
     const walk = await scene.begin(1);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'certificates', claim: 2 });
-    await walk.store('r-1', pdf('x'), scene.clock.at);
+    await walk.store('r-1', createPdf('x'), scene.clock.at);
     await expect(walk.finish(TRAFFIC)).rejects.toThrow(expect.objectContaining({ code: 'fenced' }));
     const newer = await scene.begin(2);
     const { clock, mirror } = scene;
     const when = { startedAt: clock.at, arrivedAt: clock.at };
     const leave = { installationId: 'installation-1', claim: 3, trigger: 'delivery', ...when };
     await mirror.writeInstallation({ ...leave, state: 'suspended' });
-    await newer.store('r-1', pdf('x'), clock.at);
+    await newer.store('r-1', createPdf('x'), clock.at);
     await expect(newer.listDue(1)).rejects.toThrow(expect.objectContaining({ code: 'not_active' }));
-    expect(await rowOf(scene)).toMatchObject({ state: 'pending' });
+    expect(await readCertificateRow(scene)).toMatchObject({ state: 'pending' });
   });
 });

@@ -40,7 +40,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       const copy = new Map<string, string>();
       for (const { resource, row_id: id, change: kind, before, after } of seen) {
         const place = `${resource} ${id}`;
-        expect([kind, before]).toEqual([kindOf(copy.get(place), after), copy.get(place) ?? null]);
+        expect([kind, before]).toEqual([getChangeKind(copy.get(place), after), copy.get(place) ?? null]);
         if (after === null) copy.delete(place);
         else copy.set(place, after);
       }
@@ -71,7 +71,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 });
 
-function kindOf(before: string | undefined, after: string | null): string {
+function getChangeKind(before: string | undefined, after: string | null): string {
   if (after === null) return 'removed';
   return before === undefined ? 'added' : 'changed';
 }

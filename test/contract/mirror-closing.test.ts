@@ -3,17 +3,18 @@ import { ENGINES, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support
 import { credit, retirements } from '../support/mirror/rows.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 
-const credits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
-const count = (scene: TestMirror, table: string) => scene.db.value<number>(`SELECT count(*) FROM ${table}`);
-const state = (scene: TestMirror, resource: string) =>
+const createCredits = (count: number) => Array.from({ length: count }, (_, index) => credit(`c-${index}`));
+const countRows = (scene: TestMirror, table: string) =>
+  scene.db.value<number>(`SELECT count(*) FROM ${table}`);
+const readOutcome = (scene: TestMirror, resource: string) =>
   scene.db.value<string>('SELECT outcome FROM resource_states WHERE resource = ?', resource);
-const gone = async (ids: readonly string[]) => ids;
+const confirmAllGone = async (ids: readonly string[]) => ids;
 
-async function shorten(scene: TestMirror, from: number, to: number): Promise<number | undefined> {
-  await scene.read('warehouse', credits(from));
+async function readShorterList(scene: TestMirror, from: number, to: number): Promise<number | undefined> {
+  await scene.read('warehouse', createCredits(from));
   scene.clock.at += MINUTE;
-  await scene.read('warehouse', credits(to));
-  return await count(scene, 'warehouse_credits');
+  await scene.read('warehouse', createCredits(to));
+  return await countRows(scene, 'warehouse_credits');
 }
 
 describe.each(ENGINES)('$name', ({ stage }) => {
@@ -25,8 +26,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     [1, 0],
   ])('T35 a list of %i rows that suddenly has %i needs a second read', async (from, to) => {
     const scene = await stage();
-    expect(await shorten(scene, from, to)).toBe(from);
-    expect(await state(scene, 'warehouse')).toBe('removals_unconfirmed');
+    expect(await readShorterList(scene, from, to)).toBe(from);
+    expect(await readOutcome(scene, 'warehouse')).toBe('removals_unconfirmed');
     expect(
       await scene.db.value(
         "SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'warehouse'",
@@ -39,7 +40,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     [3, 1],
   ])('T35 a list of %i rows that has %i is accepted at once', async (from, to) => {
     const scene = await stage();
-    expect(await shorten(scene, from, to)).toBe(to);
+    expect(await readShorterList(scene, from, to)).toBe(to);
   });
 
   test.each(['members', 'addresses'] as const)(
@@ -59,8 +60,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await scene.read(resource, rows(['a', 'b', 'c', 'd', 'e']));
       scene.clock.at += MINUTE;
       await scene.read(resource, rows(['x']));
-      expect(await count(scene, resource)).toBe(6);
-      expect(await state(scene, resource)).toBe('removals_unconfirmed');
+      expect(await countRows(scene, resource)).toBe(6);
+      expect(await readOutcome(scene, resource)).toBe('removals_unconfirmed');
     },
   );
 
@@ -80,41 +81,41 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('reservations', held);
     scene.clock.at += MINUTE;
     await scene.read('reservations', []);
-    expect(await count(scene, 'reservations')).toBe(0);
+    expect(await countRows(scene, 'reservations')).toBe(0);
   });
 
   test('T35 a second read closes the rows that both lacked if it comes at least a minute later', async () => {
     const scene = await stage();
-    await shorten(scene, 25, 0);
+    await readShorterList(scene, 25, 0);
     scene.clock.at += MINUTE - 1;
     expect(await scene.read('warehouse', [])).toMatchObject({
       state: 'removals_unconfirmed',
       fault: { message: expect.stringMatching(/^25 rows/) },
     });
-    expect(await count(scene, 'warehouse_credits')).toBe(25);
+    expect(await countRows(scene, 'warehouse_credits')).toBe(25);
     scene.clock.at += 1;
     expect(await scene.read('warehouse', [])).toMatchObject({ state: 'complete', removed: 25 });
-    expect(await count(scene, "past WHERE resource = 'warehouse'")).toBe(25);
+    expect(await countRows(scene, "past WHERE resource = 'warehouse'")).toBe(25);
   });
 
   test('T35 the wait for a second read starts anew if a wrong clock dated it in the future', async () => {
     const scene = await stage();
     scene.clock.at += 24 * 60 * MINUTE;
-    await shorten(scene, 25, 0);
+    await readShorterList(scene, 25, 0);
     scene.clock.at -= 24 * 60 * MINUTE;
     for (const [claim, rows] of [
       [2, 25],
       [3, 0],
     ] as const) {
       await scene.read('warehouse', [], { claim });
-      expect(await count(scene, 'warehouse_credits')).toBe(rows);
+      expect(await countRows(scene, 'warehouse_credits')).toBe(rows);
       scene.clock.at += MINUTE;
     }
   });
 
   test('T35 the wait for a second read survives a restart', async () => {
     const scene = await stage();
-    await shorten(scene, 25, 0);
+    await readShorterList(scene, 25, 0);
     scene.clock.at += MINUTE;
     const restarted = createMirror(scene.port, () => scene.clock.at);
     const read = await beginRead({ ...scene, mirror: restarted }, 'warehouse', {
@@ -126,15 +127,18 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('T35 rows that come back are not closed, and no second read is needed any more', async () => {
     const scene = await stage();
-    await shorten(scene, 25, 0);
+    await readShorterList(scene, 25, 0);
     scene.clock.at += MINUTE;
-    expect(await scene.read('warehouse', credits(25))).toMatchObject({ state: 'complete', unchanged: 25 });
+    expect(await scene.read('warehouse', createCredits(25))).toMatchObject({
+      state: 'complete',
+      unchanged: 25,
+    });
     expect(await scene.db.value('SELECT count(doubted_at) FROM resource_states')).toBe(0);
   });
 
   test('T35 a second read that lacks other rows closes only those that both lacked', async () => {
     const scene = await stage();
-    const all = credits(60);
+    const all = createCredits(60);
     await scene.read('warehouse', all);
     scene.clock.at += MINUTE;
     await scene.read('warehouse', all.slice(40));
@@ -145,7 +149,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       removed: 20,
       fault: { message: expect.stringMatching(/^20 rows/) },
     });
-    expect(await count(scene, 'warehouse_credits')).toBe(40);
+    expect(await countRows(scene, 'warehouse_credits')).toBe(40);
   });
 
   test('T35 if the registry still has one of fifty missing retirements, none is closed', async () => {
@@ -164,7 +168,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         fault: { message: expect.stringMatching(/^90 rows/) },
       });
     }
-    expect(await count(scene, 'retirements')).toBe(100);
+    expect(await countRows(scene, 'retirements')).toBe(100);
   });
 
   test('T37 a read whose row count differs from the total is partial and closes nothing', async () => {
@@ -174,11 +178,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const outcome = await scene.read('retirements', retirements(28), {
       limit: 10,
       total: 29,
-      findGone: gone,
+      findGone: confirmAllGone,
     });
     expect(outcome).toMatchObject({ state: 'partial', fault: { code: 'total_differs' }, readAgain: true });
-    expect(await count(scene, 'retirements')).toBe(30);
-    expect(await state(scene, 'retirements')).toBe('partial');
+    expect(await countRows(scene, 'retirements')).toBe(30);
+    expect(await readOutcome(scene, 'retirements')).toBe('partial');
   });
 
   test('T37 a row that moved between two pages is never closed, even if the total is right', async () => {
@@ -196,14 +200,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       state: 'partial',
       fault: { code: 'rows_moved' },
     });
-    expect(await count(scene, 'retirements')).toBe(31);
+    expect(await countRows(scene, 'retirements')).toBe(31);
     scene.clock.at += MINUTE;
     const quiet = rows.filter((_, index) => index !== 5);
-    expect(await scene.read('retirements', quiet, { limit: 10, total: 30, findGone: gone })).toMatchObject({
+    expect(
+      await scene.read('retirements', quiet, { limit: 10, total: 30, findGone: confirmAllGone }),
+    ).toMatchObject({
       state: 'complete',
       removed: 1,
     });
-    expect(await count(scene, 'retirements')).toBe(30);
+    expect(await countRows(scene, 'retirements')).toBe(30);
   });
 
   test('T37 a long list closes rows without looking them up only if its pages are unchanged since the previous read', async () => {
@@ -241,7 +247,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await expect(
       scene.read('retirements', [...retirements(3), ...retirements(1)], { limit: 10 }),
     ).rejects.toMatchObject({ code: 'duplicate_key' });
-    expect(await count(scene, 'warehouse_credits')).toBe(0);
-    expect(await count(scene, 'retirements')).toBe(0);
+    expect(await countRows(scene, 'warehouse_credits')).toBe(0);
+    expect(await countRows(scene, 'retirements')).toBe(0);
   });
 });

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { ENGINES, type TestMirror, MINUTE } from '../support/mirror/open.js';
 import { installation } from '../support/mirror/rows.js';
 
-const known = ({ db }: TestMirror) =>
+const readKnownOrganizations = ({ db }: TestMirror) =>
   db.rows('SELECT installation_id AS id, organization_id AS owner, state FROM coverage ORDER BY 1');
 
-const instant = (at: number) => new Date(at).toISOString();
+const formatInstant = (at: number) => new Date(at).toISOString();
 const waits = (id: string, owner: string | null = null) => ({ id, owner, state: 'never_read' });
 const named = (id: string, organizationId: string | null = null) => ({ id, organizationId });
 const ACTIVE = { id: 'installation-1', owner: 'organization-1', state: 'active' };
@@ -15,14 +15,18 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     const { mirror, clock } = scene;
     await mirror.report({
-      at: instant(clock.at),
+      at: formatInstant(clock.at),
       awaitedInstallations: [named('i-2'), named('i-3', 'organization-3')],
     });
-    expect(await known(scene)).toEqual([waits('i-2'), waits('i-3', 'organization-3'), ACTIVE]);
+    expect(await readKnownOrganizations(scene)).toEqual([
+      waits('i-2'),
+      waits('i-3', 'organization-3'),
+      ACTIVE,
+    ]);
     clock.at += MINUTE;
     const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
     await mirror.writeInstallation({ ...by, installation: installation('i-2'), state: 'suspended' });
-    expect(await known(scene)).toEqual([waits('i-3', 'organization-3'), ACTIVE]);
+    expect(await readKnownOrganizations(scene)).toEqual([waits('i-3', 'organization-3'), ACTIVE]);
   });
 
   test('freshness has one row for an organization that awaits its first read, and no extra row for a known one', async () => {
@@ -33,28 +37,30 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await mirror.writeInstallation({ ...by, installation: other, state: 'suspended' });
     const owned = ['organization-1', 'organization-2', 'organization-3', 'organization-3', null];
     const waiting = owned.map((owner, n) => named(`i-${n + 2}`, owner));
-    await mirror.report({ at: instant(clock.at), awaitedInstallations: waiting });
+    await mirror.report({ at: formatInstant(clock.at), awaitedInstallations: waiting });
     await db.change(
       "INSERT INTO awaited_installations VALUES ('installation-1', 'organization-9', ?)",
-      instant(clock.at),
+      formatInstant(clock.at),
     );
     const rows = await db.rows(
       "SELECT organization_id AS owner FROM freshness WHERE resource = '*' ORDER BY 1",
     );
     expect(new Set(rows.map(({ owner }) => owner))).toEqual(new Set([null, 'organization-3']));
-    expect((await known(scene)).filter(({ state }) => state === 'never_read')).toHaveLength(rows.length);
+    expect((await readKnownOrganizations(scene)).filter(({ state }) => state === 'never_read')).toHaveLength(
+      rows.length,
+    );
   });
 
   test('an awaited installation is dropped by a later complete report without it', async () => {
     const scene = await stage();
     const { mirror, clock } = scene;
-    await mirror.report({ at: instant(clock.at), awaitedInstallations: [named('i-2')] });
+    await mirror.report({ at: formatInstant(clock.at), awaitedInstallations: [named('i-2')] });
     clock.at += MINUTE;
     await mirror.report({
-      at: instant(clock.at),
+      at: formatInstant(clock.at),
       awaitedInstallations: [named('i-3')],
       unreadDeliveries: [],
     });
-    expect(await known(scene)).toEqual([waits('i-3'), ACTIVE]);
+    expect(await readKnownOrganizations(scene)).toEqual([waits('i-3'), ACTIVE]);
   });
 });

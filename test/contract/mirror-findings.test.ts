@@ -6,7 +6,7 @@ import { NOON } from '../support/inbox.js';
 
 const OTHER = 'ICR-ISL-354-2-14-R-0-2021';
 
-const findings = ({ db }: TestMirror) =>
+const readFindings = ({ db }: TestMirror) =>
   db.rows(
     'SELECT finding, resource, id, amount_exact, found FROM credit_findings ORDER BY finding, resource, id',
   );
@@ -18,7 +18,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('inventory', [credit('c-1')]);
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('reservations', [reservation('h-1')]);
-    expect(await findings(scene)).toEqual([]);
+    expect(await readFindings(scene)).toEqual([]);
   });
 
   test('a negative amount is a finding in every list, and other amounts are not', async () => {
@@ -29,7 +29,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
     await scene.read('retirements', [retirement('r-1', { amount: amount('-0.000001') })]);
     const found = 'its amount is below zero';
-    expect(await findings(scene)).toEqual([
+    expect(await readFindings(scene)).toEqual([
       { finding: 'negative_amount', resource: 'retirements', id: 'r-1', amount_exact: '-0.000001', found },
       { finding: 'negative_amount', resource: 'warehouse', id: 'c-1', amount_exact: '-5', found },
     ]);
@@ -43,7 +43,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const twin = { serialization: OTHER.toLowerCase() };
     await scene.read('warehouse', [credit('c-1', { serialization: OTHER }), credit('c-3')]);
     await scene.read('inventory', [credit('c-2', twin), credit('c-4', { ...twin, type: 'exAnte' })]);
-    expect(await findings(scene)).toMatchObject([
+    expect(await readFindings(scene)).toMatchObject([
       {
         finding: 'serialization_twice',
         resource: 'inventory',
@@ -68,10 +68,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('reservations', all);
     scene.clock.at = NOON + 70 * MINUTE - 1;
     await scene.read('reservations', all);
-    expect(await findings(scene)).toEqual([]);
+    expect(await readFindings(scene)).toEqual([]);
     scene.clock.at = NOON + 70 * MINUTE;
     await scene.read('reservations', all);
-    expect(await findings(scene)).toEqual([
+    expect(await readFindings(scene)).toEqual([
       {
         finding: 'reservation_outlived',
         resource: 'reservations',

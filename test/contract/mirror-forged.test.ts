@@ -12,7 +12,7 @@ const COLUMNS = 'version, id, beneficiary, amount, amount_micro, amount_exact, c
 const WHOLE = `SELECT ${COLUMNS}, valid_from FROM retirements ORDER BY id`;
 const VALUES = `SELECT ${COLUMNS.replace('version, ', '')} FROM retirements ORDER BY id`;
 
-/** Each changes the third of them in one way, as somebody would who can write the database and nothing else. */
+/** Changes of one row by somebody who can write the database and nothing else. */
 const COLUMNS_ALONE = {
   'a text': "beneficiary = 'Somebody Else'",
   'a text that is not there': "comment = 'written in by hand'",
@@ -30,11 +30,11 @@ const HOW = [
   ['in one answer', null],
 ] as const;
 
-async function forge({ db }: TestMirror, change: string): Promise<void> {
+async function changeRowByHand({ db }: TestMirror, change: string): Promise<void> {
   await db.change(`UPDATE retirements SET ${change} WHERE id = 'r-2'`);
 }
 
-async function brokenLaws({ findBroken }: TestMirror): Promise<string[]> {
+async function findBrokenLaws({ findBroken }: TestMirror): Promise<string[]> {
   return (await findBroken()).map(({ law }) => law).filter(law => law.includes('retirements'));
 }
 
@@ -48,7 +48,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
         const scene = await stage();
         await scene.read('retirements', LIST, { limit });
         const before = await scene.db.rows(WHOLE);
-        await forge(scene, change);
+        await changeRowByHand(scene, change);
         expect(await scene.db.rows(WHOLE.replace('document', 'document, comment, is_claimed'))).not.toEqual(
           before,
         );
@@ -61,7 +61,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
         });
         expect(await scene.db.rows(WHOLE)).toEqual(before);
         expect(await scene.db.value("SELECT count(*) FROM past WHERE resource = 'retirements'")).toBe(0);
-        expect(await brokenLaws(scene)).toEqual([]);
+        expect(await findBrokenLaws(scene)).toEqual([]);
       },
     );
 
@@ -69,12 +69,12 @@ describe.each(ENGINES)('$name', ({ library }) => {
       const scene = await stage();
       await scene.read('retirements', LIST, { limit });
       const before = await scene.db.rows(VALUES);
-      await forge(scene, AND_DOCUMENT);
+      await changeRowByHand(scene, AND_DOCUMENT);
       scene.clock.at += MINUTE;
       const read = await scene.read('retirements', LIST, { limit, full: true, trigger: 'person' });
       expect(read).toMatchObject({ state: 'complete', fault: null, changed: 1, unchanged: 5 });
       expect(await scene.db.rows(VALUES)).toEqual(before);
-      expect(await brokenLaws(scene)).toEqual([]);
+      expect(await findBrokenLaws(scene)).toEqual([]);
     });
 
     test('T89 a full read restores rows removed by hand, and closes rows added by hand', async () => {
@@ -89,7 +89,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       expect(await scene.db.rows(VALUES)).toEqual(before);
       expect(await scene.db.value("SELECT rows FROM freshness WHERE resource = 'retirements'")).toBe(6);
       expect(
-        (await brokenLaws(scene)).filter(law => law.includes('counter') || law.includes('sums')),
+        (await findBrokenLaws(scene)).filter(law => law.includes('counter') || law.includes('sums')),
       ).toEqual([]);
     });
   });

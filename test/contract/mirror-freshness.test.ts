@@ -4,20 +4,20 @@ import { amount, credit, installation, retirement } from '../support/mirror/rows
 
 const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
 
-/** The view looks at the real clock, so these reads begin now. */
-async function sceneOfToday(stage: Engine['stage']): Promise<TestMirror> {
+/** Starts a scene whose clock shows the present, because the view uses the real clock. */
+async function startSceneToday(stage: Engine['stage']): Promise<TestMirror> {
   const scene = await stage();
   scene.clock.at = Date.now();
   return scene;
 }
 
-const stateOf = ({ db }: TestMirror, resource: string) =>
+const readFreshnessState = ({ db }: TestMirror, resource: string) =>
   db.value<string>('SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = ?', resource);
 
 const beginWarehouse = async (scene: TestMirror) =>
   await beginRead(scene, 'warehouse', { trigger: 'schedule' });
 
-async function fail(scene: TestMirror): Promise<void> {
+async function failRead(scene: TestMirror): Promise<void> {
   const read = await beginWarehouse(scene);
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
@@ -33,29 +33,29 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('a resource is never_read before its first read and after a failed first read', async () => {
-    const scene = await sceneOfToday(stage);
-    expect(await stateOf(scene, 'warehouse')).toBe('waiting');
-    await fail(scene);
-    expect(await stateOf(scene, 'warehouse')).toBe('read_failed');
-    expect(await stateOf(scene, 'inventory')).toBe('waiting');
+    const scene = await startSceneToday(stage);
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('waiting');
+    await failRead(scene);
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('read_failed');
+    expect(await readFreshnessState(scene, 'inventory')).toBe('waiting');
   });
 
   test('a resource is fresh after a complete read, later overdue, and no less fresh after a failed read', async () => {
-    const scene = await sceneOfToday(stage);
+    const scene = await startSceneToday(stage);
     await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
     await scene.read('warehouse', [credit('c-1')]);
-    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('fresh');
     const old = new Date(Date.now() - 21 * MINUTE).toISOString();
     await scene.db.change("UPDATE resource_states SET as_of = ? WHERE resource = 'warehouse'", old);
-    expect(await stateOf(scene, 'warehouse')).toBe('overdue');
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('overdue');
     await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 3_600 });
-    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
-    await fail(scene);
-    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('fresh');
+    await failRead(scene);
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('fresh');
   });
 
   test('a resource read less often than the schedule is overdue by its own interval', async () => {
-    const scene = await sceneOfToday(stage);
+    const scene = await startSceneToday(stage);
     await scene.mirror.checkOrigin({ ...ORIGIN, scheduleSeconds: 600 });
     const read = await beginWarehouse(scene);
     await read.writeBatch([credit('c-1')], scene.clock.at);
@@ -63,27 +63,27 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const readBefore = async (minutes: number) => {
       const at = new Date(Date.now() - minutes * MINUTE).toISOString();
       await scene.db.change("UPDATE resource_states SET as_of = ? WHERE resource = 'warehouse'", at);
-      return await stateOf(scene, 'warehouse');
+      return await readFreshnessState(scene, 'warehouse');
     };
     expect(await readBefore(110)).toBe('fresh');
     expect(await readBefore(130)).toBe('overdue');
   });
 
   test('T39 a resource without permission has no_access, keeps its rows, and is fresh after the next read', async () => {
-    const scene = await sceneOfToday(stage);
+    const scene = await startSceneToday(stage);
     await scene.read('warehouse', [credit('c-1')]);
     const task = { organizationId: 'organization-1', part: 'data', claim: 1 } as const;
     await scene.mirror.markAccess('no_permission', task, ['warehouse'], scene.clock.at);
-    expect(await stateOf(scene, 'warehouse')).toBe('no_permission');
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('no_permission');
     expect(await scene.db.value('SELECT count(*) FROM warehouse_credits')).toBe(1);
-    await fail(scene);
-    expect(await stateOf(scene, 'warehouse')).toBe('no_permission');
+    await failRead(scene);
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('no_permission');
     await scene.read('warehouse', [credit('c-1')]);
-    expect(await stateOf(scene, 'warehouse')).toBe('fresh');
+    expect(await readFreshnessState(scene, 'warehouse')).toBe('fresh');
   });
 
   test('only credits in fresh, permitted warehouses of active installations are available', async () => {
-    const scene = await sceneOfToday(stage);
+    const scene = await startSceneToday(stage);
     const { db, mirror } = scene;
     await scene.read('warehouse', [credit('c-1'), credit('c-2'), credit('c-3', { vintage: '2020' })]);
     const sold = () => db.rows('SELECT credit_id, amount_ex_post, rows FROM available_credits ORDER BY 1');
@@ -120,7 +120,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test.each(['available_credits', 'last_known_credits'])(
     'T85 %s shows ex-post and ex-ante amounts in separate columns and never adds them',
     async view => {
-      const scene = await sceneOfToday(stage);
+      const scene = await startSceneToday(stage);
       const { db } = scene;
       const none = { exact: '0.33333333', value: 0.33333333, micro: null, fault: null };
       await scene.read('warehouse', [
@@ -137,17 +137,17 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         await db.rows(`SELECT credit_id, amount_ex_post, amount_ex_post_micro, amount_ex_ante,
           amount_ex_ante_micro, rows_without_amount FROM ${view} ORDER BY credit_id`),
       ).toEqual([
-        sums('c-1', { amount_ex_post: 98.25, amount_ex_post_micro: 98_250_000 }),
-        sums('c-2', { amount_ex_ante: 40, amount_ex_ante_micro: 40_000_000 }),
-        sums('c-3', { amount_ex_post: 0, amount_ex_post_micro: 0, rows_without_amount: 1 }),
-        sums('c-4', { rows_without_amount: 1 }),
-        sums('c-5', { rows_without_amount: 1 }),
+        createSumsRow('c-1', { amount_ex_post: 98.25, amount_ex_post_micro: 98_250_000 }),
+        createSumsRow('c-2', { amount_ex_ante: 40, amount_ex_ante_micro: 40_000_000 }),
+        createSumsRow('c-3', { amount_ex_post: 0, amount_ex_post_micro: 0, rows_without_amount: 1 }),
+        createSumsRow('c-4', { rows_without_amount: 1 }),
+        createSumsRow('c-5', { rows_without_amount: 1 }),
       ]);
     },
   );
 
   test('drift counts changes of a scheduled sync that no delivery announced', async () => {
-    const scene = await sceneOfToday(stage);
+    const scene = await startSceneToday(stage);
     const by = (trigger: string, isAnnounced: boolean) => ({
       trigger,
       hasNewDelivery: async () => isAnnounced,
@@ -177,7 +177,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test("a read gets the previous read of its resource, and asks for deliveries since that read's start", async () => {
-    const scene = await sceneOfToday(stage);
+    const scene = await startSceneToday(stage);
     const dataAsOf = scene.clock.at;
     const request = {
       organizationId: 'organization-1',
@@ -204,7 +204,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test('a reservation ends at its expiry, without any read', async () => {
-    const scene = await sceneOfToday(stage);
+    const scene = await startSceneToday(stage);
     const reservation = (id: string, end: number, over: object = {}) => ({
       id,
       creditId: 'c-1',
@@ -242,8 +242,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 });
 
-/** A row of a credit, with the given sums and none of the others. */
-function sums(creditId: string, given: Readonly<Record<string, number>>) {
+/** Creates the expected row of a credit; sums that are not given are null. */
+function createSumsRow(creditId: string, given: Readonly<Record<string, number>>) {
   const none = {
     amount_ex_post: null,
     amount_ex_post_micro: null,

@@ -3,8 +3,8 @@ import { ENGINES, type TestMirror, answering, MINUTE, TRAFFIC } from '../support
 import { credit, pageOf, retirement } from '../support/mirror/rows.js';
 import { createRandom, pick } from '../support/random.js';
 
-/** The registry's truth: documents by id. */
-type Truth = Map<string, string>;
+/** What the registry has: documents by id. */
+type RegistryState = Map<string, string>;
 
 const RESOURCES = ['retirements', 'warehouse'] as const;
 const TABLES = { retirements: 'retirements', warehouse: 'warehouse_credits' } as const;
@@ -19,24 +19,25 @@ describe.each(ENGINES)('$name', ({ stage, seeds }) => {
       const random = createRandom(seed);
       const scene = await stage();
       const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
-      let rests: { resource: (typeof RESOURCES)[number]; at: string; truth: Truth }[] = [];
+      let rests: { resource: (typeof RESOURCES)[number]; at: string; truth: RegistryState }[] = [];
       for (let claim = 2; claim < 14; claim += 1) {
         const resource = pick(random, RESOURCES, 'retirements');
-        change(random, truth[resource]);
+        changeRegistry(random, truth[resource]);
         moveClock(random, scene);
-        rests = rests.filter(({ at }) => at < clockOf(scene));
-        if (random() < 0.25) await breakOff(random, scene, resource, truth[resource], claim);
+        rests = rests.filter(({ at }) => at < formatClock(scene));
+        if (random() < 0.25) await interruptRead(random, scene, resource, truth[resource], claim);
         await readUntilQuiet(random, scene, resource, truth[resource], claim);
-        expect(await now(scene, resource)).toEqual(sorted(truth[resource]));
-        const at = clockOf(scene);
-        if ((await stamp(scene, resource)) <= at)
+        expect(await readCurrentRows(scene, resource)).toEqual(toSortedRows(truth[resource]));
+        const at = formatClock(scene);
+        if ((await readLatestInstant(scene, resource)) <= at)
           rests.push({ resource, at, truth: new Map(truth[resource]) });
       }
-      for (const rest of rests) expect(await asOf(scene, rest.resource, rest.at)).toEqual(sorted(rest.truth));
+      for (const rest of rests)
+        expect(await readRowsAsOf(scene, rest.resource, rest.at)).toEqual(toSortedRows(rest.truth));
       tally.remembered += rests.length;
       const sums = await scene.db.value('SELECT coalesce(sum(rows), 0) FROM retirements_by_beneficiary');
       expect(sums).toBe(truth.retirements.size);
-      expect(await overlaps(scene)).toEqual([]);
+      expect(await findOverlaps(scene)).toEqual([]);
     },
   );
 
@@ -45,7 +46,7 @@ describe.each(ENGINES)('$name', ({ stage, seeds }) => {
   });
 });
 
-function change(random: () => number, truth: Truth): void {
+function changeRegistry(random: () => number, truth: RegistryState): void {
   for (const id of truth.keys()) {
     const chance = random();
     if (chance < 0.1) truth.delete(id);
@@ -63,26 +64,26 @@ function moveClock(random: () => number, { clock }: TestMirror): void {
   clock.at += isBack ? -5 * MINUTE : Math.floor(random() * 3) * MINUTE;
 }
 
-async function breakOff(
+async function interruptRead(
   random: () => number,
   scene: TestMirror,
   resource: (typeof RESOURCES)[number],
-  truth: Truth,
+  truth: RegistryState,
   claim: number,
 ): Promise<void> {
   tally.broken += 1;
-  const read = await open(scene, resource, claim);
+  const read = await beginRead(scene, resource, claim);
   const part = [...truth].slice(0, Math.floor(random() * truth.size));
   await read.writePages(part, 7);
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
-/** Rows are in the order of their entry, as a registry lists them; the list may move between two pages. */
+/** Reads a list until it did not change during a read. The registry lists rows in the order of creation. */
 async function readUntilQuiet(
   random: () => number,
   scene: TestMirror,
   resource: (typeof RESOURCES)[number],
-  truth: Truth,
+  truth: RegistryState,
   claim: number,
 ): Promise<void> {
   const limit = 5 + Math.floor(random() * 20);
@@ -90,18 +91,23 @@ async function readUntilQuiet(
     scene.clock.at += MINUTE;
     const moves = resource === 'retirements' && attempt < 2 && random() < 0.5;
     if (moves) tally.moved += 1;
-    const read = await open(scene, resource, claim);
-    await read.writePages([...truth], limit, moves ? () => change(random, truth) : () => undefined, truth);
+    const read = await beginRead(scene, resource, claim);
+    await read.writePages(
+      [...truth],
+      limit,
+      moves ? () => changeRegistry(random, truth) : () => undefined,
+      truth,
+    );
     const outcome = await read.finish(truth);
     tally.removed += outcome.removed;
-    const alive = (await now(scene, resource)).filter(([id]) => truth.has(id));
+    const alive = (await readCurrentRows(scene, resource)).filter(([id]) => truth.has(id));
     if (!moves) expect(alive.length).toBe(truth.size);
     if (!moves && outcome.state === 'complete') return;
   }
   throw new Error('the read never came to rest');
 }
 
-async function open(scene: TestMirror, resource: (typeof RESOURCES)[number], claim: number) {
+async function beginRead(scene: TestMirror, resource: (typeof RESOURCES)[number], claim: number) {
   const request = {
     organizationId: 'organization-1',
     claim,
@@ -130,7 +136,7 @@ async function open(scene: TestMirror, resource: (typeof RESOURCES)[number], cla
       rows: readonly [string, string][],
       limit: number,
       between: () => void = () => undefined,
-      live?: Truth,
+      live?: RegistryState,
     ) => {
       for (let page = 0; ; page += 1) {
         const list = live === undefined ? rows : [...live];
@@ -145,7 +151,7 @@ async function open(scene: TestMirror, resource: (typeof RESOURCES)[number], cla
         between();
       }
     },
-    finish: (truth: Truth) =>
+    finish: (truth: RegistryState) =>
       read.finish({
         ...TRAFFIC,
         total: truth.size,
@@ -154,37 +160,40 @@ async function open(scene: TestMirror, resource: (typeof RESOURCES)[number], cla
   };
 }
 
-interface Held {
+interface MirroredRow {
   readonly id: string;
   readonly document: string;
 }
 
-async function now({ db }: TestMirror, resource: (typeof RESOURCES)[number]): Promise<[string, string][]> {
+async function readCurrentRows(
+  { db }: TestMirror,
+  resource: (typeof RESOURCES)[number],
+): Promise<[string, string][]> {
   const sql = `SELECT ${IDS[resource]} AS id, document FROM ${TABLES[resource]} ORDER BY 1`;
-  return (await db.rows<Held>(sql)).map(({ id, document }) => [id, document]);
+  return (await db.rows<MirroredRow>(sql)).map(({ id, document }) => [id, document]);
 }
 
-async function asOf(
+async function readRowsAsOf(
   { db }: TestMirror,
   resource: (typeof RESOURCES)[number],
   at: string,
 ): Promise<[string, string][]> {
   const sql = `SELECT ${IDS[resource]} AS id, document FROM ${TABLES[resource]}_history
     WHERE valid_from <= ? AND (valid_to IS NULL OR valid_to > ?) ORDER BY 1`;
-  return (await db.rows<Held>(sql, at, at)).map(({ id, document }) => [id, document]);
+  return (await db.rows<MirroredRow>(sql, at, at)).map(({ id, document }) => [id, document]);
 }
 
-function clockOf({ clock }: TestMirror): string {
+function formatClock({ clock }: TestMirror): string {
   return new Date(clock.at).toISOString();
 }
 
-async function stamp({ db }: TestMirror, resource: string): Promise<string> {
+async function readLatestInstant({ db }: TestMirror, resource: string): Promise<string> {
   const sql = 'SELECT stamp_at FROM resource_states WHERE resource = ?';
   return (await db.value<string>(sql, resource)) ?? '';
 }
 
-/** Versions of one row that are true at once, or that end before they begin. */
-async function overlaps({ db }: TestMirror): Promise<unknown[]> {
+/** Finds versions of one row that overlap in time or end before they begin. */
+async function findOverlaps({ db }: TestMirror): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const resource of RESOURCES) {
     const history = `${TABLES[resource]}_history`;
@@ -198,6 +207,6 @@ async function overlaps({ db }: TestMirror): Promise<unknown[]> {
   return found;
 }
 
-function sorted(truth: Truth): [string, string][] {
+function toSortedRows(truth: RegistryState): [string, string][] {
   return [...truth].toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -4,23 +4,24 @@ import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
 import { installation, retirement } from '../support/mirror/rows.js';
 import type { Member } from '../../src/registry/model.js';
 
-function member(id: string): Member {
+function createMember(id: string): Member {
   const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };
   return { ...item, document: JSON.stringify(item) };
 }
 
 function renamed({ id }: Member): Member {
-  return { ...member(id), document: `{"id":"${id}","fullName":"Renamed"}` };
+  return { ...createMember(id), document: `{"id":"${id}","fullName":"Renamed"}` };
 }
 
-const members = (count: number) => Array.from({ length: count }, (_, index) => member(`m-${index}`));
+const createMembers = (count: number) =>
+  Array.from({ length: count }, (_, index) => createMember(`m-${index}`));
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('a mirror configured without members removes all of them and shows no freshness for them', async () => {
     const { db, port, mirror, read, clock } = await stage();
-    await read('members', members(1200));
+    await read('members', createMembers(1200));
     clock.at += 60_000;
-    await read('members', members(1200).map(renamed));
+    await read('members', createMembers(1200).map(renamed));
     await read('retirements', [retirement('r-1')]);
     const count = (sql: string) => db.value<number>(`SELECT count(*) FROM ${sql}`);
     expect(await count('members_history')).toBe(2400);
@@ -44,9 +45,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('members are read again after they are enabled again', async () => {
     const { db, mirror, read } = await stage();
-    await read('members', members(2));
+    await read('members', createMembers(2));
     await mirror.removeMembers();
-    await read('members', members(2));
+    await read('members', createMembers(2));
     expect(await db.value("SELECT rows FROM freshness WHERE resource = 'members'")).toBe(2);
   });
 

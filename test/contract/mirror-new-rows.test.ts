@@ -8,13 +8,13 @@ import { NOON } from '../support/inbox.js';
 const observedAt = new Date(NOON).toISOString();
 const REST = { observedAt, replacedVersion: null, follows: false, isRepeated: false };
 
-function insertOf(id: string, overrides: Partial<RowInsert> = {}): RowInsert {
+function createInsert(id: string, overrides: Partial<RowInsert> = {}): RowInsert {
   const item = retirement(id);
   const cells = LISTS.retirements.columns.map(cell => cell.getValue(item));
   return { ...REST, key: [id], cells, document: item.document, ...overrides };
 }
 
-function memberOf(email: string): RowInsert {
+function createMember(email: string): RowInsert {
   const item = { id: 'm-1', fullName: 'Member', email, document: '{}' };
   return {
     ...REST,
@@ -40,7 +40,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const { db, write } = await staged();
     const [first = 0, ...later] = await write(
       'retirements',
-      ['r-2', 'r-1', 'r-3'].map(id => insertOf(id)),
+      ['r-2', 'r-1', 'r-3'].map(id => createInsert(id)),
     );
     expect(later).toEqual([first + 1, first + 2]);
     expect(await db.rows('SELECT id, valid_from FROM retirements ORDER BY version')).toEqual(
@@ -50,14 +50,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('a row that was closed and comes back begins after its end, even if the clock stands still', async () => {
     const { db, port, write } = await staged();
-    const [version = 0] = await write('retirements', [insertOf('r-1')]);
+    const [version = 0] = await write('retirements', [createInsert('r-1')]);
     const closes = [{ version, observedAt }];
     const { latestInstant: latestAt } = await port.commit(
       openSync('retirements', observedAt),
       { ...NO_CHANGES, closes },
       null,
     );
-    await write('retirements', [insertOf('r-1')], latestAt);
+    await write('retirements', [createInsert('r-1')], latestAt);
     expect(await db.rows('SELECT valid_from, valid_to FROM retirements_history ORDER BY version')).toEqual([
       { valid_from: observedAt, valid_to: observedAt.replace('.000Z', '.001Z') },
       { valid_from: observedAt.replace('.000Z', '.002Z'), valid_to: null },
@@ -67,7 +67,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('a row of a person forgotten meanwhile is left out', async () => {
     const { db, mirror, write } = await staged();
     await mirror.forget('ada@people.example');
-    expect(await write('members', [memberOf('Ada@people.example')])).toEqual([0]);
+    expect(await write('members', [createMember('Ada@people.example')])).toEqual([0]);
     expect(await db.value('SELECT count(*) FROM members')).toBe(0);
   });
 });

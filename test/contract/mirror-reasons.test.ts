@@ -17,10 +17,10 @@ interface Standing {
 }
 
 type Trigger = 'schedule' | 'delivery';
-type Scene = Awaited<ReturnType<typeof sceneOf>>;
+type Scene = Awaited<ReturnType<typeof createScene>>;
 
-/** A warehouse, and all that its freshness goes by. The view looks at the real clock: all is told by how long ago it was. */
-async function sceneOf(library: Engine['library']) {
+/** Creates a warehouse and everything its freshness depends on, relative to the present, because the view uses the real clock. */
+async function createScene(library: Engine['library']) {
   const { stage, tables, writeFreshnessFacts } = await library();
   const { mirror, db, clock } = stage;
   const now = Date.now();
@@ -81,7 +81,7 @@ async function sceneOf(library: Engine['library']) {
   };
 }
 
-/** A slice of a read is written, and the read goes on. */
+/** Writes a part of a read that does not end. */
 async function writeSlice(scene: Scene, before: number): Promise<void> {
   const read = await scene.begin(before);
   const many = Array.from({ length: 1_800 }, (_, index) => credit(`d-${index}`));
@@ -282,8 +282,8 @@ const REASONS: readonly (readonly [
   ],
 ];
 
-/** What a history leaves behind. */
-interface Past {
+/** The events of a history that its freshness depends on. */
+interface RecordedEvents {
   completeBefore: number | null;
   outcome: 'complete' | 'failed' | 'partial' | 'removals_unconfirmed' | null;
   isDoubted: boolean;
@@ -293,7 +293,7 @@ interface Past {
   heartbeatBefore: number | null;
 }
 
-function judge(past: Past): Pick<Standing, 'state' | 'reason'> {
+function computeExpectedFreshness(past: RecordedEvents): Pick<Standing, 'state' | 'reason'> {
   const { completeBefore: age, outcome } = past;
   const stale = (reason: string) => ({ state: 'stale', reason });
   if (age === null) {
@@ -311,12 +311,12 @@ function judge(past: Past): Pick<Standing, 'state' | 'reason'> {
   return age > 30 * MINUTE ? stale('overdue') : { state: 'fresh', reason: null };
 }
 
-/** Far from each bound: what is asked takes its time. */
+/** Gaps that are far from every limit, because a query takes some time. */
 const GAPS = [25 * SECOND, 2 * MINUTE, 8 * MINUTE];
 
-/** Plays so many events, the oldest first, and notes what really happened. */
-async function play(scene: Scene, random: () => number): Promise<Past> {
-  const past: Past = {
+/** Plays random events, the oldest first, and records what happened. */
+async function play(scene: Scene, random: () => number): Promise<RecordedEvents> {
+  const past: RecordedEvents = {
     completeBefore: null,
     outcome: null,
     isDoubted: false,
@@ -325,7 +325,7 @@ async function play(scene: Scene, random: () => number): Promise<Past> {
     deliveredBefore: [],
     heartbeatBefore: null,
   };
-  const fails = (before: number, outcome: Past['outcome'], trigger: Trigger) => {
+  const fails = (before: number, outcome: RecordedEvents['outcome'], trigger: Trigger) => {
     past.outcome = outcome;
     past.hasFailedForWebhook ||= trigger === 'delivery';
     past.failingBefore ??= before;
@@ -370,7 +370,7 @@ async function play(scene: Scene, random: () => number): Promise<Past> {
 
 describe.each(ENGINES)('$name', ({ library }) => {
   test.each(REASONS)('%s, %s: %s', async (state, reason, _how, happen) => {
-    const scene = await sceneOf(library);
+    const scene = await createScene(library);
     await happen(scene);
     expect(await scene.standing()).toMatchObject({ state, reason });
     const [available, known] = [await scene.available(), await scene.known()];
@@ -379,7 +379,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   });
 
   test('freshness shows since when reads fail, in every state, until a complete read', async () => {
-    const scene = await sceneOf(library);
+    const scene = await createScene(library);
     await scene.complete(5 * MINUTE);
     await scene.fail(4 * MINUTE);
     await scene.fail(3 * MINUTE);
@@ -401,14 +401,14 @@ describe.each(ENGINES)('$name', ({ library }) => {
   test.each(seeds(25, 200))(
     'P04 freshness and its reason agree with random histories (seed %i)',
     async seed => {
-      const scene = await sceneOf(library);
+      const scene = await createScene(library);
       const past = await play(scene, createRandom(seed));
       const { error, failing_since: failingSince, ...judged } = (await scene.standing()) ?? {};
-      expect(judged, JSON.stringify(past)).toEqual(judge(past));
+      expect(judged, JSON.stringify(past)).toEqual(computeExpectedFreshness(past));
       const since = past.failingBefore === null ? null : scene.instant(past.failingBefore);
       expect(failingSince, JSON.stringify(past)).toBe(since);
       expect(error === null).toBe(since === null);
-      expect(((await scene.available()) ?? 0) > 0).toBe(judge(past).state === 'fresh');
+      expect(((await scene.available()) ?? 0) > 0).toBe(computeExpectedFreshness(past).state === 'fresh');
     },
   );
 });

@@ -12,12 +12,12 @@ import { seeds } from '../support/seeds.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Numbers have gaps on either engine, and not the same ones: their order is what counts. How long a read took is chance. */
+/** Columns that differ by engine: numbers have different gaps, so only their order counts, and durations are random. */
 const NUMBERS = new Set(['version', 'closed_version', 'retirement_version', 'number', 'changes_up_to']);
 const LEFT_OUT = new Set(['version_counter', 'certificate_mark', 'freshness']);
-/** The files of certificates, and what an engine keeps for itself. */
+/** Tables that are not compared: certificate files, and tables that only one engine has. */
 const NOT_COPIED = new Set(['certificate_files', 'schema_migrations', 'sqlite_sequence']);
-/** Each engine writes the JSON of its cells in its own way. */
+/** Former rows are compared by their views, because each engine writes their JSON differently. */
 const PAST = Object.keys(TABLES['past'] ?? {})
   .filter(name => name !== 'cells')
   .join(', ');
@@ -33,7 +33,7 @@ test.each(seeds(2))(
       const scene = await stage();
       const { change } = changing(scene, seed);
       for (let time = 0; time < CHANGES; time += 1) tally.add(await change());
-      mirrors.push(await contentOf(scene));
+      mirrors.push(await readContent(scene));
     }
     const [first, ...others] = mirrors;
     for (const other of others) expect(other).toEqual(first);
@@ -48,13 +48,13 @@ test.each(BOTH)(
     for (let time = 0; time < CHANGES; time += 1) await change();
     const inbox = temporaryInbox(scene.folder);
     await boxOf(inbox).at(0).raiseClaims(100);
-    const before = await rowsOf(scene.db);
+    const before = await readAllRows(scene.db);
 
     const file = join(scene.folder, 'copy.db');
     expect(await scene.snapshot(file)).toBe(true);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(scene.folder).filter(name => name.startsWith('copy.db'))).toEqual(['copy.db']);
-    expect(await rowsOf(tablesInFile(file))).toEqual(before);
+    expect(await readAllRows(tablesInFile(file))).toEqual(before);
     const files = { mirrorFile: file, inboxFile: join(scene.folder, 'inbox.db') };
     expect(await findBroken(files, scene.clock.at)).toEqual([]);
     expect(await scene.snapshot(file)).toBe(false);
@@ -72,8 +72,8 @@ test('the generated changes include every kind', () => {
   ]);
 });
 
-/** Every cell as it is, in an order of their own; those of the past as its views show them. */
-async function rowsOf(db: TestMirror['db']): Promise<Record<string, Row[]>> {
+/** Reads every cell of every table in a fixed order; former rows as the views show them. */
+async function readAllRows(db: TestMirror['db']): Promise<Record<string, Row[]>> {
   const content: Record<string, Row[]> = {};
   const views = ['changes', ...ENTRIES.map(({ table }) => `${table}_history`)];
   for (const table of [...(await db.tables()), ...views].toSorted()) {
@@ -84,20 +84,20 @@ async function rowsOf(db: TestMirror['db']): Promise<Record<string, Row[]>> {
   return content;
 }
 
-async function contentOf({ db }: TestMirror): Promise<Record<string, Row[]>> {
+async function readContent({ db }: TestMirror): Promise<Record<string, Row[]>> {
   const content: Record<string, Row[]> = {};
   for (const [table, columns] of Object.entries(TABLES).filter(([name]) => !name.startsWith('inbox.'))) {
     if (LEFT_OUT.has(table)) continue;
     const kept = Object.keys(columns).filter(
       name => !/age_seconds|seconds_left|^freshness$|^cells$/.test(name),
     );
-    content[table] = ranked(await db.rows(`SELECT ${kept.join(', ')} FROM ${table}`));
+    content[table] = rankNumbers(await db.rows(`SELECT ${kept.join(', ')} FROM ${table}`));
   }
   return content;
 }
 
-/** In an order of their own, with the places of their numbers among all of the table in place of these. */
-function ranked(rows: readonly Row[]): Row[] {
+/** Sorts rows, and replaces their numbers by positions among all numbers of the table. */
+function rankNumbers(rows: readonly Row[]): Row[] {
   const numbers = rows.flatMap(row =>
     [...NUMBERS].map(name => row[name]).filter(value => typeof value === 'number'),
   );

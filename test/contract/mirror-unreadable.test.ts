@@ -8,7 +8,7 @@ const UNREADABLE = {
   message: 'rows could not be read and were left out: credits[1]',
 };
 
-/** A read of the warehouse that lists these credits and unreadable rows of these keys. */
+/** Reads the warehouse with these credits and with unreadable rows of these keys. */
 async function readWarehouse(scene: TestMirror, ids: readonly string[], keys: readonly (RowKey | null)[]) {
   scene.clock.at += MINUTE;
   const read = await beginRead(scene, 'warehouse');
@@ -21,11 +21,11 @@ async function readWarehouse(scene: TestMirror, ids: readonly string[], keys: re
   return await read.finish({ ...TRAFFIC, total: null, unreadable: keys.length === 0 ? null : UNREADABLE });
 }
 
-const idsOf = ({ db }: TestMirror) => db.column('SELECT credit_id FROM warehouse_credits ORDER BY 1');
-const stateOf = ({ db }: TestMirror) =>
+const readIds = ({ db }: TestMirror) => db.column('SELECT credit_id FROM warehouse_credits ORDER BY 1');
+const readState = ({ db }: TestMirror) =>
   db.row("SELECT outcome, error_code, error FROM resource_states WHERE resource = 'warehouse'");
 
-async function warehouseOfFive(stage: () => Promise<TestMirror>): Promise<TestMirror> {
+async function startWithFiveCredits(stage: () => Promise<TestMirror>): Promise<TestMirror> {
   const scene = await stage();
   await scene.read(
     'warehouse',
@@ -36,44 +36,44 @@ async function warehouseOfFive(stage: () => Promise<TestMirror>): Promise<TestMi
 
 describe.each(ENGINES)('$name', ({ stage }) => {
   test('an unreadable row with a known key keeps its stored row, and every other missing row is closed', async () => {
-    const scene = await warehouseOfFive(stage);
+    const scene = await startWithFiveCredits(stage);
     const before = await scene.db.value("SELECT version FROM warehouse_credits WHERE credit_id = 'b'");
     const ended = await readWarehouse(scene, ['a', 'c', 'e'], [['b', '']]);
     expect(ended).toMatchObject({ state: 'complete', removed: 1, fault: UNREADABLE });
-    expect(await idsOf(scene)).toEqual(['a', 'b', 'c', 'e']);
+    expect(await readIds(scene)).toEqual(['a', 'b', 'c', 'e']);
     expect(await scene.db.value("SELECT version FROM warehouse_credits WHERE credit_id = 'b'")).toBe(before);
     const { code, message } = UNREADABLE;
-    expect(await stateOf(scene)).toEqual({ outcome: 'complete', error_code: code, error: message });
+    expect(await readState(scene)).toEqual({ outcome: 'complete', error_code: code, error: message });
     expect(await readWarehouse(scene, ['a', 'b', 'c', 'e'], [])).toMatchObject({
       state: 'complete',
       fault: null,
     });
-    expect(await stateOf(scene)).toEqual({ outcome: 'complete', error_code: null, error: null });
+    expect(await readState(scene)).toEqual({ outcome: 'complete', error_code: null, error: null });
   });
 
   test('an unreadable row with a new key is left out, and missing rows are closed', async () => {
-    const scene = await warehouseOfFive(stage);
+    const scene = await startWithFiveCredits(stage);
     expect(await readWarehouse(scene, ['a', 'b', 'c', 'd'], [['f', '']])).toMatchObject({
       state: 'complete',
     });
-    expect(await idsOf(scene)).toEqual(['a', 'b', 'c', 'd']);
+    expect(await readIds(scene)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('a read with an unreadable row without a key is complete if no known row is missing', async () => {
-    const scene = await warehouseOfFive(stage);
+    const scene = await startWithFiveCredits(stage);
     const ended = await readWarehouse(scene, ['a', 'b', 'c', 'd', 'e', 'f'], [null]);
     expect(ended).toMatchObject({ state: 'complete', added: 1, removed: 0, fault: UNREADABLE });
   });
 
   test('a read with an unreadable row without a key closes no missing row, however often it is repeated', async () => {
-    const scene = await warehouseOfFive(stage);
+    const scene = await startWithFiveCredits(stage);
     for (let times = 0; times < 3; times += 1) {
       scene.clock.at += 2 * MINUTE;
       const ended = await readWarehouse(scene, ['a'], [null, ['b', '']]);
       expect(ended).toMatchObject({ state: 'removals_unconfirmed', removed: 0 });
       expect(ended.fault?.message).toMatch(/credits\[1\]; 3 rows are missing and may be among them$/);
     }
-    expect(await idsOf(scene)).toHaveLength(5);
+    expect(await readIds(scene)).toHaveLength(5);
     expect(await scene.db.value("SELECT reason FROM freshness WHERE resource = 'warehouse'")).toBe(
       'removals_unconfirmed',
     );

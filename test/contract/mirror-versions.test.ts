@@ -13,9 +13,9 @@ import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
 import type { Credit } from '../../src/registry/model.js';
 
-const gone = async (ids: readonly string[]) => ids;
+const confirmAllGone = async (ids: readonly string[]) => ids;
 
-/** What comes beside a page of ten rows that was passed. */
+/** What arrives beside a page of ten rows that was skipped. */
 const BESIDE = [
   { what: 'lacks a row', second: retirements(20).slice(10, 19), total: null },
   { what: 'has a row of the one that was passed', second: retirements(20).slice(9), total: null },
@@ -61,7 +61,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     clock.at += MINUTE;
     const outcome = await read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
     expect(outcome).toMatchObject({ added: 0, changed: 1, unchanged: 1 });
-    expect(await historyOf(db, 'c-2')).toEqual([
+    expect(await readHistory(db, 'c-2')).toEqual([
       { type: 'exPost', valid_from: '2026-05-04T12:00:00.000Z', valid_to: '2026-05-04T12:01:00.000Z' },
       { type: 'exAnte', valid_from: '2026-05-04T12:01:00.000Z', valid_to: null },
     ]);
@@ -74,7 +74,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('warehouse', [credit('c-1')]);
     clock.at += MINUTE;
     await read('warehouse', [credit('c-1'), credit('c-2')]);
-    expect(await historyOf(db, 'c-2')).toEqual([
+    expect(await readHistory(db, 'c-2')).toEqual([
       { type: 'exPost', valid_from: '2026-05-04T12:00:00.000Z', valid_to: '2026-05-04T12:01:00.000Z' },
       { type: 'exPost', valid_from: '2026-05-04T12:02:00.000Z', valid_to: null },
     ]);
@@ -93,7 +93,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         claim: (await db.value<number>('SELECT max(claim) + 1 FROM fences')) ?? 1,
       });
     }
-    expect((await historyOf(db, 'c-2')).map(({ type, valid_from }) => [type, valid_from])).toEqual([
+    expect((await readHistory(db, 'c-2')).map(({ type, valid_from }) => [type, valid_from])).toEqual([
       ['one', '2026-05-04T12:00:00.000Z'],
       ['two', '2026-05-04T12:00:00.001Z'],
       ['three', '2026-05-04T12:00:00.002Z'],
@@ -106,9 +106,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('warehouse', [credit('c-2')]);
     clock.at += MINUTE;
     await read('warehouse', [credit('c-2', { type: 'exAnte' })]);
-    expect((await asOf(db, '2026-05-04T12:00:59.999Z')).map(({ type }) => type)).toEqual(['exPost']);
-    expect((await asOf(db, '2026-05-04T12:01:00.000Z')).map(({ type }) => type)).toEqual(['exAnte']);
-    expect(await asOf(db, '2026-05-04T11:59:59.999Z')).toEqual([]);
+    expect((await readRowsAsOf(db, '2026-05-04T12:00:59.999Z')).map(({ type }) => type)).toEqual(['exPost']);
+    expect((await readRowsAsOf(db, '2026-05-04T12:01:00.000Z')).map(({ type }) => type)).toEqual(['exAnte']);
+    expect(await readRowsAsOf(db, '2026-05-04T11:59:59.999Z')).toEqual([]);
   });
 
   test('rows of an interrupted read stay, are marked as partial, and do not mislead later reads', async () => {
@@ -342,7 +342,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       total: 29,
       findGone: async ([first = '']) => new Map([[first, toldAt]]),
     });
-    await read('retirements', old.slice(2, 29), { limit: 30, total: 27, findGone: gone });
+    await read('retirements', old.slice(2, 29), { limit: 30, total: 27, findGone: confirmAllGone });
     const dates = await db.rows(
       `SELECT id, valid_from, valid_to FROM retirements_history
      WHERE id IN ('new-0', 'new-1', 'r-00000', 'r-00001') ORDER BY id`,
@@ -353,7 +353,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       ['r-00000', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:04.000Z'],
       ['r-00001', '2026-05-04T12:00:00.000Z', '2026-05-04T12:01:05.000Z'],
     ]);
-    expect(await stateOf(db)).toMatchObject({ stamp_at: '2026-05-04T12:01:05.000Z' });
+    expect(await readState(db)).toMatchObject({ stamp_at: '2026-05-04T12:01:05.000Z' });
   });
 
   test("a list's content is known from the end of its first complete read, but freshness and fences count from its start", async () => {
@@ -363,7 +363,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await first.writePage(pageOf([retirement('last')], clock.at + 9_000));
     clock.at += 10_000;
     await first.finish({ ...TRAFFIC, total: 11 });
-    expect(await stateOf(db)).toEqual({
+    expect(await readState(db)).toEqual({
       first_complete_at: '2026-05-04T12:00:10.000Z',
       as_of: '2026-05-04T12:00:00.000Z',
       read_at: '2026-05-04T12:00:00.000Z',
@@ -458,7 +458,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', [...three.slice(0, 1), retirement('c', { beneficiary: 'Bakery' })], {
       limit: 10,
       total: 2,
-      findGone: gone,
+      findGone: confirmAllGone,
     });
     expect(
       await db.rows('SELECT beneficiary, rows, amount FROM retirements_by_beneficiary ORDER BY 1'),
@@ -473,19 +473,19 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 });
 
-async function stateOf(db: TestMirror['db']) {
+async function readState(db: TestMirror['db']) {
   return await db.row(`SELECT first_complete_at, as_of, read_at, stamp_at FROM resource_states
        WHERE resource = 'retirements'`);
 }
 
-async function historyOf(db: TestMirror['db'], id: string) {
+async function readHistory(db: TestMirror['db'], id: string) {
   return await db.rows<Pick<Credit, 'type'> & { valid_from: string; valid_to: string | null }>(
     'SELECT type, valid_from, valid_to FROM warehouse_credits_history WHERE credit_id = ? ORDER BY version',
     id,
   );
 }
 
-async function asOf(db: TestMirror['db'], at: string) {
+async function readRowsAsOf(db: TestMirror['db'], at: string) {
   return await db.rows<Pick<Credit, 'type'>>(
     'SELECT type FROM warehouse_credits_history WHERE valid_from <= ? AND (valid_to IS NULL OR valid_to > ?)',
     at,

@@ -7,7 +7,7 @@ import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
 
-const project = (id: string, fullName = 'Peat bog'): Project => ({
+const createProject = (id: string, fullName = 'Peat bog'): Project => ({
   id,
   num: '7',
   fullName,
@@ -22,21 +22,21 @@ const project = (id: string, fullName = 'Peat bog'): Project => ({
   document: JSON.stringify({ id, fullName }),
 });
 
-const member = (id: string, email: string): Member => ({
+const createMember = (id: string, email: string): Member => ({
   id,
   fullName: 'Somebody',
   email,
   document: JSON.stringify({ id, email }),
 });
 
-/** Answered at once. */
-const asked = (at: number) => ({ requestedAt: at, arrivedAt: at });
+/** The instants of a request that is answered at once. */
+const answeredAt = (at: number) => ({ requestedAt: at, arrivedAt: at });
 
-async function ask(
-  walk: Promise<ProjectsWalk>,
+async function writeAnswer(
+  beginProjectsWalk: Promise<ProjectsWalk>,
   ...given: Parameters<typeof toProjectAnswer>
 ): Promise<string | undefined> {
-  return (await (await walk).write([toProjectAnswer(...given)]))[0];
+  return (await (await beginProjectsWalk).write([toProjectAnswer(...given)]))[0];
 }
 
 const walk = ({ mirror, clock }: TestMirror, organizationId = 'organization-1', claim = 1) =>
@@ -51,7 +51,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     ]);
     const projects = await walk(scene);
     expect(await projects.listDue(scene.clock.at)).toEqual(['project-1', 'project-2']);
-    const answered = toProjectAnswer(project('project-1'), asked(scene.clock.at));
+    const answered = toProjectAnswer(createProject('project-1'), answeredAt(scene.clock.at));
     const refused = { id: 'project-2', error: 'not_found', requestedAt: scene.clock.at };
     expect(await projects.write([answered, refused])).toEqual(['added', 'unavailable']);
     expect(await projects.listDue(scene.clock.at)).toEqual([]);
@@ -71,16 +71,26 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     const older = scene.clock.at;
     scene.clock.at += 3 * MINUTE;
-    expect(await ask(walk(scene), project('project-1', 'New name'), asked(older + MINUTE))).toBe('added');
-    expect(await ask(walk(scene, 'organization-2', 9), project('project-1', 'Old name'), asked(older))).toBe(
-      'older',
-    );
-    expect(await ask(walk(scene), project('project-1', 'New name'), asked(older + 2 * MINUTE))).toBe(
-      'unchanged',
-    );
-    expect(await ask(walk(scene), project('project-1', 'Newer name'), asked(older + 3 * MINUTE))).toBe(
-      'changed',
-    );
+    expect(
+      await writeAnswer(walk(scene), createProject('project-1', 'New name'), answeredAt(older + MINUTE)),
+    ).toBe('added');
+    expect(
+      await writeAnswer(
+        walk(scene, 'organization-2', 9),
+        createProject('project-1', 'Old name'),
+        answeredAt(older),
+      ),
+    ).toBe('older');
+    expect(
+      await writeAnswer(walk(scene), createProject('project-1', 'New name'), answeredAt(older + 2 * MINUTE)),
+    ).toBe('unchanged');
+    expect(
+      await writeAnswer(
+        walk(scene),
+        createProject('project-1', 'Newer name'),
+        answeredAt(older + 3 * MINUTE),
+      ),
+    ).toBe('changed');
     expect(await scene.db.column('SELECT full_name FROM projects_history ORDER BY version')).toEqual([
       'New name',
       'Newer name',
@@ -120,7 +130,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await stage();
     const { db, mirror, clock } = scene;
     const when = { requestedAt: clock.at, arrivedAt: clock.at + 3_000 };
-    await ask(walk(scene), project('project-1'), when);
+    await writeAnswer(walk(scene), createProject('project-1'), when);
     const state = {
       installationId: 'installation-1',
       state: 'suspended',
@@ -161,12 +171,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test("forgetting a person removes the person's rows and history, and later reads do not restore them", async () => {
     const { db, mirror, clock, read } = await stage();
-    const people = [member('m-1', 'Ada@Example.org'), member('m-2', 'bo@example.org')];
+    const people = [createMember('m-1', 'Ada@Example.org'), createMember('m-2', 'bo@example.org')];
     await read('members', people);
     clock.at += MINUTE;
     await read('members', [
-      { ...member('m-1', 'Ada@Example.org'), document: '{"id":"m-1","changed":true}' },
-      member('m-2', 'bo@example.org'),
+      { ...createMember('m-1', 'Ada@Example.org'), document: '{"id":"m-1","changed":true}' },
+      createMember('m-2', 'bo@example.org'),
     ]);
     expect(await mirror.forget(' ada@example.org')).toBe(2);
     expect(await db.column('SELECT email FROM members_history')).toEqual(['bo@example.org']);

@@ -15,7 +15,7 @@ import { ENGINES, type TestMirror, fillOrganizations } from '../support/mirror/o
 import { createRandom, pick } from '../support/random.js';
 
 const ORGANIZATIONS = 9;
-/** What one organization or all of its resources are then. */
+/** The states that an organization or all of its resources can have. */
 const TURNS = [
   "UPDATE resource_states SET outcome = 'failed'",
   "UPDATE resource_states SET no_permission_at = '2026-05-04T12:00:00.000Z'",
@@ -30,7 +30,7 @@ const WHOLE = [
   'DELETE FROM resource_states',
 ];
 
-async function fillByChance(stage: TestMirror, seed: number): Promise<void> {
+async function fillRandomly(stage: TestMirror, seed: number): Promise<void> {
   const random = createRandom(seed);
   stage.clock.at = Date.now();
   await fillOrganizations(stage, ORGANIZATIONS);
@@ -62,18 +62,18 @@ async function fillByChance(stage: TestMirror, seed: number): Promise<void> {
     );
 }
 
-/** Ages go on between two questions. */
+/** Removes ages, which differ between two queries. */
 function withoutAges(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer, (name, value) => (name === 'age_seconds' ? null : value)));
 }
 
-/** By what is read of each: the statement that orders them does not see it. */
-function isInOrder(all: readonly OrganizationStatus[]): boolean {
+/** Whether organizations are sorted by their standing, computed from their own resources and not by the query that sorts. */
+function isSortedByStanding(all: readonly OrganizationStatus[]): boolean {
   const worst = all.map(worstOf);
   return worst.every((each, place) => compareStandings(worst[place - 1] ?? each, each) <= 0);
 }
 
-async function everyStanding(reader: Reader): Promise<void> {
+async function checkWarehouseStates(reader: Reader): Promise<void> {
   const { known, uninstalled, warehouses, leftOut } = await readAvailable(reader, { organizationId: null });
   const worst = leftOut
     .map(({ amounts: _, ...each }) => each)
@@ -88,9 +88,9 @@ async function everyStanding(reader: Reader): Promise<void> {
     );
 }
 
-async function everyBeginning(reader: Reader): Promise<void> {
+async function checkAllLimits(reader: Reader): Promise<void> {
   const all = await readOrganizations(reader, Infinity);
-  expect(isInOrder(all)).toBe(true);
+  expect(isSortedByStanding(all)).toBe(true);
   expect(all).toHaveLength(ORGANIZATIONS + 3);
   const named = all.filter(({ organization_id: id }) => id === null);
   expect(named.map(({ resources }) => resources.length)).toEqual([1, 1]);
@@ -105,8 +105,8 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     'a limited list of organizations is the beginning of the whole list (seed %i)',
     async seed => {
       const { stage, reader } = await library();
-      await fillByChance(stage, seed);
-      await everyBeginning(reader);
+      await fillRandomly(stage, seed);
+      await checkAllLimits(reader);
     },
   );
 
@@ -114,14 +114,14 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
     'the counts of warehouse states agree with the states of the single warehouses (seed %i)',
     async seed => {
       const { stage, reader } = await library();
-      await fillByChance(stage, seed);
-      await everyStanding(reader);
+      await fillRandomly(stage, seed);
+      await checkWarehouseStates(reader);
     },
   );
 
   test('reading one organization and summing over all agree with the list of all organizations', async () => {
     const { stage, reader } = await library();
-    await fillByChance(stage, 1);
+    await fillRandomly(stage, 1);
     const all = await readOrganizations(reader, Infinity);
     for (const each of all) {
       if (each.organization_id === null) continue;
@@ -134,7 +134,7 @@ describe.each(ENGINES)('$name', ({ library, seeds }) => {
 
   test('sums by project and by organization equal the sum of the available rows', async () => {
     const { stage, reader } = await library();
-    await fillByChance(stage, 2);
+    await fillRandomly(stage, 2);
     const { rows } = await readAvailable(reader, { organizationId: null });
     const all = formatSumsByType(rows);
     expect(all).not.toBe('0 t');

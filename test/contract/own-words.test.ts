@@ -4,7 +4,7 @@ import { describeFailure as describeError } from '../../src/sync/outcome.js';
 import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
 
-/** What an error of ours may carry on: of an answer, of a path, of a system. */
+/** An error with text from an answer, a path and the system. */
 const FAULT = describeError(new Error('half \ud800 a letter and a \0 from elsewhere'));
 const KEPT = 'half \ufffd a letter and a \ufffd from elsewhere';
 

@@ -26,7 +26,7 @@ interface Reference {
 }
 
 /** A name of a project and when the project got it. */
-interface Naming {
+interface DatedName {
   readonly at: number;
   readonly name: string;
 }
@@ -47,7 +47,7 @@ async function startHistory(seed: number) {
     first,
     { organizationId: other, installationId: registry.installations.install(app.id, other).id },
   ];
-  const names = new Map<string, Naming[]>();
+  const names = new Map<string, DatedName[]>();
   for (const { id, fullName } of registry.projects.listAll()) names.set(id, [{ at: 0, name: fullName }]);
 
   const anyOrganization = () => pick(random, [organizationId, other], other);
@@ -104,8 +104,8 @@ async function startHistory(seed: number) {
   return { program, names, step: async () => await pick<Step>(random, steps, rename)() };
 }
 
-/** What the registry last answered for each project and when, by its own log. */
-function lastAnswers({ registry }: Program) {
+/** Returns the registry's last answer for each project and its instant, from the registry's own log. */
+function readLastAnswers({ registry }: Program) {
   const calls = registry.calls.list({ appId: null, installationId: null, limit: 100_000 }).toReversed();
   const answered = calls.filter(
     ({ path, status }) => path.startsWith('/projects/') && [200, 404].includes(status),
@@ -114,20 +114,20 @@ function lastAnswers({ registry }: Program) {
 }
 
 /** Names that the project had at some moment since an instant. */
-function namesSince(namings: readonly Naming[], since: number): string[] {
+function listNamesSince(namings: readonly DatedName[], since: number): string[] {
   return namings.filter((_, n) => (namings[n + 1]?.at ?? Infinity) >= since).map(({ name }) => name);
 }
 
-/** What freshness says of projects and the log of the registry contradicts. */
-async function findUntrue(
+/** Returns the statements of `freshness` about projects that the log of the registry contradicts. */
+async function findContradictions(
   program: Program,
-  names: ReadonlyMap<string, readonly Naming[]>,
+  names: ReadonlyMap<string, readonly DatedName[]>,
 ): Promise<string[]> {
   const rows = await program.rows<ProjectsFreshness>(
     "SELECT organization_id, state, as_of FROM freshness WHERE resource = 'projects'",
   );
   const references = await program.rows<Reference>(REFERENCES);
-  const answers = lastAnswers(program);
+  const answers = readLastAnswers(program);
   return rows.flatMap(({ organization_id: id, state, as_of: asOf }) => {
     const untrue = (what: string) => `${state} as of ${asOf}: ${what}`;
     if (asOf === null) return state === 'fresh' ? [untrue('without an instant')] : [];
@@ -139,7 +139,7 @@ async function findUntrue(
         const answer = answers.get(project);
         if (answer === undefined || answer.at < asOf)
           return [untrue(`${project} was last answered ${answer?.at}`)];
-        const had = namesSince(names.get(project) ?? [], Date.parse(asOf));
+        const had = listNamesSince(names.get(project) ?? [], Date.parse(asOf));
         const isTrue = name === null ? answer.status === 404 : answer.status === 200 && had.includes(name);
         return isTrue ? [] : [untrue(`${project} is not ${name}, the registry answered ${answer.status}`)];
       }),
@@ -153,7 +153,7 @@ test.each(seeds(atLength(2, 50)))(
     const { program, names, step } = await startHistory(seed);
     for (let n = 0; n < STEPS; n += 1) {
       await step();
-      expect(await findUntrue(program, names)).toEqual([]);
+      expect(await findContradictions(program, names)).toEqual([]);
     }
   },
 );

@@ -8,7 +8,7 @@ const REJECTED_WEBHOOKS = `INSERT INTO inbox.rejected_webhooks VALUES
   ('2026-05-04T12:00', 'no_signature', 401, '', 3, '2026-05-04T12:00:01.000Z'),
   ('2026-05-04T12:01', 'no_signature', 401, '', 4, '2026-05-04T12:01:01.000Z')`;
 
-async function open(library: Engine['library']) {
+async function openReader(library: Engine['library']) {
   const { reader, tables } = await library();
   await tables.change(SUM);
   await tables.change(REJECTED_WEBHOOKS);
@@ -17,7 +17,7 @@ async function open(library: Engine['library']) {
 
 describe.each(ENGINES)('$name', ({ library }) => {
   test('one reader can query the mirror and the inbox', async () => {
-    const { reader } = await open(library);
+    const { reader } = await openReader(library);
     expect(await reader.all(sql`SELECT rejected FROM inbox.rejected_webhooks ORDER BY minute`)).toEqual([
       { rejected: 3 },
       { rejected: 4 },
@@ -25,7 +25,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   });
 
   test('an integer is a number if that is exact, else a bigint', async () => {
-    const { reader } = await open(library);
+    const { reader } = await openReader(library);
     const asked = sql`SELECT * FROM mirror.certificate_sums ORDER BY organization_id`;
     const expected = [
       { organization_id: 'o-1', state: 'stored', certificates: 9007199254740993n },
@@ -38,7 +38,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   });
 
   test('a stream of rows that is left early leaves nothing open', async () => {
-    const { reader } = await open(library);
+    const { reader } = await openReader(library);
     for await (const row of reader.stream(
       sql`SELECT a.state FROM mirror.certificate_sums AS a, mirror.certificate_sums AS b`,
     )) {
@@ -48,7 +48,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   });
 
   test('a query may contain any number of values', async () => {
-    const { reader } = await open(library);
+    const { reader } = await openReader(library);
     const numbers = Array.from({ length: 100_000 }, (_, n) => n);
     const asked = (values: readonly number[]) =>
       reader.all(sql`SELECT organization_id FROM mirror.certificate_sums WHERE certificates IN ${values}`);
@@ -57,7 +57,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   });
 
   test('all queries of a snapshot see the same moment', async () => {
-    const { reader, tables } = await open(library);
+    const { reader, tables } = await openReader(library);
     const count = async ({ all }: Reader) =>
       await all(sql`SELECT certificates FROM mirror.certificate_sums WHERE organization_id = ${'o-2'}`);
     await reader.inSnapshot(async snapshot => {
@@ -72,7 +72,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     [[3, 5], '(3, 5)'],
     [[], '(NULL)'],
   ])('the text shown for a statement is SQL with the same result: %j', async (values, list) => {
-    const { reader } = await open(library);
+    const { reader } = await openReader(library);
     const asked = sql`SELECT minute FROM inbox.rejected_webhooks
       WHERE reason <> ${"o'clock"} AND rejected IN ${values}`;
     const said = reader.shown(asked);
@@ -81,7 +81,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   });
 
   test('the text shown for a statement contains its values unchanged, even a value with a schema name', async () => {
-    const { reader, tables } = await open(library);
+    const { reader, tables } = await openReader(library);
     await tables.change("INSERT INTO certificate_sums VALUES ('mirror.co.uk', 'inbox.evidence.', 1)");
     const asked = sql`SELECT certificates FROM mirror.certificate_sums
       WHERE organization_id = ${'mirror.co.uk'} AND state = ${'inbox.evidence.'}`;
@@ -92,7 +92,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
   });
 
   test('a reader cannot write', async () => {
-    const { reader } = await open(library);
+    const { reader } = await openReader(library);
     const written = reader.all(sql`DELETE FROM inbox.rejected_webhooks RETURNING minute`);
     await expect(written).rejects.toThrow(/readonly|read-only/);
   });

@@ -92,21 +92,21 @@ const HELD = [
 
 type Question = (reader: Reader) => readonly (() => unknown)[];
 
-const about =
+const forEachItem =
   <Item>(items: readonly Item[], ask: (reader: Reader, item: Item) => unknown): Question =>
   reader =>
     items.map(item => () => ask(reader, item));
 
-const once = (ask: (reader: Reader) => unknown): Question => about([null], ask);
+const runOnce = (ask: (reader: Reader) => unknown): Question => forEachItem([null], ask);
 
-const pairs = <One, Other>(some: readonly One[], others: readonly Other[]) =>
-  some.flatMap(one => others.map(other => [one, other] as const));
+const pairs = <One, Other>(takeSample: readonly One[], others: readonly Other[]) =>
+  takeSample.flatMap(one => others.map(other => [one, other] as const));
 
-/** Of many that differ little every twentieth, where there is no time for all. */
+/** Takes every twentieth of many similar items, unless the run has time for all of them. */
 const some = <Item>(items: readonly Item[]) => items.filter((_, place) => place % atLength(20, 1) === 0);
 
 const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
-const SAID: Readonly<Record<Filter['fits'], readonly string[]>> = {
+const FILTER_TEXTS: Readonly<Record<Filter['fits'], readonly string[]>> = {
   id: ['R0', 'R', 'Zebra', 'Zebra 0', 'q-2', 'ä'],
   word: ['2021', '21', 'EX-POST', 'exTra', 'installed', 'pending', 'äpfel'],
   project: [...LOOKED_FOR, 'project-1', 'project-', 'R0'],
@@ -121,58 +121,58 @@ const SAID: Readonly<Record<Filter['fits'], readonly string[]>> = {
   flag: ['yes'],
 };
 
-/** Every reader, and all that it is asked. */
+/** The calls of every exported query function that are compared. */
 const QUESTIONS: Readonly<Record<string, Question>> = {
-  readAnswers: once(readAnswers),
-  readKnownAt: about(
+  readAnswers: runOnce(readAnswers),
+  readKnownAt: forEachItem(
     some(pairs(pairs(RESOURCES, MOMENTS), [null, ONE, 'organization_1', 'Organization-1', 'nobody'])),
     (reader, [[resource, at], organizationId]) => asOf.readKnownAt(reader, { resource, organizationId, at }),
   ),
-  readKnownOf: about(AT_MOMENTS, asOf.readKnownOf),
-  sumStoodAt: about(MOMENTS, sumStoodAt),
-  countAt: about(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
+  readKnownOf: forEachItem(AT_MOMENTS, asOf.readKnownOf),
+  sumStoodAt: forEachItem(MOMENTS, sumStoodAt),
+  countAt: forEachItem(pairs(ENTRIES, MOMENTS), (reader, [entry, at]) =>
     asOf.countAt(reader, entry, { organizationId: ONE, at }),
   ),
-  readAvailability: about(
+  readAvailability: forEachItem(
     [{}, { organizationId: ONE }, { projectId: 'project-1' }, { projectId: 'nothing' }],
     readAvailability,
   ),
-  readAvailable: about(
+  readAvailable: forEachItem(
     [
       ...WHOSE.map(organizationId => ({ organizationId, where: [] })),
       ...HELD.map(condition => ({ organizationId: null, where: [condition] })),
     ],
     readAvailable,
   ),
-  wasEverHeld: about(HELD, wasEverHeld),
-  findOrganization: about(NAMES, findOrganization),
-  findInstallation: about(NAMES, findInstallation),
-  findProject: about(NAMES, findProject),
-  sumStanding: about([1, Infinity], sumStanding),
-  sumWarehouses: about(
+  wasEverHeld: forEachItem(HELD, wasEverHeld),
+  findOrganization: forEachItem(NAMES, findOrganization),
+  findInstallation: forEachItem(NAMES, findInstallation),
+  findProject: forEachItem(NAMES, findProject),
+  sumStanding: forEachItem([1, Infinity], sumStanding),
+  sumWarehouses: forEachItem(
     pairs([sql`${[ONE]}`, ownersBy('='), ownersBy('<>', ONE)], [BY_OWNER, BY_PROJECT]),
     (reader, [owners, by]) => sumWarehouses(reader, owners, by),
   ),
-  readChanges: about(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
+  readChanges: forEachItem(pairs([null, ONE], [null, ...SINCE]), (reader, [organizationId, since]) =>
     changes.readChanges(reader, { organizationId, resource: null, since, until: MOMENTS.at(-1) ?? null }),
   ),
-  readSums: about([1, Infinity], (reader, most) => readSums(reader, most, most)),
-  readOverview: about(pairs([NOW, 0], [1, Infinity]), (reader, [now, most]) =>
+  readSums: forEachItem([1, Infinity], (reader, most) => readSums(reader, most, most)),
+  readOverview: forEachItem(pairs([NOW, 0], [1, Infinity]), (reader, [now, most]) =>
     readOverview(reader, now, snapshot => readSums(snapshot, most, most)),
   ),
-  readNewest: about(
+  readNewest: forEachItem(
     [
       { organizationId: null, since: null, until: null },
       { organizationId: ONE, since: SINCE[1] ?? null, until: MOMENTS[4] ?? null },
     ],
-    (reader, asked) => newestToTheFirst(reader, { ...asked, resource: null }),
+    (reader, asked) => checkGroupsFromNewest(reader, { ...asked, resource: null }),
   ),
-  readBetween: about(['installation', 'retirements'], (reader, resource) =>
+  readBetween: forEachItem(['installation', 'retirements'], (reader, resource) =>
     changes.readBetween(reader, { organizationId: null, resource, since: null, until: null }, 0, 20_000),
   ),
-  readLastNumber: once(async reader => (await changes.readLastNumber(reader)) > 0),
-  readBalance: about([null, ONE], readBalance),
-  readStates: about(
+  readLastNumber: runOnce(async reader => (await changes.readLastNumber(reader)) > 0),
+  readBalance: forEachItem([null, ONE], readBalance),
+  readStates: forEachItem(
     [null, 'warehouse', 'organization', 'projects'].flatMap(resource =>
       [null, ONE].map(id => [resource, id] as const),
     ),
@@ -184,141 +184,149 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
       };
     },
   ),
-  readStoredFiles: once(certificates.readStoredFiles),
-  isNamed: once(async reader => {
+  readStoredFiles: runOnce(certificates.readStoredFiles),
+  isNamed: runOnce(async reader => {
     const named = [await certificates.isNamed(reader, 'no.pdf')];
     for (const { file } of await certificates.readStoredFiles(reader))
       named.push(await certificates.isNamed(reader, file));
     return named;
   }),
-  readExport: about(pairs(WHOSE, [null, ...MOMENTS]), (reader, [organizationId, at]) =>
+  readExport: forEachItem(pairs(WHOSE, [null, ...MOMENTS]), (reader, [organizationId, at]) =>
     certificates.readExport(reader, { organizationId, at }),
   ),
-  readCoverage: about(pairs(WHOSE, [undefined, null, ['warehouse']]), (reader, [organizationId, resources]) =>
-    certificates.readCoverage(reader, organizationId, resources),
+  readCoverage: forEachItem(
+    pairs(WHOSE, [undefined, null, ['warehouse']]),
+    (reader, [organizationId, resources]) => certificates.readCoverage(reader, organizationId, resources),
   ),
-  readVersions: about(ENTRIES, (reader, { table }) => registry.readVersions(reader, table, 3, 40)),
-  readDocuments: about(pairs(ENTRIES, [ONE, 'installation-1', 'project-1']), (reader, [entry, id]) =>
+  readVersions: forEachItem(ENTRIES, (reader, { table }) => registry.readVersions(reader, table, 3, 40)),
+  readDocuments: forEachItem(pairs(ENTRIES, [ONE, 'installation-1', 'project-1']), (reader, [entry, id]) =>
     entry.hasDocument ? sorted(registry.readDocuments(reader, entry, id)) : null,
   ),
-  readForgotten: once(people.readForgotten),
-  readReadable: once(registry.readReadable),
-  readNotCompared: once(registry.readNotCompared),
-  readFindings: once(findings.readFindings),
-  countFindings: once(findings.countFindings),
-  readActivity: about([0, NOON, NOW], readActivity),
-  readOrigin: once(names.readOrigin),
-  readProjectNamedBy: about(pairs(['project-1', 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
+  readForgotten: runOnce(people.readForgotten),
+  readReadable: runOnce(registry.readReadable),
+  readNotCompared: runOnce(registry.readNotCompared),
+  readFindings: runOnce(findings.readFindings),
+  countFindings: runOnce(findings.countFindings),
+  readActivity: forEachItem([0, NOON, NOW], readActivity),
+  readOrigin: runOnce(names.readOrigin),
+  readProjectNamedBy: forEachItem(pairs(['project-1', 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
     names.readProjectNamedBy(reader, id, at),
   ),
-  readNamedProjects: about(['project-', 'project-1', 'ä', 'nobody'], find.readNamedProjects),
-  findMostDuplicated: about(SINCE, inbox.findMostDuplicated),
-  readSignedText: about([1, 2, 3, 4], async (reader, id) =>
+  readNamedProjects: forEachItem(['project-', 'project-1', 'ä', 'nobody'], find.readNamedProjects),
+  findMostDuplicated: forEachItem(SINCE, inbox.findMostDuplicated),
+  readSignedText: forEachItem([1, 2, 3, 4], async (reader, id) =>
     inbox.readSignedText(
       reader,
       (await readNumbered(reader, DELIVERIES, id)) ?? { stored_text_id: 0, signed_text_sha256: '' },
     ),
   ),
-  readSignedTexts: once(inbox.readSignedTexts),
-  readByName: about(
+  readSignedTexts: runOnce(inbox.readSignedTexts),
+  readByName: forEachItem(
     some(pairs(pairs(ENTRIES, NAMES), [null, ONE])),
     (reader, [[entry, name], organizationId]) => find.readByName(reader, entry, name, { organizationId }),
   ),
-  readBeginnings: about(
+  readBeginnings: forEachItem(
     pairs(ENTRIES, ['', 'organization-', 'Zebra', 'ä', '😀', ONE]),
     (reader, [entry, text]) => find.readBeginnings(reader, entry, text),
   ),
-  withEnds: once(async reader => {
+  withEnds: runOnce(async reader => {
     const rows = await readAll(reader, JOBS, [], null);
     const inPart = { state: 'done', outcome: 'read in part: retirements failed (503)' };
     return await withEnds(reader, [...rows, ...rows.map(row => ({ ...row, ...inPart }))]);
   }),
-  withJobs: once(reader =>
+  withJobs: runOnce(reader =>
     withJobs(reader, [{ job_id: 1 }, { job_id: 3 }, { job_id: 99 }, { job_id: null }]),
   ),
-  readHistory: about(pairs(ENTRIES, NAMES), (reader, [entry, name]) => find.readHistory(reader, entry, name)),
-  readMemberNumbers: once(async reader => {
+  readHistory: forEachItem(pairs(ENTRIES, NAMES), (reader, [entry, name]) =>
+    find.readHistory(reader, entry, name),
+  ),
+  readMemberNumbers: runOnce(async reader => {
     const isTheirs = ({ document }: { document: string }) => document.includes('apfel@example.com');
     return (await people.readMemberNumbers(reader, isTheirs)).length;
   }),
-  readMentions: once(reader =>
+  readMentions: runOnce(reader =>
     people.readMentions(reader, document => document.includes('apfel@example.com')),
   ),
-  countKnown: once(countKnown),
-  countSummed: about(['<>', '='] as const, countSummed),
-  countKnownAt: about(MOMENTS, countKnownAt),
-  readKept: once(reader => inbox.readKept(reader)),
-  readDeliveriesOf: about([[], Array.from({ length: 100 }, (_, id) => id)], inbox.readDeliveriesOf),
-  readMirrored: once(readMirrored),
-  sumFreshness: about(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
+  countKnown: runOnce(countKnown),
+  countSummed: forEachItem(['<>', '='] as const, countSummed),
+  countKnownAt: forEachItem(MOMENTS, countKnownAt),
+  readKept: runOnce(reader => inbox.readKept(reader)),
+  readDeliveriesOf: forEachItem([[], Array.from({ length: 100 }, (_, id) => id)], inbox.readDeliveriesOf),
+  readMirrored: runOnce(readMirrored),
+  sumFreshness: forEachItem(pairs(RESOURCES, WHOSE), (reader, [resource, organizationId]) =>
     sumFreshness(reader, resource, organizationId),
   ),
-  findNumbered: about([0, 1, 2, 3, 999_999], findNumbered),
-  readNameOf: about(pairs([ONE, 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
+  findNumbered: forEachItem([0, 1, 2, 3, 999_999], findNumbered),
+  readNameOf: forEachItem(pairs([ONE, 'nobody'], [null, ...MOMENTS]), (reader, [id, at]) =>
     names.readNameOf(reader, id, at),
   ),
-  readOrganizationNames: once(names.readOrganizationNames),
-  readNames: about(['organizations', 'projects', 'installations'] as const, names.readNames),
-  readPage: askedOf(ALL_LISTS.flatMap(asksOf), everyPage),
-  streamRows: askedOf(some(ALL_LISTS.flatMap(asksOf)), (reader, request) =>
-    drained(streamRows(reader, request, 7)),
+  readOrganizationNames: runOnce(names.readOrganizationNames),
+  readNames: forEachItem(['organizations', 'projects', 'installations'] as const, names.readNames),
+  readPage: runRequests(ALL_LISTS.flatMap(listRequests), readEveryPage),
+  streamRows: runRequests(some(ALL_LISTS.flatMap(listRequests)), (reader, request) =>
+    collectRows(streamRows(reader, request, 7)),
   ),
-  readSumOf: askedOf(some(asksOf(WAREHOUSE)), (reader, request) => readSumOf(reader, request, [ONE])),
-  explainNothing: askedOf(ALL_LISTS.flatMap(asksOf), explainNothing),
-  readAll: about([JOBS, SYNCS, DELIVERIES], (reader, list) =>
+  readSumOf: runRequests(some(listRequests(WAREHOUSE)), (reader, request) =>
+    readSumOf(reader, request, [ONE]),
+  ),
+  explainNothing: runRequests(ALL_LISTS.flatMap(listRequests), explainNothing),
+  readAll: forEachItem([JOBS, SYNCS, DELIVERIES], (reader, list) =>
     readAll(reader, list, [{ column: 'id', above: 2 }], null),
   ),
-  readNumbered: about(pairs([JOBS, DELIVERIES], [1, 2, 3, 4, 5, 99]), (reader, [list, id]) =>
+  readNumbered: forEachItem(pairs([JOBS, DELIVERIES], [1, 2, 3, 4, 5, 99]), (reader, [list, id]) =>
     readNumbered(reader, list, id),
   ),
-  hasRows: about(pairs([JOBS, SYNCS], [ONE, 'nobody']), (reader, [list, id]) =>
+  hasRows: forEachItem(pairs([JOBS, SYNCS], [ONE, 'nobody']), (reader, [list, id]) =>
     hasRows(reader, { list, at: null, where: [{ column: 'organization_id', is: id }] }),
   ),
-  search: about(['R0', 'a', 'ÄPFEL', 'o', '%', 'answer', '\\', ONE], search),
-  rowsOf: about([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
+  search: forEachItem(['R0', 'a', 'ÄPFEL', 'o', '%', 'answer', '\\', ONE], search),
+  rowsOf: forEachItem([LISTS.retirements, LISTS.warehouse], async (reader, entry) =>
     rowsOf(entry, await find.readHistory(reader, entry, 'R0')),
   ),
-  explainRow: about(some(pairs(ENTRIES, pairs(NAMES, MOMENTS))), async (reader, [entry, [name, at]]) => {
-    const versions = await find.readHistory(reader, entry, name);
-    const ground = { reader, at, inspect: async () => null, contradicted: findContradictedColumns };
-    return await explainRow(ground, entry, versions);
-  }),
-  readSyncsOf: about([1, 2, 3], (reader, jobId) => inbox.readSyncsOf(reader, ONE, jobId)),
-  readPulse: about([0, NOW], async (reader, now) =>
+  explainRow: forEachItem(
+    some(pairs(ENTRIES, pairs(NAMES, MOMENTS))),
+    async (reader, [entry, [name, at]]) => {
+      const versions = await find.readHistory(reader, entry, name);
+      const ground = { reader, at, inspect: async () => null, contradicted: findContradictedColumns };
+      return await explainRow(ground, entry, versions);
+    },
+  ),
+  readSyncsOf: forEachItem([1, 2, 3], (reader, jobId) => inbox.readSyncsOf(reader, ONE, jobId)),
+  readPulse: forEachItem([0, NOW], async (reader, now) =>
     (await readPulse(reader, now)).replaceAll(/\d+/g, 'a number'),
   ),
-  sumRejected: about(SINCE, causes.sumRejected),
-  readRejectionCauses: about([0, NOW, NOON], causes.readRejectionCauses),
-  readProcesses: about(['work', 'receive'] as const, readProcesses),
-  readInstallations: once(registry.readInstallations),
-  readProjects: once(registry.readProjects),
-  readInstalled: once(reader => registry.readInstalled(reader, ONE)),
-  readFirstCredit: once(reader => registry.readFirstCredit(reader, ONE)),
-  readStatus: about([NOW, 0], status.readStatus),
-  readOrganizations: about([1, 2, 3], status.readOrganizations),
-  readOrganization: about([ONE, 'nobody'], status.readOrganization),
-  sumCertificates: once(status.sumCertificates),
-  readKnown: about([null, ONE], readKnown),
-  readCharts: about([NOON, NOW], readCharts),
-  readListCoverage: about(['warehouse', 'retirements'], readListCoverage),
-  readChoices: about(
+  sumRejected: forEachItem(SINCE, causes.sumRejected),
+  readRejectionCauses: forEachItem([0, NOW, NOON], causes.readRejectionCauses),
+  readProcesses: forEachItem(['work', 'receive'] as const, readProcesses),
+  readInstallations: runOnce(registry.readInstallations),
+  readProjects: runOnce(registry.readProjects),
+  readInstalled: runOnce(reader => registry.readInstalled(reader, ONE)),
+  readFirstCredit: runOnce(reader => registry.readFirstCredit(reader, ONE)),
+  readStatus: forEachItem([NOW, 0], status.readStatus),
+  readOrganizations: forEachItem([1, 2, 3], status.readOrganizations),
+  readOrganization: forEachItem([ONE, 'nobody'], status.readOrganization),
+  sumCertificates: runOnce(status.sumCertificates),
+  readKnown: forEachItem([null, ONE], readKnown),
+  readCharts: forEachItem([NOON, NOW], readCharts),
+  readListCoverage: forEachItem(['warehouse', 'retirements'], readListCoverage),
+  readChoices: forEachItem(
     pairs(['organizations', 'projects', 'installations'] as const, [null, ...MOMENTS]),
     (reader, [table, at]) => names.readChoices(reader, table, at),
   ),
-  readValues: about(
+  readValues: forEachItem(
     pairs(
       MIRRORED.filter(({ filters }) => 'vintage' in filters),
       [null, ...MOMENTS],
     ),
     (reader, [list, at]) => readValues(reader, list, 'vintage', at),
   ),
-  readCertificateCounts: once(status.readCertificateCounts),
-  readAges: once(readAges),
-  readTargets: about(WHOSE, registry.readTargets),
-  readMark: about([NOW], progress.readMark),
-  readFollowed: about(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
-  isAnybodyAtWork: about([NOON, NOW], progress.isAnybodyAtWork),
-  readSynced: about(ASKED, (reader, asked) => progress.readSynced(reader, asked, RESOURCES)),
+  readCertificateCounts: runOnce(status.readCertificateCounts),
+  readAges: runOnce(readAges),
+  readTargets: forEachItem(WHOSE, registry.readTargets),
+  readMark: forEachItem([NOW], progress.readMark),
+  readFollowed: forEachItem(ASKED, (reader, asked) => progress.readFollowed(reader, asked, NOW)),
+  isAnybodyAtWork: forEachItem([NOON, NOW], progress.isAnybodyAtWork),
+  readSynced: forEachItem(ASKED, (reader, asked) => progress.readSynced(reader, asked, RESOURCES)),
 };
 
 interface Request {
@@ -327,21 +335,21 @@ interface Request {
   readonly at: string | null;
 }
 
-/** Asks a list as a person would; what cannot be asked answers why. */
-function askedOf(
+/** Runs each request against a list as a person would make it. A request with a fault is compared by its fault. */
+function runRequests(
   requests: readonly Request[],
   answer: (reader: Reader, request: ListRequest) => unknown,
 ): Question {
-  return about(requests, async (reader, { list, texts, at }) => {
+  return forEachItem(requests, async (reader, { list, texts, at }) => {
     const found = await askOf(reader, list, { of: name => texts[name] ?? null, at, now: NOW });
     return 'fault' in found ? found : await answer(reader, found);
   });
 }
 
-/** Each list by each of its filters, and as of instants. */
-function asksOf(list: List): Request[] {
+/** Lists one request for each filter of a list, each also as of several instants. */
+function listRequests(list: List): Request[] {
   const filters = Object.entries(list.filters).flatMap(([name, filter]) =>
-    (filter.fits === 'choice' ? filter.choices : SAID[filter.fits]).map(text => ({ [name]: text })),
+    (filter.fits === 'choice' ? filter.choices : FILTER_TEXTS[filter.fits]).map(text => ({ [name]: text })),
   );
   const moments = list.past === null ? [null] : [null, ...MOMENTS];
   return moments.flatMap(at =>
@@ -349,8 +357,8 @@ function asksOf(list: List): Request[] {
   );
 }
 
-/** In groups, each before the one before, and the same in one. */
-async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
+/** Reads changes backwards in groups, and checks that they equal the changes read at once. */
+async function checkGroupsFromNewest(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
   const found: Change[] = [];
   let group = await changes.readNewest(reader, asked, null, 100);
   while (group.length > 0) {
@@ -363,17 +371,17 @@ async function newestToTheFirst(reader: Reader, asked: changes.ChangesAsked): Pr
   return found;
 }
 
-/** Each from where the one before has ended. The statement that is shown is each engine's own. */
-async function everyPage(
+/** Reads all pages of a list, each from the end of the previous one. Leaves out the SQL, which differs by engine. */
+async function readEveryPage(
   reader: Reader,
   asking: Asked,
   after: readonly Value[] | null = null,
 ): Promise<unknown[]> {
   const { sql: _, next, ...page } = await readPage(reader, { ...asking, after, limit: 15 });
-  return [page, ...(next === null ? [] : await everyPage(reader, asking, next))];
+  return [page, ...(next === null ? [] : await readEveryPage(reader, asking, next))];
 }
 
-/** What readers are made of. */
+/** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
   adviceFor ask beginsWith byChoice byDays byFlag byId byOwner byPart byState byWord byYear colourOf columns
   compareStandings count coverageOf every exact findByName findFailing findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
@@ -383,10 +391,10 @@ const PARTS = `
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {
-  return (await drained(rows)).map(row => JSON.stringify(row)).toSorted();
+  return (await collectRows(rows)).map(row => JSON.stringify(row)).toSorted();
 }
 
-async function drained(rows: AsyncIterable<unknown>): Promise<unknown[]> {
+async function collectRows(rows: AsyncIterable<unknown>): Promise<unknown[]> {
   const all: unknown[] = [];
   for await (const row of rows) all.push(row);
   return all;
@@ -395,10 +403,10 @@ async function drained(rows: AsyncIterable<unknown>): Promise<unknown[]> {
 const isStream = (answer: unknown): answer is AsyncIterable<unknown> =>
   typeof answer === 'object' && answer !== null && Symbol.asyncIterator in answer;
 
-/** Numbers have gaps on either engine, and not the same ones: what stands for each is its place among all. */
+/** The engines number rows with different gaps, so each number is replaced by its position among all. */
 const NUMBERS = ['version', 'closed_version', 'retirement_version', 'number'];
 
-async function placesOf({ column }: Tables): Promise<Map<unknown, number>> {
+async function readPlaces({ column }: Tables): Promise<Map<unknown, number>> {
   const asked = Object.entries(TABLES).flatMap(([table, columns]) =>
     NUMBERS.filter(name => !table.startsWith('inbox.') && name in columns).map(
       name => `SELECT ${name} FROM ${table}`,
@@ -408,13 +416,13 @@ async function placesOf({ column }: Tables): Promise<Map<unknown, number>> {
   return new Map(numbers.filter(number => number !== null).map((number, place) => [number, place]));
 }
 
-interface Asking {
+interface EngineUnderTest {
   readonly reader: Reader;
   readonly places: ReadonlyMap<unknown, number>;
 }
 
-/** To the byte. What was read at another instant is of another age. */
-function shown(answer: unknown, places: Asking['places']): string {
+/** Formats an answer for comparison byte by byte. Ages are replaced, because the engines answer at different instants. */
+function formatAnswer(answer: unknown, places: EngineUnderTest['places']): string {
   const worded = (name: string, value: unknown) => {
     if (NUMBERS.includes(name) && value !== null) return places.get(value);
     if (typeof value === 'bigint') return `${value}n`;
@@ -424,16 +432,20 @@ function shown(answer: unknown, places: Asking['places']): string {
   return JSON.stringify(answer, worded, 1);
 }
 
-async function answersOf({ reader, places }: Asking, question: Question, most: number): Promise<string> {
+async function answerQuestion(
+  { reader, places }: EngineUnderTest,
+  question: Question,
+  most: number,
+): Promise<string> {
   const answers: unknown[] = [];
   for (const ask of question(reader).slice(0, most)) {
     const answer = ask();
-    answers.push(await (isStream(answer) ? drained(answer) : answer));
+    answers.push(await (isStream(answer) ? collectRows(answer) : answer));
   }
-  return shown(answers, places);
+  return formatAnswer(answers, places);
 }
 
-async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking> {
+async function openLibrary({ library }: Engine, isFilled: boolean): Promise<EngineUnderTest> {
   const { stage, tables, reader, writeFreshnessFacts } = await library();
   if (isFilled) {
     await fillOddly(stage);
@@ -443,17 +455,17 @@ async function libraryOf({ library }: Engine, isFilled: boolean): Promise<Asking
     );
     await writeFreshnessFacts(NOW);
   }
-  return { reader, places: await placesOf(stage.db) };
+  return { reader, places: await readPlaces(stage.db) };
 }
 
 async function compareAll(isFilled: boolean): Promise<void> {
   const most = isFilled ? Infinity : 3;
-  const [first, ...others] = await Promise.all(BOTH.map(engine => libraryOf(engine, isFilled)));
+  const [first, ...others] = await Promise.all(BOTH.map(engine => openLibrary(engine, isFilled)));
   if (first === undefined) throw new Error('expected engines');
   for (const [name, question] of Object.entries(QUESTIONS)) {
-    const expected = await answersOf(first, question, most);
+    const expected = await answerQuestion(first, question, most);
     if (isFilled) expect.soft(expected.replaceAll(/null|false|\W/g, ''), name).not.toBe('');
-    for (const other of others) expect.soft(await answersOf(other, question, most), name).toBe(expected);
+    for (const other of others) expect.soft(await answerQuestion(other, question, most), name).toBe(expected);
   }
 }
 

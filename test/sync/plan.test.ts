@@ -30,7 +30,7 @@ const INPUT: PlanInput = {
 
 const MINUTE_MS = 60_000;
 
-const allReadAs = (previous: PreviousRead): PlanInput['previousReads'] =>
+const createPreviousReads = (previous: PreviousRead): PlanInput['previousReads'] =>
   new Map(RESOURCES.map(resource => [resource, previous]));
 
 interface DeclinedRead extends Partial<PreviousRead> {
@@ -139,7 +139,7 @@ describe('planReads', () => {
 
   test('the schedule waits ten times the duration of the last read; a delivery does not', () => {
     const dataAsOf = INPUT.now - HOUR_MS;
-    const previousReads = allReadAs({
+    const previousReads = createPreviousReads({
       declined: null,
       refusals: 0,
       attemptedAt: dataAsOf,
@@ -159,7 +159,7 @@ describe('planReads', () => {
       const isRead = (hours: number) => {
         const dataAsOf = INPUT.now - hours * HOUR_MS;
         const read = { declined: null, refusals: 0, durationMs: 0, attemptedAt: dataAsOf, dataAsOf };
-        const previousReads = allReadAs({ ...read, everyMs: 24 * HOUR_MS });
+        const previousReads = createPreviousReads({ ...read, everyMs: 24 * HOUR_MS });
         return (
           planReads({ ...INPUT, organizationId: `organization ${index}`, previousReads }).read.length > 0
         );
@@ -174,7 +174,7 @@ describe('planReads', () => {
   test('a daily resource is due at once for a delivery, a person, a full sync and after a failed read', () => {
     const dataAsOf = INPUT.now - HOUR_MS;
     const read = { declined: null, refusals: 0, durationMs: 0, dataAsOf, everyMs: 24 * HOUR_MS };
-    const previousReads = allReadAs({ ...read, attemptedAt: dataAsOf });
+    const previousReads = createPreviousReads({ ...read, attemptedAt: dataAsOf });
     expect(planReads({ ...INPUT, previousReads }).read).toEqual([]);
     for (const trigger of ['delivery', 'person', 'worker'])
       expect(planReads({ ...INPUT, trigger, previousReads }).read).toEqual(RESOURCES);
@@ -182,7 +182,7 @@ describe('planReads', () => {
       RESOURCES,
     );
     expect(planReads({ ...INPUT, previousReads, announced: new Set(['members']) }).read).toEqual(['members']);
-    const failed = allReadAs({ ...read, attemptedAt: dataAsOf + 1 });
+    const failed = createPreviousReads({ ...read, attemptedAt: dataAsOf + 1 });
     expect(planReads({ ...INPUT, previousReads: failed }).read).toEqual(RESOURCES);
   });
 
@@ -190,7 +190,7 @@ describe('planReads', () => {
     const tomorrow = INPUT.now + 24 * HOUR_MS;
     const times = { attemptedAt: tomorrow, dataAsOf: tomorrow, durationMs: 1000, everyMs: null };
     for (const declined of [null, 'refused'] as const) {
-      const previousReads = allReadAs({ declined, refusals: declined === null ? 0 : 9, ...times });
+      const previousReads = createPreviousReads({ declined, refusals: declined === null ? 0 : 9, ...times });
       expect(planReads({ ...INPUT, previousReads }).read).toEqual(RESOURCES);
     }
   });

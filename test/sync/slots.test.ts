@@ -4,7 +4,7 @@ import { acquireSlot } from '../../src/sync/worker/slots.js';
 
 const onLongRun = () => {};
 
-async function passThrough(queue: PQueue, arrived: () => void): Promise<void> {
+async function runThroughSlot(queue: PQueue, arrived: () => void): Promise<void> {
   const slot = await acquireSlot({ queue, onLongRun, areRunsWaiting: async () => false });
   arrived();
   slot.release();
@@ -14,7 +14,7 @@ test('a long run lets a waiting run go first and then continues', async () => {
   const queue = new PQueue({ concurrency: 1 });
   const seen: string[] = [];
   const long = await acquireSlot({ queue, onLongRun, areRunsWaiting: async () => queue.size > 0 });
-  const small = passThrough(queue, () => seen.push('small'));
+  const small = runThroughSlot(queue, () => seen.push('small'));
   for (let page = 1; page <= 120; page++) {
     await long.yieldTurn();
     seen.push(`page ${page}`);
@@ -40,7 +40,7 @@ test('a short run keeps its slot, and so does a long run while no other waits', 
   expect(longAtPage).toEqual([50]);
   waiting = true;
   const order: string[] = [];
-  const next = passThrough(queue, () => order.push('other'));
+  const next = runThroughSlot(queue, () => order.push('other'));
   await slot.yieldTurn();
   order.push('resumed');
   slot.release();

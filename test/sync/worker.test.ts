@@ -33,7 +33,7 @@ function startWorker(folder: string, handleJob: JobHandler, overrides: Partial<W
   return worker;
 }
 
-function newInbox(): { folder: string; inbox: Box } {
+function createInboxFolder(): { folder: string; inbox: Box } {
   const folder = temporaryFolder();
   return { folder, inbox: boxOf(temporaryInbox(folder)) };
 }
@@ -42,7 +42,7 @@ const enqueueJob = (inbox: Pick<Box, 'enqueue'>, id: string, now = Date.now()) =
   inbox.enqueue(createInstallationJob(id, null, 'delivery'), now);
 
 test('a worker wakes for a delivery that another connection stored', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const done = new Promise<string | null>(resolve => {
     startWorker(folder, async ({ job }) => {
       resolve(job.installationId);
@@ -55,7 +55,7 @@ test('a worker wakes for a delivery that another connection stored', async () =>
 });
 
 test('an idle worker wakes for a job that its own process enqueued', async () => {
-  const { folder } = newInbox();
+  const { folder } = createInboxFolder();
   const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   const done: (string | null)[] = [];
   const handleJob: JobHandler = async ({ job }) => {
@@ -68,7 +68,7 @@ test('an idle worker wakes for a job that its own process enqueued', async () =>
 });
 
 test('idle resolves after a claim that started later than the call', async () => {
-  const { folder } = newInbox();
+  const { folder } = createInboxFolder();
   const inbox = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   const pendingClaims: (() => void)[] = [];
   const slow: InboxPort = {
@@ -94,7 +94,7 @@ test('idle resolves after a claim that started later than the call', async () =>
 });
 
 test('T63 four workers never run one installation twice at once, and finish all jobs', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const atWork = new Set<string>();
   const done: string[] = [];
   const clashes: string[] = [];
@@ -121,7 +121,7 @@ test('T63 four workers never run one installation twice at once, and finish all 
 });
 
 test('T63 control: two workers without exclusive claims do run one installation twice at once', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const atWork = new Set<string>();
   const clashes: string[] = [];
   const handleJob: JobHandler = async ({ job }) => {
@@ -144,7 +144,7 @@ test('T63 control: two workers without exclusive claims do run one installation 
 });
 
 test('T64 a job whose process dies every time fails after its attempts', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   let now = NOON;
   const id = await enqueueJob(inbox, 'i1', now);
   let claims = 0;
@@ -178,7 +178,7 @@ test('T64 a job whose process dies every time fails after its attempts', async (
 test.each(Array.from({ length: 12 }, (_, index) => index))(
   'a job that becomes due during a claim is run without delay (%i ms after the start)',
   async after => {
-    const { folder, inbox } = newInbox();
+    const { folder, inbox } = createInboxFolder();
     let clock = NOON;
     await inbox.enqueue({ ...createInstallationJob('i1', null, 'delivery'), startDelayMs: after }, clock);
     const done: string[] = [];
@@ -192,7 +192,7 @@ test.each(Array.from({ length: 12 }, (_, index) => index))(
 );
 
 test('a shutdown ends a run at its next page and releases the job for the next process', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const id = await enqueueJob(inbox, 'i1');
   let pages = 0;
   const endless: JobHandler = async ({ yieldTurn }) => {
@@ -212,7 +212,7 @@ test('a shutdown ends a run at its next page and releases the job for the next p
 });
 
 test('T21 while the disk is nearly full no job is claimed and running jobs are released', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const running = await enqueueJob(inbox, 'i1');
   let reason: string | null = null;
   let pages = 0;
@@ -258,7 +258,7 @@ test('T21 while the disk is nearly full no job is claimed and running jobs are r
 });
 
 test('a run that hangs does not delay the shutdown, and its job is released', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const id = await enqueueJob(inbox, 'i1');
   const worker = startWorker(folder, () => new Promise(() => {}), { graceMs: 20 });
   await expect.poll(async () => (await inbox.job(id)).state).toBe('running');
@@ -267,7 +267,7 @@ test('a run that hangs does not delay the shutdown, and its job is released', as
 });
 
 test('a run that lost its lease is stopped and does not settle its job', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const id = await enqueueJob(inbox, 'i1');
   const reasons: unknown[] = [];
   const slow: JobHandler = async ({ signal, yieldTurn }) => {
@@ -286,7 +286,7 @@ test('a run that lost its lease is stopped and does not settle its job', async (
 });
 
 test('a job whose lease expired unclaimed runs again', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const id = await enqueueJob(inbox, 'i1');
   let runs = 0;
   const worker = startWorker(
@@ -311,7 +311,7 @@ test('a job whose lease expired unclaimed runs again', async () => {
 });
 
 test('a worker that claims its own running job again, after its clock was put forward, stops the earlier run', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   let now = NOON;
   const id = await enqueueJob(inbox, 'i1', now);
   const ended: unknown[] = [];
@@ -340,7 +340,7 @@ test('a worker that claims its own running job again, after its clock was put fo
 });
 
 test('a lease is renewed while its job runs', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   const [leaseMs, id] = [60_000, await enqueueJob(inbox, 'i1', NOON)];
@@ -360,7 +360,7 @@ test('a lease is renewed while its job runs', async () => {
 });
 
 test('a failure sets the state of the job by the failure rules', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const cases = { timeout: 'waiting', unauthorized: 'paused', bad_request: 'failed' } as const;
   const ids = await Promise.all(Object.keys(cases).map(code => enqueueJob(inbox, code)));
   const worker = startWorker(folder, async ({ job }) => {
@@ -375,7 +375,7 @@ test('a failure sets the state of the job by the failure rules', async () => {
 });
 
 test('huge organizations in every slot do not keep small ones waiting', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const order: string[] = [];
   const handleJob: JobHandler = async ({ job, yieldTurn }) => {
     const id = job.installationId ?? '';
@@ -393,7 +393,7 @@ test('huge organizations in every slot do not keep small ones waiting', async ()
 });
 
 test('a worker claims nothing before it is started', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   await enqueueJob(inbox, 'i1');
   const claims: unknown[] = [];
   const port = createInboxPort(temporaryInbox(folder, 5000), Date.now);
@@ -415,7 +415,7 @@ test('a worker claims nothing before it is started', async () => {
 });
 
 test('the first success after an outage retries failed jobs first, once, and logs it if there are any', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   let at = Date.now();
   let failedJobs = 0;
   let prioritizations = 0;
@@ -453,7 +453,7 @@ test('the first success after an outage retries failed jobs first, once, and log
 });
 
 test('a pause and its end are each logged once', async () => {
-  const { folder } = newInbox();
+  const { folder } = createInboxFolder();
   const messages: string[] = [];
   const recordMessage = (_fields: object, message: string) => messages.push(message);
   let reason: string | null = 'the disk is nearly full';
@@ -483,7 +483,7 @@ test('a pause and its end are each logged once', async () => {
 });
 
 test('a long run that has ended leaves no extra slot', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const releases: (() => void)[] = [];
   const port = createInboxPort(temporaryInbox(folder, 5000), Date.now);
   let claims = 0;
@@ -513,7 +513,7 @@ test('a long run that has ended leaves no extra slot', async () => {
 });
 
 test('stop waits for running jobs, releases them and claims no more', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const begun: unknown[] = [];
   let ended = 0;
   const handleJob: JobHandler = async ({ job, signal }) => {
@@ -532,7 +532,7 @@ test('stop waits for running jobs, releases them and claims no more', async () =
 });
 
 test('a new job runs beside a long run that holds the only slot', async () => {
-  const { folder, inbox } = newInbox();
+  const { folder, inbox } = createInboxFolder();
   const ended: unknown[] = [];
   let turns = 0;
   const handleJob: JobHandler = async ({ job, yieldTurn }) => {

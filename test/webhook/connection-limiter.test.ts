@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 
 /** Creates connections on sockets without a network. Tests set the bytes written and unread; resets are recorded by name. */
-function openConnections(limits: Partial<typeof LIMITS> = {}) {
+function createLimiterWithSockets(limits: Partial<typeof LIMITS> = {}) {
   const connections = createConnectionLimiter({ ...LIMITS, ...limits });
   const resets: string[] = [];
   connections.start();
@@ -34,7 +34,7 @@ function openConnections(limits: Partial<typeof LIMITS> = {}) {
 }
 
 test('T18 a client that reads no response for the timeout is disconnected, however much more is written to it', () => {
-  const { add, resets } = openConnections({ maxConnections: 9 });
+  const { add, resets } = createLimiterWithSockets({ maxConnections: 9 });
   const [greedy, slow] = [add('greedy'), add('slow')];
   add('idle');
   Object.assign(greedy.bytes, { bytesWritten: 200, writableLength: 100 });
@@ -51,7 +51,7 @@ test('T18 a client that reads no response for the timeout is disconnected, howev
 });
 
 test('T18 reading one response restarts the timeout of a client', () => {
-  const { add, resets } = openConnections();
+  const { add, resets } = createLimiterWithSockets();
   const { bytes, admit } = add('busy');
   bytes.writableLength = 100;
   const answer = admit();
@@ -64,7 +64,7 @@ test('T18 reading one response restarts the timeout of a client', () => {
 });
 
 test('T18 a client may pipeline as many requests as allowed; one more disconnects it and stops parsing its bytes', () => {
-  const { add, resets } = openConnections();
+  const { add, resets } = createLimiterWithSockets();
   const parser = { onIncoming: () => 0 };
   const { admit } = add('asks', parser);
   for (let asked = 0; asked < 5; asked += 1) {
@@ -81,7 +81,7 @@ test('T18 a client may pipeline as many requests as allowed; one more disconnect
 });
 
 test('T18 a full server disconnects the client that read no response for longest, unless another one has left', () => {
-  const { add, resets } = openConnections();
+  const { add, resets } = createLimiterWithSockets();
   const first = add('first', null);
   const second = add('second');
   const answer = first.admit();
@@ -97,7 +97,7 @@ test('T18 a full server disconnects the client that read no response for longest
 });
 
 test('T18 a connection that closes after its response is not parsed further and does not count towards the limit', () => {
-  const { add, resets } = openConnections();
+  const { add, resets } = createLimiterWithSockets();
   const parser = { onIncoming: () => 0 };
   const { createResponse, admit } = add('closes', parser);
   const last = Object.assign(createResponse(), { shouldKeepAlive: false });

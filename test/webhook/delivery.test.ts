@@ -14,7 +14,7 @@ import {
   signedPost,
 } from '../support/receiver.js';
 
-function open({ body, headers }: SignedPost): OpenedDelivery {
+function openSigned({ body, headers }: SignedPost): OpenedDelivery {
   const signature = headers['x-registry-signature-256'] ?? null;
   return openDelivery({ body: Buffer.from(body), signature, secrets: [SECRET, OLD_SECRET], appId: APP_ID });
 }
@@ -24,7 +24,7 @@ function getDelivery(opened: OpenedDelivery) {
   return opened.delivery;
 }
 
-const getReason = (signed: unknown) => getDelivery(open(signedPost(signed, { outer: {} }))).reason;
+const getReason = (signed: unknown) => getDelivery(openSigned(signedPost(signed, { outer: {} }))).reason;
 
 test('T03 an empty secret, or no secret at all, verifies no signature', () => {
   const { body } = signedPost(payloadOf());
@@ -79,7 +79,7 @@ describe('the payload of a webhook', () => {
 
 describe('signed content', () => {
   test.each(WEBHOOK_EVENTS)('with the event %s is accepted with its installation and organization', event => {
-    expect(open(signedPost(payloadOf({ event })))).toMatchObject({
+    expect(openSigned(signedPost(payloadOf({ event })))).toMatchObject({
       verdict: 'accepted',
       delivery: {
         event,
@@ -98,7 +98,7 @@ describe('signed content', () => {
       installation: installationOf({ id: 'another' }),
       more: 1,
     });
-    const delivery = getDelivery(open(signedPost(payloadOf(), { outer })));
+    const delivery = getDelivery(openSigned(signedPost(payloadOf(), { outer })));
     expect(delivery).toMatchObject({
       event: 'warehouseTransaction',
       installationId: 'installation-1',
@@ -107,25 +107,25 @@ describe('signed content', () => {
   });
 
   test('T04 is contradicted by nothing if there are no unsigned fields', () => {
-    expect(getDelivery(open(signedPost(payloadOf(), { outer: {} })))).toMatchObject({
+    expect(getDelivery(openSigned(signedPost(payloadOf(), { outer: {} })))).toMatchObject({
       contradictedFields: null,
     });
   });
 
   test('T04 has its contradicted fields recorded as short, plain text', () => {
     const outer = { ...payloadOf(), ['x\0'.repeat(500)]: 1 };
-    const { contradictedFields } = getDelivery(open(signedPost(payloadOf(), { outer })));
+    const { contradictedFields } = getDelivery(openSigned(signedPost(payloadOf(), { outer })));
     expect(contradictedFields).toMatch(/^x\uFFFDx/);
     expect(contradictedFields?.length).toBe(200);
   });
 
   test('T69 has a credential in the name of an unsigned field masked', () => {
     const outer = { ...payloadOf(), crs_0123456789abcdef: 1 };
-    expect(getDelivery(open(signedPost(payloadOf(), { outer }))).contradictedFields).toBe('[masked]');
+    expect(getDelivery(openSigned(signedPost(payloadOf(), { outer }))).contradictedFields).toBe('[masked]');
   });
 
   test('T06 is attributed to the secret that signed it', () => {
-    expect(getDelivery(open(signedPost(payloadOf(), { secret: OLD_SECRET }))).secretIndex).toBe(1);
+    expect(getDelivery(openSigned(signedPost(payloadOf(), { secret: OLD_SECRET }))).secretIndex).toBe(1);
   });
 });
 
@@ -143,12 +143,12 @@ describe('T05 a body without a signed text is rejected with 400', () => {
     '',
     '{"signedData":"e30="',
   ])('%s', body => {
-    expect(open({ body, headers: {} })).toMatchObject({ verdict: 'rejected', status: 400 });
+    expect(openSigned({ body, headers: {} })).toMatchObject({ verdict: 'rejected', status: 400 });
   });
 
   test('and the detail says what was expected', () => {
     const getDetail = (body: string) => {
-      const opened = open({ body, headers: {} });
+      const opened = openSigned({ body, headers: {} });
       return opened.verdict === 'rejected' && opened.detail;
     };
     expect(['[]', 'null', '{', '{}'].map(getDetail)).toEqual([
@@ -181,19 +181,24 @@ describe('a delivery with a valid signature is never rejected', () => {
 
   test('T12 an event name of any length and any characters is stored as short, plain text', () => {
     const event = `${'a'.repeat(98)}\0${String.fromCharCode(0xd800)}bcd`;
-    expect(getDelivery(open(signedPost(payloadOf({ event })))).event).toBe(`${'a'.repeat(98)}\uFFFD\uFFFD`);
+    expect(getDelivery(openSigned(signedPost(payloadOf({ event })))).event).toBe(
+      `${'a'.repeat(98)}\uFFFD\uFFFD`,
+    );
   });
 
   test.each(['not base64!', 'e30', 'e30=\n', 'e3 0=', '', 'e31='])(
     'T12 %j is ignored because it is not base64',
     signedData => {
-      expect(getDelivery(open(rawSignedPost(signedData))).reason).toBe('not_base64');
+      expect(getDelivery(openSigned(rawSignedPost(signedData))).reason).toBe('not_base64');
     },
   );
 
   test('T12 bytes that are not UTF-8 are ignored, and stored', () => {
     const signedData = Buffer.from([0x7b, 0xff, 0x7d]).toString('base64');
-    expect(getDelivery(open(rawSignedPost(signedData)))).toMatchObject({ reason: 'not_utf8', signedData });
+    expect(getDelivery(openSigned(rawSignedPost(signedData)))).toMatchObject({
+      reason: 'not_utf8',
+      signedData,
+    });
   });
 
   test.each(['{', 'undefined', '\uFEFF{}', '{}{}', "{'a':1}"])(
@@ -253,13 +258,13 @@ describe('a delivery with a valid signature is never rejected', () => {
     {},
     ['a'],
   ])('T31 the installation id %j is ignored', id => {
-    const delivery = getDelivery(open(signedPost(payloadOf({ installation: installationOf({ id }) }))));
+    const delivery = getDelivery(openSigned(signedPost(payloadOf({ installation: installationOf({ id }) }))));
     expect(delivery).toMatchObject({ reason: 'no_installation_id', installationId: null });
   });
 
   test('flat ids instead of an installation object are accepted, and the app is checked', () => {
     const flat = { event: 'suspended', installationId: 'i-1', organizationId: 'o-1' };
-    expect(getDelivery(open(signedPost(flat)))).toMatchObject({
+    expect(getDelivery(openSigned(signedPost(flat)))).toMatchObject({
       reason: null,
       installationId: 'i-1',
       organizationId: 'o-1',
@@ -270,14 +275,16 @@ describe('a delivery with a valid signature is never rejected', () => {
 
   test('an organization id without an organization object is accepted', () => {
     const installation = installationOf({ organization: undefined, organizationId: 'o-2' });
-    expect(getDelivery(open(signedPost(payloadOf({ installation, organizationId: 'o-3' }))))).toMatchObject({
+    expect(
+      getDelivery(openSigned(signedPost(payloadOf({ installation, organizationId: 'o-3' })))),
+    ).toMatchObject({
       organizationId: 'o-2',
     });
   });
 
   test('T31 an invalid organization id is dropped', () => {
     const installation = installationOf({ organization: { id: '../x' } });
-    expect(getDelivery(open(signedPost(payloadOf({ installation }))))).toMatchObject({
+    expect(getDelivery(openSigned(signedPost(payloadOf({ installation }))))).toMatchObject({
       verdict: 'accepted',
       organizationId: null,
     });

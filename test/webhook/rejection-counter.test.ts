@@ -21,7 +21,7 @@ function createRejectionCount(overrides: Partial<RejectionCount> = {}): Rejectio
   };
 }
 
-async function runCheck(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
+async function runDoctorCheck(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
   const status = await readStatus(reader, now);
   return await MIRROR_CHECKS[check]({ reader, now, status, workSettings: null });
 }
@@ -172,7 +172,7 @@ test('T01 the oldest minutes are removed beyond the row limit', async () => {
 test('T01 T02 the doctor distinguishes a wrong secret from a wrong prefix, and fails until a genuine webhook arrives', async () => {
   const { inbox, reader } = openTemporaryReader();
   const findings = async () => {
-    const found = await runCheck('rejected_webhooks', reader, NOON + 60_000);
+    const found = await runDoctorCheck('rejected_webhooks', reader, NOON + 60_000);
     return [found].flat();
   };
   expect(await findings()).toMatchObject([{ state: 'ok' }]);
@@ -205,7 +205,7 @@ test('T20 the doctor warns of a delivery that arrives again and again', async ()
   const { inbox, reader } = openTemporaryReader();
   const { accept } = boxOf(inbox);
   const captured = acceptedDelivery();
-  const finding = () => runCheck('duplicates', reader, NOON + 3_000_000);
+  const finding = () => runDoctorCheck('duplicates', reader, NOON + 3_000_000);
   expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery arrived twice in the last hour' });
   await accept([captured, acceptedDelivery(), captured], NOON);
   expect(await finding()).toMatchObject({ state: 'ok', found: expect.stringContaining('arrived 2 times') });
@@ -222,7 +222,7 @@ test('T20 the doctor warns of a delivery that arrives again and again', async ()
     found: 'the same delivery arrived 62 times in the last hour, most recently as number 4',
     todo: expect.stringContaining('carbon-mirror deliveries show 4'),
   });
-  expect(await runCheck('duplicates', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
+  expect(await runDoctorCheck('duplicates', reader, NOON + 3_600_000 * 2)).toMatchObject({ state: 'ok' });
   await accept([{ ...captured, receivedAt: NOON + 130_000 }], NOON + 130_000);
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
   expect((await readStatus(reader, NOON)).newestDeliveryAt).toBe(new Date(NOON + 130_000).toISOString());
