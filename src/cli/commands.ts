@@ -12,7 +12,7 @@ import { FORGET } from './commands/forget.js';
 import { RESERVATIONS } from './commands/reservations/reservations.js';
 import { INSTALL_URL } from './commands/install-url.js';
 import { JOBS } from './commands/jobs.js';
-import { BACKUP, MOVE, RESTORE } from './commands/keeping.js';
+import { BACKUP, MOVE, RESTORE } from './commands/backup.js';
 import { MIGRATE } from './commands/migrate.js';
 import { PURGE } from './commands/purge.js';
 import { QUERY } from './commands/query.js';

@@ -42,6 +42,7 @@ export const AS_OF = defineCommand({
   },
 });
 
+/** A list of one organization as of an instant. */
 type ListAsOf = Awaited<ReturnType<typeof readListAsOf>>;
 
 /** Reads a list of one organization as of an instant: its rows as a stream, and when it was last read by then. */

@@ -109,6 +109,7 @@ function getOwnerName({ organization_name: name, organization_id: id }: Line): s
   return truncateName(name ?? id ?? '');
 }
 
+/** Returns whether a line balances: `yes`, `NO` or `unknown`. */
 function formatVerdict({ balanced }: Line): string {
   return balanced === null ? 'unknown' : balanced ? 'yes' : 'NO';
 }

@@ -84,6 +84,7 @@ export const CONSOLE = defineCommand({
   },
 });
 
+/** A sandbox registry, with settings to act as its app. */
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
 
 /**

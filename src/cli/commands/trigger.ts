@@ -37,7 +37,7 @@ export const TRIGGER = defineCommand({
     const url = parseUrl(given.url, host, port);
     const signature = signDelivery(signedData, isForged ? randomUUID() : (webhookSecrets[0] ?? ''));
     const signatureHeader = { [`x-${headerPrefix}-signature-256`]: signature };
-    const status = await post(url, { 'content-type': 'application/json', ...signatureHeader }, body);
+    const status = await postWebhook(url, { 'content-type': 'application/json', ...signatureHeader }, body);
     const { id } = installation;
     if (format === 'json') await printJson({ event, installation: id, url, status });
     else await printLines(`${status}  ${event} of installation ${id} to ${url}`);
@@ -70,8 +70,12 @@ function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolea
   );
 }
 
-/** Posts a body and returns the status; throws if nothing answers in time. */
-async function post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<number> {
+/** Posts a webhook and returns the status of the answer; throws if nothing answers in time. */
+async function postWebhook(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): Promise<number> {
   const signal = AbortSignal.timeout(ANSWER_TIMEOUT_MS);
   try {
     const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal });

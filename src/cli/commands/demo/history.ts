@@ -43,6 +43,7 @@ const HISTORY_EVENTS: readonly (readonly [daysAgo: number, act: (market: MarketA
   [0, market => market.readAll()],
 ];
 
+/** Functions that act as organizations of the sandbox. */
 type MarketActions = ReturnType<typeof createMarketActions>;
 
 /**
@@ -73,6 +74,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     return holding.creditId;
   }
 
+  /** Reserves credits from the warehouse of an organization. */
   function reserve(place: number, amount: number) {
     const creditId = chooseCredit(place, 'warehouse', amount);
     return reservations.reserve(getOrganizationId(place), appId, { creditId, amount });

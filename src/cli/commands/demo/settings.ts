@@ -18,6 +18,7 @@ const SETTING_NAMES = [
   'CONSOLE_PORT',
 ];
 
+/** The settings of the demo, by name. */
 type DemoSettings = Io['env'];
 
 /** Returns the file of the demo's settings. With `--env-file` other programs can use it to act as the app of the demo. */
@@ -41,6 +42,7 @@ export function readDemoSettings(folder: string): DemoSettings | null {
   );
 }
 
+/** Writes the settings of the demo to its file, which only the owner may read because it contains the private key. */
 export function writeDemoSettings(folder: string, settings: DemoSettings): void {
   const file = getDemoSettingsFile(folder);
   const lines = SETTING_NAMES.flatMap(name => (settings[name] ? [formatSetting(name, settings[name])] : []));

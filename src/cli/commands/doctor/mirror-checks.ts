@@ -23,8 +23,9 @@ interface MirrorCheckInput {
   readonly workSettings: WorkSettings | null;
 }
 
-type Findings = Finding | readonly Finding[];
-type MirrorCheck = (input: MirrorCheckInput) => Findings | Promise<Findings>;
+type CheckResult = Finding | readonly Finding[];
+/** Checks one aspect of the mirror. */
+type MirrorCheck = (input: MirrorCheckInput) => CheckResult | Promise<CheckResult>;
 
 /** Descriptions of the forms in which the registry answers. */
 const FORM_DESCRIPTIONS: Readonly<Record<string, string>> = {

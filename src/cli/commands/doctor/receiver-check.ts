@@ -26,6 +26,7 @@ export async function checkReceiver(env: Environment, ownReceivers: ReceiverProc
   return fail('receiver', describeWrongReceiver(url, answer), todo);
 }
 
+/** What answered at the URL of the receiver. */
 type ReceiverAnswer = Awaited<ReturnType<typeof readFingerprint>>;
 
 /** Describes what answers instead of the mirror's own receiver. */

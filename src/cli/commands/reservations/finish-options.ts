@@ -22,6 +22,7 @@ export const FINISH_OPTIONS = {
   comment: defineText('text', 'comment on the retirement'),
 };
 
+/** The parsed values of FINISH_OPTIONS. */
 type FinishValues = ParsedParameters<typeof FINISH_OPTIONS>;
 type FinishOptionNames = readonly (keyof FinishValues)[];
 

@@ -114,6 +114,7 @@ function isOpen(
   return !hasFailed;
 }
 
+/** Whether a job waits and its run time has come. */
 function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }

@@ -19,6 +19,7 @@ import { SOURCES } from '../../../sync/sources.js';
 /** A row that differs: its list, its key, and how it differs. */
 type Difference = Readonly<Record<'check' | 'where' | 'fault', string>>;
 
+/** The two sides of the comparison, and a listener for its progress. */
 interface ComparisonOptions {
   readonly reader: Reader;
   readonly client: RegistryClient;
@@ -104,6 +105,7 @@ async function* createComparisons({ reader, client }: ComparisonOptions): AsyncG
       yield compareObject(resource, mirrored, () => source.readRegistry(client, mirrored.key));
 }
 
+/** Where the rows of one list come from in the mirror and at the registry. */
 interface ListSource {
   readonly organizationId: string;
   readonly reader: Reader;

@@ -76,12 +76,14 @@ interface VerificationReport {
 /** A fault, or several of one kind: `count` is their number. */
 type VerificationFault = Readonly<Record<'check' | 'where' | 'fault', string>> & { readonly count: number };
 
+/** Returns the faults of all checks. */
 function listFaults({ local, evidenceLog, comparison }: VerificationReport): VerificationFault[] {
   const evidenceFaults = evidenceLog?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
   const faults = [...local.faults, ...evidenceFaults, ...(comparison?.faults ?? [])];
   return faults.map(fault => ({ count: 1, ...fault }));
 }
 
+/** Returns the report as `--json` prints it. */
 function toJsonReport(
   { local, evidenceLog, uncheckedLeaves, comparison }: VerificationReport,
   faults: readonly VerificationFault[],
@@ -137,6 +139,7 @@ function throwIfFailed({ comparison }: VerificationReport, faults: readonly Veri
     );
 }
 
+/** Prints what was verified, after no fault was found. */
 function printSuccess(
   { requireMirror, printNotice }: CommandContext,
   { local, evidenceLog, comparison }: VerificationReport,

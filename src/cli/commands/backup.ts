@@ -1,3 +1,7 @@
+/**
+ * `backup`, `restore` and `move`: copy a mirror in files to a folder, from a backup, or into PostgreSQL. Every copy is
+ * verified before it counts. `restore` never deletes the data that it replaces: it moves them aside.
+ */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AllKept, readKept } from '../../query/inbox/deliveries.js';
@@ -119,6 +123,7 @@ function openFolder(folder: string) {
   return openEngine({ dataDir: folder, diskReserveMb: 0, database: null });
 }
 
+/** The opened databases and certificates of a folder. */
 type FileEngine = ReturnType<typeof openFolder>;
 
 /**
