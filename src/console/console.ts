@@ -36,8 +36,11 @@ export interface ConsoleOptions extends GuardOptions, PageEnvironment {
 }
 
 /**
- * Creates the HTTP app of the console: read-only pages over the mirror, and forms that queue work for a worker.
- * The guard checks every request first. Pages escape all data, and neither write to the mirror nor call the registry.
+ * Creates the HTTP app of the console: pages over the mirror for people, with downloads, SQL and live updates.
+ * The guard checks every request first. Then a page reads the mirror with a reader of its own and renders HTML.
+ * Buttons only queue work: a worker does it, and the page shows it once it is done.
+ *
+ * Pages must never write to the mirror, call the registry, or insert data into markup without escaping it.
  */
 export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, liveUpdates, onFailure, actions, sql, demoActions, certificateFiles } = options;

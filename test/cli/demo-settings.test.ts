@@ -51,13 +51,9 @@ describe("a demo's settings", () => {
       'not on this machine',
     ],
     ['a bent address', { ...WRITTEN, REGISTRY_BASE_URL: 'http://127.0.0.1:80@evil.example' }, 'not on this'],
-    [
-      'a secret for a name',
-      { ...WRITTEN, q7ZrK2w9Lx1Vd5Tb: '' },
-      'a name of 16 characters that is not shown',
-    ],
+    ['a secret for a name', { ...WRITTEN, q7ZrK2w9Lx1Vd5Tb: '' }, 'a hidden name of 16 characters'],
     ['something else', '{', 'not on this machine'],
-    ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'characters that is not shown'],
+    ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'a hidden '],
   ])('T74 with %s are refused by every command that reads them', async (_what, settings, said) => {
     const env = { DATA_DIR: createDemoFolder(settings) };
     for (const argv of [

@@ -6,7 +6,7 @@ const COVERAGE = view(
   {
     organization_id: ['text', 'whose it is; null where only a webhook named it, and nobody has looked yet'],
     organization_name: ['text', 'its name; null where that is not known'],
-    installation_id: ['text', 'the liveliest of its installations', SURE],
+    installation_id: ['text', 'its most active installation', SURE],
     state: ['text', 'active, suspended, never_read (not looked at yet) or uninstalled, in this order', SURE],
   },
   ({ mirror }) => `WITH known AS (

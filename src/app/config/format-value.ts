@@ -37,7 +37,7 @@ export function formatSettingValue(name: string, value = ''): string {
   const url = maskUrl(value);
   if (url !== null && !KEY.test(value)) return JSON.stringify(url);
   if (URL_TEXT.test(value) || isPossibleSecret(name, value))
-    return `a text of ${value.length} characters that is not shown`;
+    return `a hidden text of ${value.length} characters`;
   return JSON.stringify(value);
 }
 
@@ -45,5 +45,5 @@ const USUAL_NAME = /^(?=.{1,40}$)[A-Z]+(_[A-Z]+)*$/;
 
 /** Formats a name for an error message. Unusual names are hidden: they may come from a file that contains a secret. */
 export function formatSettingName(name: string): string {
-  return USUAL_NAME.test(name) ? name : `a name of ${name.length} characters that is not shown`;
+  return USUAL_NAME.test(name) ? name : `a hidden name of ${name.length} characters`;
 }

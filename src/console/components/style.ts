@@ -1,5 +1,5 @@
 /** Lays out a matrix as one block per row, for screens too narrow for its columns. */
-const blocksOf = (matrix: string): string => `
+const layOutAsBlocks = (matrix: string): string => `
   ${matrix} thead, ${matrix} td:empty { display: none; }
   ${matrix}, ${matrix} tbody, ${matrix} caption { display: block; }
   ${matrix} tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(6.5rem, 1fr)); gap: var(--s1) var(--s3); padding: var(--s2) var(--s4) var(--s3); border-top: 1px solid var(--line); }
@@ -172,14 +172,14 @@ td i { font-style: normal; color: var(--quiet); }
 .matrix tbody th { background: none; width: 100%; max-width: 9rem; overflow: hidden; text-overflow: ellipsis; }
 .matrix td a { color: var(--ink); }
 .matrix .sum > * { font-weight: 600; color: var(--ink); background: var(--sunk); }
-${blocksOf('.matrix.blocks')}
-@container (max-width: 44rem) {${blocksOf('.matrix')}}
+${layOutAsBlocks('.matrix.blocks')}
+@container (max-width: 44rem) {${layOutAsBlocks('.matrix')}}
 .heat1 { background: color-mix(in srgb, var(--tint) 7%, transparent); }
 .heat2 { background: color-mix(in srgb, var(--tint) 14%, transparent); }
 .heat3 { background: color-mix(in srgb, var(--tint) 22%, transparent); }
 .heat4 { background: color-mix(in srgb, var(--tint) 30%, transparent); }
 
-/* Places */
+/* Layout */
 .columns { display: grid; grid-template-columns: minmax(0, 1.45fr) minmax(0, 1fr); gap: var(--s4); align-items: start; }
 .two { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: var(--s4); align-items: start; }
 .stack { display: grid; gap: var(--s4); grid-template-columns: minmax(0, 1fr); }

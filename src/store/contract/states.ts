@@ -2,7 +2,7 @@
 export const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
 export type InstallationState = (typeof INSTALLATION_STATES)[number];
 
-/** How an organization is known: as its liveliest installation is, or as one that nobody has looked at yet. */
+/** How an organization is known: as its most active installation is, or as one that was never read. */
 export const COVERAGE_STATES = [...INSTALLATION_STATES, 'never_read'] as const;
 
 export const CERTIFICATE_STATES = ['pending', 'unavailable', 'stored'] as const;
