@@ -71,7 +71,7 @@ function ambiguous(text: string, found: readonly Named[], { what }: Sought): Nam
   const more = found.length - MOST_LISTED;
   return {
     what,
-    fault: `"${truncateName(text)}" fits more than one ${what}: type more of it, or its id.`,
+    fault: `"${truncateName(text)}" matches more than one ${what}. Type more of the name, or the id.`,
     isMissing: false,
     candidates: [...found.slice(0, MOST_LISTED).map(describe), ...(more > 0 ? [`and ${more} more`] : [])],
   };

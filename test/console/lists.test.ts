@@ -279,7 +279,7 @@ test.each([
   ['/syncs.json?id=x', 'Expected a number, got "x".'],
   ['/jobs?state=dead', 'Expected one of waiting, running, paused, failed, done, got "dead".'],
   ['/retirements.csv?year=last', 'Expected a year like 2025, got "last".'],
-  ['/reservations?state=expired&as-of=2026-05-04T12:00:00.000Z', 'state_now is of this moment'],
+  ['/reservations?state=expired&as-of=2026-05-04T12:00:00.000Z', 'state_now is only known for now.'],
 ])('a filter with an invalid value answers 400 and says what was expected: %s', async (path, said) => {
   const { open } = await consoleStage();
   const answer = await open(path);

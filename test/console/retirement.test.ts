@@ -150,6 +150,6 @@ test('T89 a row that was edited by hand is reported and not shown as confirmed u
   expect(await words('/retirements/r-1')).toContain('Confirmed unchanged by the full read');
   await scene.db.change("UPDATE retirements SET beneficiary = 'Somebody Else'");
   const said = await words('/retirements/r-1');
-  expect(said).toContain('Somebody changed it by hand: its document contradicts beneficiary.');
+  expect(said).toContain('The row was edited by hand: its stored JSON contradicts beneficiary.');
   expect(said).not.toContain('Confirmed unchanged');
 });

@@ -53,7 +53,7 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
   expect(told).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(CURE) });
   const { stdout: explained } = await run('retirements', 'show', String(before[0]?.['id']));
   expect(explained).toContain(
-    'Somebody changed it by hand: its document contradicts beneficiary, created_at.',
+    'The row was edited by hand: its stored JSON contradicts beneficiary, created_at.',
   );
   expect(explained).not.toContain('Confirmed unchanged');
   const { exitCode, stdout, stderr } = await run('sync', '--full', '--json');

@@ -161,7 +161,7 @@ export function reasonsOf(told: Omit<Explanation, 'row'> & { readonly row: objec
     ...(contradicted.length === 0
       ? []
       : [
-          `Somebody changed it by hand: its document contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
+          `The row was edited by hand: its stored JSON contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
         ]),
     ...(seen === null ? [] : [`Confirmed unchanged by the full read that started ${seen}.`]),
     `First observed ${told.first_seen_at}. Earlier history is unknown.${dated}`,
@@ -174,7 +174,7 @@ function doneBy(what: string, sync: Sync): string {
   const { started_at: asked, last_answer_at: answer, finished_at: end, state } = sync;
   const answered = answer === null ? '' : `, answered ${answer}`;
   const ended = end === null ? ', and has not ended' : `, ended ${end} (${state})`;
-  const work = sync.job_id === null ? '' : ` (job ${sync.job_id})`;
+  const work = sync.job_id === null ? '' : `, job ${sync.job_id}`;
   return `${what} by sync ${sync.id}: started ${asked}${answered}${ended}. Triggered by ${askedBy(sync)}${work}.`;
 }
 

@@ -31,7 +31,7 @@ export async function ask(
     const text = of(name);
     if (text === null || text === '') continue;
     if (list !== now && filter.column !== 'organization_id' && !hasColumn(list.from, filter.column))
-      return { fault: `${filter.column} is of this moment: as of another it cannot be asked for.` };
+      return { fault: `${filter.column} is only known for now. It cannot filter a list as of an instant.` };
     const parsed = await parseFilter({ reader, list, at: then, now: present }, filter, text);
     if ('fault' in parsed) return parsed;
     filters.push({ name, filter, ...parsed });
