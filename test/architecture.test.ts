@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, posix } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkArchitecture, explain, type Fault } from './support/architecture.js';
+import { checkArchitecture, formatFaults, type ArchitectureFault } from './support/architecture.js';
 import config, { BROWSER, POSTGRES, PROGRAM } from '../vitest.config.js';
 import { HOMES, MAY_IMPORT } from './support/architecture-rules.js';
 import { readSource } from './support/source.js';
@@ -21,11 +21,11 @@ function expectedFaults(folder: string): string[] {
     .toSorted();
 }
 
-const filesAndRules = (faults: readonly Fault[]): string[] =>
+const filesAndRules = (faults: readonly ArchitectureFault[]): string[] =>
   faults.map(({ file, rule }) => `${file} ${rule}`).toSorted();
 
 test('the code keeps to the architecture', () => {
-  expect(explain(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
+  expect(formatFaults(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
 });
 
 test('no test sees what lies in the checkout: each begins in an empty folder', () => {
@@ -104,7 +104,7 @@ describe('the checker', () => {
   });
 
   test('is not misled by comments, strings, templates and patterns', () => {
-    expect(explain(checkArchitecture(join(fixtures, 'clean')))).toBe('');
+    expect(formatFaults(checkArchitecture(join(fixtures, 'clean')))).toBe('');
   });
 
   test('has a planted violation for every row of the import table', () => {
@@ -121,7 +121,7 @@ describe('the checker', () => {
 
   test('says where, what and what to do', () => {
     const fault = planted.filter(({ file }) => file === 'registry/auth/reads-inbox.ts');
-    expect(explain(fault)).toBe(
+    expect(formatFaults(fault)).toBe(
       'src/registry/auth/reads-inbox.ts:2 [import table] "../../inbox/target.js" is not allowed: registry/auth may import only registry. ' +
         'Take it as an argument, or move the code',
     );

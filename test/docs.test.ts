@@ -7,9 +7,9 @@ import { CERTIFICATE_STATES } from '../src/store/contract/states.js';
 import { VERDICTS } from '../src/inbox/delivery.js';
 import { JOB_STATES, PARTS } from '../src/inbox/job.js';
 import { describeSchema } from '../src/store/contract/relation.js';
-import { linksOf } from './support/readme.js';
+import { listLinks } from './support/readme.js';
 import { schemaDocument } from './support/schema-document.js';
-import { commandLinesIn, findUnknown } from './support/command-lines.js';
+import { listCommandLines, findUnknownPart } from './support/command-lines.js';
 import { defineProgram } from './support/commands.js';
 import { BROWSER, POSTGRES, SLOW } from '../vitest.config.js';
 
@@ -22,8 +22,8 @@ describe('every command line of README and the documents is one that the program
   const program = defineProgram();
 
   test.each(['README.md', 'CONTRIBUTING.md', ...pages.map(name => `docs/${name}`)])('%s', name => {
-    const unknown = commandLinesIn(read(name)).flatMap(line => {
-      const what = findUnknown(program, line);
+    const unknown = listCommandLines(read(name)).flatMap(line => {
+      const what = findUnknownPart(program, line);
       return what === null ? [] : [`${what} in: ${line}`];
     });
     expect(unknown).toEqual([]);
@@ -31,19 +31,19 @@ describe('every command line of README and the documents is one that the program
 
   test('and what it would not take is known', () => {
     expect(
-      commandLinesIn('`npx carbon-mirror status --json`\n```sh\n$ carbon-mirror jobs list | wc\n```'),
+      listCommandLines('`npx carbon-mirror status --json`\n```sh\n$ carbon-mirror jobs list | wc\n```'),
     ).toEqual(['jobs list | wc', 'status --json']);
-    expect(findUnknown(program, 'status --jsno')).toBe('status --jsno');
-    expect(findUnknown(program, 'jobs lst')).toBe('jobs lst');
-    expect(findUnknown(program, 'jobs list --state failed --limit=3')).toBeNull();
-    expect(findUnknown(program, 'query "select 1 --x" > file --no')).toBeNull();
+    expect(findUnknownPart(program, 'status --jsno')).toBe('status --jsno');
+    expect(findUnknownPart(program, 'jobs lst')).toBe('jobs lst');
+    expect(findUnknownPart(program, 'jobs list --state failed --limit=3')).toBeNull();
+    expect(findUnknownPart(program, 'query "select 1 --x" > file --no')).toBeNull();
   });
 });
 
 test('README leads to every document', () => {
   const reached = new Set(['README.md']);
   for (const name of reached) {
-    for (const { file } of linksOf(read(name), name)) if (file.endsWith('.md')) reached.add(file);
+    for (const { file } of listLinks(read(name), name)) if (file.endsWith('.md')) reached.add(file);
   }
   for (const name of pages) expect([...reached]).toContain(`docs/${name}`);
 });

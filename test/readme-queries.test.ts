@@ -4,19 +4,19 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { getDemoFolder } from '../src/cli/mirror-location.js';
 import { runCommand } from './support/command.js';
-import { demoOfFile } from './support/mirror/demo.js';
+import { startDemoForFile } from './support/mirror/demo.js';
 import { copyMirror, type MirrorCopy } from './support/mirror-copy.js';
 import type { Tables } from './support/tables.js';
-import { blocks } from './support/readme.js';
+import { listCodeBlocks } from './support/readme.js';
 import { issueCredit } from './support/sandbox.js';
 import { makeFolder } from './support/folder.js';
 
 type Row = Record<string, string | number | null>;
 
 const document = readFileSync(new URL('../docs/sql.md', import.meta.url), 'utf8');
-const queries = blocks(document, 'sql');
+const queries = listCodeBlocks(document, 'sql');
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 const [owner = ''] = demo.organizationIds;
 const credit = issueCredit(demo.sandbox, owner, { amount: 7 });
 await run('reservations', 'create', '--organization', owner, '--credit-id', credit, '--amount', '2.5');

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { COMMANDS } from '../src/cli/commands.js';
 import { runCommand } from './support/command.js';
 import { type DemoMirror, startDemoMirror } from './support/mirror/demo.js';
-import { wordsOf } from './support/command-lines.js';
-import { anchorsOf, blocks, linksOf } from './support/readme.js';
+import { splitWords } from './support/command-lines.js';
+import { listAnchors, listCodeBlocks, listLinks } from './support/readme.js';
 
 const ROOT = new URL('../', import.meta.url);
 const readme = readFileSync(new URL('README.md', ROOT), 'utf8');
@@ -26,22 +26,24 @@ describe('README', () => {
   });
 
   test('the three commands to try first work as written', async () => {
-    const tried = blocks(readme, 'sh').flatMap(block =>
+    const tried = listCodeBlocks(readme, 'sh').flatMap(block =>
       Array.from(block.matchAll(/^npx carbon-mirror (.*)$/gm), match => match[1] ?? ''),
     );
     expect(tried.length).toBeGreaterThanOrEqual(3);
     for (const line of tried.filter(words => !words.includes('>'))) {
-      const answer = await runCommand(wordsOf(line), { env: { DATA_DIR: demo.folder } });
+      const answer = await runCommand(splitWords(line), { env: { DATA_DIR: demo.folder } });
       expect(answer, line).toMatchObject({ exitCode: 0 });
     }
   });
 
   test('what it shows of the demo is what the demo answers', async () => {
-    const shown = blocks(readme, 'text').flatMap(block => block.split(/^\$ npx carbon-mirror /m).slice(1));
+    const shown = listCodeBlocks(readme, 'text').flatMap(block =>
+      block.split(/^\$ npx carbon-mirror /m).slice(1),
+    );
     expect(shown.length).toBeGreaterThanOrEqual(6);
     for (const each of shown) {
       const [line = '', ...lines] = each.trimEnd().split('\n');
-      const { stdout, stderr } = await until(wordsOf(line), demo);
+      const { stdout, stderr } = await until(splitWords(line), demo);
       const answered = `${stdout}\n${stderr}`.split('\n').map(ofAnySync);
       for (const row of lines.filter(text => text !== '…')) {
         const isThere = answered.some(text => text.startsWith(ofAnySync(row)));
@@ -92,10 +94,10 @@ test('every command, script, file and heading that README or a document names is
     }
     for (const [, script] of text.matchAll(/npm run ([a-z:]+)/g))
       expect(Object.keys(manifest.scripts), `${name}: ${script}`).toContain(script);
-    for (const { file, anchor } of linksOf(text, name)) {
+    for (const { file, anchor } of listLinks(text, name)) {
       expect(existsSync(new URL(file, ROOT)), `${name}: ${file}`).toBe(true);
       if (anchor !== undefined)
-        expect(anchorsOf(readFileSync(new URL(file, ROOT), 'utf8')), name).toContain(anchor);
+        expect(listAnchors(readFileSync(new URL(file, ROOT), 'utf8')), name).toContain(anchor);
     }
   }
 });

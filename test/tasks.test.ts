@@ -9,9 +9,9 @@ import { lastSignedBeside, readKeyFile } from '../src/evidence/key-file.js';
 import { seal } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open.js';
 import { runCommand } from './support/command.js';
-import { wordsOf } from './support/command-lines.js';
-import { demoOfFile } from './support/mirror/demo.js';
-import { blocks } from './support/readme.js';
+import { splitWords } from './support/command-lines.js';
+import { startDemoForFile } from './support/mirror/demo.js';
+import { listCodeBlocks } from './support/readme.js';
 
 interface Task {
   readonly title: string;
@@ -33,7 +33,7 @@ function tasksOf(section: string): Task[] {
     .slice(1)
     .map(text => {
       const [, title = '', counted = '0'] = /^(.+) \((\d) commands?\)$/m.exec(text) ?? [];
-      const lines = blocks(text, 'sh').flatMap(block => block.match(/^carbon-mirror .+$/gm) ?? []);
+      const lines = listCodeBlocks(text, 'sh').flatMap(block => block.match(/^carbon-mirror .+$/gm) ?? []);
       return {
         title,
         counted: Number(counted),
@@ -44,7 +44,7 @@ function tasksOf(section: string): Task[] {
 
 const TASKS = sections.flatMap(tasksOf);
 
-const demo = await demoOfFile({ seed: 1 });
+const demo = await startDemoForFile({ seed: 1 });
 const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-tasks-'));
 const [credit] = await demo.rows(
   `SELECT o.full_name, w.credit_id FROM warehouse_credits AS w JOIN organizations AS o ON o.id = w.organization_id
@@ -69,7 +69,7 @@ const values: Values = {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function perform(line: string): Promise<string> {
-  const words = wordsOf(line).map(word => values[word] ?? word);
+  const words = splitWords(line).map(word => values[word] ?? word);
   expect(
     words.filter(word => /^[A-Z-]{4,}$/.test(word)),
     line,

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { REJECTION_REASONS } from '../../src/inbox/rejection.js';
-import { ALERTS, parseRules } from '../support/alerts.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { ALERTS, parseAlertRules } from '../support/alerts.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 
-const demo = await demoOfFile({ operations: true });
+const demo = await startDemoForFile({ operations: true });
 const ports = [demo.operationsPort, demo.receiverOperationsPort];
 const served = await Promise.all(
   ports.map(async port => (await fetch(`http://127.0.0.1:${String(port)}/metrics`)).text()),
 );
 
-const RULES = parseRules(ALERTS);
+const RULES = parseAlertRules(ALERTS);
 
 function parts(expr: string) {
   return [...expr.matchAll(/(carbon_mirror_\w+)(?:\{(\w+)=~?"([^"]*)"\})?/g)].map(

@@ -5,10 +5,10 @@ import { createClient } from '../../src/client.js';
 import { readSettings } from '../../src/app/config/config.js';
 import { openEngine } from '../../src/store/open.js';
 import { createControlClient } from '../../src/sandbox/control/client.js';
-import { wordsOf, visitConsole } from '../support/console.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { getPageText, visitConsole } from '../support/console.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 async function stage() {
   const engine = openEngine({ dataDir: demo.folder, diskReserveMb: null, database: null });
@@ -18,7 +18,7 @@ async function stage() {
   const control = createControlClient(demo.sandbox.url);
   const demoActions = createDemoActions({ connect, control, appId: demo.appId, sync: actions.requestSyncs });
   const visit = await visitConsole(engine.openReader, { demoActions, actions, now: Date.now });
-  const words = async (path: string) => wordsOf(await (await visit.open(path)).text());
+  const words = async (path: string) => getPageText(await (await visit.open(path)).text());
   return { ...visit, words };
 }
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort, runProcess, startProcess } from '../support/processes.js';
-import { blocks } from '../support/readme.js';
+import { listCodeBlocks } from '../support/readme.js';
 import { long } from '../support/long.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -18,7 +18,7 @@ const run = promisify(execFile);
 /** Runs both examples as the README describes. */
 async function runExamples(cwd: string): Promise<void> {
   const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const [lines = ''] = blocks(readme, 'sh').filter(block => block.includes('demo.env'));
+  const [lines = ''] = listCodeBlocks(readme, 'sh').filter(block => block.includes('demo.env'));
   expect(lines).toContain('node --env-file=data/demo/demo.env docs/examples/retire.js');
   const script = lines
     .replaceAll(/^node /gm, `"${process.execPath}" `)
@@ -45,10 +45,10 @@ long.test(
     const sandbox = String(await freePort());
     const env = { DYNO: 'web.1', DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
     const first = startProcess(['up', '--demo'], env, cwd);
-    await expect.poll(() => first.said()).toContain('Ready: ');
+    await expect.poll(() => first.stderr()).toContain('Ready: ');
 
     const lines = Array.from(
-      first.said().matchAll(/^ {2}(.*npx carbon-mirror .*)$/gm),
+      first.stderr().matchAll(/^ {2}(.*npx carbon-mirror .*)$/gm),
       match => match[1] ?? '',
     );
     expect(lines).toHaveLength(3);
@@ -63,18 +63,18 @@ long.test(
     (select count(*) from retirements) as r, (select count(*) from certificates where state = 'stored') as p`;
     const { stdout } = await runProcess(['query', '--json', counts], { DATA_DIR }, cwd);
     const [{ o, c, r, p } = { o: 0, c: 0, r: 0, p: 0 }]: Record<string, number>[] = JSON.parse(stdout);
-    expect(first.said()).toContain(
+    expect(first.stderr()).toContain(
       `Ready: ${o} organizations, ${c} credits, ${r} retirements and ${p} certificates mirrored.\n`,
     );
     expect(Math.min(o ?? 0, c ?? 0, r ?? 0, p ?? 0)).toBeGreaterThan(0);
     await runExamples(cwd);
     first.child.kill('SIGTERM');
     expect(await first.ended).toBe(0);
-    await first.gone;
+    await first.outputClosed;
 
     const second = startProcess(['up', '--demo'], { DATA_DIR }, cwd);
-    await expect.poll(() => second.said()).toContain('Ready: ');
-    expect(second.said()).toContain(`http://127.0.0.1:${port}/webhooks`);
+    await expect.poll(() => second.stderr()).toContain('Ready: ');
+    expect(second.stderr()).toContain(`http://127.0.0.1:${port}/webhooks`);
     expect((await fetch(`http://127.0.0.1:${operations}/livez`)).status).toBe(200);
     const trigger = ['trigger', 'warehouseTransaction', '--organization'];
     const one = 'select id from organizations limit 1';
@@ -85,11 +85,11 @@ long.test(
     expect(posted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`:${port}/webhooks`) });
     const port2 = String(await freePort());
     second.child.kill('SIGTERM');
-    await second.gone;
+    await second.outputClosed;
 
     const third = startProcess(['up', '--demo'], { DATA_DIR, PORT: port2 }, cwd);
-    await expect.poll(() => third.said()).toContain('Ready: ');
-    expect(third.said()).toContain(`http://127.0.0.1:${port2}/webhooks`);
+    await expect.poll(() => third.stderr()).toContain('Ready: ');
+    expect(third.stderr()).toContain(`http://127.0.0.1:${port2}/webhooks`);
     expect(await runProcess([...trigger, id], { DATA_DIR }, cwd)).toMatchObject({
       stdout: expect.stringContaining(`:${port2}/webhooks`),
     });

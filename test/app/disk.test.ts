@@ -1,12 +1,12 @@
 import { expect } from 'vitest';
-import { type Processes, startSandboxProcess } from '../support/procfile.js';
+import { type ProcfileProcesses, startSandboxProcess } from '../support/procfile.js';
 import { runProcess } from '../support/processes.js';
 import { long } from '../support/long.js';
 
 /** A reserve larger than any disk. */
 const HUGE_RESERVE = { DISK_RESERVE_MB: '999999999' };
 
-async function fetchOperations({ operationsPorts }: Processes, name: 'web' | 'worker', path: string) {
+async function fetchOperations({ operationsPorts }: ProcfileProcesses, name: 'web' | 'worker', path: string) {
   const answer = await fetch(`http://127.0.0.1:${operationsPorts[name]}/${path}`);
   return { status: answer.status, text: await answer.text() };
 }
@@ -30,7 +30,7 @@ long.test(
     const stored = async () =>
       (await processes.rows("SELECT 1 FROM deliveries WHERE verdict = 'accepted'")).length;
     await expect.poll(stored).toBeGreaterThan(0);
-    const answered = async () => JSON.stringify(await processes.control('GET /deliveries'));
+    const answered = async () => JSON.stringify(await processes.callControl('GET /deliveries'));
     await expect.poll(answered).toContain('"status":202');
 
     const env = { ...processes.env, ...HUGE_RESERVE };
@@ -62,7 +62,7 @@ long.test(
     expect(await paused.ended).toBe(0);
 
     const reading = processes.start('worker', { DISK_RESERVE_MB: '0' });
-    await processes.filled();
+    await processes.waitUntilFilled();
     expect(await processes.rows('SELECT count(*) AS n FROM retirements')).toEqual([{ n: 5 }]);
     expect((await fetchOperations(processes, 'worker', 'readyz')).status).toBe(200);
     expect((await fetchOperations(processes, 'worker', 'metrics')).text).toMatch(

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';
 import { createTime } from '../support/program.js';
 import { createPrivateKey } from '../support/sandbox.js';
-import { tablesIn } from '../support/tables.js';
+import { openTablesIn } from '../support/tables.js';
 
 const MINUTE = 60_000;
 
@@ -38,7 +38,7 @@ async function scene() {
   }
 
   const isReady = async () => (await fetch(`http://127.0.0.1:${operations}/readyz`)).json();
-  return { time, work, isReady, ...tablesIn(dataDir) };
+  return { time, work, isReady, ...openTablesIn(dataDir) };
 }
 
 test('a receiver becomes unready after two minutes if no worker has ever used its inbox, and ready again once one has', async () => {

@@ -6,10 +6,10 @@ import { createMetrics } from '../../src/app/operations/metrics.js';
 import { createOperationsApp } from '../../src/app/operations/operations.js';
 import { startSandbox } from '../../src/sandbox/start.js';
 import { type HttpListener, listenForPeople } from '../../src/webhook/listen.js';
-import { consoleStage } from '../support/console.js';
+import { openConsoleStage } from '../support/console.js';
 import { openReceiver } from '../support/receiver.js';
 import { temporaryFolder } from '../support/folder.js';
-import { pipeline } from '../support/pipelining.js';
+import { pipelineUntilClosed } from '../support/pipelining.js';
 import { openSocket, readUntilClosed, sendAndReadAll } from '../support/wire.js';
 
 const SENDERS = 20;
@@ -57,7 +57,7 @@ const LISTENERS: Readonly<Record<string, () => Promise<StartedListener>>> = {
     return { port: listening.port, countHandled: () => counter.requests };
   },
   console: async () => {
-    const { port } = await consoleStage();
+    const { port } = await openConsoleStage();
     return { port };
   },
   sandbox: async () => {
@@ -83,7 +83,7 @@ describe.each(Object.entries(LISTENERS))('T87 the %s', (name, open) => {
 
   test('disconnects clients that send requests and never read, and answers those that read', async () => {
     const { port, countHandled } = await open();
-    const cut = Promise.all(Array.from({ length: SENDERS }, () => pipeline(port, request)));
+    const cut = Promise.all(Array.from({ length: SENDERS }, () => pipelineUntilClosed(port, request)));
     expect(await sendOnce(port)).toMatch(/^HTTP\/1\.1 [245]\d\d /);
     await cut;
     expect(countHandled?.() ?? 0).toBeLessThanOrEqual(SENDERS * MAX_HANDLED + 1);
@@ -102,7 +102,7 @@ describe.each(Object.entries(LISTENERS))('T87 the %s', (name, open) => {
 });
 
 test('T87 an unauthenticated connection to the console is closed after one response', async () => {
-  const { port } = await consoleStage();
+  const { port } = await openConsoleStage();
   const socket = await openSocket(port);
   const answers = readUntilClosed(socket);
   socket.write('GET / HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'.repeat(3));

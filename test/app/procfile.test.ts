@@ -23,7 +23,7 @@ test('sandbox, receiver and worker together turn an installation into rows that 
   const worker = processes.start('worker');
   await Promise.all([web.line(READY.web), worker.line(READY.worker)]);
   await processes.installEverywhere();
-  await processes.filled();
+  await processes.waitUntilFilled();
   const counted = await runProcess(['query', '--csv', 'select count(*) from retirements'], processes.env);
   expect(counted).toMatchObject({ exitCode: 0, stderr: '' });
   expect(counted.stdout.trim().split(/\r?\n/)[1]).toBe('40');
@@ -42,9 +42,12 @@ long.test(
       '--credits=60',
       '--retirements=360',
     ]);
-    const [, ...others] = await processes.organizations();
+    const [, ...others] = await processes.listOrganizationIds();
     for (const id of others) {
-      await processes.control('POST /faults', { path: `/organizations/${id}/retirements`, kind: 'silence' });
+      await processes.callControl('POST /faults', {
+        path: `/organizations/${id}/retirements`,
+        kind: 'silence',
+      });
     }
     const web = processes.start('web');
     await web.line(READY.web);
@@ -62,9 +65,9 @@ long.test(
       "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'",
     );
 
-    await processes.control('DELETE /faults');
+    await processes.callControl('DELETE /faults');
     const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
-    await processes.filled();
+    await processes.waitUntilFilled();
     await expect.poll(() => processes.rows(left)).toEqual([]);
     expect(await mirrored()).toBe(360);
     const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });

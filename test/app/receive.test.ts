@@ -7,11 +7,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
-import { pipeline, QUESTIONS } from '../support/pipelining.js';
+import { pipelineUntilClosed, QUESTIONS } from '../support/pipelining.js';
 import { openSocket, readUntilClosed } from '../support/wire.js';
-import { holdReader } from '../support/held.js';
+import { holdReader } from '../support/held-locks.js';
 import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
-import { tablesIn } from '../support/tables.js';
+import { openTablesIn } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { long } from '../support/long.js';
 
@@ -62,7 +62,7 @@ test('the receiver stores the installation id of each of the seven events', asyn
   const receiver = await startReceiver();
   for (const event of WEBHOOK_EVENTS) expect(await receiver.post(event)).toMatchObject({ status: 202 });
   expect(
-    await tablesIn(receiver.dataDir).rows(
+    await openTablesIn(receiver.dataDir).rows(
       'SELECT event, installation_id, verdict FROM deliveries ORDER BY id',
     ),
   ).toEqual(WEBHOOK_EVENTS.map(event => ({ event, installation_id: `of-${event}`, verdict: 'accepted' })));
@@ -80,7 +80,9 @@ test('on SIGTERM the receiver answers stored posts, closes the database cleanly 
   receiver.child.kill('SIGTERM');
   const answered = (await Promise.all(posts)).filter(status => status === 202);
   expect(await receiver.ended).toBe(0);
-  const counted = await tablesIn(receiver.dataDir).rows('SELECT sum(duplicates + 1) AS n FROM deliveries');
+  const counted = await openTablesIn(receiver.dataDir).rows(
+    'SELECT sum(duplicates + 1) AS n FROM deliveries',
+  );
   expect(counted).toEqual([{ n: answered.length }]);
   expect(statSync(join(receiver.dataDir, 'inbox.db-wal'), { throwIfNoEntry: false })?.size ?? 0).toBe(0);
 });
@@ -133,9 +135,9 @@ test('T66 a reader that never ends does not block deliveries, and the metrics sh
   for (let n = 0; n < 200; n++) expect((await receiver.post('suspended')).status).toBe(202);
   expect(await walBytes(receiver)).toBeGreaterThan(before);
   letGo();
-  expect(await tablesIn(receiver.dataDir).rows('SELECT sum(duplicates + 1) AS n FROM deliveries')).toEqual([
-    { n: 201 },
-  ]);
+  expect(
+    await openTablesIn(receiver.dataDir).rows('SELECT sum(duplicates + 1) AS n FROM deliveries'),
+  ).toEqual([{ n: 201 }]);
 });
 
 long.test('T18 80 senders that pipeline and never read do not exhaust a heap of 256 MB', async () => {
@@ -143,7 +145,9 @@ long.test('T18 80 senders that pipeline and never read do not exhaust a heap of 
   const port = Number(new URL(receiver.url).port);
   await sendPosts(port, 4000);
   const before = residentMegabytes(receiver);
-  const cut = Promise.all(Array.from({ length: 80 }, () => pipeline(port, QUESTIONS['the front page'])));
+  const cut = Promise.all(
+    Array.from({ length: 80 }, () => pipelineUntilClosed(port, QUESTIONS['the front page'])),
+  );
   for (let n = 0; n < 20; n += 1) expect((await receiver.post('suspended')).status).toBe(202);
   await cut;
   expect((await receiver.post('unsuspended')).status).toBe(202);
@@ -197,7 +201,7 @@ test('T20 a delivery repeated 499 times is stored once, answered 202 each time a
   const receiver = await startReceiver();
   await sendPosts(Number(new URL(receiver.url).port), 500);
   expect(
-    await tablesIn(receiver.dataDir).rows(
+    await openTablesIn(receiver.dataDir).rows(
       'SELECT count(*) AS n, sum(duplicates) AS duplicates FROM deliveries',
     ),
   ).toEqual([{ n: 1, duplicates: 499 }]);
@@ -259,7 +263,7 @@ test('the receiver uses the next free port if PORT is not set, and ends with exi
 
   const named = start({ PORT: String(ports[0]) });
   expect(await named.ended).toBe(2);
-  expect(named.said()).toContain(`Port ${ports[0]} is in use by another program.`);
+  expect(named.stderr()).toContain(`Port ${ports[0]} is in use by another program.`);
 });
 
 test('a process ends if its parent died before it was ready', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
-import { PROCFILE_SECRET, type Processes, startSandboxProcess } from '../support/procfile.js';
+import { PROCFILE_SECRET, type ProcfileProcesses, startSandboxProcess } from '../support/procfile.js';
 import type { StartedProcess } from '../support/processes.js';
 import { startProxy } from '../support/proxy.js';
 import { createPrivateKey } from '../support/sandbox.js';
@@ -23,7 +23,7 @@ const COMMANDS = [
   ['verify', '--against-registry', '--json'],
 ];
 
-let processes: Processes;
+let processes: ProcfileProcesses;
 let started: StartedProcess[];
 
 async function begin(): Promise<void> {
@@ -91,8 +91,8 @@ test('T69 no log, file, page or command shows a secret, token, JWT or key after 
   await web.line(line => line['msg'] === 'receiver started');
   await worker.line(line => line['msg'] === 'worker started');
   await processes.installEverywhere();
-  await processes.filled();
-  const { installations } = await processes.control('GET /installations');
+  await processes.waitUntilFilled();
+  const { installations } = await processes.callControl('GET /installations');
   const installation = String(Array.isArray(installations) ? installations.at(-1).id : '');
 
   const answers: [string, string][] = [
@@ -101,7 +101,7 @@ test('T69 no log, file, page or command shows a secret, token, JWT or key after 
   expect(answers[0]?.[1]).toMatch(/^401 /);
   for (const status of [401, 403]) {
     const body = { statusCode: status, message: `no to Bearer ${CANARY}`, error: 'No' };
-    await processes.control('POST /faults', {
+    await processes.callControl('POST /faults', {
       path: '/organizations/**',
       count: 2,
       kind: 'status',
@@ -111,12 +111,14 @@ test('T69 no log, file, page or command shows a secret, token, JWT or key after 
       `a post before ${status}`,
       await post('newPermissionsAccepted', installation, PROCFILE_SECRET),
     ]);
-    await expect.poll(() => processes.control('GET /faults')).toMatchObject({ faults: [{ remaining: 0 }] });
-    await processes.control('DELETE /faults');
+    await expect
+      .poll(() => processes.callControl('GET /faults'))
+      .toMatchObject({ faults: [{ remaining: 0 }] });
+    await processes.callControl('DELETE /faults');
     await expect.poll(() => processes.rows(AT_WORK)).toEqual([]);
   }
   const body = { statusCode: 500, message: `broken: ${CANARY}`, error: 'Broken' };
-  await processes.control('POST /faults', {
+  await processes.callControl('POST /faults', {
     path: '/app/installations/*',
     kind: 'status',
     options: { status: 500, body },
@@ -129,7 +131,7 @@ test('T69 no log, file, page or command shows a secret, token, JWT or key after 
       return await processes.rows(failed);
     })
     .not.toEqual([]);
-  await processes.control('DELETE /faults');
+  await processes.callControl('DELETE /faults');
   worker.child.kill('SIGTERM');
   expect(await worker.ended).toBe(0);
   const stranger = start('worker', { REGISTRY_PRIVATE_KEY_FILE: '', REGISTRY_PRIVATE_KEY: wrongKey });

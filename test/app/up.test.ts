@@ -7,9 +7,15 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { makeFolder } from '../support/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { freePort, type Ran, runProcess, type StartedProcess, startProcess } from '../support/processes.js';
+import {
+  freePort,
+  type FinishedProcess,
+  runProcess,
+  type StartedProcess,
+  startProcess,
+} from '../support/processes.js';
 import { copyJournalAsKilled, createPrivateKey, startTestSandbox } from '../support/sandbox.js';
-import { tablesIn } from '../support/tables.js';
+import { openTablesIn } from '../support/tables.js';
 import { long } from '../support/long.js';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -23,7 +29,7 @@ interface Demo {
   readonly cwd: string;
   readonly env: Record<string, string>;
   start(): StartedProcess;
-  run(...argv: string[]): Promise<Ran>;
+  run(...argv: string[]): Promise<FinishedProcess>;
   /** Reads the tables of the demo's registry from a copy of its journal. */
   readWorld(): Promise<World>;
 }
@@ -73,10 +79,10 @@ function copyDemo(demo: Demo, cwd: string): Demo {
 async function createAndStopDemo(): Promise<Demo> {
   const demo = await createDemo(makeFolder());
   const up = demo.start();
-  await expect.poll(() => up.said()).toContain('Ready: ');
+  await expect.poll(() => up.stderr()).toContain('Ready: ');
   up.child.kill('SIGINT');
   expect(await up.ended).toBe(0);
-  await up.gone;
+  await up.outputClosed;
   return demo;
 }
 
@@ -92,7 +98,7 @@ async function rows(demo: Demo, sql: string): Promise<Record<string, unknown>[]>
 }
 
 async function isFilled({ cwd }: Demo): Promise<boolean> {
-  const tables = tablesIn(join(cwd, 'data/demo'));
+  const tables = openTablesIn(join(cwd, 'data/demo'));
   const unstored = await tables.rows(UNFINISHED);
   return unstored.length === 0 && (await tables.rows('SELECT 1 FROM certificates')).length > 0;
 }
@@ -102,8 +108,8 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   const first = demo.start();
   await expect.poll(() => existsSync(join(demo.cwd, 'data/demo/demo.env'))).toBe(true);
   expect((await demo.run('status')).stdout).toContain('The demo in data/demo is being created');
-  await expect.poll(() => first.said()).toContain('This is a DEMO');
-  const [creating, ...progress] = first.said().split('\n');
+  await expect.poll(() => first.stderr()).toContain('This is a DEMO');
+  const [creating, ...progress] = first.stderr().split('\n');
   expect(creating).toMatch(/^Creating the demo in data\/demo: /);
   expect(progress.slice(0, 6)).toEqual(
     [1, 2, 3, 4, 5, 6].map(month => expect.stringContaining(`month ${month} of 6`)),
@@ -111,7 +117,7 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   await expect.poll(() => isFilled(demo)).toBe(true);
 
   const commands = () =>
-    Array.from(first.said().matchAll(/^ {2}npx carbon-mirror (\w+)/gm), ([, name = '']) => name);
+    Array.from(first.stderr().matchAll(/^ {2}npx carbon-mirror (\w+)/gm), ([, name = '']) => name);
   await expect.poll(commands).toHaveLength(3);
   for (const command of commands()) {
     const argv = command === 'query' ? ['query', COUNT] : [command];
@@ -149,10 +155,10 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   expect(doctor.filter(({ check }) => check === 'drift')).toEqual([]);
 
   const signInNotice = 'Run "npx carbon-mirror console url" for a sign-in link.';
-  await expect.poll(() => first.said()).toContain(signInNotice);
+  await expect.poll(() => first.stderr()).toContain(signInNotice);
   const address = `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`;
-  await expect.poll(() => first.said().trimEnd().split('\n').at(-1)).toBe(address);
-  expect(first.said()).not.toContain('key=');
+  await expect.poll(() => first.stderr().trimEnd().split('\n').at(-1)).toBe(address);
+  expect(first.stderr()).not.toContain('key=');
   expect(await signIn((await demo.run('console', 'url')).stdout.trim())).toContain('available to sell now');
 
   expect(statSync(join(demo.cwd, 'data/demo/demo.env')).mode & 0o777).toBe(0o600);
@@ -163,7 +169,7 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
 
   first.child.kill('SIGINT');
   expect(await first.ended).toBe(0);
-  await first.gone;
+  await first.outputClosed;
   expect(first.output()).toContain('"msg":"receiver stopped"');
   expect(first.output()).toContain('"msg":"worker stopped"');
   await expectNoListeners(demo);
@@ -173,8 +179,8 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   const versions = 'select id, valid_from from retirements order by id';
   const before = await rows(demo, versions);
   const second = demo.start();
-  await expect.poll(() => second.said()).toContain('This is a DEMO');
-  expect(second.said()).not.toContain('Creating the demo');
+  await expect.poll(() => second.stderr()).toContain('This is a DEMO');
+  expect(second.stderr()).not.toContain('Creating the demo');
   expect(readFileSync(join(demo.cwd, 'data/demo/demo.env'), 'utf8')).toBe(settings);
   const same = await demo.readWorld();
   expect(same.installations.list()).toEqual(world.installations.list());
@@ -184,25 +190,25 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   const worker = await findPid(demo, 'work');
   process.kill(worker, 'SIGKILL');
   expect(await findPid(demo, 'work', worker)).not.toBe(worker);
-  expect(second.said()).toContain('"carbon-mirror work" ended by SIGKILL. Restarting it in 1 s.');
+  expect(second.stderr()).toContain('"carbon-mirror work" ended by SIGKILL. Restarting it in 1 s.');
   second.child.kill('SIGTERM');
   expect(await second.ended).toBe(0);
-  await second.gone;
+  await second.outputClosed;
   await expectNoListeners(demo);
 
   existingDemo ??= copyDemo(demo, makeFolder());
   const third = demo.start();
-  await expect.poll(() => third.said()).toContain('This is a DEMO');
+  await expect.poll(() => third.stderr()).toContain('This is a DEMO');
   third.child.kill('SIGKILL');
   expect(await third.ended).toBe('SIGKILL');
-  await third.gone;
+  await third.outputClosed;
   await expectNoListeners(demo);
   expect(await rows(demo, versions)).toEqual(before);
 });
 
 test('a demo simulates six months of history once, and verify and balance confirm it', async () => {
   const demo = await copyExistingDemo();
-  const tables = tablesIn(join(demo.cwd, 'data/demo'));
+  const tables = openTablesIn(join(demo.cwd, 'data/demo'));
   const [origin] = await tables.rows('SELECT created_at, simulated_until FROM origin');
   const until = String(origin?.['simulated_until']);
   const past = Date.parse(until) - Date.parse(String(origin?.['created_at']));
@@ -217,7 +223,7 @@ test('a demo simulates six months of history once, and verify and balance confir
   const before = await tables.rows(played);
 
   const up = demo.start();
-  await expect.poll(() => up.said()).toContain('Ready: ');
+  await expect.poll(() => up.stderr()).toContain('Ready: ');
   expect(await tables.rows("SELECT DISTINCT state FROM freshness WHERE state <> 'not_offered'")).toEqual([
     { state: 'fresh' },
   ]);
@@ -226,22 +232,22 @@ test('a demo simulates six months of history once, and verify and balance confir
   expect(await tables.rows(played)).toEqual(before);
   up.child.kill('SIGTERM');
   expect(await up.ended).toBe(0);
-  await up.gone;
+  await up.outputClosed;
 });
 
 long.test('a demo that is killed while it simulates its history continues at the present', async () => {
   const demo = await createDemo();
   const first = demo.start();
-  const tables = tablesIn(join(demo.cwd, 'data/demo'));
+  const tables = openTablesIn(join(demo.cwd, 'data/demo'));
   const syncs = () => tables.value<number>('SELECT count(*) FROM syncs').catch(() => 0);
   await expect.poll(syncs).toBeGreaterThan(0);
   first.child.kill('SIGKILL');
-  await first.gone;
+  await first.outputClosed;
   const second = demo.start();
-  await expect.poll(() => second.said()).toContain('Ready: ');
+  await expect.poll(() => second.stderr()).toContain('Ready: ');
   expect(await demo.run('verify', '--against-registry')).toMatchObject({ exitCode: 0 });
   second.child.kill('SIGTERM');
-  await second.gone;
+  await second.outputClosed;
 });
 
 /** Signs in with an address as a browser does, and returns the page. */
@@ -290,9 +296,9 @@ describe('up ends with exit code 2, a sentence and no running process if a port 
     onTestFinished(() => void stranger.close());
     const up = demo.start();
     expect(await up.ended).toBe(2);
-    await up.gone;
-    expect(up.said()).toContain(`Port ${demo.env[name] ?? ''} is in use by another program.`);
-    expect(up.said()).not.toContain('    at ');
+    await up.outputClosed;
+    expect(up.stderr()).toContain(`Port ${demo.env[name] ?? ''} is in use by another program.`);
+    expect(up.stderr()).not.toContain('    at ');
   });
 });
 
@@ -304,13 +310,13 @@ long.test(
     const stranger = createServer().listen(port, '127.0.0.1');
     onTestFinished(() => void stranger.close());
     const up = demo.start();
-    await expect.poll(() => up.said()).toContain('Ready: ');
-    expect(up.said()).toContain(`Port ${port} is in use by another program.`);
-    expect(up.said()).toContain(
+    await expect.poll(() => up.stderr()).toContain('Ready: ');
+    expect(up.stderr()).toContain(`Port ${port} is in use by another program.`);
+    expect(up.stderr()).toContain(
       '"carbon-mirror console" ended with exit code 2. The other processes keep running.',
     );
-    expect(up.said()).not.toContain('sign-in link');
-    expect(up.said()).not.toContain('    at ');
+    expect(up.stderr()).not.toContain('sign-in link');
+    expect(up.stderr()).not.toContain('    at ');
     up.child.kill('SIGTERM');
     expect(await up.ended).toBe(0);
   },
@@ -322,7 +328,7 @@ interface LivingProcess {
 }
 
 async function listLivingProcesses(demo: Demo): Promise<LivingProcess[]> {
-  const tables = tablesIn(join(demo.cwd, 'data/demo'));
+  const tables = openTablesIn(join(demo.cwd, 'data/demo'));
   const all = await tables.rows<LivingProcess>('SELECT role, pid FROM processes ORDER BY id');
   return all.filter(({ pid }) => isAlive(pid));
 }
@@ -346,7 +352,7 @@ describe('a child process that ends', () => {
   long.test('is restarted at the same port after a growing backoff', async () => {
     const demo = await copyExistingDemo();
     const up = demo.start();
-    await expect.poll(() => up.said()).toContain('This is a DEMO');
+    await expect.poll(() => up.stderr()).toContain('This is a DEMO');
     for (const role of ['receive', 'work']) {
       const first = await findPid(demo, role);
       process.kill(first, 'SIGKILL');
@@ -355,15 +361,15 @@ describe('a child process that ends', () => {
       await findPid(demo, role, second);
       for (const pauseS of [1, 2]) {
         const told = `"carbon-mirror ${role}" ended by SIGKILL. Restarting it in ${pauseS} s.`;
-        await expect.poll(() => up.said()).toContain(told);
+        await expect.poll(() => up.stderr()).toContain(told);
       }
     }
     const url = `http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`;
     await expect.poll(async () => (await fetch(url).catch(() => null))?.status).toBe(405);
-    expect(up.said().match(/This is a DEMO/g)).toHaveLength(1);
+    expect(up.stderr().match(/This is a DEMO/g)).toHaveLength(1);
     up.child.kill('SIGINT');
     expect(await up.ended).toBe(0);
-    await up.gone;
+    await up.outputClosed;
     await expectNoListeners(demo);
   });
 
@@ -372,14 +378,14 @@ describe('a child process that ends', () => {
     async () => {
       const demo = await copyExistingDemo();
       const up = demo.start();
-      await expect.poll(() => up.said()).toContain('This is a DEMO');
+      await expect.poll(() => up.stderr()).toContain('This is a DEMO');
       process.kill(await findPid(demo, 'receive'), 'SIGKILL');
-      await expect.poll(() => up.said()).toContain('Restarting it in 1 s.');
+      await expect.poll(() => up.stderr()).toContain('Restarting it in 1 s.');
       const stranger = createServer().listen(Number(demo.env['PORT']), '127.0.0.1');
       onTestFinished(() => void stranger.close());
       expect(await up.ended).toBe(2);
-      await up.gone;
-      expect(up.said()).toContain(`Port ${demo.env['PORT'] ?? ''} is in use by another program.`);
+      await up.outputClosed;
+      expect(up.stderr()).toContain(`Port ${demo.env['PORT'] ?? ''} is in use by another program.`);
     },
   );
 });
@@ -392,7 +398,7 @@ long.test('a command finds the empty mirror of a demo that is just starting', as
   expect(existsSync(join(demo.cwd, 'data/demo/mirror.db'))).toBe(true);
   const { exitCode, stderr } = await demo.run('status');
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
-  await expect.poll(() => up.said()).toContain('This is a DEMO');
+  await expect.poll(() => up.stderr()).toContain('This is a DEMO');
 });
 
 test('a command without a mirror says so and creates nothing', async () => {
@@ -409,7 +415,7 @@ long.test('a demo without port settings uses free ports, and its registry posts 
   const ups = demos.map(({ cwd }) => startProcess(['up', '--demo'], unnamed, cwd));
   const urls: string[] = [];
   for (const [i, up] of ups.entries()) {
-    const address = (): string => /webhooks +(\S+)\n/.exec(up.said())?.[1] ?? '';
+    const address = (): string => /webhooks +(\S+)\n/.exec(up.stderr())?.[1] ?? '';
     await expect.poll(address).not.toBe('');
     const url = address();
     expect((await fetch(url)).status).toBe(405);
@@ -440,8 +446,8 @@ long.test(
     const unnamed = { OPERATIONS_PORT: '0', NO_COLOR: '1' };
     await listenOnPorts(...['PORT', 'SANDBOX_PORT', 'CONSOLE_PORT'].map(name => env[name] ?? ''));
     const first = startProcess(['up', '--demo'], unnamed, cwd);
-    await expect.poll(() => first.said()).toContain('Ready: ');
-    const { console = '', registry = '', webhooks = '' } = parseAddresses(first.said());
+    await expect.poll(() => first.stderr()).toContain('Ready: ');
+    const { console = '', registry = '', webhooks = '' } = parseAddresses(first.stderr());
     expect((await fetch(`${registry}/_sandbox/status`)).status).toBe(200);
     expect((await fetch(webhooks)).status).toBe(405);
     expect((await fetch(console)).status).toBe(401);
@@ -450,11 +456,11 @@ long.test(
     const doctor = await runProcess(['doctor'], unnamed, cwd);
     expect(doctor, doctor.stdout).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(webhooks) });
     first.child.kill('SIGTERM');
-    await first.gone;
+    await first.outputClosed;
 
     const second = startProcess(['up', '--demo'], unnamed, cwd);
-    await expect.poll(() => second.said()).toContain('Ready: ');
-    expect(parseAddresses(second.said())).toEqual({ console, registry, webhooks });
+    await expect.poll(() => second.stderr()).toContain('Ready: ');
+    expect(parseAddresses(second.stderr())).toEqual({ console, registry, webhooks });
   },
 );
 
@@ -463,11 +469,11 @@ long.test(
   async () => {
     const demo = await copyExistingDemo();
     const up = demo.start();
-    await expect.poll(() => up.said()).toContain('\nOpen ');
-    expect(up.said().trimEnd().split('\n').at(-1)).toBe(
+    await expect.poll(() => up.stderr()).toContain('\nOpen ');
+    expect(up.stderr().trimEnd().split('\n').at(-1)).toBe(
       `Open http://127.0.0.1:${demo.env['CONSOLE_PORT'] ?? ''}`,
     );
-    expect(up.said()).toMatch(/\nReady: /);
+    expect(up.stderr()).toMatch(/\nReady: /);
   },
 );
 
@@ -476,7 +482,7 @@ long.test(
   async () => {
     const demo = await copyExistingDemo();
     const up = demo.start();
-    await expect.poll(() => up.said()).toContain('Ready: ');
+    await expect.poll(() => up.stderr()).toContain('Ready: ');
     const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
     for (const env of [{}, { SANDBOX_PORT: String(await freePort()) }]) {
       const again = await runProcess(['up', '--demo'], env, demo.cwd);
@@ -498,7 +504,7 @@ long.test('a port that is in use does not change the webhook URL in the registry
   onTestFinished(() => void stranger.close());
   const second = startProcess(['up', '--demo'], { ...demo.env, PORT: String(port) }, demo.cwd);
   expect(await second.ended).toBe(2);
-  await second.gone;
+  await second.outputClosed;
   expect(webhookUrlIn(await demo.readWorld())).toBe(before);
 });
 

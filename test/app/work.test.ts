@@ -12,7 +12,7 @@ import { createMask } from '../../src/registry/http/mask.js';
 import { createLog } from '../../src/app/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/mirror/demo.js';
-import { holdLog } from '../support/held.js';
+import { holdWriteAheadLog } from '../support/held-locks.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { freePort } from '../support/processes.js';
 import {
@@ -22,7 +22,7 @@ import {
   type TestApp,
   temporarySandbox,
 } from '../support/sandbox.js';
-import { tablesIn } from '../support/tables.js';
+import { openTablesIn } from '../support/tables.js';
 
 /** Starts the worker in this process as `carbon-mirror work` does, with its schedule. */
 async function startWorkerHere(
@@ -54,7 +54,7 @@ async function startWorkerHere(
     lines,
     folder,
     stop: () => work.stop(),
-    ...tablesIn(folder),
+    ...openTablesIn(folder),
   };
 }
 
@@ -209,7 +209,7 @@ test('T66 the metrics of the worker show how much of a log a reader holds back, 
     );
   };
   expect(await ask('held_seconds')).toBe(0);
-  const letGo = holdLog(demo.folder);
+  const letGo = holdWriteAheadLog(demo.folder);
   await expect.poll(() => ask('held_seconds')).toBeGreaterThan(0);
   expect(await ask('unmoved_bytes')).toBeGreaterThan(16 * 1024 * 1024);
   letGo();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { createPages } from '../../src/console/pages/pages.js';
 import { SCRIPT } from '../../src/console/live/script.js';
 import { storeCertificate } from '../support/certificates.js';
-import { consoleStage } from '../support/console.js';
+import { openConsoleStage } from '../support/console.js';
 import { credit, installation, retirement } from '../support/mirror/rows.js';
 import { atLength } from '../support/long.js';
 import { findAccessibilityViolations, openPage, startBrowser } from './browser.js';
@@ -21,7 +21,7 @@ afterAll(() => browser?.close());
 
 /** Opens a console over many organizations, projects and vintages, with some trouble and a row for each detail page. */
 async function openLargeConsole() {
-  const { scene, tables, port, keys } = await consoleStage({ canAct: true, now: Date.now });
+  const { scene, tables, port, keys } = await openConsoleStage({ canAct: true, now: Date.now });
   const { at } = scene.clock;
   for (let n = 1; n <= ORGANIZATIONS; n++) {
     const organizationId = `organization-${n}`;
@@ -102,7 +102,7 @@ const MOVING = `(() => {
 })()`;
 
 test('a browser that prefers reduced motion shows no animation, and the script is small', async () => {
-  const { port, keys } = await consoleStage();
+  const { port, keys } = await openConsoleStage();
   const moving = async (reducedMotion: 'reduce' | 'no-preference') => {
     const page = await openPage(browser, `http://127.0.0.1:${port}`, { reducedMotion });
     await page.goto(`http://127.0.0.1:${port}/help?key=${keys.createSignInKey()}`);

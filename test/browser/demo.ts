@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort, runProcess } from '../support/processes.js';
-import { type Tables, tablesIn } from '../support/tables.js';
+import { type Tables, openTablesIn } from '../support/tables.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const DEADLINE_MS = 170_000;
@@ -73,5 +73,5 @@ export async function startUp(
 /** Starts the whole demo, like `npm start -- --demo`, and waits until everything is mirrored. */
 export async function startDemo(): Promise<Demo> {
   const started = await startUp({ SANDBOX_PORT: String(await freePort()) }, 'Ready: ', ['--demo']);
-  return { ...started, tables: tablesIn(join(started.folder, 'data/demo')) };
+  return { ...started, tables: openTablesIn(join(started.folder, 'data/demo')) };
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { type ConsoleStage, consoleStage } from '../support/console.js';
+import { type ConsoleStage, openConsoleStage } from '../support/console.js';
 import { retirement } from '../support/mirror/rows.js';
 import { storeCertificate } from '../support/certificates.js';
 import { startBrowser } from './browser.js';
@@ -27,7 +27,7 @@ interface SignedInVisitor extends Omit<ConsoleStage, 'page'> {
 
 /** Opens a console and signs a visitor in, under one of its host names. */
 async function signIn(name = '127.0.0.1'): Promise<SignedInVisitor> {
-  const stage = await consoleStage({ canAct: true, now: Date.now, hostNames: [NAME] });
+  const stage = await openConsoleStage({ canAct: true, now: Date.now, hostNames: [NAME] });
   const origin = `http://${name}:${stage.port}`;
   const address = () => `${origin}/?key=${stage.keys.createSignInKey()}`;
   const context = await browser.newContext();

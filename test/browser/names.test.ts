@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { consoleStage } from '../support/console.js';
+import { openConsoleStage } from '../support/console.js';
 import { credit, retirement } from '../support/mirror/rows.js';
 import { storeCertificate } from '../support/certificates.js';
 import { openPage, startBrowser } from './browser.js';
@@ -18,7 +18,7 @@ afterAll(() => browser?.close());
 
 /** Opens a console over a mirror in which every text that others choose is markup. */
 async function openHostileMirror() {
-  const stood = await consoleStage({ canAct: true, now: Date.now });
+  const stood = await openConsoleStage({ canAct: true, now: Date.now });
   const { scene, tables } = stood;
   const project = { id: 'p-1', fullName: HOSTILE };
   const base = { project, serialization: HOSTILE, vintage: HOSTILE, type: HOSTILE };

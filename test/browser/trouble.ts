@@ -1,5 +1,5 @@
 import { storeCertificate } from '../support/certificates.js';
-import { type ConsoleStage, consoleStage } from '../support/console.js';
+import { type ConsoleStage, openConsoleStage } from '../support/console.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 /** Kinds of trouble in a mirror whose pages are measured and photographed. */
@@ -39,7 +39,7 @@ const ORGANIZATION = {
 
 /** Opens a console with a row for each detail page, very large amounts and one kind of trouble. */
 export async function openConsoleInTrouble(kind: TroubleKind): Promise<ConsoleInTrouble> {
-  const stage = await consoleStage({ canAct: true, now: Date.now });
+  const stage = await openConsoleStage({ canAct: true, now: Date.now });
   const { scene, tables } = stage;
   const organizations = kind === '1,000 organizations' ? MANY : FEW;
   for (let n = 1; n <= organizations; n += 1) await addOrganization(stage, n);

@@ -1,15 +1,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { type Outcome, runCommand } from '../support/command.js';
+import { type CommandOutcome, runCommand } from '../support/command.js';
 import { type DefinedCommand, listCommands } from '../support/commands.js';
-import { demoOfFile } from '../support/mirror/demo.js';
-import { type Answer, everyCommand } from '../support/every-command.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
+import { type Answer, listCommandArguments } from '../support/every-command.js';
 import { makeFolder } from '../support/folder.js';
 import { copyMirror } from '../support/mirror-copy.js';
-import { placesOf, steadyInPlace, steadyWords } from '../support/steady.js';
+import { listJsonPaths, normalizeInPlace, normalizeText } from '../support/normalize-output.js';
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 const folder = makeFolder('carbon-mirror-approved-');
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -89,7 +89,7 @@ test('a page of each kind was approved as a whole: in a pipe, at one width, and 
       const { stdout, stderr } = await run(words[0] ?? '', [...words.slice(1), ...of, ...more], columns);
       const said = stderr === '' ? '' : `--- said\n${stderr}`;
       seen.push(
-        `=== ${page}, ${eyes}\n${steadyInPlace(`${stdout}${said}`.replaceAll(demo.sandbox.url, 'http://registry/'))}`,
+        `=== ${page}, ${eyes}\n${normalizeInPlace(`${stdout}${said}`.replaceAll(demo.sandbox.url, 'http://registry/'))}`,
       );
     }
   }
@@ -128,7 +128,7 @@ function steady(text: string, tag: string): string {
     .replaceAll(folder, 'FOLDER')
     .replaceAll(tag, '')
     .replaceAll(COUNTED, 'Findings …');
-  return steadyWords(here);
+  return normalizeText(here);
 }
 
 /** What the registry itself sent stands below these, as it was sent. */
@@ -148,13 +148,13 @@ function printsJson({ command }: DefinedCommand): boolean {
 }
 
 const answers = new Map<string, Answer>();
-const tables = new Map<string, { readonly piped: Outcome; readonly drawn: Outcome }>();
+const tables = new Map<string, { readonly piped: CommandOutcome; readonly drawn: CommandOutcome }>();
 
 /** To approve what changed: npx vitest run test/cli/approved-words.test.ts -u, and read the difference. */
 test('what every command says in a pipe was approved, and the names of what it says as JSON', async () => {
-  const piped = everyCommand({ demo, folder, ask, tag: 'zqa' });
-  const drawn = everyCommand({ demo, folder, ask, tag: 'zqb' });
-  const asked = everyCommand({ demo, folder, ask, tag: 'zqc' });
+  const piped = listCommandArguments({ demo, folder, ask, tag: 'zqa' });
+  const drawn = listCommandArguments({ demo, folder, ask, tag: 'zqb' });
+  const asked = listCommandArguments({ demo, folder, ask, tag: 'zqc' });
   const defined = await listCommands();
   const commands = defined.map(({ name }) => name);
   const printing = defined.filter(printsJson).map(({ name }) => name);
@@ -173,7 +173,7 @@ test('what every command says in a pipe was approved, and the names of what it s
     if (!printing.includes(name)) continue;
     const answer = await ask(name, (await asked[name]?.()) ?? []);
     answers.set(name, answer);
-    const places = placesOf(answer, isOfTheMoment ? 2 : undefined).filter(place => !COUNTS.test(place));
+    const places = listJsonPaths(answer, isOfTheMoment ? 2 : undefined).filter(place => !COUNTS.test(place));
     said.push(`--- as JSON: ${places.join(' ')}`);
   }
   await expect(`${said.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/words.txt');

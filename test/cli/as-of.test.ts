@@ -5,16 +5,16 @@ import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readKnownAt, sayOldest } from '../../src/query/history/as-of.js';
 import { runCommand } from '../support/command.js';
-import { wordsOf } from '../support/console.js';
+import { getPageText } from '../support/console.js';
 import { beginRead, MINUTE, type SqliteMirror, openMirror, TRAFFIC } from '../support/mirror/open.js';
-import { pageOf, retirement, retirements } from '../support/mirror/rows.js';
+import { createUnknownPage, retirement, retirements } from '../support/mirror/rows.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 /** Reads two pages of retirements in ten minutes; the second page contains the retirement `late`. */
 async function readSlowly({ mirror, clock }: SqliteMirror, late: string): Promise<void> {
   const read = await beginRead({ mirror, clock }, 'retirements', { trigger: 'schedule' });
-  await read.writePage(pageOf(retirements(3), clock.at + MINUTE));
-  await read.writePage(pageOf([retirement(late)], clock.at + 8 * MINUTE));
+  await read.writePage(createUnknownPage(retirements(3), clock.at + MINUTE));
+  await read.writePage(createUnknownPage([retirement(late)], clock.at + 8 * MINUTE));
   clock.at += 10 * MINUTE;
   await read.finish({ ...TRAFFIC, total: 4, findGone: async () => new Map() });
   clock.at += 50 * MINUTE;
@@ -63,7 +63,9 @@ test('a list as of an instant leaves out organizations without a complete read b
   const members = await mirror.beginRead({ ...request, resource: 'members' });
   await members.finish({ ...TRAFFIC, total: 0, findGone: async () => new Map() });
   const read = await mirror.beginRead({ ...request, resource: 'retirements' });
-  await read.writePage(pageOf([retirement('half-known', { organizationId: 'organization-2' })], clock.at));
+  await read.writePage(
+    createUnknownPage([retirement('half-known', { organizationId: 'organization-2' })], clock.at),
+  );
   await read.finish({ ...TRAFFIC, total: 2, findGone: async () => new Map() });
   clock.at += MINUTE;
   const { exitCode, stdout, stderr } = await runCommand(
@@ -117,9 +119,9 @@ test('a list that became unreadable is known until its last complete read and un
   const gaps = async (at: string) =>
     await readKnownAt(reader, { resource: 'retirements', at, organizationId: null });
   expect(await gaps('2026-05-04T12:30:00.000Z')).toMatchObject([{ unknown: null, reading: null }]);
-  expect(wordsOf(html`${renderGaps('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text)).toContain(
-    until,
-  );
+  expect(
+    getPageText(html`${renderGaps('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text),
+  ).toContain(until);
 });
 
 test('as-of fails for a list that was never read, even if no organization is known', async () => {
@@ -179,7 +181,7 @@ test('as-of now reports a read that is still running', async () => {
   const startedAt = clock.at;
   const request = { organizationId: 'organization-1', resource: 'retirements', claim: 1, startedAt } as const;
   const open = await mirror.beginRead({ ...request, trigger: 'schedule' });
-  await open.writePage(pageOf(retirements(900, 'new'), startedAt));
+  await open.writePage(createUnknownPage(retirements(900, 'new'), startedAt));
   clock.at += MINUTE;
   const now = await ask('2026-05-04T14:00:30Z');
   expect(now.stderr).toContain('retirements: a read that started 2026-05-04T14:00:00.000Z was still running');

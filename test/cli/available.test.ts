@@ -1,14 +1,14 @@
 import { rmSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 import { copyMirror, type MirrorCopy } from '../support/mirror-copy.js';
 import { makeFolder } from '../support/folder.js';
 
 let mirror: MirrorCopy;
 /** Ids of organizations that hold credits in their warehouse. */
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 const [failing = '', suspended = '', doubted = ''] = (
   await demo.rows(
     'SELECT organization_id AS id FROM warehouse_credits GROUP BY organization_id ORDER BY count(*) DESC',

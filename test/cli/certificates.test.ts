@@ -7,9 +7,9 @@ import { SQLITE } from '../../migrations/schema.js';
 import { CERTIFICATES } from '../../src/resources/certificates.js';
 import { archive } from '../../src/store/past.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 async function run(...argv: string[]) {
   return await runCommand(['certificates', ...argv], { env: { DATA_DIR: demo.folder } });

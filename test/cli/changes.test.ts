@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { changesSince } from '../support/changes.js';
-import { changing } from '../support/changing.js';
+import { listChangesSince } from '../support/changes.js';
+import { createRandomMirror } from '../support/random-mirror.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE, openMirror } from '../support/mirror/open.js';
-import { brokenProgram, PROGRAM } from '../support/mutant.js';
+import { createBrokenProgram, PROGRAM } from '../support/mutant.js';
 import { createRandom } from '../support/random.js';
-import { seeds } from '../support/seeds.js';
+import { listSeeds } from '../support/seeds.js';
 
 async function sceneToAsk() {
   const folder = temporaryFolder();
@@ -140,7 +140,7 @@ test('--since finds a change that was observed before the clock was set back', a
 async function pollChanges(program: string, seed: number) {
   const scene = await sceneToAsk();
   const random = createRandom(seed);
-  const { change } = changing(scene, seed);
+  const { change } = createRandomMirror(scene, seed);
   const seen: number[] = [];
   for (let time = 1; time <= 4; time += 1) {
     for (let step = Math.ceil(random() * 6); step > 0; step -= 1) await change();
@@ -148,10 +148,10 @@ async function pollChanges(program: string, seed: number) {
     const told = execFileSync(process.execPath, words, { env: { DATA_DIR: scene.folder }, encoding: 'utf8' });
     seen.push(...JSON.parse(told).map(({ number }: { number: number }) => number));
   }
-  return { seen, all: (await changesSince(scene.db, 0)).map(({ number }) => number) };
+  return { seen, all: (await listChangesSince(scene.db, 0)).map(({ number }) => number) };
 }
 
-test.each(seeds(1))(
+test.each(listSeeds(1))(
   'a program that repeats --after with the last number receives each change once (seed %i)',
   async seed => {
     const { seen, all } = await pollChanges(PROGRAM, seed);
@@ -161,7 +161,10 @@ test.each(seeds(1))(
 );
 
 test('the test of --after fails for a program that includes its own number', async () => {
-  const { seen, all } = await pollChanges(brokenProgram('main.js', 'number > ${low}', 'number >= ${low}'), 1);
+  const { seen, all } = await pollChanges(
+    createBrokenProgram('main.js', 'number > ${low}', 'number >= ${low}'),
+    1,
+  );
   expect(seen).not.toEqual(all);
 });
 

@@ -16,7 +16,7 @@ import { parseObject } from '../../src/registry/json/json-object.js';
 import { LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { SOURCES } from '../../src/sync/sources.js';
 import { BOTH, type TestMirror } from '../support/mirror/open.js';
-import { alter, exportable } from '../support/folder-of-evidence.js';
+import { alterFile, openExportableLog } from '../support/exported-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { atLength } from '../support/long.js';
 
@@ -84,7 +84,7 @@ async function readRow<Name extends ListResource>({ read }: TestMirror, name: Na
 async function exportableFiles() {
   const [engine] = BOTH;
   if (engine === undefined) throw new Error('expected an engine');
-  return await exportable(engine);
+  return await openExportableLog(engine);
 }
 
 /** Creates valid evidence folders, of which each test alters a copy. */
@@ -107,7 +107,7 @@ describe('check.sh', () => {
     const { copyOf, words } = await prepare();
     const whole = await copyOf('organization-1');
     const altered = await copyOf('organization-1');
-    alter(altered, 'rows.txt', text => text.replace('Voluntary', 'voluntary'));
+    alterFile(altered, 'rows.txt', text => text.replace('Voluntary', 'voluntary'));
     const expected = [whole, altered].map(folder => run(folder, words));
     expect(expected.map(({ status }) => status)).toEqual([FITS, DOES_NOT_FIT]);
     for (const [shellName, shell] of SHELLS)
@@ -136,7 +136,7 @@ describe('check.sh', () => {
     const trace = join(temporaryFolder(), 'trace');
     const command = `00\\nx;touch\${IFS}${trace};echo\\t00`;
     const record = `{"at":"now","kind":"key","new":"${command}","old":"${command}","signature":"AAAA"}`;
-    alter(folder, 'context.txt', text => `${text}999999 ${'0'.repeat(64)} ${record}\n`);
+    alterFile(folder, 'context.txt', text => `${text}999999 ${'0'.repeat(64)} ${record}\n`);
     const { status, said } = run(folder, words, { shell });
     expect(existsSync(trace)).toBe(false);
     expect(status).toBe(DOES_NOT_FIT);
@@ -162,7 +162,7 @@ describe('check.sh', () => {
     const { copyOf, words } = await prepare();
     const folder = await copyOf('old');
     expect(run(folder, words)).toMatchObject({ status: FITS });
-    alter(folder, file, text => text.replace(was, is));
+    alterFile(folder, file, text => text.replace(was, is));
     const { status, said } = run(folder, words);
     expect(status, said).toBe(NOTHING_TO_CHECK);
     expect(said).toContain(`a line of ${file} has another form than it must have`);
@@ -177,8 +177,8 @@ describe('check.sh', () => {
     const record = leaf.slice(place.length + salt.length + 2);
     const sha256 = (hex: string) => createHash('sha256').update(Buffer.from(hex, 'hex')).digest('hex');
     const node = sha256(`00${sha256(salt + Buffer.from(record).toString('hex'))}`);
-    alter(folder, 'context.txt', text => text.replace(`${leaf}\n`, ''));
-    alter(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);
+    alterFile(folder, 'context.txt', text => text.replace(`${leaf}\n`, ''));
+    alterFile(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);
     rmSync(join(folder, 'months'), { recursive: true });
     const { status, said } = run(folder, words);
     expect(status, said).toBe(DOES_NOT_FIT);

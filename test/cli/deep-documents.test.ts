@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 
 /** SQLite reads JSON of 1,000 levels, and JSON.stringify ends at some 10,000. */
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 async function run(...argv: string[]) {
   return await runCommand(argv, { env: demo.env });

@@ -9,7 +9,7 @@ import {
 } from '../../src/cli/commands/demo/settings.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { tablesInFile } from '../support/tables.js';
+import { openTablesOfFile } from '../support/tables.js';
 
 const WRITTEN = {
   REGISTRY_BASE_URL: 'http://127.0.0.1:9',
@@ -87,7 +87,7 @@ test('a mirror in the folder of the demo without demo settings is not used as a 
   const folder = temporaryFolder();
   const demo = join(folder, 'demo');
   await runCommand(['migrate'], { env: { DATA_DIR: demo } });
-  await tablesInFile(join(demo, 'mirror.db')).change(
+  await openTablesOfFile(join(demo, 'mirror.db')).change(
     "UPDATE schema_migrations SET digest = 'of another text'",
   );
   const { exitCode, stdout, stderr } = await runCommand(['up', '--demo'], { env: { DATA_DIR: folder } });

@@ -5,9 +5,9 @@ import { findExposures } from '../../src/cli/exposures.js';
 import { SETTINGS } from '../../src/app/config/settings.js';
 import { openEngine } from '../../src/store/open.js';
 import { runCommand } from '../support/command.js';
-import { wordsOf, visitConsole } from '../support/console.js';
-import { demoOfFile, startDemoMirror } from '../support/mirror/demo.js';
-import { holdLog } from '../support/held.js';
+import { getPageText, visitConsole } from '../support/console.js';
+import { startDemoForFile, startDemoMirror } from '../support/mirror/demo.js';
+import { holdWriteAheadLog } from '../support/held-locks.js';
 import { copyMirror } from '../support/mirror-copy.js';
 
 interface Finding {
@@ -17,7 +17,7 @@ interface Finding {
   readonly todo: string | null;
 }
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 async function findings(env: Record<string, string> = demo.env, now = Date.now) {
   const { exitCode, stdout, stderr } = await runCommand(['doctor', '--json'], { env, now });
@@ -127,7 +127,7 @@ describe('doctor', () => {
   });
 
   test('T66 names the process of a reader that keeps the write-ahead log from shrinking', async () => {
-    const letGo = holdLog(demo.folder);
+    const letGo = holdWriteAheadLog(demo.folder);
     const { of } = await findings();
     letGo();
     expect(of('log')).toMatchObject([
@@ -251,7 +251,7 @@ describe('doctor', () => {
     const engine = openEngine({ dataDir: other.folder, diskReserveMb: null, database: null });
     const { open } = await visitConsole(engine.openReader, { now: Date.now });
     const page = await (await open('/')).text();
-    const now = wordsOf(page).replaceAll('&#39;', "'").replaceAll('&quot;', '"');
+    const now = getPageText(page).replaceAll('&#39;', "'").replaceAll('&quot;', '"');
     for (const check of ['registry', 'rejected_webhooks']) {
       const [{ state, found, todo } = { state: '', found: '', todo: '' }] = of(check);
       expect(state).toBe('fail');

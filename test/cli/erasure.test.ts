@@ -4,11 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { boxOf, acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { openTestInbox, acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { installation, retirement } from '../support/mirror/rows.js';
 import { MINUTE, openMirror, TRAFFIC } from '../support/mirror/open.js';
 import type { Member } from '../../src/registry/model.js';
-import { namesIn } from '../support/pdfs.js';
+import { listPdfNames } from '../support/pdfs.js';
 import { runCommand } from '../support/command.js';
 
 function member(id: string, email: string): Member {
@@ -81,7 +81,7 @@ describe('T75 purge', () => {
   async function filled() {
     const folder = temporaryFolder();
     const inbox = temporaryInbox(folder);
-    await boxOf(inbox).at(0).raiseClaims(5);
+    await openTestInbox(inbox).at(0).raiseClaims(5);
     const scene = await openMirror({ folder });
     const files = join(folder, 'certificates');
     mkdirSync(files);
@@ -106,7 +106,7 @@ describe('T75 purge', () => {
 
   test('leaves no id of the organization in any byte of the mirror and its files', async () => {
     const { folder, ids, handle, inbox } = await filled();
-    await boxOf(inbox).accept([{ ...acceptedDelivery(), signedData: textAbout(ids[0] ?? '') }], 0);
+    await openTestInbox(inbox).accept([{ ...acceptedDelivery(), signedData: textAbout(ids[0] ?? '') }], 0);
     const { exitCode, stdout, stderr } = await purge(folder, '--json');
     expect(exitCode).toBe(0);
     expect(JSON.stringify(JSON.parse(stdout))).toContain('20');
@@ -139,7 +139,7 @@ describe('T75 purge', () => {
     const { mirror, read, db, files, clock, ids, store } = await filled();
     const pdfs = createCertificateFolder(files, { now: Date.now });
     async function* walkNewer(): AsyncGenerator<readonly string[]> {
-      const found = await namesIn(pdfs);
+      const found = await listPdfNames(pdfs);
       const at = { startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
       await mirror.writeInstallation({
         installationId: 'installation-1',

@@ -11,7 +11,7 @@ import { verifierKey } from '../../src/evidence/note.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { layBoth } from '../support/migrated.js';
+import { createMigratedDatabases } from '../support/migrated-databases.js';
 import { MINUTE, openMirror } from '../support/mirror/open.js';
 import { retirements } from '../support/mirror/rows.js';
 
@@ -59,7 +59,7 @@ test('evidence init creates no key without EVIDENCE_KEY_FILE or with an invalid 
 
 test('evidence checkpoint fails if nothing was sealed', async () => {
   const folder = temporaryFolder();
-  layBoth(folder);
+  createMigratedDatabases(folder);
   const outcome = await runCommand(['evidence', 'checkpoint'], {
     env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' },
   });
@@ -73,7 +73,7 @@ test('evidence checkpoint fails if nothing was sealed', async () => {
 
 test('T95 purge and forget erase sealed rows, and verify and doctor report the state of the log', async () => {
   const folder = temporaryFolder();
-  layBoth(folder);
+  createMigratedDatabases(folder);
   const scene = await openMirror({ folder });
   await scene.read('members', [member('ada@example.org'), member('bob@example.org')]);
   await scene.read('retirements', retirements(2));

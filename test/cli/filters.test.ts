@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 import { copyMirror } from '../support/mirror-copy.js';
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 async function run(argv: readonly string[], folder = demo.folder) {
   return await runCommand(argv, { env: { DATA_DIR: folder } });

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 async function run(...argv: string[]) {
   return await runCommand(argv, { env: { DATA_DIR: demo.folder } });

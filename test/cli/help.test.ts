@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { COMMAND_GROUPS } from '../../src/cli/commands.js';
 import { runCommand } from '../support/command.js';
-import { wordsOf } from '../support/command-lines.js';
-import { defineProgram, listCommands, listHelps } from '../support/commands.js';
+import { splitWords } from '../support/command-lines.js';
+import { defineProgram, listCommands, listHelpTexts } from '../support/commands.js';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
@@ -21,7 +21,7 @@ async function helpOf(name: string, columns: number): Promise<string> {
 
 async function helps(columns: number): Promise<ReadonlyMap<string, string>> {
   const pages = new Map<string, string>();
-  for (const name of listHelps()) pages.set(name, await helpOf(name, columns));
+  for (const name of listHelpTexts()) pages.set(name, await helpOf(name, columns));
   return pages;
 }
 
@@ -132,7 +132,7 @@ test('every example is a valid command line, and every command has one', async (
     const [, words] = /^ {2}\$ (?:\w+=\S+ )*carbon-mirror (.*)/.exec(line) ?? [];
     if (words === undefined) continue;
     const program = recordCalls(defineProgram(), called).option('--env-file <file>');
-    await program.parseAsync(wordsOf(words), { from: 'user' });
+    await program.parseAsync(splitWords(words), { from: 'user' });
   }
   expect((await listCommands()).map(({ name }) => name).filter(name => !called.has(name))).toEqual([]);
 });

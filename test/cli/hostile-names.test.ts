@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
-import { brokenProgram } from '../support/mutant.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
+import { createBrokenProgram } from '../support/mutant.js';
 import { runProcess } from '../support/processes.js';
 
 /** Clears the screen, turns the text, and makes up a line of its own. */
@@ -12,7 +12,7 @@ const COLOURS = /\u001b\[(?:1|22|3[123]|39)m/g;
 // eslint-disable-next-line no-control-regex
 const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 const retirement = String((await demo.rows('SELECT id FROM retirements LIMIT 1'))[0]?.['id']);
 await demo.change('UPDATE organizations SET full_name = ?', EVIL);
 await demo.change('UPDATE projects SET full_name = ?', EVIL);
@@ -58,7 +58,7 @@ test.each(COMMANDS)('T72 a name of the registry draws nothing and makes up no li
 });
 
 test('T72 a program that cleans no text would let a name draw', async () => {
-  const main = brokenProgram('main.js', 'text.replace(UNPRINTABLE, " ")', 'text');
+  const main = createBrokenProgram('main.js', 'text.replace(UNPRINTABLE, " ")', 'text');
   const { stdout } = await runProcess(['organizations', 'list'], demo.env, undefined, main);
   expect(stdout).toMatch(OBEYED);
 });

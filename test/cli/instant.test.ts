@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parsePastRange } from '../../src/cli/options.js';
 import { runCommand } from '../support/command.js';
-import { listHelps } from '../support/commands.js';
+import { listHelpTexts } from '../support/commands.js';
 
 const NOW = Date.parse('2026-03-01T08:30:00.000Z');
 const read = (text: string) => {
@@ -59,7 +59,7 @@ test.each(['2026-03-02', '2026-04', '2026-Q2', '2027', '2026-03-01T08:30:01Z', '
 
 test('what help shows as an instant of the mirror holds the moment at which it is shown: a mirror that knows anything knows that one', async () => {
   const shown: string[] = [];
-  for (const name of listHelps()) {
+  for (const name of listHelpTexts()) {
     const words = name.split(' ').filter(word => word !== '');
     const { stdout } = await runCommand([...words, '--help'], { now: () => NOW, columns: 1000 });
     shown.push(

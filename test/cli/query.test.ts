@@ -10,7 +10,7 @@ import { FRESH_MB } from '../../src/store/sqlite/asker/ask.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { brokenProgram, PROGRAM } from '../support/mutant.js';
+import { createBrokenProgram, PROGRAM } from '../support/mutant.js';
 
 const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
 const MANY =
@@ -121,7 +121,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
   });
 
   test('would leave its SQL running if the process did not watch its parent', async () => {
-    const query = startQuery(ENDLESS, brokenProgram('query-process.js', 'watch(request);', ''));
+    const query = startQuery(ENDLESS, createBrokenProgram('query-process.js', 'watch(request);', ''));
     const worker = await query.worker();
     query.kill('SIGKILL');
     await query.ended;

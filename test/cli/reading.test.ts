@@ -2,10 +2,10 @@ import { existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
-import { tablesInFile } from '../support/tables.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
+import { openTablesOfFile } from '../support/tables.js';
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 /** As somebody who only reads: DATA_DIR is enough. */
 async function run(...argv: string[]) {
@@ -374,7 +374,7 @@ describe('snapshot', () => {
     const file = join(demo.folder, 'copy.db');
     expect(await json('snapshot', file)).toMatchObject({ file });
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(await tablesInFile(file).value('SELECT count(*) FROM retirements')).toBe(150);
+    expect(await openTablesOfFile(file).value('SELECT count(*) FROM retirements')).toBe(150);
     const again = await run('snapshot', file);
     expect(again).toMatchObject({ exitCode: 2 });
     expect(again.stderr).toContain('already exists');

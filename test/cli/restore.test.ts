@@ -5,9 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { openStage } from '../../src/store/sqlite/keeping.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { layBoth } from '../support/migrated.js';
+import { createMigratedDatabases } from '../support/migrated-databases.js';
 import { openMirror } from '../support/mirror/open.js';
-import { tablesInFile } from '../support/tables.js';
+import { openTablesOfFile } from '../support/tables.js';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 /** Ends a command that hangs. */
@@ -17,7 +17,7 @@ const HANGS_MS = 60_000;
 async function prepare() {
   const dataDir = join(temporaryFolder(), 'data');
   mkdirSync(dataDir, { mode: 0o700 });
-  layBoth(dataDir);
+  createMigratedDatabases(dataDir);
   const backup = join(temporaryFolder(), 'backup');
   const run = (...words: string[]) => runCommand(words, { env: { DATA_DIR: dataDir } });
   expect(await run('backup', backup)).toMatchObject({ exitCode: 0 });
@@ -91,7 +91,7 @@ describe('restore', () => {
     const { backup, run } = await prepare();
     const sql =
       'DROP VIEW available_credits; CREATE VIEW available_credits AS SELECT * FROM last_known_credits';
-    await tablesInFile(join(backup, 'mirror.db')).change(sql);
+    await openTablesOfFile(join(backup, 'mirror.db')).change(sql);
     const { exitCode, stderr } = await run('restore', backup);
     expect(exitCode).toBe(3);
     expect(stderr).toContain('mirror.db: the view available_credits was changed');

@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { writeDemoSettings } from '../../src/cli/commands/demo/settings.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/program.js';
+import { type InstalledProgram, startInstalled } from '../support/program.js';
 import { breakReads, fillOrganizations, openMirror } from '../support/mirror/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { ALL_PERMISSIONS, startTestSandbox } from '../support/sandbox.js';
 
 const MINUTE = 60_000;
 
-async function status({ program }: Installed) {
+async function status({ program }: InstalledProgram) {
   const env = { DATA_DIR: program.folder };
   const text = await runCommand(['status'], { env });
   expect(text).toMatchObject({ exitCode: 0, stderr: '' });
@@ -19,7 +19,7 @@ async function status({ program }: Installed) {
 }
 
 /** Writes a heartbeat of a worker that is this old. */
-async function writeHeartbeat({ program }: Installed, msAgo: number): Promise<void> {
+async function writeHeartbeat({ program }: InstalledProgram, msAgo: number): Promise<void> {
   const at = Date.now() - msAgo;
   await program.change("DELETE FROM processes WHERE role = 'work'");
   await program.change(

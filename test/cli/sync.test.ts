@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type DemoMirror, startDemoMirror } from '../support/mirror/demo.js';
-import { tablesIn } from '../support/tables.js';
+import { openTablesIn } from '../support/tables.js';
 import { ALL_PERMISSIONS, installApp, registerApp, startTestSandbox } from '../support/sandbox.js';
 import { makeFolder } from '../support/folder.js';
 
@@ -52,15 +52,15 @@ describe('sync without a running worker', () => {
         .filter((row: Row) => row.resource === resource)
         .reduce((sum: number, row: Row) => sum + row.added, 0);
     expect(added('retirements')).toBe(WORLD.retirements);
-    expect(await tablesIn(folder).rows('SELECT 1 FROM retirements')).toHaveLength(WORLD.retirements);
-    expect(await tablesIn(folder).rows("SELECT 1 FROM certificates WHERE state = 'pending'")).toEqual([]);
+    expect(await openTablesIn(folder).rows('SELECT 1 FROM retirements')).toHaveLength(WORLD.retirements);
+    expect(await openTablesIn(folder).rows("SELECT 1 FROM certificates WHERE state = 'pending'")).toEqual([]);
     expect(added('certificates')).toBeGreaterThan(0);
     expect(stderr).toContain('No worker is running: reading in this process');
   });
 
   test('changes nothing when repeated and prints that as a table', async () => {
     const id = String(
-      (await tablesIn(folder).rows('SELECT id FROM organizations ORDER BY id LIMIT 1'))[0]?.['id'],
+      (await openTablesIn(folder).rows('SELECT id FROM organizations ORDER BY id LIMIT 1'))[0]?.['id'],
     );
     const { exitCode, stdout } = await sync('--organization', id, '--resource', 'retirements');
     expect(exitCode).toBe(0);
@@ -98,7 +98,8 @@ describe('sync without a running worker', () => {
     expect(exitCode).toBe(0);
     const rows: Row[] = JSON.parse(stdout).resources;
     expect(new Set(rows.map(row => row.resource))).toEqual(new Set(['certificates']));
-    const stored = (await tablesIn(folder).rows("SELECT 1 FROM certificates WHERE state = 'stored'")).length;
+    const stored = (await openTablesIn(folder).rows("SELECT 1 FROM certificates WHERE state = 'stored'"))
+      .length;
     expect(rows.reduce((sum, row) => sum + row.unchanged, 0)).toBe(stored);
   });
 

@@ -11,16 +11,23 @@ import { formatWithCommas } from '../../src/text/numbers.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseRetirement } from '../../src/registry/json/parse-objects.js';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 import { MINUTE, openMirror } from '../support/mirror/open.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { copyDatabases, openBoth, type Tables, tablesIn, tablesOf, type Value } from '../support/tables.js';
+import {
+  copyDatabases,
+  openMirrorAndInbox,
+  type Tables,
+  openTablesIn,
+  createTables,
+  type Value,
+} from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { atLength } from '../support/long.js';
 
 /** A copy of both databases to which no process writes. */
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 const whole = makeFolder('carbon-mirror-whole-');
 copyDatabases(demo.folder, whole);
 
@@ -276,7 +283,7 @@ test.each(SHARES)(
     onTestFinished(() => rmSync(folder, { recursive: true }));
     cpSync(whole, folder, { recursive: true });
     expect(await brokenLaws(folder)).toEqual([]);
-    for (const [, breakage] of share) await tablesIn(folder).change(breakage);
+    for (const [, breakage] of share) await openTablesIn(folder).change(breakage);
     const told = await brokenLaws(folder);
     expect(share.filter(([law]) => !told.includes(law))).toEqual([]);
   },
@@ -310,9 +317,9 @@ test('verify names each column that was changed by hand in any table', async () 
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
   expect(await findContradictedRows(reader)).toEqual([]);
-  const db = openBoth(folder, false);
+  const db = openMirrorAndInbox(folder, false);
   onTestFinished(() => void db.close());
-  const copy = tablesOf(db);
+  const copy = createTables(db);
   const rows = await Promise.all(
     ['projects', 'installations', ...Object.values(LISTED)].map(table => newestOf(copy, table)),
   );
@@ -345,8 +352,8 @@ test('verify lists five faults of a kind and counts all of them', async () => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   cpSync(whole, folder, { recursive: true });
   const env = { ...demo.env, DATA_DIR: folder };
-  const db = openBoth(folder, false);
-  const copy = tablesOf(db);
+  const db = openMirrorAndInbox(folder, false);
+  const copy = createTables(db);
   await copy.change("UPDATE retirements SET beneficiary = 'Nobody'");
   await copy.change("UPDATE retirements SET valid_from = '2999-01-01T00:00:00.000Z'");
   const many = (await copy.value<number>('SELECT count(*) FROM retirements')) ?? 0;

@@ -3,14 +3,14 @@ import { createServer } from 'node:http';
 import { rmSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 import { createPrivateKey, issueCredit } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 import { makeFolder } from '../support/folder.js';
 
 /** An organization that holds plenty of one credit in its warehouse. */
 
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 const folder = makeFolder('carbon-mirror-writing-');
 const [owner = '', receiver = ''] = demo.organizationIds;
 const offered = issueCredit(demo.sandbox, owner, { amount: 1000 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { installation } from '../support/mirror/rows.js';
 
 const JOBS = `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state,
@@ -10,7 +10,7 @@ const DELIVERY = `INSERT INTO inbox.deliveries (id, received_at, event, installa
   VALUES (7, '2026-05-04T12:00:00.000Z', 'warehouseTransaction', ?, 'digest', 1, 'accepted', 0, 0, 1)`;
 
 async function openConsoleWithJobs(canAct = true) {
-  const stood = await consoleStage({ canAct, now: Date.now });
+  const stood = await openConsoleStage({ canAct, now: Date.now });
   const { tables } = stood;
   const ended = '2026-05-04T12:00:01.000Z';
   await tables.change(JOBS, 1, 'one', 'failed', ended);
@@ -39,20 +39,20 @@ test('a failed job is retried by its button, and the log records that a person r
 test('the job list shows why a job failed, and the job page until the job succeeds', async () => {
   const { page, tables } = await openConsoleWithJobs();
   const why = 'the registry answered 500';
-  expect(wordsOf(await page('/jobs?state=failed'))).toContain(why);
-  expect(wordsOf(await page('/jobs/1'))).toContain(`Last error${why}`);
+  expect(getPageText(await page('/jobs?state=failed'))).toContain(why);
+  expect(getPageText(await page('/jobs/1'))).toContain(`Last error${why}`);
   await tables.change("UPDATE inbox.jobs SET state = 'done', outcome = 'read' WHERE id = 1");
-  expect(wordsOf((await page('/jobs/1')).split('Technical')[0] ?? '')).not.toContain(why);
+  expect(getPageText((await page('/jobs/1')).split('Technical')[0] ?? '')).not.toContain(why);
 });
 
 test('one button beside the issue retries all failed jobs', async () => {
   const { send, page, waiting, asked } = await openConsoleWithJobs();
   const now = await page('/');
-  expect(wordsOf(now)).toContain('2 jobs have failed');
+  expect(getPageText(now)).toContain('2 jobs have failed');
   expect(now).toContain('action="/jobs/retry"');
   await send('/jobs/retry');
   expect((await waiting()).length).toBeGreaterThan(0);
-  expect(wordsOf(await page('/'))).not.toContain('have failed');
+  expect(getPageText(await page('/'))).not.toContain('have failed');
   expect(asked).toMatchObject([{ action: 'retry', requested: 'all' }]);
 });
 

@@ -3,13 +3,13 @@ import { SQLITE } from '../../migrations/schema.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { archive } from '../../src/store/past.js';
 import { renderInstant } from '../../src/console/components/formats.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
 /** Opens a console over a warehouse and retirements that changed ten minutes after the first read; returns instants before, between and after. */
 async function openChangedMirror() {
-  const stood = await consoleStage({ now: Date.now });
+  const stood = await openConsoleStage({ now: Date.now });
   const { scene } = stood;
   const now = scene.clock.at;
   scene.clock.at = now - 60 * MINUTE;
@@ -25,7 +25,7 @@ async function openChangedMirror() {
 test('every page of data shows what the mirror had observed by an instant', async () => {
   const { page, between, after } = await openChangedMirror();
   const at = async (path: string, instant: string) =>
-    wordsOf(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
+    getPageText(await page(`${path}${path.includes('?') ? '&' : '?'}as-of=${instant}`));
   expect(await at('/', between)).toContain(
     '100 t ex-post in the warehouses of 1 of the 1 known organization.',
   );
@@ -54,7 +54,7 @@ test('every page of data shows what the mirror had observed by an instant', asyn
     '/organizations/organization-1',
   ]) {
     expect(await at(path, between), path).toContain(
-      `had observed by ${wordsOf(renderInstant(between).text)}.`,
+      `had observed by ${getPageText(renderInstant(between).text)}.`,
     );
   }
 });
@@ -96,7 +96,7 @@ test('the files of an as-of page hold exactly the rows of the page', async () =>
 
 test('an as-of page states its known gaps', async () => {
   const { page, before, between } = await openChangedMirror();
-  const shown = async (path: string) => wordsOf(await page(path));
+  const shown = async (path: string) => getPageText(await page(path));
   const unknown = 'organization-1, retirements: not known before';
   expect(await shown(`/retirements?as-of=${before}`)).toContain(unknown);
   expect(await shown(`/?as-of=${before}`)).toContain('organization-1, warehouse: not known before');
@@ -129,8 +129,8 @@ test('the example in the as-of field is an instant whose data the mirror knows',
   for (const path of ['/', '/warehouse', '/retirements/r-1', '/organizations/organization-1']) {
     const [, shown = ''] = /name="as-of" value="" placeholder="([^"]+)"/.exec(await page(path)) ?? [];
     const then = await page(`/warehouse?as-of=${encodeURIComponent(shown)}`);
-    expect(wordsOf(then), path).toContain('1 credit');
-    expect(wordsOf(then), path).not.toContain('Known gaps');
+    expect(getPageText(then), path).toContain('1 credit');
+    expect(getPageText(then), path).not.toContain('Known gaps');
   }
 });
 
@@ -154,7 +154,7 @@ test.each(['soon', '2026-02-30', '2999-01-01', "'; drop table retirements"])(
     const { open, faults } = await openChangedMirror();
     const answer = await open(`/retirements?as-of=${encodeURIComponent(said)}`);
     expect(answer.status).toBe(400);
-    expect(wordsOf(await answer.text())).toMatch(/Expected a date like|is in the future/);
+    expect(getPageText(await answer.text())).toMatch(/Expected a date like|is in the future/);
     expect(faults).toEqual([]);
   },
 );

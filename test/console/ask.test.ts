@@ -3,16 +3,16 @@ import { expect, test } from 'vitest';
 import type { SqlAccess } from '../../src/console/ask/query-runner.js';
 import { readReadyQuestions } from '../../src/cli/ready-questions.js';
 import { AskError } from '../../src/store/contract/asked.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
-import { blocks } from '../support/readme.js';
+import { listCodeBlocks } from '../support/readme.js';
 
 test('a query is answered as a table and as CSV', async () => {
-  const { scene, send } = await consoleStage();
+  const { scene, send } = await openConsoleStage();
   await scene.read('retirements', [retirement('r-1'), retirement('r-2', { beneficiary: 'A, "B"' })]);
   const sql = 'select id, beneficiary from retirements order by id';
   const page = await (await send('/ask', { sql })).text();
-  expect(wordsOf(page)).toContain('2 rows idbeneficiary r-1Harbour Ferries r-2A, &quot;B&quot;');
+  expect(getPageText(page)).toContain('2 rows idbeneficiary r-1Harbour Ferries r-2A, &quot;B&quot;');
   expect(page).toContain(`required>${sql}</textarea>`);
   const csv = await send('/ask', { sql, form: 'csv' });
   expect(csv.headers.get('content-type')).toContain('text/csv');
@@ -20,16 +20,16 @@ test('a query is answered as a table and as CSV', async () => {
 });
 
 test('the SQL page shows the first rows and says so, and the CSV has all rows', async () => {
-  const { scene, send } = await consoleStage();
+  const { scene, send } = await openConsoleStage();
   await scene.read('retirements', retirements(600));
   const sql = 'select id from retirements';
-  expect(wordsOf(await (await send('/ask', { sql })).text())).toContain('First 500 rows');
+  expect(getPageText(await (await send('/ask', { sql })).text())).toContain('First 500 rows');
   const csv = await (await send('/ask', { sql, form: 'csv' })).text();
   expect(csv.split('\n')).toHaveLength(602);
 });
 
 test('the SQL page limits the size of its rows', async () => {
-  const { send } = await consoleStage();
+  const { send } = await openConsoleStage();
   const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 20)
     select i, printf('%.*c', 900000, 'x') as x from n`;
   const shown = await (await send('/ask', { sql })).text();
@@ -38,7 +38,7 @@ test('the SQL page limits the size of its rows', async () => {
 });
 
 test('a request that is too large or malformed is answered 4xx and not logged', async () => {
-  const { send, open, faults } = await consoleStage();
+  const { send, open, faults } = await openConsoleStage();
   const long = await send('/ask', { sql: 'x'.repeat(200_000) });
   expect([long.status, await long.text()]).toEqual([
     413,
@@ -58,10 +58,10 @@ test.each([
 ])(
   'T83 a statement that is not a single read-only query is refused with a sentence and changes nothing: %s',
   async sql => {
-    const { scene, send, tables, faults } = await consoleStage();
+    const { scene, send, tables, faults } = await openConsoleStage();
     await scene.read('retirements', [retirement('r-1')]);
     for (const form of ['table', 'csv']) {
-      expect(wordsOf(await (await send('/ask', { sql, form })).text())).toContain('SQL: ');
+      expect(getPageText(await (await send('/ask', { sql, form })).text())).toContain('SQL: ');
     }
     expect(await tables.value('select count(*) from retirements')).toBe(1);
     expect(faults).toEqual([]);
@@ -70,7 +70,7 @@ test.each([
 
 test('a link fills in the query form and runs nothing', async () => {
   const asked: string[] = [];
-  const { page } = await consoleStage({ sql: recordQueries(asked) });
+  const { page } = await openConsoleStage({ sql: recordQueries(asked) });
   expect(await page('/ask?sql=select+1')).toContain('required>select 1</textarea>');
   expect(asked).toEqual([]);
 });
@@ -84,7 +84,7 @@ test('two queries run at a time, and a finished one makes room', async () => {
       throw new AskError('time_limit', 'stopped after 30 s');
     },
   };
-  const { send } = await consoleStage({ sql: asking });
+  const { send } = await openConsoleStage({ sql: asking });
   const two = [send('/ask', { sql: 'a' }), send('/ask', { sql: 'b' })];
   await expect.poll(() => ends.length).toBe(2);
   expect(await (await send('/ask', { sql: 'c' })).text()).toContain('two queries are already running');
@@ -107,7 +107,7 @@ test('T87 an unread answer is cut to make room for another query', async () => {
   async function* one() {
     yield { text: 'answered' };
   }
-  const { send, clock, faults } = await consoleStage({ sql: access });
+  const { send, clock, faults } = await openConsoleStage({ sql: access });
   const two = [
     await send('/ask', { sql: 'much', form: 'csv' }),
     await send('/ask', { sql: 'much', form: 'csv' }),
@@ -145,7 +145,7 @@ test('a query is cancelled when its visitor disconnects', async () => {
       return { columns: ['answer'], rows: rows() };
     },
   };
-  const { send, page } = await consoleStage({ sql: asking });
+  const { send, page } = await openConsoleStage({ sql: asking });
   const gone = new AbortController();
   const two = [1, 2].map(() => send('/ask', { sql: 'long', form: 'csv' }, gone.signal).catch(() => 'left'));
   await expect.poll(() => ends.length).toBe(2);
@@ -160,9 +160,9 @@ test('a query is cancelled when its visitor disconnects', async () => {
 test('the SQL page offers every query of docs/sql.md and the schema', async () => {
   const document = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
   const ready = readReadyQuestions();
-  expect(ready.map(({ sql }) => sql)).toEqual(blocks(document, 'sql').map(block => block.trim()));
+  expect(ready.map(({ sql }) => sql)).toEqual(listCodeBlocks(document, 'sql').map(block => block.trim()));
   for (const { title } of ready) expect(title).toMatch(/^[A-Z].*\?$/);
-  const { page, send } = await consoleStage();
+  const { page, send } = await openConsoleStage();
   const shown = await page('/ask');
   expect(shown).toContain('<code>inbox.deliveries</code>');
   expect(shown).toContain('<code>available_credits</code>');
@@ -172,7 +172,7 @@ test('the SQL page offers every query of docs/sql.md and the schema', async () =
 });
 
 test('T83 values of a query result are escaped', async () => {
-  const { send } = await consoleStage();
+  const { send } = await openConsoleStage();
   const shown = await (await send('/ask', { sql: `select '<img src=x>' as "<img>"` })).text();
   expect(shown).not.toContain('<img');
 });

@@ -1,32 +1,32 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
 test('each change between two instants is a sentence with its cause', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   const now = scene.clock.at;
   scene.clock.at = now - 60 * MINUTE;
   await scene.read('warehouse', [credit('c-1')]);
   scene.clock.at = now - 30 * MINUTE;
   await scene.read('warehouse', [credit('c-1', { amount: amount('87.5') })], { claim: 2 });
   await scene.read('retirements', [retirement('r-1')], { claim: 2 });
-  const all = wordsOf(await page('/changes'));
+  const all = getPageText(await page('/changes'));
   expect(all).toContain('3 changes');
   expect(all).toContain('warehouse Peat bog 2021: 100 t → 87.5 t');
-  const recent = wordsOf(await page('/changes?since=45m'));
+  const recent = getPageText(await page('/changes?since=45m'));
   expect(recent).toContain('2 changes');
-  const early = wordsOf(await page('/changes?since=2h&until=45m'));
+  const early = getPageText(await page('/changes?since=2h&until=45m'));
   expect(early).toContain('warehouse Peat bog 2021: not listed → 100 t');
   expect(early).not.toContain('87.5');
-  expect(wordsOf(await page('/changes?resource=retirements'))).toContain('1 change');
+  expect(getPageText(await page('/changes?resource=retirements'))).toContain('1 change');
   const shown = await page('/changes');
   expect(shown).toMatch(/<a href="\/syncs\?id=\d+">sync \d+<\/a> \(delivery\)/);
   expect(shown).toContain('<a href="/retirements/r-1">retired 12.5 t');
 });
 
 test('a day as since starts at its first instant, as until ends at its last, and a future day is refused', async () => {
-  const { scene, page, open, clock } = await consoleStage();
+  const { scene, page, open, clock } = await openConsoleStage();
   scene.clock.at = Date.parse('2026-05-04T00:00:00Z');
   await scene.read('warehouse', [credit('c-1', { amount: amount('2') })]);
   scene.clock.at = Date.parse('2026-05-04T23:59:59.999Z');
@@ -34,7 +34,7 @@ test('a day as since starts at its first instant, as until ends at its last, and
   scene.clock.at += 1;
   await scene.read('warehouse', [credit('c-1', { amount: amount('3') })], { claim: 3 });
   clock.at = scene.clock.at + MINUTE;
-  const shown = async (query: string) => wordsOf(await page(`/changes?resource=warehouse&${query}`));
+  const shown = async (query: string) => getPageText(await page(`/changes?resource=warehouse&${query}`));
   expect(await shown('since=2026-05-04&until=yesterday')).toMatch(
     / 2 changes, 4 May 2026 .*Observed from 4 May 2026, 00:00:00.000 UTC to 4 May 2026, 23:59:59.999 UTC\./,
   );
@@ -47,11 +47,11 @@ test('a day as since starts at its first instant, as until ends at its last, and
   expect(await shown('since=2026-06')).toContain('2026-06 is in the future');
   const file = await open('/changes.csv?since=2027');
   expect(file.status).toBe(400);
-  expect(wordsOf(await file.text())).toContain('2027 is in the future');
+  expect(getPageText(await file.text())).toContain('2027 is in the future');
 });
 
 test('older changes are on the next page, each shown once, and the files have all of them', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   await scene.read('retirements', retirements(250));
   const seen: string[] = [];
   let address: string | null = '/changes?resource=retirements';
@@ -67,7 +67,7 @@ test('older changes are on the next page, each shown once, and the files have al
 });
 
 test('the SQL shown on Changes returns exactly the rows of the page', async () => {
-  const { scene, page, send } = await consoleStage({ now: Date.now });
+  const { scene, page, send } = await openConsoleStage({ now: Date.now });
   await scene.read('retirements', retirements(150));
   let address: string | null = '/changes?organization_id=organization-1';
   const said: string[] = [];
@@ -93,18 +93,18 @@ test('the SQL shown on Changes returns exactly the rows of the page', async () =
 });
 
 test('Changes says when there are none, and refuses a malformed instant with a sentence', async () => {
-  const { page, faults, open } = await consoleStage({ now: Date.now });
-  expect(wordsOf(await page('/changes?since=1ms'))).toContain('No changes');
-  expect(wordsOf(await page('/changes?since=soon'))).toContain('Expected a date like');
+  const { page, faults, open } = await openConsoleStage({ now: Date.now });
+  expect(getPageText(await page('/changes?since=1ms'))).toContain('No changes');
+  expect(getPageText(await page('/changes?since=soon'))).toContain('Expected a date like');
   expect((await open('/changes.csv?since=soon')).status).toBe(400);
-  expect(wordsOf(await page('/changes?since=1h&until=2h'))).toContain('The range ends at');
-  expect(wordsOf(await page('/changes?resource=retirement'))).toContain('Did you mean retirements?');
+  expect(getPageText(await page('/changes?since=1h&until=2h'))).toContain('The range ends at');
+  expect(getPageText(await page('/changes?resource=retirement'))).toContain('Did you mean retirements?');
   expect((await open('/changes.json?resource=retirement')).status).toBe(400);
   expect(faults).toEqual([]);
 });
 
 test('T83 names on Changes are escaped', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   const project = { id: 'p-1', fullName: '"><img src=x onerror=alert(1)>' };
   await scene.read('warehouse', [credit('c-1', { project, document: '{}' })]);
   expect(await page('/changes')).not.toContain('<img');

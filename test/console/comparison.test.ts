@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type ComparisonResult, createComparison } from '../../src/console/comparison.js';
 import { createConsoleActions } from '../../src/app/console-actions.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 
 const BRIMVIK = { organization_id: 'organization-1', organization_name: 'Brimvik' };
 const LEFT: ComparisonResult['uncompared'] = [
@@ -35,10 +35,10 @@ async function openComparisonStage() {
     { info: (fact: unknown) => void said.push(fact) },
     comparison,
   );
-  const visit = await consoleStage({ now: Date.now, actions, comparison });
+  const visit = await openConsoleStage({ now: Date.now, actions, comparison });
   const section = async () => {
     const page = await visit.page('/balance');
-    return wordsOf(/<section id="registry"[^]*?<\/section>/.exec(page)?.[0] ?? '');
+    return getPageText(/<section id="registry"[^]*?<\/section>/.exec(page)?.[0] ?? '');
   };
   return { ...visit, asked, said, comparison, section };
 }
@@ -98,8 +98,8 @@ test('a comparison ends when the console stops, and no other starts', async () =
 });
 
 test('a console without registry credentials says so and offers no comparison', async () => {
-  const { page, send } = await consoleStage({ canAct: true });
-  expect(wordsOf(await page('/balance'))).toContain('This console has no registry credentials.');
+  const { page, send } = await openConsoleStage({ canAct: true });
+  expect(getPageText(await page('/balance'))).toContain('This console has no registry credentials.');
   expect((await send('/balance/compare')).status).toBe(404);
 });
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import type { OpenReader, Reader } from '../../src/store/contract/reader.js';
-import { type ConsoleStage, consoleStage } from '../support/console.js';
+import { type ConsoleStage, openConsoleStage } from '../support/console.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { openMirror } from '../support/mirror/open.js';
 import { retirements } from '../support/mirror/rows.js';
@@ -36,7 +36,7 @@ async function openUnreadConnections(
 test.each(['stay open', 'close'])(
   'T87 downloads pipelined behind an event stream do not occupy the readers while their connections %s',
   async end => {
-    const stage = await consoleStage();
+    const stage = await openConsoleStage();
     await stage.scene.read('retirements', retirements(ROWS));
     const sockets = await openUnreadConnections(stage, ['/live', '/retirements.json']);
     await Promise.all(sockets.map(socket => new Promise(resolve => socket.once('readable', resolve))));
@@ -56,7 +56,7 @@ test('T87 an unread download is cut after a time without progress, and its reade
     }
   };
   const readers = createReaderPool(async () => createReaderWith({ stream }));
-  const stage = await consoleStage({ readers, limits: { responseReadTimeoutMs: 100 } });
+  const stage = await openConsoleStage({ readers, limits: { responseReadTimeoutMs: 100 } });
   const sockets = await openUnreadConnections(stage, ['/retirements.json']);
   for (let asked = 0; asked < CONNECTIONS; asked += 1) expect((await stage.open('/help')).status).toBe(200);
   await expect.poll(() => ended).toBe(CONNECTIONS);
@@ -72,7 +72,7 @@ test('a page whose visitor disconnected while waiting for a reader is not render
     return [];
   };
   const readers = createReaderPool(async () => createReaderWith({ all }));
-  const stage = await consoleStage({ readers });
+  const stage = await openConsoleStage({ readers });
   const ends: (() => void)[] = [];
   const busy = Array.from({ length: 4 }, () =>
     readers.withReader(() => new Promise<void>(resolve => ends.push(resolve))),
@@ -120,7 +120,7 @@ test.each(['1.0', '1.1'])(
       throw failure;
     };
     const readers = createReaderPool(async () => createReaderWith({ stream }));
-    const stage = await consoleStage({ readers });
+    const stage = await openConsoleStage({ readers });
     const socket = await openSocket(stage.port);
     const reset = new Promise(resolve => socket.once('error', resolve));
     socket.resume().write(requestOf('/retirements.csv', stage, version));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { renderInstant } from '../../src/console/components/formats.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
@@ -8,13 +8,13 @@ const ID = '7023a782-0000-4000-8000-000000000001';
 const OTHER = '7023b000-0000-4000-8000-000000000002';
 
 async function openFilterStage() {
-  const stood = await consoleStage({ now: Date.now });
+  const stood = await openConsoleStage({ now: Date.now });
   const { scene } = stood;
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
   await scene.read('retirements', [retirement(ID), retirement(OTHER), retirement('r-1'), retirement('r-10')]);
   const refused = async (path: string) => {
     const answer = await stood.open(path);
-    return { status: answer.status, words: wordsOf(await answer.text()).replaceAll('&quot;', '"') };
+    return { status: answer.status, words: getPageText(await answer.text()).replaceAll('&quot;', '"') };
   };
   return { ...stood, refused };
 }
@@ -22,7 +22,7 @@ async function openFilterStage() {
 test.each(['expost', 'ex-post', 'EXPOST', 'exPost'])('?type=%s shows the ex-post credits', async type => {
   const { page } = await openFilterStage();
   const shown = await page(`/warehouse?type=${type}`);
-  expect(wordsOf(shown)).toContain('1 credit (type ex-post): 100 t.');
+  expect(getPageText(shown)).toContain('1 credit (type ex-post): 100 t.');
   expect(shown).toContain('<option value="exPost" selected>ex-post</option>');
   expect(JSON.parse(await page(`/warehouse.json?type=${type}`))).toMatchObject([{ credit_id: 'c-1' }]);
 });
@@ -62,8 +62,8 @@ test('lists, Changes and Reconciliation accept an organization by id, beginning 
     expect(await page(`${path}?organization_id=organizat`)).toBe(exact);
   }
   const exact = await page('/balance?organization_id=organization-1');
-  expect(wordsOf(await page('/balance?organization_id=Organizat'))).toContain('organization-1');
-  expect(wordsOf(exact)).toContain('organization-1');
+  expect(getPageText(await page('/balance?organization_id=Organizat'))).toContain('organization-1');
+  expect(getPageText(exact)).toContain('organization-1');
 });
 
 test('from and until accept a month, a quarter and a year', async () => {
@@ -110,17 +110,17 @@ test('?id= matches the beginning of an id or one exact id, and reports an unknow
   expect(await ids('7023a782…')).toEqual([ID]);
   expect(await ids('r-1')).toEqual(['r-1']);
   expect(await ids('zz')).toEqual([]);
-  expect(wordsOf(await page('/retirements?id=zz')).replaceAll('&quot;', '"')).toContain(
+  expect(getPageText(await page('/retirements?id=zz')).replaceAll('&quot;', '"')).toContain(
     'There is no retirement "zz".',
   );
-  expect(wordsOf(await page('/installations?id=zz')).replaceAll('&quot;', '"')).toContain(
+  expect(getPageText(await page('/installations?id=zz')).replaceAll('&quot;', '"')).toContain(
     'There is no installation "zz".',
   );
 });
 
 test('free text without a match suggests similar values', async () => {
   const { page } = await openFilterStage();
-  const shown = wordsOf(await page('/retirements?beneficiary=Harbor')).replaceAll('&quot;', '"');
+  const shown = getPageText(await page('/retirements?beneficiary=Harbor')).replaceAll('&quot;', '"');
   expect(shown).toContain('No retirement has "Harbor" in its beneficiary.');
   expect(shown).toContain('"Harbour Ferries"');
 });
@@ -162,7 +162,7 @@ test.each([
 });
 
 test('the pages of a credit and a project show what the mirror had observed by an instant', async () => {
-  const { scene, page, open } = await consoleStage({ now: Date.now });
+  const { scene, page, open } = await openConsoleStage({ now: Date.now });
   const now = scene.clock.at;
   const of = (tonnes: string) =>
     credit('c-1', { amount: amount(tonnes), project: { id: 'p-1', fullName: 'Peat bog' } });
@@ -172,7 +172,7 @@ test('the pages of a credit and a project show what the mirror had observed by a
   await scene.read('warehouse', [of('87.5')], { claim: 2 });
   const ago = (minutes: number) => new Date(now - minutes * MINUTE).toISOString();
   const [before, between, after] = [ago(70), ago(55), ago(45)];
-  const at = async (path: string, instant: string) => wordsOf(await page(`${path}?as-of=${instant}`));
+  const at = async (path: string, instant: string) => getPageText(await page(`${path}?as-of=${instant}`));
   expect(await at('/warehouse/c-1', between)).toMatch(/100 t ex-post of Peat bog/);
   expect(await at('/warehouse/c-1', between)).not.toContain('87.5');
   expect(await at('/warehouse/c-1', after)).toMatch(/87\.5 t ex-post of Peat bog/);
@@ -184,7 +184,7 @@ test('the pages of a credit and a project show what the mirror had observed by a
     `/warehouse?project_id=p-1&amp;as-of=${encodeURIComponent(between)}`,
   );
   for (const path of ['/warehouse/c-1', '/projects/p-1']) {
-    expect(await at(path, between)).toContain(`had observed by ${wordsOf(renderInstant(between).text)}.`);
+    expect(await at(path, between)).toContain(`had observed by ${getPageText(renderInstant(between).text)}.`);
     expect((await open(`${path}?as-of=soon`)).status).toBe(400);
   }
   await scene.read('warehouse', [of('1')], { claim: 3 });

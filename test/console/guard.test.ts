@@ -4,14 +4,14 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
 import { createVisitorKeys } from '../../src/console/guard/keys.js';
-import { consoleStage, type Visit } from '../support/console.js';
+import { openConsoleStage, type ConsoleVisit } from '../support/console.js';
 
 const HOME = 'GET /';
 /** All methods except CONNECT, which Node answers by closing the connection. */
 const EVERY = METHODS.filter(method => method !== 'CONNECT');
 
-async function openConsole(names: readonly string[] = []): Promise<Visit> {
-  return await consoleStage({ hostNames: names });
+async function openConsole(names: readonly string[] = []): Promise<ConsoleVisit> {
+  return await openConsoleStage({ hostNames: names });
 }
 
 const parseStatus = (answer: string): number => Number(answer.slice(9, 12));

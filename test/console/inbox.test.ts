@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { credit, retirement } from '../support/mirror/rows.js';
 import type { Tables } from '../support/tables.js';
 
@@ -16,14 +16,14 @@ async function insertDelivery(tables: Tables, outcome = 'read'): Promise<void> {
 }
 
 test('a delivery page shows a timeline from its arrival over its job to the changes, with links', async () => {
-  const { tables, page, scene } = await consoleStage();
+  const { tables, page, scene } = await openConsoleStage();
   await insertDelivery(tables);
   await scene.read('retirements', [retirement('r-1'), retirement('r-2')]);
   await tables.change(
     `UPDATE syncs SET job_id = 5, started_at = '${AT}020Z', finished_at = '${AT}200Z' WHERE resource = 'retirements'`,
   );
   const shown = await page('/deliveries/7');
-  const timeline = wordsOf(/<ol class="timeline">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
+  const timeline = getPageText(/<ol class="timeline">([^]*?)<\/ol>/.exec(shown)?.[1] ?? '');
   expect(timeline).toMatch(
     /^Received 4 May 2026, 12:00:00\.000 UTC .* Verified and stored answered 202; .* Processed by job 5 after 12 ms done Read 1 list retirements in 180 ms, 2 rows changed 2 rows changed 2 retirements added$/,
   );
@@ -32,14 +32,14 @@ test('a delivery page shows a timeline from its arrival over its job to the chan
 });
 
 test('a timeline says that lists which were not read may have changed', async () => {
-  const { tables, page, scene } = await consoleStage();
+  const { tables, page, scene } = await openConsoleStage();
   await insertDelivery(tables);
   await scene.read('retirements', []);
   await tables.change(
     `UPDATE syncs SET job_id = 5, state = 'failed', error = 'The registry answered 503.' WHERE resource = 'retirements'`,
   );
   const shown = await page('/deliveries/7');
-  const words = wordsOf(shown);
+  const words = getPageText(shown);
   expect(words).toMatch(/1 of 1 list not read retirements .*failed \(503\)/);
   expect(words).toContain('No changes known Lists that were not read may have changed.');
   expect(words).not.toContain('Nothing changed');
@@ -47,26 +47,26 @@ test('a timeline says that lists which were not read may have changed', async ()
 });
 
 test('a timeline counts the last read of each list and all changes, and draws no conclusion before the job ends', async () => {
-  const { tables, page, scene } = await consoleStage();
+  const { tables, page, scene } = await openConsoleStage();
   await insertDelivery(tables);
   await tables.change("UPDATE inbox.jobs SET state = 'waiting', finished_at = NULL, outcome = NULL");
   await scene.read('retirements', [retirement('r-1')]);
   await tables.change("UPDATE syncs SET state = 'partial' WHERE resource = 'retirements'");
   await scene.read('retirements', [retirement('r-1')]);
   await tables.change("UPDATE syncs SET job_id = 5 WHERE resource = 'retirements'");
-  expect(wordsOf(await page('/deliveries/7'))).toMatch(
+  expect(getPageText(await page('/deliveries/7'))).toMatch(
     /Read 1 list .*1 row changed Processing has not finished/,
   );
   await tables.change(`UPDATE inbox.jobs SET state = 'done', finished_at = '${AT}900Z'`);
   const over = await page('/deliveries/7');
-  expect(wordsOf(over)).toMatch(/Read 1 list .*1 row changed 1 retirement added/);
+  expect(getPageText(over)).toMatch(/Read 1 list .*1 row changed 1 retirement added/);
   expect(over).not.toContain('not read');
   await tables.change("UPDATE inbox.jobs SET state = 'failed'");
   expect(await page('/deliveries/7')).toContain('Lists that were not read may have changed.');
 });
 
 test('ages on a page are in parts that update live', async () => {
-  const { tables, page, scene } = await consoleStage();
+  const { tables, page, scene } = await openConsoleStage();
   await insertDelivery(tables);
   await scene.read('warehouse', [credit('c-1')]);
   const parts = [
@@ -81,7 +81,7 @@ test('ages on a page are in parts that update live', async () => {
 });
 
 test('a failed or interrupted read is never described as "nothing new"', async () => {
-  const { tables, page, scene } = await consoleStage();
+  const { tables, page, scene } = await openConsoleStage();
   await insertDelivery(tables, 'refused');
   await tables.change("UPDATE syncs SET claim = 2 WHERE resource = 'installation'");
   const end = async () => {
@@ -97,7 +97,7 @@ test('a failed or interrupted read is never described as "nothing new"', async (
 });
 
 test('the delivery list shows the organization and the result of each, also of the job that it was merged into', async () => {
-  const { tables, page } = await consoleStage();
+  const { tables, page } = await openConsoleStage();
   await tables.change(`INSERT INTO organizations (id, full_name, document, version, valid_from, sync_id)
     VALUES ('organization-1', 'Harbour Ferries', '{}', 1000, '${AT}000Z', 1)`);
   const job = (
@@ -112,38 +112,38 @@ test('the delivery list shows the organization and the result of each, also of t
   await tables.change(`INSERT INTO inbox.deliveries (id, received_at, event, installation_id, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates, job_id)
     VALUES (7, '${AT}000Z', 'warehouseTransaction', 'installation-1', 'digest', 1, 'accepted', 0, 0, 6)`);
   const shown = await page('/deliveries');
-  expect(wordsOf(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?failed/);
+  expect(getPageText(shown)).toMatch(/warehouseTransaction ?Harbour Ferries ?accepted ?failed/);
   expect(shown).toContain('<a href="/jobs/6">');
   const [row] = JSON.parse(await page('/deliveries.json'));
   expect(row).toMatchObject({ id: 7, organization_name: 'Harbour Ferries', job_state: 'failed' });
 });
 
 test('rejected webhooks have a list by reason, linked from Now', async () => {
-  const { tables, page } = await consoleStage();
+  const { tables, page } = await openConsoleStage();
   await tables.change(
     `INSERT INTO inbox.rejected_webhooks VALUES ('2026-05-04T11:59', 'wrong_signature', 401, '', 3, '${AT}000Z')`,
   );
   expect(await page('/')).toContain('<a href="/rejected-webhooks">3 rejected</a>');
-  expect(wordsOf(await page('/rejected-webhooks'))).toMatch(/wrong_signature.*somebody else sent these/s);
+  expect(getPageText(await page('/rejected-webhooks'))).toMatch(/wrong_signature.*somebody else sent these/s);
 });
 
 test('a signed webhook that was rejected unread may come from the registry', async () => {
-  const { tables, page } = await consoleStage();
+  const { tables, page } = await openConsoleStage();
   const rejected = (reason: string, status: number, prefix: string) =>
     tables.change(
       `INSERT INTO inbox.rejected_webhooks VALUES ('2026-05-04T11:59', '${reason}', ${status}, '${prefix}', 1, '${AT}000Z')`,
     );
   await rejected('wrong_content_type', 415, 'registry');
   await rejected('no_signed_text', 400, 'registry');
-  const signed = wordsOf(await page('/rejected-webhooks'));
+  const signed = getPageText(await page('/rejected-webhooks'));
   expect(signed).toMatch(/wrong_content_type.*changes the content type: it must be application\/json/s);
   expect(signed).toMatch(/no_signed_text.*Check that no proxy changes the body/s);
   await rejected('wrong_content_type', 415, '');
-  expect(wordsOf(await page('/rejected-webhooks'))).toContain('The registry signs every delivery');
+  expect(getPageText(await page('/rejected-webhooks'))).toContain('The registry signs every delivery');
 });
 
 test('every id on a page is a link, and Help links to every list', async () => {
-  const { page, tables } = await consoleStage();
+  const { page, tables } = await openConsoleStage();
   await tables.change(`INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, finished_at, merged_into, only_duplicates_asked)
     VALUES (5, 'installation', 'a&b', 'installation-1', 'data', 'k', 'delivery', '{}', 'done', 1, '${AT}000Z', '${AT}000Z', '${AT}900Z', 6, 0)`);
   const job = await page('/jobs/5');
@@ -157,7 +157,7 @@ test('every id on a page is a link, and Help links to every list', async () => {
 });
 
 test('columns named drift, part, trigger, kind and verdict link to their explanations in help', async () => {
-  const { scene, page, tables } = await consoleStage({ now: Date.now });
+  const { scene, page, tables } = await openConsoleStage({ now: Date.now });
   await scene.read('retirements', [retirement('r-1')]);
   await tables.change(`INSERT INTO inbox.jobs (id, kind, part, dedupe_key, trigger, payload, state, attempts, run_at, created_at, only_duplicates_asked)
     VALUES (9, 'tick', 'data', 'k', 'schedule', '{}', 'waiting', 0, '2026-05-04T12:00:00.000Z', '2026-05-04T12:00:00.000Z', 0)`);
@@ -172,5 +172,5 @@ test('columns named drift, part, trigger, kind and verdict link to their explana
   expect(await linked('/organizations/organization-1')).toEqual(['drift']);
   for (const id of ['drift', 'part', 'trigger', 'kind', 'verdict'])
     expect(help, id).toContain(`<dt id="${id}">`);
-  expect(wordsOf(await page('/jobs/9'))).toContain('This job starts a scheduled round of reads.');
+  expect(getPageText(await page('/jobs/9'))).toContain('This job starts a scheduled round of reads.');
 });

@@ -6,7 +6,7 @@ import { html, type Html } from '../../src/console/components/html.js';
 import { createReaderPool } from '../../src/console/reader-pool.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { listenForPeople } from '../../src/webhook/listen.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { openMirror } from '../support/mirror/open.js';
 import { temporaryInbox } from '../support/inbox.js';
 
@@ -48,7 +48,7 @@ async function openBrokenConsole() {
     return { ...broken, inSnapshot: async work => await work(broken) };
   });
   onTestFinished(() => readers.close());
-  return await consoleStage({ readers });
+  return await openConsoleStage({ readers });
 }
 
 test.each(['/rejected-webhooks', '/search?q=ab', '/?as-of=2026-05-04'])(
@@ -56,7 +56,7 @@ test.each(['/rejected-webhooks', '/search?q=ab', '/?as-of=2026-05-04'])(
   async path => {
     const { page, faults } = await openBrokenConsole();
     const said = await page(path);
-    expect(wordsOf(said)).toContain(
+    expect(getPageText(said)).toContain(
       'The rest of this page could not be created. The log of the console has the reason.',
     );
     expect(said).toMatch(/<\/html>\n$/);

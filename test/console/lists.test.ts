@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, retirement, retirements } from '../support/mirror/rows.js';
 
 const HOSTILE = `"><img src=x onerror=alert(1)>`;
@@ -19,13 +19,13 @@ function findNextPageHref(page: string): string | null {
 
 describe('a list', () => {
   test('T85 a row whose list is not fresh carries its state, on its page and in its files', async () => {
-    const { scene, page } = await consoleStage({ now: Date.now });
+    const { scene, page } = await openConsoleStage({ now: Date.now });
     await scene.read('warehouse', [credit('c-1')]);
     expect(/<th[^>]*>Freshness/.test(await page('/warehouse'))).toBe(false);
     expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since\n.*,fresh,\n$/);
     await scene.db.change("UPDATE installations SET state = 'suspended'");
     expect(/<th[^>]*>Freshness/.test(await page('/warehouse'))).toBe(true);
-    expect(wordsOf(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(
+    expect(getPageText(/<tbody>[^]*<\/tbody>/.exec(await page('/warehouse'))?.[0] ?? '')).toMatch(
       /no access \(suspended\)$/,
     );
     expect(await page('/warehouse.csv')).toMatch(/,freshness,failing_since\n.*,no_access,\n$/);
@@ -33,14 +33,14 @@ describe('a list', () => {
   });
 
   test('the SQL of a page contains the typed value, even if it contains a schema name', async () => {
-    const { page } = await consoleStage();
+    const { page } = await openConsoleStage();
     const shown = (await page('/retirements?beneficiary=mirror.co.uk')).replaceAll('&#39;', "'");
     expect(shown).toContain("LIKE '%mirror.co.uk%'");
     expect(shown).not.toContain('mirror.retirements');
   });
 
   test('a column that is empty in all rows is left out of the page and kept in the files', async () => {
-    const { scene, page } = await consoleStage();
+    const { scene, page } = await openConsoleStage();
     const isShown = async () => /<th[^>]*>Retired/.test(await page('/retirements'));
     await scene.read('retirements', [retirement('r-1', { createdAt: null })]);
     expect(await isShown()).toBe(false);
@@ -52,7 +52,7 @@ describe('a list', () => {
   test.each(ALL_LISTS.map(({ name }) => name))(
     '/%s is served as a page, CSV and JSON, even without rows',
     async path => {
-      const { open, page, faults } = await consoleStage();
+      const { open, page, faults } = await openConsoleStage();
       expect((await open(`/${path}`)).status).toBe(200);
       expect(/<caption>\d+ ([\w ]+)<span/.exec(await page(`/${path}`))?.[1]).toMatch(WORDS);
       expect(await page(`/${path}.csv`)).toMatch(/^[a-z_]+(,[a-z_]+)*\n/);
@@ -64,7 +64,7 @@ describe('a list', () => {
   test.each(['', '?project=peat'])(
     'shows each row once on its pages, in the order of its files%s',
     async chosen => {
-      const { scene, page } = await consoleStage();
+      const { scene, page } = await openConsoleStage();
       const some = retirements(120).map((each, index) => ({
         ...each,
         beneficiary: index % 3 === 0 ? null : `for ${index % 7}`,
@@ -89,7 +89,7 @@ describe('a list', () => {
   test.each([retirements(120), retirements(120).map(each => ({ ...each, createdAt: null }))])(
     'shows each row once when an index provides the order, with dates and without',
     async (...some) => {
-      const { scene, page } = await consoleStage();
+      const { scene, page } = await openConsoleStage();
       await scene.read('retirements', some);
       for (const whose of ['', '?organization_id=organization-1']) {
         const seen: string[] = [];
@@ -105,48 +105,48 @@ describe('a list', () => {
   );
 
   test('shows the number of rows and the filters', async () => {
-    const { scene, page } = await consoleStage();
+    const { scene, page } = await openConsoleStage();
     await scene.read('retirements', [
       retirement('r-1', { beneficiary: 'Ada & Bo' }),
       retirement('r-2', { beneficiary: 'Ada & Bo' }),
       retirement('r-3', { amount: amount('1.0000001') }),
     ]);
-    expect(wordsOf(await page('/retirements'))).toContain(
+    expect(getPageText(await page('/retirements'))).toContain(
       '3 retirements: 25 t. 1 row has no amount that can be added.',
     );
     const some = await page('/retirements?beneficiary=Ada+%26+Bo');
-    expect(wordsOf(some)).toContain('2 retirements (beneficiary Ada &amp; Bo): 25 t.');
+    expect(getPageText(some)).toContain('2 retirements (beneficiary Ada &amp; Bo): 25 t.');
     expect(parseRetirementIds(some)).toEqual(['r-2', 'r-1']);
     const own = await page('/retirements?organization_id=organization-1&vintage=2021');
-    expect(wordsOf(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t.');
-    expect(wordsOf(await page('/retirements?as-of=1000d'))).toContain(
+    expect(getPageText(own)).toContain('3 retirements of organization-1 (vintage 2021): 25 t.');
+    expect(getPageText(await page('/retirements?as-of=1000d'))).toContain(
       'No retirements are known at that time',
     );
-    expect(wordsOf(await page('/syncs?id=99'))).toContain('0 syncs (id 99)');
+    expect(getPageText(await page('/syncs?id=99'))).toContain('0 syncs (id 99)');
     const csv = await page('/retirements.csv?beneficiary=Ada+%26+Bo');
     expect(csv.split('\n').map(line => /r-\d/.exec(line)?.[0])).toEqual([undefined, 'r-2', 'r-1', undefined]);
   });
 
   test('shows the exact sum of one credit type on every page, now and as of an instant', async () => {
-    const { scene, page } = await consoleStage({ now: Date.now });
+    const { scene, page } = await openConsoleStage({ now: Date.now });
     const large = amount('9000000000000.000001');
     const some = retirements(60).map(each => ({ ...each, amount: large }));
     await scene.read('retirements', some);
     const [sum, first] = ['540,000,000,000,000.00006 t', '/retirements?project=peat'];
     const pages = ['/retirements', first, `${first}&as-of=now`, findNextPageHref(await page(first)) ?? ''];
     for (const path of pages)
-      expect(wordsOf(await page(path)), path).toMatch(new RegExp(`60 retirements.*: ${sum}`));
+      expect(getPageText(await page(path)), path).toMatch(new RegExp(`60 retirements.*: ${sum}`));
     await scene.read('warehouse', [credit('c-1'), credit('c-2', { type: 'exAnte' })]);
-    expect(wordsOf(await page('/warehouse'))).toMatch(/2 credits ?CSV/);
-    expect(wordsOf(await page('/warehouse?type=exAnte'))).toContain('1 credit (type ex-ante): 100 t.');
-    expect(wordsOf(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
+    expect(getPageText(await page('/warehouse'))).toMatch(/2 credits ?CSV/);
+    expect(getPageText(await page('/warehouse?type=exAnte'))).toContain('1 credit (type ex-ante): 100 t.');
+    expect(getPageText(await page('/syncs'))).toMatch(/3 syncs ?CSV/);
   });
 
   test('shows how much of a filtered warehouse is available now', async () => {
-    const { scene, page } = await consoleStage({ now: Date.now });
+    const { scene, page } = await openConsoleStage({ now: Date.now });
     const of = (organizationId: string) => ({ organizationId, project: { id: 'p-1', fullName: 'Peat bog' } });
     await scene.read('warehouse', [credit('c-1', of('organization-1'))]);
-    const chosen = async () => wordsOf(await page('/warehouse?project_id=p-1&vintage=2021&type=exPost'));
+    const chosen = async () => getPageText(await page('/warehouse?project_id=p-1&vintage=2021&type=exPost'));
     const how = '(project Peat bog, vintage 2021, type ex-post)';
     expect(await chosen()).toContain(`1 credit ${how}: 100 t.`);
     const gone = 'organization-2';
@@ -156,7 +156,7 @@ describe('a list', () => {
   });
 
   test('filtered by an organization has only its rows, and the page of the organization links to it', async () => {
-    const { scene, page } = await consoleStage({ now: Date.now });
+    const { scene, page } = await openConsoleStage({ now: Date.now });
     const id = 'organization-2';
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('retirements', [retirement('r-2', { organizationId: id })], { organizationId: id });
@@ -174,7 +174,7 @@ describe('a list', () => {
   });
 
   test('of projects can be filtered by an organization whose credits name them', async () => {
-    const { scene, page, tables } = await consoleStage({ now: Date.now });
+    const { scene, page, tables } = await openConsoleStage({ now: Date.now });
     const of = (id: string) => credit(`c-${id}`, { project: { id, fullName: id }, document: '{}' });
     await scene.read('warehouse', [of('p-1'), of('p-2')]);
     await scene.read('warehouse', [of('p-2'), of('p-3')], { organizationId: 'organization-2' });
@@ -188,7 +188,7 @@ describe('a list', () => {
   });
 
   test('groups thousands on the page and keeps the exact digits in files', async () => {
-    const { scene, page } = await consoleStage();
+    const { scene, page } = await openConsoleStage();
     const odd = { exact: 'x12345', value: null, micro: null, fault: 'no number' };
     const some = [amount('1234567.000001'), odd].map((each, index) =>
       retirement(`r-${index}`, { amount: each }),
@@ -200,14 +200,14 @@ describe('a list', () => {
   });
 
   test('shows how fresh its rows are, for how many organizations, and where they were never read', async () => {
-    const { scene, page } = await consoleStage({ now: Date.now });
-    expect(wordsOf(await page('/retirements'))).toContain('never read (waiting) in 1 organization. ');
+    const { scene, page } = await openConsoleStage({ now: Date.now });
+    expect(getPageText(await page('/retirements'))).toContain('never read (waiting) in 1 organization. ');
     await scene.read('retirements', [retirement('r-1')]);
     await scene.read('retirements', [], { organizationId: 'organization-2' });
-    expect(wordsOf(await page('/retirements'))).toMatch(
+    expect(getPageText(await page('/retirements'))).toMatch(
       /fresh in 1 organization, last complete read .*no access \(uninstalled\) in 1 organization,/,
     );
-    const other = wordsOf(await page('/retirements?organization_id=organization-2'));
+    const other = getPageText(await page('/retirements?organization_id=organization-2'));
     expect([other.includes('no access (uninstalled) in 1'), other.includes('fresh in')]).toEqual([
       true,
       false,
@@ -216,7 +216,7 @@ describe('a list', () => {
   });
 
   test('shows its SQL', async () => {
-    const { scene, page } = await consoleStage();
+    const { scene, page } = await openConsoleStage();
     await scene.read('retirements', [retirement('r-1')]);
     const shown = await page(`/retirements?beneficiary=${encodeURIComponent("O'Hara")}`);
     expect(shown).toContain('&#39;%o&#39;&#39;hara%&#39;');
@@ -224,7 +224,7 @@ describe('a list', () => {
   });
 
   test('T83 treats URL values as values, never as SQL, and reports unknown parameters', async () => {
-    const { scene, page, open, faults } = await consoleStage();
+    const { scene, page, open, faults } = await openConsoleStage();
     await scene.read('retirements', [retirement('r-1')]);
     for (const asked of [
       '?after=x',
@@ -238,7 +238,7 @@ describe('a list', () => {
     const hostile = "/retirements?beneficiary=' or 1=1 --";
     expect(parseRetirementIds(await page(encodeURI(hostile)))).toEqual([]);
     const unknown = await open('/retirements?document=1');
-    expect([unknown.status, wordsOf(await unknown.text())]).toEqual([
+    expect([unknown.status, getPageText(await unknown.text())]).toEqual([
       400,
       expect.stringContaining('Unknown parameter “document”. Parameters: id, organization_id'),
     ]);
@@ -262,13 +262,13 @@ test.each([
   ['/retirements/r-1?at=2025-05-04', 'Unknown parameter “at”. Parameters: as-of.'],
   ['/help?q=x', 'Unknown parameter “q”. This page accepts no parameters.'],
 ])('an unknown parameter is reported: %s', async (path, sentence) => {
-  const { open } = await consoleStage();
+  const { open } = await openConsoleStage();
   const answer = await open(path);
-  expect([answer.status, wordsOf(await answer.text())]).toEqual([400, expect.stringContaining(sentence)]);
+  expect([answer.status, getPageText(await answer.text())]).toEqual([400, expect.stringContaining(sentence)]);
 });
 
 test('a sync is found by its number', async () => {
-  const { scene, page } = await consoleStage();
+  const { scene, page } = await openConsoleStage();
   await scene.read('retirements', [retirement('r-1')]);
   await scene.read('warehouse', []);
   expect(JSON.parse(await page('/syncs.json?id=2'))).toMatchObject([{ id: 2 }]);
@@ -281,26 +281,26 @@ test.each([
   ['/retirements.csv?year=last', 'Expected a year like 2025, got "last".'],
   ['/reservations?state=expired&as-of=2026-05-04T12:00:00.000Z', 'state_now is only known for now.'],
 ])('a filter with an invalid value answers 400 and says what was expected: %s', async (path, said) => {
-  const { open } = await consoleStage();
+  const { open } = await openConsoleStage();
   const answer = await open(path);
   expect(answer.status).toBe(400);
-  expect(wordsOf(await answer.text()).replaceAll('&quot;', '"')).toContain(said);
+  expect(getPageText(await answer.text()).replaceAll('&quot;', '"')).toContain(said);
 });
 
 describe('a retirement', () => {
   test('shows its facts, its certificate and what each version changed', async () => {
-    const { scene, page } = await consoleStage();
+    const { scene, page } = await openConsoleStage();
     await scene.read('retirements', [retirement('r-1', { beneficiary: null, amount: amount('12.5') })]);
     scene.clock.at += 1000;
     await scene.read('retirements', [retirement('r-1', { amount: amount('12.5') })], { claim: 2 });
-    const shown = wordsOf(await page('/retirements/r-1'));
+    const shown = getPageText(await page('/retirements/r-1'));
     expect(shown).toContain('12.5 t of Peat bog 2021 retired for Harbour Ferries');
     expect(shown).toContain('beneficiary: – → Harbour Ferries');
     expect(shown).toContain('first observed');
   });
 
   test('T83 is escaped, whatever the registry names it', async () => {
-    const { scene, page } = await consoleStage();
+    const { scene, page } = await openConsoleStage();
     const names = { beneficiary: HOSTILE, comment: HOSTILE, project: { id: 'p', fullName: HOSTILE } };
     await scene.read('retirements', [retirement('r-1', names)]);
     for (const path of ['/retirements', '/retirements/r-1']) {
@@ -310,7 +310,7 @@ describe('a retirement', () => {
   });
 
   test('that is unknown answers 404', async () => {
-    const { open } = await consoleStage();
+    const { open } = await openConsoleStage();
     for (const path of [
       '/retirements/x',
       '/organizations/x',
@@ -325,7 +325,7 @@ describe('a retirement', () => {
 });
 
 test('filters by day keep the rows between them, and an impossible day is reported', async () => {
-  const { scene, page, open } = await consoleStage({ now: Date.now });
+  const { scene, page, open } = await openConsoleStage({ now: Date.now });
   await scene.read('retirements', [
     retirement('r-1', { createdAt: '2025-05-29T23:59:59.999Z' }),
     retirement('r-2', { createdAt: '2025-05-30T00:00:00.000Z' }),
@@ -342,7 +342,7 @@ test('filters by day keep the rows between them, and an impossible day is report
 });
 
 test('type, vintage, verdict and organization are chosen from lists', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   await scene.read('warehouse', [credit('c-1', { vintage: '2021' }), credit('c-2', { vintage: '2019' })]);
   const warehouse = await page('/warehouse');
   expect(warehouse).toContain('<option value="exPost">ex-post</option>');

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { consoleStage } from '../support/console.js';
+import { openConsoleStage } from '../support/console.js';
 import { credit } from '../support/mirror/rows.js';
 
 async function subscribeToChanges() {
-  const { scene, ...visit } = await consoleStage();
+  const { scene, ...visit } = await openConsoleStage();
   const gone = new AbortController();
   onTestFinished(() => gone.abort());
   const answer = await fetch(`http://127.0.0.1:${visit.port}/live`, {

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { createPages } from '../../src/console/pages/pages.js';
 import { STYLE } from '../../src/console/components/style.js';
 import { SCRIPT } from '../../src/console/live/script.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';
 
 test('choosing a theme redirects back to the same page and never to another site', async () => {
-  const { send, ask, cookie, page } = await consoleStage();
+  const { send, ask, cookie, page } = await openConsoleStage();
   expect(await page('/help')).toContain('<html lang="en">');
   const chosen = async (to: string) => await send('/theme', { theme: 'dark', to });
   const answer = await chosen('/retirements?vintage=2021');
@@ -28,7 +28,7 @@ test('the stylesheet has fewer than 500 lines and the script at most 15 kB', () 
 });
 
 test('the navigation marks the section of each page', async () => {
-  const { page } = await consoleStage();
+  const { page } = await openConsoleStage();
   const aside = ['/search', '/help'];
   const paths = createPages()
     .map(({ path }) => path)
@@ -40,38 +40,38 @@ test('the navigation marks the section of each page', async () => {
 });
 
 test('Reconciliation shows its verdict first, then each unbalanced sum with the reason', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
-  expect(wordsOf(await page('/balance'))).toContain('Nothing to reconcile yet.');
+  const { scene, page } = await openConsoleStage({ now: Date.now });
+  expect(getPageText(await page('/balance'))).toContain('Nothing to reconcile yet.');
   await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
   await scene.read('retirements', [retirement('r-1')]);
-  expect(wordsOf(await page('/balance'))).toMatch(
+  expect(getPageText(await page('/balance'))).toMatch(
     /All \d+ checks passed\. Covers every list of \d of 1 organization\./,
   );
   await scene.db.change("UPDATE warehouse_credits SET amount_micro = 1 WHERE credit_id = 'c-1'");
-  const wrong = wordsOf(await page('/balance'));
+  const wrong = getPageText(await page('/balance'));
   expect(wrong).toMatch(/1 of \d+ checks failed\./);
   expect(wrong).toMatch(/Unbalanced sums.*warehouse c-1/);
 });
 
 test('the pages of a credit and a project show their values and history, and an unknown id answers 404', async () => {
-  const { scene, page, open } = await consoleStage({ now: Date.now });
+  const { scene, page, open } = await openConsoleStage({ now: Date.now });
   scene.clock.at -= 10 * MINUTE;
   await scene.read('warehouse', [credit('c-1', { amount: amount('100') })]);
   scene.clock.at += 9 * MINUTE;
   await scene.read('warehouse', [credit('c-1', { amount: amount('1087.5') })], { claim: 2 });
-  const words = wordsOf(await page('/warehouse/c-1'));
+  const words = getPageText(await page('/warehouse/c-1'));
   expect(words).toContain('1,087.5 t ex-post of Peat bog 2021');
   expect(words).toContain('tonnes: 100 → 1,087.5');
   for (const path of ['/warehouse/c-9', '/inventory/c-1', '/projects/p-9'])
     expect((await open(path)).status, path).toBe(404);
-  const project = wordsOf(await page('/projects/project-1'));
+  const project = getPageText(await page('/projects/project-1'));
   expect(project).toContain(
     'Peat bog The registry does not show this project to the appWarehouses up to date: 1 of the 1 known organization. Available by vintage',
   );
 });
 
 test('the pages of a project and an organization say how much is not available, where and why', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   const of = (organizationId: string, id: string, tonnes: string, type: string) =>
     credit(id, { organizationId, amount: amount(tonnes), type });
   await scene.read('warehouse', [of('organization-1', 'c-1', '100', 'exPost')]);
@@ -95,7 +95,7 @@ test('the pages of a project and an organization say how much is not available, 
     { ...of('organization-2', 'c-4', '1', 'exPost'), project: other },
   ];
   await scene.read('warehouse', credits, by);
-  const project = async () => wordsOf(await page('/projects/project-1'));
+  const project = async () => getPageText(await page('/projects/project-1'));
   expect(await project()).toContain('Warehouses up to date: 2 of the 2 known organizations.');
   expect(await project()).not.toContain('Not available now');
   await install('suspended');
@@ -103,21 +103,21 @@ test('the pages of a project and an organization say how much is not available, 
   expect(await project()).toContain(
     'Not available now: 16,924 t ex-post and 5.5 t ex-ante OrganizationStateAmount organization-2no access (suspended)16,924 t ex-post and 5.5 t ex-ante',
   );
-  expect(wordsOf(await page('/projects/project-2'))).toContain(
+  expect(getPageText(await page('/projects/project-2'))).toContain(
     'Nothing is available now. Not available now: 1 t ex-post',
   );
-  expect(wordsOf(await page('/organizations/organization-2'))).toContain(
+  expect(getPageText(await page('/organizations/organization-2'))).toContain(
     'Nothing is available now. Not available now: 16,925 t ex-post and 5.5 t ex-ante',
   );
-  expect(wordsOf(await page('/organizations/organization-1'))).not.toContain('Not available now');
+  expect(getPageText(await page('/organizations/organization-1'))).not.toContain('Not available now');
 });
 
 test('a printed retirement shows its organization, instant, hash and URL', async () => {
-  const { scene, page, port } = await consoleStage({ now: Date.now });
+  const { scene, page, port } = await openConsoleStage({ now: Date.now });
   await scene.read('retirements', [retirement('r-1')]);
   const [, sheet = ''] =
     /<dl class="facts only-paper">(.*?)<\/dl>/s.exec(await page('/retirements/r-1')) ?? [];
-  expect(wordsOf(sheet)).toMatch(
+  expect(getPageText(sheet)).toMatch(
     new RegExp(
       `^Organizationorganization-1 ?Registry.* ?Recorded bycarbon-mirror 1\\.2\\.3As of\\d{4}-.*Printed\\d{4}-.*URLhttp://127.0.0.1:${port}/retirements/r-1\\?as-of=`,
     ),

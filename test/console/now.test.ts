@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, installation, retirement, retirements } from '../support/mirror/rows.js';
 import { breakReads, fillOrganizations, type SqliteMirror } from '../support/mirror/open.js';
 
-async function openNowStage(options: Parameters<typeof consoleStage>[0] = {}) {
-  const { page, ...rest } = await consoleStage(options);
-  const readHeadline = async () => wordsOf(/<h1[^>]*>([^]*?)<\/h1>/.exec(await page('/'))?.[1] ?? '');
+async function openNowStage(options: Parameters<typeof openConsoleStage>[0] = {}) {
+  const { page, ...rest } = await openConsoleStage(options);
+  const readHeadline = async () => getPageText(/<h1[^>]*>([^]*?)<\/h1>/.exec(await page('/'))?.[1] ?? '');
   return { ...rest, page, sentence: readHeadline };
 }
 
@@ -21,7 +21,7 @@ test('Now states the available amount, its freshness and its issues', async () =
     /^6,300\.200001 t ex-post available to sell now in 1 of the 1 known organization$/,
   );
   const page = await read('/');
-  expect(wordsOf(page)).toContain('Attention▲ 2 issues');
+  expect(getPageText(page)).toContain('Attention▲ 2 issues');
   for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(page).toContain(` id="${target}"`);
 });
 
@@ -30,20 +30,20 @@ test('Now names a stale warehouse whose credits are not available, with the reas
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1')]);
   expect(await sentence()).toMatch(/^0 t available to sell now in 0 of the 1 known organization$/);
-  const words = wordsOf(await page('/'));
+  const words = getPageText(await page('/'));
   expect(words).toContain('Not available100 t ex-postorganization-1: stale (overdue)');
   expect(words).toContain('the last complete read is older than two intervals');
 });
 
 test('Now shows the oldest read and how many last reads failed', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   scene.clock.at -= 240_000;
   await scene.read('warehouse', [credit('c-1')]);
   await scene.db.change("UPDATE resource_states SET outcome = 'failed', failing_since = as_of");
-  expect(wordsOf(await page('/'))).toContain(
+  expect(getPageText(await page('/'))).toContain(
     'Fresh1 of 1known organizations, oldest read 4 min ago; last read failed in 1',
   );
-  expect(wordsOf(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
+  expect(getPageText(await page('/'))).toContain('The last read of 1 list failed or looked implausible.');
 });
 
 test('Now reports rows without an amount', async () => {
@@ -52,10 +52,10 @@ test('Now reports rows without an amount', async () => {
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
   expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
   expect(await sentence()).toContain('1 row has no amount that can be added.');
-  expect(wordsOf(await page('/organizations/organization-1'))).toContain(
+  expect(getPageText(await page('/organizations/organization-1'))).toContain(
     'rounded down. 1 row has no amount that can be added.',
   );
-  expect(wordsOf(await page('/'))).not.toContain('twelve months');
+  expect(getPageText(await page('/'))).not.toContain('twelve months');
 });
 
 const HOLD = {
@@ -73,7 +73,7 @@ const HOLD = {
 };
 
 test('tiles and charts report rows that their sums exclude', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   const without = { amount: unknown, document: '{}' };
   const day = new Date(scene.clock.at);
@@ -83,7 +83,7 @@ test('tiles and charts report rows that their sums exclude', async () => {
   scene.clock.at -= 3_600_000;
   await scene.read('warehouse', [credit('c-1'), credit('c-2', without)]);
   scene.clock.at += 3_600_000;
-  const words = wordsOf(await page('/'));
+  const words = getPageText(await page('/'));
   const left = '1 row has no amount that can be added.';
   expect(words).toMatch(
     new RegExp(`Reserved0 t ex-post1 reservation, the first expires in \\d+ min\\. ${left}`),
@@ -112,7 +112,7 @@ test('charts state how many of the known organizations they cover', async () => 
   }
   await writeInstallation(scene, 4, 'active');
   expect(await sentence()).toBe('100 t ex-post available to sell now in 1 of the 3 known organizations');
-  const words = wordsOf(await page('/'));
+  const words = getPageText(await page('/'));
   expect(words).toContain(
     'Stock of ex-post, recorded since today: 130 t (2 of the 3 known organizations, 1 of them not up to date)',
   );
@@ -121,12 +121,14 @@ test('charts state how many of the known organizations they cover', async () => 
   );
   expect(words).not.toContain('180 t');
   await writeInstallation(scene, 3, 'uninstalled');
-  expect(wordsOf(await page('/'))).toContain('recorded since today: 100 t (1 of the 2 known organizations)');
+  expect(getPageText(await page('/'))).toContain(
+    'recorded since today: 100 t (1 of the 2 known organizations)',
+  );
 });
 
 test('each issue is shown with its remedy', async () => {
   const { page: read } = await openNowStage();
-  const page = wordsOf(await read('/'));
+  const page = getPageText(await read('/'));
   expect(page).toContain('No worker has ever run. Start &quot;carbon-mirror work&quot; (or &quot;up&quot;).');
   expect(page).toContain(
     'No receiver has ever run. Start &quot;carbon-mirror receive&quot; (or &quot;up&quot;).',
@@ -150,7 +152,7 @@ test('an unknown page answers 404', async () => {
 });
 
 test('pages, downloads and live updates do not block each other', async () => {
-  const { scene, open, page, faults } = await consoleStage();
+  const { scene, open, page, faults } = await openConsoleStage();
   await scene.read('retirements', retirements(500));
   const download = await open('/retirements.csv');
   const answers = await Promise.all(
@@ -176,25 +178,25 @@ test('available credits are shown by project and vintage, with links and totals'
     'title="6,301 t"><a href="/warehouse?project_id=project-1&amp;vintage=2021&amp;type=exPost">6,301</a>',
   );
   expect(matrix).toContain('<a href="/projects/p-2">Kelp &amp; co</a>');
-  expect(wordsOf(matrix)).toContain('ex-post, 2 projects6,30156,306');
+  expect(getPageText(matrix)).toContain('ex-post, 2 projects6,30156,306');
 });
 
 test('T85 no number adds ex-ante to ex-post, now or as of an instant', async () => {
-  const { scene, page: read } = await consoleStage({ now: Date.now });
+  const { scene, page: read } = await openConsoleStage({ now: Date.now });
   const of = (id: string, tonnes: string, type: string) =>
     credit(id, { amount: amount(tonnes), vintage: '2021', type });
   await scene.read('warehouse', [of('c-1', '440995', 'exPost'), of('c-2', '63304', 'exAnte')]);
   const page = await read('/');
-  expect(wordsOf(page)).toContain('440,995 t ex-post and 63,304 t ex-ante available to sell now');
+  expect(getPageText(page)).toContain('440,995 t ex-post and 63,304 t ex-ante available to sell now');
   expect(page).toContain('Stock of ex-post, recorded since today: 440,995 t');
-  expect(wordsOf(page)).toMatch(/ex-post, 1 project440,995440,995.*ex-ante, 1 project63,30463,304/);
+  expect(getPageText(page)).toMatch(/ex-post, 1 project440,995440,995.*ex-ante, 1 project63,30463,304/);
   const then = await read(`/?as-of=${new Date(scene.clock.at).toISOString()}`);
   expect(then).toContain('440,995 t ex-post and 63,304 t ex-ante in the warehouses');
   for (const text of [page, then]) expect(text).not.toContain('504,299');
 });
 
 test('a job that failed more than once is an issue, although it is retried', async () => {
-  const { page, scene, tables } = await consoleStage();
+  const { page, scene, tables } = await openConsoleStage();
   await scene.db.change('DELETE FROM installations');
   const job = (
     attempts: number,
@@ -202,29 +204,29 @@ test('a job that failed more than once is an issue, although it is retried', asy
     created_at, last_error, only_duplicates_asked) VALUES ('discover', 'data', 'd${attempts}', 'schedule', '{}', 'waiting', ${attempts},
     '2999-01-01T00:00:00.000Z', '2026-05-04T12:00:00.000Z', 'answered 503', 0)`;
   await tables.change(job(1));
-  expect(wordsOf(await page('/'))).not.toContain('failed more than once');
+  expect(getPageText(await page('/'))).not.toContain('failed more than once');
   await tables.change(job(5));
-  const words = wordsOf(await page('/'));
+  const words = getPageText(await page('/'));
   expect(words).toContain('1 job failed more than once: answered 503');
   expect(words).toContain('No organization has installed the app');
   expect(words).not.toContain('Nothing needs attention');
 });
 
 test('an empty mirror shows the webhook URL and whether a webhook has arrived', async () => {
-  const { page, scene, tables } = await consoleStage({ webhookUrl: 'http://127.0.0.1:8080/webhooks' });
+  const { page, scene, tables } = await openConsoleStage({ webhookUrl: 'http://127.0.0.1:8080/webhooks' });
   await scene.db.change('DELETE FROM installations');
-  const empty = wordsOf(await page('/'));
+  const empty = getPageText(await page('/'));
   expect(empty).toContain('Nothing is mirrored yet');
   expect(empty).toContain('http://127.0.0.1:8080/webhooks');
   expect(empty).toContain('No webhook has arrived yet.');
   await tables.change(
     "INSERT INTO inbox.deliveries (received_at, signed_text_sha256, stored_text_id, verdict, secret_index, duplicates) VALUES ('2026-05-04T12:00:00.000Z', 'd', 1, 'accepted', 0, 0)",
   );
-  expect(wordsOf(await page('/'))).toContain('A webhook arrived');
+  expect(getPageText(await page('/'))).toContain('A webhook arrived');
 });
 
 test('the Reserved tile shows the sum, the first expiry and a link to the reservations', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   const ends = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString();
   await scene.read('reservations', [
     reservation('h-1', { reservedToDate: ends(8.5) }),
@@ -232,14 +234,14 @@ test('the Reserved tile shows the sum, the first expiry and a link to the reserv
     reservation('h-3', { reservedToDate: ends(-1) }),
   ]);
   const shown = await page('/');
-  expect(wordsOf(shown)).toMatch(/Reserved10 t .*2 reservations, the first expires in 3 min/);
+  expect(getPageText(shown)).toMatch(/Reserved10 t .*2 reservations, the first expires in 3 min/);
   expect(shown).toContain('<a href="/reservations?state=outstanding">2 reservations</a>');
   await scene.read('reservations', [reservation('h-1', { reservedToDate: ends(8.5) })], { claim: 2 });
-  expect(wordsOf(await page('/'))).toContain('reservation of 5 t Peat bog by an app removed');
+  expect(getPageText(await page('/'))).toContain('reservation of 5 t Peat bog by an app removed');
 });
 
 test('Now shows 8 organizations, those with problems first and then the largest, and links to the rest', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   await fillOrganizations(scene, 30);
   await breakReads(scene, 'organization-10');
   const shown = async (path: string, part: string) => {
@@ -263,7 +265,7 @@ test('Now shows 8 organizations, those with problems first and then the largest,
 });
 
 test('the matrix shows the largest projects and vintages and the sum of the others', async () => {
-  const { scene, page } = await consoleStage({ now: Date.now });
+  const { scene, page } = await openConsoleStage({ now: Date.now });
   const some = Array.from({ length: 14 }, (_, index) =>
     credit(`c-${index}`, {
       amount: amount(String(index + 1)),
@@ -273,14 +275,16 @@ test('the matrix shows the largest projects and vintages and the sum of the othe
   );
   await scene.read('warehouse', some);
   const rows = async (path: string) =>
-    Array.from((await page(path)).matchAll(/<th scope="row"[^>]*>([^]*?)<\/tr>/g), ([row]) => wordsOf(row));
+    Array.from((await page(path)).matchAll(/<th scope="row"[^>]*>([^]*?)<\/tr>/g), ([row]) =>
+      getPageText(row),
+    );
   const shown = await rows('/');
   expect(shown).toHaveLength(14);
   expect(shown[0]).toMatch(/^ex-post, 14 projects\d*105$/);
   expect(shown[1]).toMatch(/^Project 13\d*14$/);
   expect(shown.at(-1)).toMatch(/^2 other projects\d*3$/);
   expect(await page('/')).toContain('<a href="/?all=yes">2 other projects</a>');
-  expect(wordsOf(await page('/'))).toContain('othersTotal');
+  expect(getPageText(await page('/'))).toContain('othersTotal');
   expect(await rows('/?all=yes')).toHaveLength(15);
   const then = `/?as-of=${new Date(Date.now()).toISOString()}`;
   expect(await rows(then)).toEqual(shown);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { storeCertificate } from '../support/certificates.js';
 import { renderInstant } from '../../src/console/components/formats.js';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { MINUTE } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 
@@ -12,7 +12,7 @@ const PDF = '%PDF-1.7 the certificate of r-1\n%%EOF\n';
 const SHA256 = createHash('sha256').update(PDF).digest('hex');
 
 async function openRetirementStage() {
-  const stood = await consoleStage({ now: Date.now });
+  const stood = await openConsoleStage({ now: Date.now });
   const { scene, page } = stood;
   const now = scene.clock.at;
   scene.clock.at = now - 25 * MINUTE;
@@ -20,7 +20,7 @@ async function openRetirementStage() {
   scene.clock.at = now - 20 * MINUTE;
   const file = await storeCertificate(scene, 'r-1', PDF);
   const at = join(scene.folder, 'certificates', file);
-  return { ...stood, words: async (path: string) => wordsOf(await page(path)), file, at };
+  return { ...stood, words: async (path: string) => getPageText(await page(path)), file, at };
 }
 
 test('a retirement page embeds the certificate, with a link, its hash and whether it matches', async () => {
@@ -54,9 +54,9 @@ test('a retirement page names the checkpoint that covers it', async () => {
     sealed.push(version);
     return 'Sealed in the checkpoint of 812 leaves.';
   };
-  const { scene, page, tables } = await consoleStage({ describeCheckpoint: sealedIn });
+  const { scene, page, tables } = await openConsoleStage({ describeCheckpoint: sealedIn });
   await scene.read('retirements', [retirement('r-1')]);
-  expect(wordsOf(await page('/retirements/r-1'))).toContain('Sealed in the checkpoint of 812 leaves.');
+  expect(getPageText(await page('/retirements/r-1'))).toContain('Sealed in the checkpoint of 812 leaves.');
   expect(sealed).toEqual([Number(await tables.value('SELECT version FROM retirements'))]);
 });
 
@@ -118,9 +118,9 @@ test('as of an instant before the mirror a retirement page shows when it was fir
   const at = new Date(scene.clock.at - 20 * MINUTE).toISOString();
   const answer = await open(`/retirements/r-1?as-of=${at}`);
   expect(answer.status).toBe(200);
-  const said = wordsOf(await answer.text());
+  const said = getPageText(await answer.text());
   expect(said).toContain('Retirement r-1 was not in the mirror at that time.');
-  expect(said).toContain(`The mirror had not observed it by ${wordsOf(renderInstant(at).text)}.`);
+  expect(said).toContain(`The mirror had not observed it by ${getPageText(renderInstant(at).text)}.`);
   expect(said).toMatch(
     /First observed [^.]+\.\d+ UTC\. Earlier history is unknown\. Dated by the registry: 1 Mar 2026, 10:00:00.000 UTC\./,
   );

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { consoleStage, wordsOf } from '../support/console.js';
+import { openConsoleStage, getPageText } from '../support/console.js';
 import { credit, retirement } from '../support/mirror/rows.js';
 
 async function openSearchableMirror() {
-  const stood = await consoleStage();
+  const stood = await openConsoleStage();
   const { scene, page } = stood;
   await scene.read('retirements', [
     retirement('3f0c5d0e-8a51', { comment: 'for the flight in May' }),
@@ -47,7 +47,7 @@ test('search finds errors of jobs and syncs, and a number finds the row with tha
 
 test('search states that it found nothing, and what it covers', async () => {
   const { find } = await openSearchableMirror();
-  const words = wordsOf(await find('nowhere'));
+  const words = getPageText(await find('nowhere'));
   expect(words).toContain('Search for “nowhere”');
   expect(words).toContain('0 results');
   expect(words).toContain('in the newest 50,000 rows of each table');
@@ -57,8 +57,8 @@ test('T83 a search text is escaped and never a pattern', async () => {
   const { find, faults, page } = await openSearchableMirror();
   expect(await find('<img src=x>')).not.toContain('<img');
   for (const text of ['%%', '__', "' or 1=1", '\\\\'])
-    expect(wordsOf(await find(text)), text).toContain('0 results');
-  expect(wordsOf(await find('x'))).toContain('Search · carbon-mirror');
+    expect(getPageText(await find(text)), text).toContain('0 results');
+  expect(getPageText(await find('x'))).toContain('Search · carbon-mirror');
   expect(faults).toEqual([]);
   expect(await page('/help')).toContain('<kbd>/</kbd>');
 });

@@ -14,8 +14,8 @@ import { sql, table as tableCalled } from '../../src/query/sql.js';
 import { ENTRIES } from '../../src/resources/resources.js';
 import { formatTonnes } from '../../src/text/tonnes.js';
 import { runCommand } from '../support/command.js';
-import { wordsOf, visitConsole } from '../support/console.js';
-import { ENGINES, type Library, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { getPageText, visitConsole } from '../support/console.js';
+import { ENGINES, type TestLibrary, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { installation } from '../support/mirror/rows.js';
 import { filesEnough } from '../support/long.js';
 
@@ -88,7 +88,7 @@ async function* createPdf(words: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
 }
 
-async function readCurrentTables({ reader }: Library): Promise<TableContents> {
+async function readCurrentTables({ reader }: TestLibrary): Promise<TableContents> {
   const photo: Record<string, readonly Row[]> = {};
   for (const { table } of ENTRIES) {
     photo[table] = await reader.all(sql<Row>`SELECT * FROM ${tableCalled(table)}`);
@@ -97,7 +97,7 @@ async function readCurrentTables({ reader }: Library): Promise<TableContents> {
 }
 
 /** Changes all lists at each turn, and records the contents of the tables after each change. */
-async function playMoments(library: Library): Promise<Moment[]> {
+async function playMoments(library: TestLibrary): Promise<Moment[]> {
   const { stage } = library;
   const moments: Moment[] = [];
   for (const turn of LIST_TURNS.keys()) {
@@ -112,7 +112,7 @@ async function playMoments(library: Library): Promise<Moment[]> {
 }
 
 /** Returns every way to query the mirror as of an instant. */
-async function createInstantQueries({ stage, env, reader }: Library) {
+async function createInstantQueries({ stage, env, reader }: TestLibrary) {
   const now = () => stage.clock.at;
   const url = env.MIRROR_DATABASE_URL;
   const database = url === undefined ? null : { url, queryUrl: null, pool: null };
@@ -122,7 +122,7 @@ async function createInstantQueries({ stage, env, reader }: Library) {
   const { open } = await visitConsole(engine.openReader, { readers, now });
   const page = async (path: string, at: string) =>
     await (await open(`${path}?as-of=${encodeURIComponent(at)}`)).text();
-  const words = async (path: string, at: string) => wordsOf(await page(path, at));
+  const words = async (path: string, at: string) => getPageText(await page(path, at));
   const run = async (...argv: string[]) => await runCommand(argv, { env, now });
   const json = async (...argv: string[]) => JSON.parse((await run(...argv, '--json')).stdout);
 

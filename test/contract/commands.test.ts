@@ -5,7 +5,7 @@ import { readReadyQuestions } from '../../src/cli/ready-questions.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { NOON, temporaryFolder } from '../support/inbox.js';
-import { openOddMirrorTwice, type SameMirror } from '../support/mirror/twice.js';
+import { openOddMirrorTwice, type MirrorPair } from '../support/mirror/mirror-pair.js';
 import { atLength } from '../support/long.js';
 
 const OF = ['--organization', 'organization-1'];
@@ -116,7 +116,7 @@ function withoutAge(whole: string): string {
 }
 
 async function runCommandOn(
-  { env, place }: SameMirror['inFiles'],
+  { env, place }: MirrorPair['inFiles'],
   argv: readonly string[],
 ): Promise<unknown> {
   const folder = temporaryFolder();

@@ -5,7 +5,7 @@ import { readComplete, readMonths } from '../../src/evidence/complete.js';
 import { erase } from '../../src/evidence/write.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
 import { amount, retirement } from '../support/mirror/rows.js';
-import { ALL, sealed } from '../support/sealed.js';
+import { ALL, openSealedMirror } from '../support/sealed-mirror.js';
 
 const MARCH = '2026-03-01T10:00:00.000Z';
 const APRIL = '2026-04-30T23:59:59.999Z';
@@ -15,7 +15,7 @@ const three = [
   retirement('c', { createdAt: APRIL, amount: amount('0.0000001') }),
 ];
 
-type Sealed = Awaited<ReturnType<typeof sealed>>;
+type Sealed = Awaited<ReturnType<typeof openSealedMirror>>;
 
 /** Reads what the newest checkpoint commits to for the organization. */
 async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
@@ -27,7 +27,7 @@ async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
 
 describe.each(ENGINES)('$name', engine => {
   test('the last leaf of each checkpoint commits to every month of every list, with rows, exact sum and hash', async () => {
-    const scene = await sealed(engine);
+    const scene = await openSealedMirror(engine);
     await scene.stage.read('retirements', three);
     const size = await scene.round();
     const { complete, leaf, text, record } = await readNewestCommitment(scene);
@@ -59,7 +59,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a month is committed again only after a change, and its earlier contents can still be read', async () => {
-    const scene = await sealed(engine);
+    const scene = await openSealedMirror(engine);
     await scene.stage.read('retirements', three);
     await scene.round();
     const before = await readNewestCommitment(scene);
@@ -76,7 +76,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a sealer that was killed before the end of its round completes the commitment in the next round', async () => {
-    const scene = await sealed(engine);
+    const scene = await openSealedMirror(engine);
     await scene.stage.read('retirements', three);
     const { port } = scene;
     const touched = async () => Promise.reject(new Error('killed'));
@@ -88,7 +88,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T95 a purged organization is in no later commitment', async () => {
-    const scene = await sealed(engine);
+    const scene = await openSealedMirror(engine);
     await scene.round();
     await erase(
       scene.sealer,

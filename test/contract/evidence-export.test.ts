@@ -21,8 +21,8 @@ import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
-import { alter, check, exportable } from '../support/folder-of-evidence.js';
-import { leavesOf } from '../support/sealed.js';
+import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
+import { readLeaves } from '../support/sealed-mirror.js';
 import { atLength } from '../support/long.js';
 
 const FITS = 0;
@@ -57,8 +57,8 @@ function hideLeaf(folder: string, file: string, part: string) {
   const record = line.slice(place.length + salt.length + 2);
   const commitment = sha256(Buffer.from(salt, 'hex'), Buffer.from(record));
   const node = sha256(Buffer.of(0), commitment).toString('hex');
-  alter(folder, file, text => text.replace(`${line}\n`, ''));
-  alter(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);
+  alterFile(folder, file, text => text.replace(`${line}\n`, ''));
+  alterFile(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);
   return { commitment, record };
 }
 
@@ -77,10 +77,10 @@ describe.each(ENGINES)('$name', engine => {
   const isTried = engine.name === 'SQLite';
 
   test('T93 exports of a period, an organization and a retirement fit, and state which lists are whole and what an older checkpoint covered', async () => {
-    const { write, hex, older } = await exportable(engine);
+    const { write, hex, older } = await openExportableLog(engine);
     const period = await write('2025', '--since', older);
     expect(period).toMatchObject({ exitCode: EXIT.ok });
-    const checked = check(period.folder, hex, older);
+    const checked = runCheckScript(period.folder, hex, older);
     expect(checked).toMatchObject({ status: FITS });
     expect(checked.said).toContain(
       'retirements, dated by the registry: 3 of the 3 that were sealed, none of these left out',
@@ -95,7 +95,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(checked.said).not.toMatch(/valid|proven/);
 
     const whole = await write('organization-1', '--since', older);
-    const all = check(whole.folder, hex, older);
+    const all = runCheckScript(whole.folder, hex, older);
     expect(all).toMatchObject({ status: FITS });
     expect(all.said).toContain(
       'retirements, observed by the mirror: 4 of the 4 that were sealed, none of these left out',
@@ -113,7 +113,7 @@ describe.each(ENGINES)('$name', engine => {
     expect(all.said).toMatch(/^6 of the rows stood/m);
 
     const one = await write('old', '--since', older);
-    const single = check(one.folder, hex, older);
+    const single = runCheckScript(one.folder, hex, older);
     expect(single).toMatchObject({ status: FITS });
     expect(single.said).toContain(
       'retirements, observed by the mirror: 1 of the 4 that were sealed, the others by their hash alone',
@@ -128,30 +128,30 @@ describe.each(ENGINES)('$name', engine => {
     skip,
   }) => {
     skip(!isTried);
-    const { write, hex, key, older } = await exportable(engine);
+    const { write, hex, key, older } = await openExportableLog(engine);
     const { folder, stderr } = await write('b');
     expect(stderr).toContain('Wrote 1 retirement and 1 other row as of');
-    const nobody = check(folder);
+    const nobody = runCheckScript(folder);
     const pdf = findFirstFile(folder, 'certificates').replace(/.*\/(\w+)\.pdf/, '$1');
     expect(nobody.said).toMatch(new RegExp(`^Retirement b: .*, PDF sha256 ${pdf}\\.$`, 'm'));
     expect(nobody).toMatchObject({ status: NO_KEY });
     expect(nobody.said).toContain('Consistent with itself, signed by nobody you named.');
-    const alone = check(
+    const alone = runCheckScript(
       folder,
       `${key.name}+00000000+${Buffer.concat([Buffer.of(1), key.publicKey]).toString('base64')}`,
     );
     expect(alone).toMatchObject({ status: FITS });
     expect(alone.said).toContain('whoever has the key can have written all of this today');
-    expect(check(folder, 'A1'.repeat(32))).toMatchObject({ status: NOTHING_TO_CHECK });
-    expect(check(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
-    expect(check(folder, hex, older).said).toContain('ask for an export --since it');
+    expect(runCheckScript(folder, 'A1'.repeat(32))).toMatchObject({ status: NOTHING_TO_CHECK });
+    expect(runCheckScript(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
+    expect(runCheckScript(folder, hex, older).said).toContain('ask for an export --since it');
   });
 
   test('an export as of a checkpoint contains nothing that was observed later', async () => {
-    const { write, hex, stage, older } = await exportable(engine);
+    const { write, hex, stage, older } = await openExportableLog(engine);
     const then = readFileText(older, '').split('\n')[3] ?? '';
     const { folder } = await write('organization-1', '--as-of', then);
-    expect(check(folder, hex, older)).toMatchObject({ status: FITS });
+    expect(runCheckScript(folder, hex, older)).toMatchObject({ status: FITS });
     expect(readFileText(folder, 'checkpoint.txt')).toBe(readFileText(older, ''));
     expect(readFileText(folder, 'rows.txt')).toContain('"credit_id":"c-2"');
     const early = await write('2025', '--as-of', new Date(stage.clock.at - 1e9).toISOString());
@@ -160,7 +160,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T93 an export without sealed rows is refused and leaves no folder, and the beginning of an id names a retirement', async () => {
-    const { stage, write } = await exportable(engine);
+    const { stage, write } = await openExportableLog(engine);
     await stage.read('retirements', [retirement('0f0f0f0f-1111-4111-8111-111111111111')]);
     const { exitCode, stderr, folder } = await write('0f0f0f0f');
     expect({ exitCode, isThere: existsSync(folder) }).toEqual({ exitCode: EXIT.checkFailed, isThere: false });
@@ -178,20 +178,20 @@ describe.each(ENGINES)('$name', engine => {
     skip,
   }) => {
     skip(!isTried);
-    const { write, hex } = await exportable(engine);
+    const { write, hex } = await openExportableLog(engine);
     const { folder } = await write('2025');
-    alter(folder, 'WHAT.txt', () => 'period 1999\n');
-    const relabelled = check(folder, hex);
+    alterFile(folder, 'WHAT.txt', () => 'period 1999\n');
+    const relabelled = runCheckScript(folder, hex);
     expect(relabelled.status, relabelled.said).toBe(DOES_NOT_FIT);
     expect(relabelled.said).toMatch(/DOES NOT FIT: row \d+ is of no month of 1999/);
     while (readFileText(folder, 'rows.txt') !== '') removeRow(folder, () => '', '');
-    const { status, said } = check(folder, hex);
+    const { status, said } = runCheckScript(folder, hex);
     expect(status, said).toBe(NOTHING_TO_CHECK);
     expect(said).toContain('No sealed row of this period is here: this proves nothing.');
   });
 
   test('T95 an export as of a checkpoint is refused if its rows were erased since, and the message says so', async () => {
-    const { write, command, older, stage, round } = await exportable(engine);
+    const { write, command, older, stage, round } = await openExportableLog(engine);
     const then = readFileText(older, '').split('\n')[3] ?? '';
     const purge = ['purge', '--organization', 'organization-1', '--confirm', 'organization-1', '--force'];
     expect(await command(...purge)).toMatchObject({ exitCode: EXIT.ok });
@@ -204,7 +204,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a folder contains exactly the files of its checksum list, only paths made of hashes, and a page without a script', async () => {
-    const { write } = await exportable(engine);
+    const { write } = await openExportableLog(engine);
     const { folder } = await write('organization-1');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true })
       .filter(entry => entry.isFile())
@@ -237,18 +237,20 @@ describe.each(ENGINES)('$name', engine => {
   const FORGERIES: readonly [string, (folder: string) => void, string][] = [
     [
       'a byte of a record',
-      folder => alter(folder, 'rows.txt', text => text.replace('Voluntary', 'voluntary')),
+      folder => alterFile(folder, 'rows.txt', text => text.replace('Voluntary', 'voluntary')),
       'root of the checkpoint',
     ],
     [
       'a date',
-      folder => alter(folder, 'rows.txt', text => text.replace('2025-05-01', '2024-05-01')),
+      folder => alterFile(folder, 'rows.txt', text => text.replace('2025-05-01', '2024-05-01')),
       'root of the checkpoint',
     ],
     [
       'a salt',
       folder =>
-        alter(folder, 'rows.txt', text => text.replace(/ [0-9a-f]/, char => (char === ' 0' ? ' 1' : ' 0'))),
+        alterFile(folder, 'rows.txt', text =>
+          text.replace(/ [0-9a-f]/, char => (char === ' 0' ? ' 1' : ' 0')),
+        ),
       'root of the checkpoint',
     ],
     [
@@ -266,20 +268,20 @@ describe.each(ENGINES)('$name', engine => {
         }),
       'retirements, dated by the registry in 2025-06: 0 of 1, some left out',
     ],
-    ['a row that is left out', folder => alter(folder, 'rows.txt', removeLine(0)), 'lacks a node'],
+    ['a row that is left out', folder => alterFile(folder, 'rows.txt', removeLine(0)), 'lacks a node'],
     [
       'a row that is there twice',
-      folder => alter(folder, 'rows.txt', text => text + text.slice(0, text.indexOf('\n') + 1)),
+      folder => alterFile(folder, 'rows.txt', text => text + text.slice(0, text.indexOf('\n') + 1)),
       'there twice',
     ],
     [
       'a row that was made up',
-      folder => alter(folder, 'rows.txt', text => `${text}1 ${'0'.repeat(64)} {"kind":"change"}\n`),
+      folder => alterFile(folder, 'rows.txt', text => `${text}1 ${'0'.repeat(64)} {"kind":"change"}\n`),
       'tree',
     ],
     [
       'a document',
-      folder => alter(folder, findFirstFile(folder, 'documents'), text => `${text} `),
+      folder => alterFile(folder, findFirstFile(folder, 'documents'), text => `${text} `),
       'is changed',
     ],
     [
@@ -294,29 +296,29 @@ describe.each(ENGINES)('$name', engine => {
     ],
     [
       'a certificate',
-      folder => alter(folder, findFirstFile(folder, 'certificates'), text => text.replace('PDF', 'pdf')),
+      folder => alterFile(folder, findFirstFile(folder, 'certificates'), text => text.replace('PDF', 'pdf')),
       'is changed',
     ],
     [
       'a sync',
       folder =>
-        alter(folder, 'context.txt', text => text.replace(/"started_at":"2026/, '"started_at":"2025')),
+        alterFile(folder, 'context.txt', text => text.replace(/"started_at":"2026/, '"started_at":"2025')),
       'root of the checkpoint',
     ],
     [
       'the size',
-      folder => alter(folder, 'checkpoint.txt', text => text.replace(/\n\d+\n/, '\n7\n')),
+      folder => alterFile(folder, 'checkpoint.txt', text => text.replace(/\n\d+\n/, '\n7\n')),
       'checkpoint',
     ],
     [
       'the instant',
-      folder => alter(folder, 'checkpoint.txt', text => text.replace('\n2026', '\n2025')),
+      folder => alterFile(folder, 'checkpoint.txt', text => text.replace('\n2026', '\n2025')),
       'not signed by the key',
     ],
     [
       'a node',
       folder =>
-        alter(folder, 'nodes.txt', text =>
+        alterFile(folder, 'nodes.txt', text =>
           text.replace(/[0-9a-f]\n/, char => (char === '0\n' ? '1\n' : '0\n')),
         ),
       'root of the checkpoint',
@@ -324,13 +326,15 @@ describe.each(ENGINES)('$name', engine => {
     [
       'the lists of an organization',
       folder =>
-        alter(folder, findFirstFile(folder, 'months'), text => text.replace('2025-05 2 1', '2025-05 1 0')),
+        alterFile(folder, findFirstFile(folder, 'months'), text =>
+          text.replace('2025-05 2 1', '2025-05 1 0'),
+        ),
       'is not what leaf',
     ],
-    ['a node that is gone', folder => alter(folder, 'nodes.txt', removeLine(0)), 'lacks a node'],
+    ['a node that is gone', folder => alterFile(folder, 'nodes.txt', removeLine(0)), 'lacks a node'],
     [
       'the organizations',
-      folder => alter(folder, 'named.txt', text => `${text}1 ${'0'.repeat(64)} key\n`),
+      folder => alterFile(folder, 'named.txt', text => `${text}1 ${'0'.repeat(64)} key\n`),
       'what the last leaf of the checkpoint says',
     ],
     [
@@ -345,18 +349,18 @@ describe.each(ENGINES)('$name', engine => {
     ],
     [
       'what it is evidence of',
-      folder => alter(folder, 'WHAT.txt', () => 'organization organization-2\n'),
+      folder => alterFile(folder, 'WHAT.txt', () => 'organization organization-2\n'),
       'is left out',
     ],
   ];
 
   test('T93 every forgery of a folder is found and named', async ({ skip }) => {
     skip(!isTried);
-    const { write, hex, older, change, sealer } = await exportable(engine);
+    const { write, hex, older, change, sealer } = await openExportableLog(engine);
     await appendOne(sealer, factOf('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
     await change();
     const { folder } = await write('organization-1', '--since', older);
-    const honest = check(folder, hex, older);
+    const honest = runCheckScript(folder, hex, older);
     expect(honest.status, honest.said).toBe(FITS);
     expect(honest.said).toContain('Erased by forget at 2026-01-01T00:00:00.000Z: what 0 leaves spoke of.');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter(
@@ -367,14 +371,14 @@ describe.each(ENGINES)('$name', engine => {
       .map(path => [path, readFileSync(path)] as const);
     for (const [what, forge, named] of FORGERIES.filter((_, place) => place % atLength(4, 1) === 0)) {
       forge(folder);
-      const { status, said } = check(folder, hex, older);
+      const { status, said } = runCheckScript(folder, hex, older);
       expect(status, what).toBe(DOES_NOT_FIT);
       expect(said, what).toContain(named);
       expect(said, what).not.toMatch(/\/tmp|^\S+: /m);
       rmSync(join(folder, 'documents', `${'0'.repeat(64)}.json`), { force: true });
       for (const [path, bytes] of kept) writeFileSync(path, bytes);
     }
-    expect(check(folder, hex, older).status).toBe(FITS);
+    expect(runCheckScript(folder, hex, older).status).toBe(FITS);
   });
 
   test('T92 a renewed key is trusted because the previous key signed it, and an unknown key is not', async ({
@@ -382,7 +386,7 @@ describe.each(ENGINES)('$name', engine => {
   }) => {
     skip(!isTried);
     const { write, command, change, hex, older, keyFile, lastSigned, port, sealer } =
-      await exportable(engine);
+      await openExportableLog(engine);
     const renewed = await command('evidence', 'renew');
     expect(renewed).toMatchObject({ exitCode: EXIT.ok });
     const [newHex = ''] = renewed.stdout.split('\n');
@@ -391,9 +395,10 @@ describe.each(ENGINES)('$name', engine => {
     await change();
     expect((await verifyEvidence({ port, key: next, lastSigned })).faults).toEqual([]);
     const { folder } = await write('organization-1', '--since', older);
-    for (const key of [hex, newHex]) expect(check(folder, key, older)).toMatchObject({ status: FITS });
-    expect(check(folder, hex).said).toContain(`The key ${hex} was replaced by ${newHex}`);
-    expect(check(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
+    for (const key of [hex, newHex])
+      expect(runCheckScript(folder, key, older)).toMatchObject({ status: FITS });
+    expect(runCheckScript(folder, hex).said).toContain(`The key ${hex} was replaced by ${newHex}`);
+    expect(runCheckScript(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
     const told = await port.leaves({ told: Number.MAX_SAFE_INTEGER });
     const place = told.find(({ kind }) => kind === 'key')?.place ?? 0;
     const { note = '' } = (await port.checkpoint(place)) ?? {};
@@ -410,7 +415,7 @@ describe.each(ENGINES)('$name', engine => {
     expect((await readSigners(port, next))(size).publicKey).toEqual(next.publicKey);
     await change();
     const led = await write('organization-1', '--since', older);
-    const checked = check(led.folder, newHex, older);
+    const checked = runCheckScript(led.folder, newHex, older);
     expect(checked).toMatchObject({ status: DOES_NOT_FIT });
     expect(checked.said).toContain('which has not signed that');
   });
@@ -419,7 +424,7 @@ describe.each(ENGINES)('$name', engine => {
     skip,
   }) => {
     skip(!isTried);
-    const { write, command, hex } = await exportable(engine);
+    const { write, command, hex } = await openExportableLog(engine);
     const { folder } = await write('2025');
     const endless: readonly ((path: string) => void)[] = [
       path => execFileSync('mkfifo', [path]),
@@ -434,7 +439,7 @@ describe.each(ENGINES)('$name', engine => {
       for (const make of endless) {
         rmSync(path);
         make(path);
-        const { status, said } = check(folder, hex);
+        const { status, said } = runCheckScript(folder, hex);
         expect(status, said).toBe(NOTHING_TO_CHECK);
         expect(said).toContain(`${file} is a link, a pipe, or larger than any file of one`);
         const verified = await command('verify', '--evidence', folder, '--key', hex);
@@ -443,17 +448,17 @@ describe.each(ENGINES)('$name', engine => {
         writeFileSync(path, bytes);
       }
     }
-    expect(check(folder, hex).status).toBe(FITS);
+    expect(runCheckScript(folder, hex).status).toBe(FITS);
   });
 
   test('T93 verify --evidence prints the same as the script, and reads no unknown file', async ({ skip }) => {
     skip(!isTried);
-    const { write, command, hex, older } = await exportable(engine);
+    const { write, command, hex, older } = await openExportableLog(engine);
     const { folder } = await write('2025', '--since', older);
     const verify = (...words: string[]) => command('verify', '--evidence', folder, ...words);
     const verified = async () => {
       const { exitCode, stdout } = await verify('--key', hex, '--since', older);
-      const { status, said } = check(folder, hex, older);
+      const { status, said } = runCheckScript(folder, hex, older);
       expect(stdout).toBe(said);
       expect(exitCode).toBe(status === FITS ? EXIT.ok : EXIT.checkFailed);
       return said;
@@ -481,7 +486,7 @@ describe.each(ENGINES)('$name', engine => {
     skip,
   }) => {
     skip(!isTried);
-    const { write, command, change, hex, older, forge, verified } = await exportable(engine);
+    const { write, command, change, hex, older, forge, verified } = await openExportableLog(engine);
     const covered = Number(readFileText(older, '').split('\n')[1]);
     const newest = join(older, '..', 'newest.txt');
     writeFileSync(newest, (await command('evidence', 'checkpoint')).stdout);
@@ -493,27 +498,27 @@ describe.each(ENGINES)('$name', engine => {
     await change();
     expect((await verified()).faults).toEqual([]);
     const { folder } = await write('organization-1', '--since', older);
-    const led = check(folder, hex, older);
+    const led = runCheckScript(folder, hex, older);
     expect(led).toMatchObject({ status: FITS });
     expect(led.said).toMatch(
       /^Its first \d+ leaves are those of your older checkpoint, of the log mirror\.example\/log\.$/m,
     );
     expect(led.said).toMatch(/put back from a backup at 2026-.*: \d+ leaves were sealed before and are lost/);
-    expect(check(folder, hex, newest)).toMatchObject({ status: DOES_NOT_FIT });
+    expect(runCheckScript(folder, hex, newest)).toMatchObject({ status: DOES_NOT_FIT });
   });
 
   test('T91 a log that the operator rewrote with the key does not continue an older checkpoint', async ({
     skip,
   }) => {
     skip(!isTried);
-    const { write, hex, older } = await exportable(engine);
+    const { write, hex, older } = await openExportableLog(engine);
     const { folder } = await write('2025');
     const forged = join(folder, '..', 'other.txt');
     writeFileSync(
       forged,
       readFileText(older, '').replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${Buffer.alloc(32).toString('base64')}\n`),
     );
-    expect(check(folder, hex, forged)).toMatchObject({ status: DOES_NOT_FIT });
+    expect(runCheckScript(folder, hex, forged)).toMatchObject({ status: DOES_NOT_FIT });
     const refused = await write('2025', '--since', forged);
     expect(refused).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(refused.stderr).toContain('does not go on from the older checkpoint');
@@ -526,7 +531,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a mirror that was changed by hand is not exported, even after a purge of another organization', async () => {
-    const { write, stage, older, sealer } = await exportable(engine);
+    const { write, stage, older, sealer } = await openExportableLog(engine);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
     await appendOne(sealer, factOf('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
     const then = readFileText(older, '').split('\n')[3] ?? '';
@@ -539,8 +544,8 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a log is not exported if any leaf was changed, even one outside of the export', async () => {
-    const { write, port, forge } = await exportable(engine);
-    const leaves = await leavesOf(port);
+    const { write, port, forge } = await openExportableLog(engine);
+    const leaves = await readLeaves(port);
     const ended = leaves.find(({ number }) => leaves.some(other => other.ended === number));
     await forge('UPDATE LEAVES SET commitment = ? WHERE place = ?', Buffer.alloc(32), ended?.place ?? null);
     const outcome = await write('organization-1');
@@ -549,7 +554,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('an export is refused if the file of one of its certificates was changed', async () => {
-    const { write, stage } = await exportable(engine);
+    const { write, stage } = await openExportableLog(engine);
     const [file = ''] = await stage.db.column<string>("SELECT file FROM certificates WHERE state = 'stored'");
     await stage.hands.put(file, '%PDF of another', stage.clock.at);
     const outcome = await write('2025');

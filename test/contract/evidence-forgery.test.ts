@@ -5,11 +5,11 @@ import { headOf } from '../../src/evidence/checkpoint.js';
 import { beginOrigin } from '../../src/evidence/restore.js';
 import { erase } from '../../src/evidence/write.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
-import { type Engine, ENGINES, MINUTE } from '../support/mirror/open.js';
+import { type TestEngine, ENGINES, MINUTE } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
-import { alter, check, exportable } from '../support/folder-of-evidence.js';
+import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
 import { createRandom, pick } from '../support/random.js';
-import { leavesOf, sealed } from '../support/sealed.js';
+import { readLeaves, openSealedMirror } from '../support/sealed-mirror.js';
 import { filesEnough } from '../support/long.js';
 
 /** The first seed. `npm run torture -- forgery` sets it and the number of seeds. */
@@ -19,7 +19,7 @@ const listSeeds = (name: string, few: number) =>
 const DOES_NOT_FIT = 1;
 const YEAR = '2025-03-04T05:06:07.089Z';
 
-type Log = Awaited<ReturnType<typeof exportable>>;
+type Log = Awaited<ReturnType<typeof openExportableLog>>;
 type Random = () => number;
 
 interface Forged {
@@ -128,7 +128,7 @@ async function forgeRows(log: Log, random: Random): Promise<Forged> {
   if (turn < 0.45) {
     const { size } = await port.ends();
     const place = Math.floor(random() * size);
-    const [leaf] = await leavesOf(port, place, place + 1);
+    const [leaf] = await readLeaves(port, place, place + 1);
     const forged = LEAF_CELLS.filter(([name, value]) => leaf?.[name] !== value);
     const [column, value] = pick(random, forged, LEAF_CELLS[0]);
     await forge(`UPDATE LEAVES SET ${column} = ? WHERE place = ?`, value, place);
@@ -169,8 +169,8 @@ function forgeFolder(folder: string, random: Random): string {
   if (turn < 0.3) {
     const lines = readFileSync(join(folder, 'rows.txt'), 'utf8').split('\n');
     const line = `${pick(random, lines.slice(0, -1), '')}\n`;
-    alter(folder, 'rows.txt', text => text.replace(line, ''));
-    if (turn < 0.2) alter(folder, 'context.txt', text => text + line);
+    alterFile(folder, 'rows.txt', text => text.replace(line, ''));
+    if (turn < 0.2) alterFile(folder, 'context.txt', text => text + line);
     return `a row is ${turn < 0.2 ? 'called something else' : 'left out'}`;
   }
   const bytes = readFileSync(path);
@@ -186,7 +186,7 @@ const KEPT = ['retirements', 'inventory_credits', 'installations', 'organization
 const STATE = ['resource_states', 'version_counter'];
 const LOGGED = ['LEAVES', 'CHECKPOINTS'];
 
-type Scene = Awaited<ReturnType<typeof sealed>>;
+type Scene = Awaited<ReturnType<typeof openSealedMirror>>;
 
 async function removeBackup({ stage, forge }: Scene): Promise<void> {
   for (const table of [...KEPT, ...STATE]) await stage.db.change(`DROP TABLE IF EXISTS kept_${table}`);
@@ -216,8 +216,8 @@ async function restoreBackup({ stage, forge }: Scene): Promise<void> {
 }
 
 /** Plays a random history with killed sealers, restored backups, forgotten people and purged organizations. */
-async function playHistoryWithoutForgery(engine: Engine, random: Random): Promise<string[]> {
-  const scene = await sealed(engine);
+async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Promise<string[]> {
+  const scene = await openSealedMirror(engine);
   const { stage, port, round, sealer, verified } = scene;
   const told: string[] = [];
   await createBackup(scene);
@@ -272,10 +272,10 @@ describe.each(ENGINES)('$name', engine => {
   filesEnough.test(
     'T90 T93 no forgery by chance of what a held checkpoint covers is missed, by verify or by check.sh, and each is named',
     async () => {
-      const log = await exportable(engine);
+      const log = await openExportableLog(engine);
       const { folder } = await log.write('organization-1', '--since', log.older);
       expect((await log.verified()).faults).toEqual([]);
-      expect(check(folder, log.hex, log.older).status).toBe(0);
+      expect(runCheckScript(folder, log.hex, log.older).status).toBe(0);
       const kept = `${folder}-kept`;
       cpSync(folder, kept, { recursive: true });
       for (const seed of listSeeds('FORGERIES', 20)) {
@@ -290,7 +290,7 @@ describe.each(ENGINES)('$name', engine => {
           continue;
         }
         const what = forgeFolder(folder, random);
-        const { status, said } = check(folder, log.hex, log.older);
+        const { status, said } = runCheckScript(folder, log.hex, log.older);
         expect([DOES_NOT_FIT, 2], `seed ${seed}: ${what}: ${said}`).toContain(status);
         expect(said, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |not an evidence folder/);
         rmSync(folder, { recursive: true });
@@ -303,7 +303,8 @@ describe.each(ENGINES)('$name', engine => {
     'T91 what no held checkpoint covers is never called proven, and a log made anew with the key is found',
     async () => {
       for (const seed of listSeeds('UNCOVERED', 2)) {
-        const { stage, forge, change, lastSigned, keyFile, hex, older, write } = await exportable(engine);
+        const { stage, forge, change, lastSigned, keyFile, hex, older, write } =
+          await openExportableLog(engine);
         const covered = Number(readFileSync(older, 'utf8').split('\n')[1]);
         const isWhole = seed % 2 === 0;
         await stage.db.change("UPDATE retirements SET beneficiary = ? WHERE id = 'old'", `Nobody ${seed}`);
@@ -313,13 +314,13 @@ describe.each(ENGINES)('$name', engine => {
         if (!isWhole) lastSigned.write(headOf(readFileSync(older, 'utf8')));
         await change();
         const { folder } = await write('organization-1');
-        const { status, said } = check(folder, hex, older);
+        const { status, said } = runCheckScript(folder, hex, older);
         expect(said, `seed ${seed}`).not.toMatch(/\bvalid|\bproven|genuine|authentic/);
         if (isWhole) expect({ status, said }).toMatchObject({ status: DOES_NOT_FIT });
         const led = await write('organization-1', '--since', older);
         if (isWhole) expect(led.stderr).toContain('does not go on from the older checkpoint');
         else
-          expect(check(led.folder, hex, older).said).toContain(
+          expect(runCheckScript(led.folder, hex, older).said).toContain(
             'of the later ones only the signature says when',
           );
       }

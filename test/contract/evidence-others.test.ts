@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { ALL } from '../../src/evidence/port.js';
 import { beginOrigin } from '../../src/evidence/restore.js';
 import { ENGINES } from '../support/mirror/open.js';
-import { alter, check, exportable } from '../support/folder-of-evidence.js';
+import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { askOthers } from '../support/other-checkers.js';
+import { checkWithOtherLibraries } from '../support/other-checkers.js';
 import { atLength } from '../support/long.js';
 
 const FITS = 0;
@@ -14,12 +14,12 @@ const DOES_NOT_FIT = 1;
 
 describe.each(ENGINES)('$name', engine => {
   test('T93 sigstore and transmute agree with check.sh about each leaf, the note and an older checkpoint', async () => {
-    const { write, change, hex, key, older, sealer, port } = await exportable(engine);
+    const { write, change, hex, key, older, sealer, port } = await openExportableLog(engine);
     const olderNote = readFileSync(older, 'utf8');
     for (const what of ['2025', 'organization-1', 'old']) {
       const { folder } = await write(what, '--since', older);
-      expect(check(folder, hex, older).status, what).toBe(FITS);
-      expect(await askOthers(folder, key, olderNote), what).toEqual([]);
+      expect(runCheckScript(folder, hex, older).status, what).toBe(FITS);
+      expect(await checkWithOtherLibraries(folder, key, olderNote), what).toEqual([]);
     }
     for (let round = 0; round < 3; round += 1) await change();
     await beginOrigin(sealer);
@@ -28,8 +28,8 @@ describe.each(ENGINES)('$name', engine => {
       const held = join(temporaryFolder(), 'held.txt');
       writeFileSync(held, note);
       const { folder } = await write('organization-1', '--since', held);
-      expect(check(folder, hex, held).status).toBe(FITS);
-      expect(await askOthers(folder, key, note)).toEqual([]);
+      expect(runCheckScript(folder, hex, held).status).toBe(FITS);
+      expect(await checkWithOtherLibraries(folder, key, note)).toEqual([]);
     }
   });
 
@@ -48,24 +48,26 @@ describe.each(ENGINES)('$name', engine => {
   ])(
     'T93 sigstore and transmute find a forgery of %s, as check.sh does',
     async (_what, file, was, is, fault) => {
-      const { write, hex, key, older } = await exportable(engine);
+      const { write, hex, key, older } = await openExportableLog(engine);
       const { folder } = await write('organization-1', '--since', older);
-      alter(folder, file, text => text.replace(was, is));
-      expect(check(folder, hex, older).status).toBe(DOES_NOT_FIT);
-      const faults = await askOthers(folder, key, readFileSync(older, 'utf8'));
+      alterFile(folder, file, text => text.replace(was, is));
+      expect(runCheckScript(folder, hex, older).status).toBe(DOES_NOT_FIT);
+      const faults = await checkWithOtherLibraries(folder, key, readFileSync(older, 'utf8'));
       expect(faults).toContainEqual(expect.stringContaining(fault));
     },
   );
 
   test('T91 sigstore and transmute find a wrong key, and a log that does not continue an older checkpoint', async () => {
-    const { write, key, older } = await exportable(engine);
+    const { write, key, older } = await openExportableLog(engine);
     const { folder } = await write('organization-1', '--since', older);
     const olderNote = readFileSync(older, 'utf8');
     const another = { name: key.name, publicKey: Buffer.alloc(key.publicKey.length, 1) };
-    expect(await askOthers(folder, another, olderNote)).toContainEqual(
+    expect(await checkWithOtherLibraries(folder, another, olderNote)).toContainEqual(
       expect.stringContaining('invalid checkpoint signature'),
     );
     const forged = olderNote.replace(/\n[A-Za-z0-9+/]{8}/, '\nAAAAAAAA');
-    expect(await askOthers(folder, key, forged)).toEqual(['it does not go on from the older checkpoint']);
+    expect(await checkWithOtherLibraries(folder, key, forged)).toEqual([
+      'it does not go on from the older checkpoint',
+    ]);
   });
 });

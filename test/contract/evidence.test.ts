@@ -14,7 +14,7 @@ import { seal } from '../../src/evidence/seal.js';
 import { erase } from '../../src/evidence/write.js';
 import { ENGINES, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
-import { ALL, commitmentsOf, leavesOf, sealed } from '../support/sealed.js';
+import { ALL, readCommitments, readLeaves, openSealedMirror } from '../support/sealed-mirror.js';
 
 /** Computes the root of a Merkle tree by the definition of RFC 6962, independently of the code under test. */
 function computeRoot(entries: readonly Uint8Array[]): Buffer {
@@ -35,20 +35,20 @@ const overridePort = (port: EvidencePort, what: Partial<EvidencePort>): Evidence
 
 describe.each(ENGINES)('$name', engine => {
   test('each change, each sync and the coverage are sealed once, under a root that can be recomputed from the leaves', async () => {
-    const { stage, port, round, newest } = await sealed(engine);
+    const { stage, port, round, newest } = await openSealedMirror(engine);
     const changes = Number(await stage.db.value('SELECT count(*) FROM changes'));
     const syncs = Number(await stage.db.value("SELECT count(*) FROM syncs WHERE state <> 'running'"));
     const size = changes + syncs + 1 + 2;
     expect(await round()).toBe(size);
     const head = headOf((await newest()) ?? '');
-    const root = computeRoot(await commitmentsOf(port)).toString('base64');
+    const root = computeRoot(await readCommitments(port)).toString('base64');
     expect(head).toEqual({ origin: 'mirror.example/log', size, root });
     expect((await port.checkpoint(ALL))?.note.trimEnd().split('\n').filter(Boolean)).toHaveLength(5);
     expect(await round()).toBe(size);
   });
 
   test('changes and removals are sealed by the next round, in a tree that extends the previous one', async () => {
-    const { stage, port, round, newest } = await sealed(engine);
+    const { stage, port, round, newest } = await openSealedMirror(engine);
     const before = Number(await round());
     const first = headOf((await newest()) ?? '');
     await stage.read('retirements', [
@@ -64,13 +64,13 @@ describe.each(ENGINES)('$name', engine => {
     expect(changed).toEqual(['removed', 'added', 'changed']);
     const after = Number(await round());
     expect(after).toBe(before + 3 + 4 + 2);
-    const commitments = await commitmentsOf(port);
+    const commitments = await readCommitments(port);
     expect(computeRoot(commitments.slice(0, before)).toString('base64')).toBe(first.root);
     expect(headOf((await newest()) ?? '').root).toBe(computeRoot(commitments).toString('base64'));
   });
 
   test('the simulated past of a demo is not sealed, and later changes are', async () => {
-    const { stage, port, round, verified } = await sealed(engine);
+    const { stage, port, round, verified } = await openSealedMirror(engine);
     const until = new Date(stage.clock.at + MINUTE / 2).toISOString();
     await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
     await stage.db.change('UPDATE origin SET simulated_until = ?', until);
@@ -80,13 +80,13 @@ describe.each(ENGINES)('$name', engine => {
     stage.clock.at += MINUTE;
     await stage.read('retirements', retirements(4));
     await round();
-    const resources = (await leavesOf(port)).map(({ resource }) => resource);
+    const resources = (await readLeaves(port)).map(({ resource }) => resource);
     expect(resources.filter(resource => resource !== null)).toEqual(['retirements']);
     expect(await verified()).toMatchObject({ faults: [] });
   });
 
   test('the sealed content of a row includes its dates, its document and each cell', async () => {
-    const { stage, port, round } = await sealed(engine);
+    const { stage, port, round } = await openSealedMirror(engine);
     await round();
     const factsNow = () => port.facts('change', 0, ALL);
     const before = await factsNow();
@@ -111,12 +111,12 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T91 a log that was shortened, changed or rewritten is not signed', async () => {
-    const { stage, port, round, newest } = await sealed(engine);
+    const { stage, port, round, newest } = await openSealedMirror(engine);
     await round();
     const signed = await newest();
     await stage.read('retirements', retirements(4));
     const changed = async function* (from: number, to: number) {
-      for (const leaf of await leavesOf(port, from, to))
+      for (const leaf of await readLeaves(port, from, to))
         yield [leaf.place === 1 ? { ...leaf, commitment: randomBytes(32) } : leaf];
     };
     const withoutCheckpoints = { checkpoint: async () => null };
@@ -135,7 +135,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T94 a sealer that was killed after its flush signs the same tree again', async () => {
-    const { stage, port, round, lastSigned, newest, keyFile } = await sealed(engine);
+    const { stage, port, round, lastSigned, newest, keyFile } = await openSealedMirror(engine);
     const killed = overridePort(port, { keep: async () => Promise.reject(new Error('killed')) });
     await expect(round({ port: killed })).rejects.toThrow('killed');
     const flushed = lastSigned.read();
@@ -143,7 +143,7 @@ describe.each(ENGINES)('$name', engine => {
     await stage.read('retirements', retirements(4));
     await round();
     expect(headOf((await newest()) ?? '').size).toBeGreaterThan(flushed?.size ?? 0);
-    const commitments = await commitmentsOf(port, flushed?.size ?? 0);
+    const commitments = await readCommitments(port, flushed?.size ?? 0);
     expect(computeRoot(commitments).toString('base64')).toBe(flushed?.root);
     expect(readFileSync(`${keyFile}.last-signed`, 'utf8')).toBe(
       `${(await newest())?.split('\n').slice(0, 3).join('\n')}\n`,
@@ -151,7 +151,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T91 without the file last-signed, the newest checkpoint of the key shows a shortened log', async () => {
-    const { port, round, keyFile } = await sealed(engine);
+    const { port, round, keyFile } = await openSealedMirror(engine);
     await round();
     rmSync(`${keyFile}.last-signed`);
     const shortened = {
@@ -162,7 +162,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('only one sealer works at a time, and another one takes over after two minutes of silence', async () => {
-    const { stage, port, sealer } = await sealed(engine);
+    const { stage, port, sealer } = await openSealedMirror(engine);
     const second = { ...sealer, holder: 'second' };
     const dying = overridePort(port, { ends: async () => Promise.reject(new Error('killed')) });
     await expect(seal({ ...sealer, port: dying })).rejects.toThrow('killed');
@@ -172,7 +172,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a round that loses its claim or is stopped signs nothing, and the next round signs', async () => {
-    const { port, round, newest } = await sealed(engine);
+    const { port, round, newest } = await openSealedMirror(engine);
     const stopped = new AbortController();
     const facts: EvidencePort['facts'] = (...asked) => {
       stopped.abort();
@@ -189,7 +189,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a sealer that has finished blocks no other one, even if the clock stands still or was set back', async () => {
-    const { stage, round, sealer } = await sealed(engine);
+    const { stage, round, sealer } = await openSealedMirror(engine);
     const nobody = async () => ({ organizationId: 'nobody' });
     const purge = (holder: string) => erase({ ...sealer, holder }, 'purge', nobody, async () => 'removed');
     await round();
@@ -200,7 +200,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('a running sync and all later ones are sealed once it has ended', async () => {
-    const { stage, port, round } = await sealed(engine);
+    const { stage, port, round } = await openSealedMirror(engine);
     await stage.db.change('UPDATE syncs SET finished_at = NULL WHERE id = (SELECT max(id) FROM syncs)');
     await round();
     const open = (await port.ends()).sync;
@@ -210,7 +210,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 a history without forgery has no faults and is covered to its last leaf', async () => {
-    const { stage, round, verified } = await sealed(engine);
+    const { stage, round, verified } = await openSealedMirror(engine);
     expect(await verified()).toMatchObject({ leaves: 0, covered: 0, faults: [] });
     const first = await round();
     await stage.read('retirements', retirements(2));
@@ -225,7 +225,7 @@ describe.each(ENGINES)('$name', engine => {
 
     /** Plays ten days, each with two reads of the same list. Pruning keeps the second one. */
     async function tenDays() {
-      const all = await sealed(engine);
+      const all = await openSealedMirror(engine);
       const { stage, round } = all;
       await stage.mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
       for (let day = 0; day < 10; day += 1) {
@@ -286,7 +286,7 @@ describe.each(ENGINES)('$name', engine => {
     ],
     ['a changed number', "UPDATE retirements SET version = 9999 WHERE id = 'r-00001'", 'it was sealed'],
   ])('T90 %s is found and named by its number', async (_what, sql, fault) => {
-    const { stage, round, verified } = await sealed(engine);
+    const { stage, round, verified } = await openSealedMirror(engine);
     const number = await stage.db.value("SELECT version FROM retirements WHERE id = 'r-00001'");
     await round();
     await stage.db.change(sql);
@@ -299,13 +299,13 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 the salt of a leaf of any kind is verified', async () => {
-    const { stage, port, round, sealer, verified, forge } = await sealed(engine);
+    const { stage, port, round, sealer, verified, forge } = await openSealedMirror(engine);
     await round();
     const numbers = await stage.db.column<number>("SELECT version FROM retirements WHERE id = 'r-00001'");
     const gone = () => stage.db.change('DELETE FROM retirements WHERE version = ?', numbers[0] ?? null);
     await erase(sealer, 'forget', async () => ({ kind: 'change', numbers }), gone);
     await round();
-    const leaves = (await leavesOf(port)).filter(({ salt }) => salt !== null);
+    const leaves = (await readLeaves(port)).filter(({ salt }) => salt !== null);
     expect(new Set(leaves.map(({ kind }) => kind)).size).toBe(6);
     for (const { place, kind, number, salt } of leaves) {
       await forge('UPDATE LEAVES SET salt = ? WHERE place = ?', randomBytes(32), place);
@@ -317,9 +317,9 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 the number of a leaf without a row must be its place, and its subject must agree with its text', async () => {
-    const { port, round, verified, forge } = await sealed(engine);
+    const { port, round, verified, forge } = await openSealedMirror(engine);
     const size = await round();
-    const leaves = await leavesOf(port);
+    const leaves = await readLeaves(port);
     for (const { place, kind, subject, record } of leaves.filter(each => each.record !== null)) {
       await forge('UPDATE LEAVES SET number = ? WHERE place = ?', 4711, place);
       expect((await verified()).faults).toEqual([{ where: `${kind} 4711`, fault: AS_SEALED }]);
@@ -333,7 +333,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 the end of a replaced version and the sync that ended it are sealed with its successor', async () => {
-    const { stage, round, verified } = await sealed(engine);
+    const { stage, round, verified } = await openSealedMirror(engine);
     await stage.read('retirements', [retirement('r-00000', { comment: 'new' }), ...retirements(3).slice(1)]);
     await round();
     const next = Number(await stage.db.value('SELECT closed_version FROM past'));
@@ -351,7 +351,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 a row and a sync inserted with a number below the sealed ones are found', async () => {
-    const { stage, round, verified } = await sealed(engine);
+    const { stage, round, verified } = await openSealedMirror(engine);
     await round();
     await stage.db.change("UPDATE retirements SET version = -1 WHERE id = 'r-00001'");
     await stage.db.change('UPDATE syncs SET id = -1 WHERE id = (SELECT max(id) FROM syncs)');
@@ -362,7 +362,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 a consistent change of a row and its leaf is found by the checkpoint, and a change of the checkpoint by the key', async () => {
-    const { port, stage, round, verified, forge } = await sealed(engine);
+    const { port, stage, round, verified, forge } = await openSealedMirror(engine);
     await round();
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'r-00001'");
     const facts = await port.facts('change', 0, ALL);
@@ -391,7 +391,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 a log without its end, and a salt removed to hide a deleted row, are found', async () => {
-    const { port, stage, round, verified, forge } = await sealed(engine);
+    const { port, stage, round, verified, forge } = await openSealedMirror(engine);
     await round();
     const { size, change } = await port.ends();
     await forge("UPDATE LEAVES SET salt = NULL WHERE kind = 'change' AND number = ?", change);
@@ -413,10 +413,10 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T95 a purge keeps hashes, erases salts and seals how many; a killed purge is reported until it is run again', async () => {
-    const { port, stage, round, verified, sealer } = await sealed(engine);
+    const { port, stage, round, verified, sealer } = await openSealedMirror(engine);
     await round();
     const what = async () => ({ organizationId: 'organization-1' });
-    const before = await commitmentsOf(port);
+    const before = await readCommitments(port);
     const killed = erase(sealer, 'purge', what, async () => Promise.reject(new Error('killed')));
     await expect(killed).rejects.toThrow('killed');
     expect((await verified()).faults.map(({ fault }) => fault)).toContain(
@@ -430,8 +430,8 @@ describe.each(ENGINES)('$name', engine => {
     const { faults, erased } = await verified();
     expect(faults).toEqual([]);
     expect(erased).toBe(before.length - 1);
-    expect((await commitmentsOf(port)).slice(0, before.length)).toEqual(before);
-    const leaf = (await leavesOf(port)).find(({ kind }) => kind === 'purge');
+    expect((await readCommitments(port)).slice(0, before.length)).toEqual(before);
+    const leaf = (await readLeaves(port)).find(({ kind }) => kind === 'purge');
     expect(JSON.parse(leaf?.record ?? '')).toEqual({
       kind: 'purge',
       leaves: before.length - 1,
@@ -442,7 +442,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T90 the seal of a row names the checkpoint that covers it, or says that the row was changed', async () => {
-    const { port, stage, round, newest, env } = await sealed(engine);
+    const { port, stage, round, newest, env } = await openSealedMirror(engine);
     const number = Number(await stage.db.value("SELECT version FROM retirements WHERE id = 'r-00001'"));
     expect(await describeSeal(port, number)).toBe('Not sealed yet.');
     const size = await round();
@@ -457,7 +457,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T95 forgetting a person erases the leaves of the given row numbers, and no others', async () => {
-    const { port, stage, round, verified, sealer } = await sealed(engine);
+    const { port, stage, round, verified, sealer } = await openSealedMirror(engine);
     await stage.read(
       'members',
       ['a', 'b'].map(id => ({ id, fullName: id, email: `${id}@x.example`, document: `{"id":"${id}"}` })),
@@ -475,7 +475,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T44 T95 a worker that lost its claim changes nothing that was sealed meanwhile', async () => {
-    const { stage, round, verified } = await sealed(engine);
+    const { stage, round, verified } = await openSealedMirror(engine);
     const read = await beginRead(stage, 'warehouse');
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(credits, stage.clock.at);
@@ -487,7 +487,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T96 changes that wait behind a thousand numbers without anything to seal are counted correctly', async () => {
-    const { port, stage, verified } = await sealed(engine);
+    const { port, stage, verified } = await openSealedMirror(engine);
     await stage.read('retirements', retirements(1001));
     await stage.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1/', appId: 'app-1' });
     const until = new Date(stage.clock.at).toISOString();
@@ -499,7 +499,7 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T96 changes that wait too long to be sealed or signed are reported with their oldest date', async () => {
-    const { port, stage, round } = await sealed(engine);
+    const { port, stage, round } = await openSealedMirror(engine);
     expect(await findUnsealed(port, stage.clock.at)).toBeNull();
     expect(await findUnsealed(port, stage.clock.at + 6 * MINUTE)).toMatch(
       /^4 changes are not sealed, the oldest of 2026-/,

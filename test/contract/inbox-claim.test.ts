@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, type NewJob, createInstallationJob } from '../../src/inbox/job.js';
-import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { type TestInbox, createTestInbox, getOnly, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 
 const LEASE_MS = 60_000;
 const ERROR = { code: 'unavailable', message: 'answered 503' };
 
-const claimJobs = (box: Box, now = NOON, slots = 10): Promise<ClaimedJob[]> =>
+const claimJobs = (box: TestInbox, now = NOON, slots = 10): Promise<ClaimedJob[]> =>
   box.claim({ now, leaseMs: LEASE_MS, slots });
 
-async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
-  return only(await claimJobs(box, now, 1));
+async function claimOne(box: TestInbox, now = NOON): Promise<ClaimedJob> {
+  return getOnly(await claimJobs(box, now, 1));
 }
 
 function createJob(
@@ -24,7 +24,7 @@ function createJob(
 describe.each(ENGINES)('$name', ({ store }) => {
   describe('a claim', () => {
     test('takes at most as many jobs as there are slots, and only due ones', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       for (const id of ['a', 'b', 'c']) await box.enqueue(createJob(id), NOON);
       await box.enqueue(createJob('later', null, { startDelayMs: 1 }), NOON);
       expect(await claimJobs(box, NOON, 0)).toEqual([]);
@@ -35,7 +35,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('gets a number that rises over all jobs and unused slots, and counts the attempt', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       for (const id of ['a', 'b', 'c']) await box.enqueue(createJob(id), NOON);
       expect((await claimJobs(box, NOON, 2)).map(held => held.claim)).toEqual([1, 2]);
       expect(await claimJobs(box, NOON, 2)).toMatchObject([{ claim: 3, attempts: 1 }]);
@@ -47,7 +47,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('after an outage takes jobs that failed during it before other due jobs, once each', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const due = Array.from({ length: 300 }, (_, index) => createJob(`due-${index}`));
       await box.enqueue(createJob('retried'), NOON);
       await box.enqueue(createJob('failed'), NOON);
@@ -75,7 +75,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('gets a number above the highest one the mirror has seen, after an inbox.db was restored', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.at(NOON).raiseClaims(41);
       await box.at(NOON).raiseClaims(7);
       await box.enqueue(createJob('a'), NOON);
@@ -83,7 +83,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('gets a number above those that were allocated for other work', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       expect(await box.at(NOON).allocateClaim(41)).toBe(42);
       expect(await box.at(NOON).allocateClaim(7)).toBe(43);
       await box.enqueue(createJob('a'), NOON);
@@ -91,7 +91,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('takes at most one job of an installation and of an organization in each part', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createJob('old', 'acme'), NOON);
       await box.enqueue(createJob('new', 'acme'), NOON);
       await box.enqueue(createJob('old', 'acme', { dedupeKey: 'second:old' }), NOON);
@@ -109,7 +109,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('takes jobs without an installation regardless of other running jobs', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const tick = (key: string): NewJob => ({ kind: 'tick', dedupeKey: key, trigger: 'schedule' });
       await box.enqueue(tick('one'), NOON);
       await box.enqueue(tick('two'), NOON);
@@ -117,7 +117,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('takes only jobs of the requested parts', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createJob('a'), NOON);
       await box.enqueue(createJob('a', null, { dedupeKey: 'pdf', part: 'certificates' }), NOON);
       expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 5, part: 'certificates' })).toMatchObject(
@@ -126,7 +126,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('is fair: the installation whose last read is oldest comes first', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const order: (string | null)[] = [];
       for (let round = 0; round < 30; round += 1) {
         const now = NOON + round * 2000;
@@ -142,7 +142,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('reaches each of 1,000 installations', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       for (let index = 0; index < 1000; index += 1)
         await box.enqueue(createJob(`installation-${index}`), NOON);
       const seen = new Set<string | null>();
@@ -157,7 +157,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('T63 gives a job to only one of several workers', async () => {
       const kept = await store();
-      const workers = Array.from({ length: 4 }, () => boxIn(kept.beside()));
+      const workers = Array.from({ length: 4 }, () => createTestInbox(kept.beside()));
       for (let index = 0; index < 40; index += 1)
         await workers[0]?.enqueue(createJob(`installation-${index}`), NOON);
       const claimed = (await Promise.all(workers.map(worker => claimJobs(worker, NOON, 15)))).flat();
@@ -169,7 +169,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   describe('a lease', () => {
     test('that was set by a fast clock is shortened by the next claim', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createJob('a', 'acme'), NOON);
       const held = await claimOne(box, NOON + 24 * 3_600_000);
       await box.enqueue(createJob('b', 'other'), NOON);
@@ -179,7 +179,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('T61 that expires lets another worker claim the job, and the first can no longer change it', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createJob('a', 'acme'), NOON);
       const first = await claimOne(box);
       expect(await claimJobs(box, NOON + LEASE_MS - 1)).toEqual([]);
@@ -202,7 +202,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('that is renewed does not expire', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createJob('a'), NOON);
       const held = await claimOne(box);
       expect(await box.at(NOON + LEASE_MS).renew([held], LEASE_MS)).toEqual([]);
@@ -210,7 +210,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('that expired is taken over before a waiting job of the same installation starts', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createJob('a', 'acme'), NOON);
       const lost = await claimOne(box);
       await box.enqueue(createJob('a', 'acme'), NOON + 10);
@@ -221,7 +221,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('T64 that expires ten times fails the job with a reason', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const id = await box.enqueue(createJob('a'), NOON);
       let now = NOON;
       for (let attempt = 1; attempt <= 10; attempt += 1) {
@@ -242,7 +242,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   describe('an organization that is assigned to a running job', () => {
     test('is stored, unless another running job already reads it', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createJob('old', 'acme'), NOON);
       await box.enqueue(createJob('new'), NOON);
       const [first, second] = await claimJobs(box);

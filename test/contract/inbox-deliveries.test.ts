@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, createInstallationJob } from '../../src/inbox/job.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { type Box, boxIn, only, acceptedDelivery, NOON } from '../support/inbox.js';
+import { type TestInbox, createTestInbox, getOnly, acceptedDelivery, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { filesEnough } from '../support/long.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 
 /** Finishes the jobs, and returns those that could not be finished and still run. */
-async function finishAll(box: Box, running: readonly ClaimedJob[], now: number): Promise<ClaimedJob[]> {
+async function finishAll(box: TestInbox, running: readonly ClaimedJob[], now: number): Promise<ClaimedJob[]> {
   const unfinished: ClaimedJob[] = [];
   for (const job of running) if (!(await box.finish(job, 'read', now))) unfinished.push(job);
   return unfinished;
@@ -22,8 +22,8 @@ function createSignedText(name: string) {
 describe.each(ENGINES)('$name', ({ store }) => {
   test('an accepted delivery gets a row, its text is stored separately, and its job starts after it', async () => {
     const kept = await store();
-    const inbox = boxIn(kept);
-    const stored = only(await inbox.accept([acceptedDelivery(createSignedText('one'))], NOON));
+    const inbox = createTestInbox(kept);
+    const stored = getOnly(await inbox.accept([acceptedDelivery(createSignedText('one'))], NOON));
     expect(await kept.db.rows('SELECT * FROM deliveries')).toEqual([
       {
         id: stored.id,
@@ -55,7 +55,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('each delivery of a large batch has its own row, text and job, in order of arrival', async () => {
     const kept = await store();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     const batch = Array.from({ length: 100 }, (_, index) =>
       acceptedDelivery({
         ...createSignedText(`text ${index}`),
@@ -82,7 +82,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   test('an ignored delivery is stored without a job', async () => {
-    const inbox = boxIn(await store());
+    const inbox = createTestInbox(await store());
     const ignored = acceptedDelivery({ verdict: 'ignored', reason: 'other_app' });
     expect(await inbox.accept([ignored], NOON)).toEqual([{ id: 1, jobId: null, isDuplicate: false }]);
     expect(await inbox.at(0).countJobs()).toMatchObject({ waiting: 0 });
@@ -91,10 +91,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
   test('the text of duplicates is stored once, across batches and restarts', async () => {
     const kept = await store();
     const twice = [acceptedDelivery(createSignedText('a')), acceptedDelivery(createSignedText('a'))];
-    const { accept } = boxIn(kept);
+    const { accept } = createTestInbox(kept);
     await accept([...twice, acceptedDelivery(createSignedText('b'))], NOON);
     await accept(twice, NOON + 1);
-    await boxIn(kept).accept(
+    await createTestInbox(kept).accept(
       [acceptedDelivery({ ...createSignedText('b'), receivedAt: NOON + 2 })],
       NOON + 2,
     );
@@ -107,7 +107,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('a text is stored again after a rollback or after its removal', async () => {
     const kept = await store();
-    const { accept, at } = boxIn(kept);
+    const { accept, at } = createTestInbox(kept);
     const invalid = acceptedDelivery({
       ...createSignedText('b'),
       verdict: 'accepted',
@@ -116,7 +116,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     await expect(accept([acceptedDelivery(createSignedText('a')), invalid], NOON)).rejects.toThrow(/check/i);
     await accept([acceptedDelivery(createSignedText('a'))], NOON);
     expect(await kept.db.column('SELECT signed_data FROM signed_texts')).toEqual(['a']);
-    const before = only(await at(NOON).listSignedTexts(0, 9));
+    const before = getOnly(await at(NOON).listSignedTexts(0, 9));
     await kept.db.change("UPDATE signed_texts SET sha256 = 'another', signed_data = 'another'");
     const later = NOON + 61_000;
     await accept([acceptedDelivery({ ...createSignedText('a'), receivedAt: later })], later);
@@ -124,7 +124,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   test('T09 50 identical deliveries lead to one read, and to at most one more after it', async () => {
-    const inbox = boxIn(await store());
+    const inbox = createTestInbox(await store());
     const delivery = acceptedDelivery();
     const deliveries = Array.from({ length: 50 }, () => delivery);
     await inbox.accept(deliveries.slice(0, 20), NOON);
@@ -141,7 +141,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   filesEnough.test(
     'T07 an old uninstalled event replayed 1,000 times leads to one read at a time',
     async () => {
-      const inbox = boxIn(await store());
+      const inbox = createTestInbox(await store());
       const replay = acceptedDelivery({ event: 'uninstalled', ...createSignedText('the same old text') });
       let starts = 0;
       let now = NOON;
@@ -169,7 +169,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   filesEnough.test(
     'T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, and once after the last',
     async () => {
-      const inbox = boxIn(await store());
+      const inbox = createTestInbox(await store());
       const starts = new Map<string, number[]>();
       let running: ClaimedJob[] = [];
       const turn = async (now: number): Promise<void> => {
@@ -207,11 +207,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
   );
 
   test('the newest delivery of a job is the last one it answers, also after it took over another job', async () => {
-    const box = boxIn(await store());
+    const box = createTestInbox(await store());
     const accept = async (at: number, overrides = {}) =>
-      only(await box.accept([acceptedDelivery({ receivedAt: at, ...overrides })], at)).id;
+      getOnly(await box.accept([acceptedDelivery({ receivedAt: at, ...overrides })], at)).id;
     const claim = async (now: number) =>
-      only((await box.claim({ ...LEASE, now })).filter(({ dedupeKey }) => dedupeKey.endsWith('-1')));
+      getOnly((await box.claim({ ...LEASE, now })).filter(({ dedupeKey }) => dedupeKey.endsWith('-1')));
     const findNewest = (job: Parameters<InboxPort['findNewestDelivery']>[0]) =>
       box.at(NOON).findNewestDelivery(job);
     await accept(NOON);
@@ -233,11 +233,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   test('a job that only a person requested answers no delivery', async () => {
-    const box = boxIn(await store());
+    const box = createTestInbox(await store());
     await box.accept([acceptedDelivery()], NOON);
-    await box.finish(only(await box.claim({ ...LEASE, now: NOON })), 'read', NOON);
+    await box.finish(getOnly(await box.claim({ ...LEASE, now: NOON })), 'read', NOON);
     await box.enqueue(createInstallationJob('installation-1', null, 'person'), NOON);
-    const requested = only(await box.claim({ ...LEASE, now: NOON + 60_000 }));
+    const requested = getOnly(await box.claim({ ...LEASE, now: NOON + 60_000 }));
     expect(await box.at(NOON).findNewestDelivery(requested)).toBeNull();
   });
 });

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import {
   type Accept,
-  type Arrived,
-  type Box,
-  boxIn,
-  only,
-  slicesOf,
-  type Store,
+  type ArrivedDelivery,
+  type TestInbox,
+  createTestInbox,
+  getOnly,
+  listDeliverySlices,
+  type InboxStore,
   acceptedDelivery,
   NOON,
 } from '../support/inbox.js';
@@ -19,17 +19,17 @@ const STEP_MS = 500;
 
 interface ReplayResult {
   readonly starts: number[];
-  readonly inbox: Box;
+  readonly inbox: TestInbox;
 }
 
 /** Replays captured deliveries in rotation while a worker reads and finds nothing new, unless `found` says so; returns when reads started. */
 async function replay(
-  kept: Store,
+  kept: InboxStore,
   accept: Accept,
-  captured: readonly Arrived[],
+  captured: readonly ArrivedDelivery[],
   { from = NOON, forMs = 3 * MINUTE_MS, found = (_start: number): boolean => false } = {},
 ): Promise<ReplayResult> {
-  const inbox = boxIn(kept);
+  const inbox = createTestInbox(kept);
   const starts: number[] = [];
   let running: ClaimedJob[] = [];
   const work = async (now: number): Promise<void> => {
@@ -50,19 +50,19 @@ async function replay(
   return { starts, inbox };
 }
 
-const createAccept = (kept: Store): Accept => boxIn(kept).accept;
+const createAccept = (kept: InboxStore): Accept => createTestInbox(kept).accept;
 
-async function countRowsAndPosts({ db }: Store): Promise<{ rows: number; posts: number }> {
-  return only(await db.rows('SELECT count(*) AS rows, sum(duplicates + 1) AS posts FROM deliveries'));
+async function countRowsAndPosts({ db }: InboxStore): Promise<{ rows: number; posts: number }> {
+  return getOnly(await db.rows('SELECT count(*) AS rows, sum(duplicates + 1) AS posts FROM deliveries'));
 }
 
-function createThreeDeliveries(): Arrived[] {
+function createThreeDeliveries(): ArrivedDelivery[] {
   return Array.from({ length: 3 }, () => acceptedDelivery());
 }
 
 describe.each(ENGINES)('$name', ({ store }) => {
   describe('captured deliveries that are replayed forever', () => {
-    type CreateAccept = (kept: Store) => Accept;
+    type CreateAccept = (kept: InboxStore) => Accept;
 
     /** Whether there are fewer than 12 reads in any minute, never 16 s without one, one after the last post, and every post is counted in few rows. */
     async function isPaced(create: CreateAccept): Promise<boolean> {
@@ -141,7 +141,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('T20 a new delivery among duplicates is read at once, and so is one last seen over an hour ago', async () => {
     const kept = await store();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     const accept = createAccept(kept);
     const captured = acceptedDelivery();
     await replay(kept, accept, [captured], { forMs: MINUTE_MS });
@@ -165,7 +165,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('T20 jobs of the schedule or a person do not speed duplicates up, and duplicates do not slow them down', async () => {
     const kept = await store();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     const accept = createAccept(kept);
     const captured = acceptedDelivery();
     await replay(kept, accept, [captured], { forMs: MINUTE_MS });
@@ -191,7 +191,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('T20 duplicates do not bring paused or retried jobs forward', async () => {
     const kept = await store();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     const accept = createAccept(kept);
     const captured = acceptedDelivery();
     const claim = (at: number) => inbox.claim({ now: at, leaseMs: MINUTE_MS, slots: 4 });
@@ -217,11 +217,11 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('T20 a shared row records the first and the last duplicate, and the first one that no read has answered', async () => {
     const kept = await store();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     const accept = createAccept(kept);
     const captured = acceptedDelivery();
     const iso = (at: number): string => new Date(at).toISOString();
-    const post = (at: number, overrides: Partial<Arrived> = {}) =>
+    const post = (at: number, overrides: Partial<ArrivedDelivery> = {}) =>
       accept([{ ...captured, receivedAt: at, ...overrides }], at);
     await post(NOON);
     await post(NOON + 10);
@@ -240,7 +240,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       },
     ]);
     const listArrivals = async (since: number, until: number): Promise<string[]> => {
-      const slices = await slicesOf(inbox, { since: iso(since), until: iso(until), afterId: 0 });
+      const slices = await listDeliverySlices(inbox, { since: iso(since), until: iso(until), afterId: 0 });
       return slices.flat().map(({ receivedAt }) => receivedAt);
     };
     expect(await listArrivals(NOON, NOON + MINUTE_MS)).toEqual([iso(NOON), iso(NOON + 40)]);
@@ -257,7 +257,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('T20 a read between two arrivals of one text answers only the first', async () => {
     const kept = await store();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     const accept = createAccept(kept);
     await accept([{ ...acceptedDelivery({ signedData: 'earlier' }), receivedAt: NOON }], NOON);
     const [read] = await inbox.claim({ now: NOON + 20, leaseMs: MINUTE_MS, slots: 4 });

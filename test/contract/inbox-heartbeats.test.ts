@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { boxIn, slicesOf, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
+import {
+  createTestInbox,
+  listDeliverySlices,
+  type InboxStore,
+  acceptedDelivery,
+  NOON,
+} from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import type { ProcessIdentity, InboxPulse } from '../../src/inbox/process.js';
 
@@ -7,8 +13,8 @@ const HOUR = 3_600_000;
 const WORKER: ProcessIdentity = { role: 'work', host: 'here', pid: 7, startedAt: NOON };
 
 /** Returns the heartbeat function of one process. */
-function createHeartbeat(kept: Store): (self: ProcessIdentity, now: number) => Promise<InboxPulse> {
-  const { at } = boxIn(kept);
+function createHeartbeat(kept: InboxStore): (self: ProcessIdentity, now: number) => Promise<InboxPulse> {
+  const { at } = createTestInbox(kept);
   return (self, now) => at(now).heartbeat(self);
 }
 
@@ -58,9 +64,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('a worker was seen if it ever sent a heartbeat or claimed a job', async () => {
     const { kept } = await openScene();
-    const everSeen = async () => (await boxIn(kept).at(NOON).readPulse()).workerEverSeen;
+    const everSeen = async () => (await createTestInbox(kept).at(NOON).readPulse()).workerEverSeen;
     await createHeartbeat(kept)({ ...WORKER, role: 'receive' }, NOON);
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     await inbox.accept([acceptedDelivery()], NOON);
     expect(await everSeen()).toBe(false);
     await inbox.claim({ now: NOON, leaseMs: 1000, slots: 1 });
@@ -71,7 +77,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('the pulse has the last heartbeat of each role and since when the oldest due job waits', async () => {
     const { kept } = await openScene();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     expect(await inbox.at(NOON).readPulse()).toEqual({
       at: NOON,
       workerEverSeen: false,
@@ -92,14 +98,14 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   test('accepted deliveries of a time range are listed oldest first, in pages, however many arrived at once', async () => {
     const { kept } = await openScene();
-    const inbox = boxIn(kept);
+    const inbox = createTestInbox(kept);
     const at = (receivedAt: number, overrides = {}) => acceptedDelivery({ receivedAt, ...overrides });
     const ignored = { verdict: 'ignored' as const, reason: 'another app' };
     await inbox.accept([at(NOON + 3), at(NOON - 1), at(NOON), at(NOON + 1, ignored)], NOON);
     const many = Array.from({ length: 4500 }, () => at(NOON + 2));
     await inbox.accept(many, NOON);
     const iso = (ms: number) => new Date(NOON + ms).toISOString();
-    const slices = await slicesOf(inbox, { since: iso(0), until: iso(2), afterId: 0 });
+    const slices = await listDeliverySlices(inbox, { since: iso(0), until: iso(2), afterId: 0 });
     expect(slices.length).toBeGreaterThan(2);
     expect(Math.max(...slices.map(slice => slice.length))).toBeLessThanOrEqual(2000);
     const instants = slices.flat().map(({ receivedAt }) => receivedAt);

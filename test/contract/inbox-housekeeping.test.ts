@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { boxIn, acceptedDelivery, NOON } from '../support/inbox.js';
+import { createTestInbox, acceptedDelivery, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { until } from '../support/wait.js';
 
@@ -11,8 +11,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
   test('a watcher is notified of every new job, its own included, until it stops', async () => {
     const kept = await store();
     let notifications = 0;
-    const ours = boxIn(kept);
-    const theirs = boxIn(kept.beside());
+    const ours = createTestInbox(kept);
+    const theirs = createTestInbox(kept.beside());
     const stop = ours.at(NOON).watch(() => {
       notifications += 1;
     });
@@ -32,7 +32,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   describe('pruning', async () => {
     async function openFilledInbox() {
       const kept = await store();
-      const inbox = boxIn(kept);
+      const inbox = createTestInbox(kept);
       const text = (name: string) => ({
         signedData: name,
         sha256: createHash('sha256').update(name).digest('hex'),
@@ -71,7 +71,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('happens in small batches', async () => {
       const kept = await store();
-      const inbox = boxIn(kept);
+      const inbox = createTestInbox(kept);
       await inbox.accept(
         Array.from({ length: 1200 }, () => acceptedDelivery()),
         NOON,
@@ -88,7 +88,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   test('haveDeliveriesArrived finds accepted deliveries since an instant, and none of the future', async () => {
-    const { accept, at } = boxIn(await store());
+    const { accept, at } = createTestInbox(await store());
     const event = 'newPermissionsAccepted';
     await accept(
       [acceptedDelivery({ installationId: 'a' }), acceptedDelivery({ installationId: 'b', event })],
@@ -103,7 +103,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   test('jobs are counted by state, without done jobs', async () => {
-    const inbox = boxIn(await store());
+    const inbox = createTestInbox(await store());
     for (const id of ['a', 'b', 'c', 'd', 'e'])
       await inbox.enqueue(createInstallationJob(id, null, 'delivery'), NOON);
     const [done, paused, failed] = await inbox.claim({ now: NOON, leaseMs: 1000, slots: 4 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { boxIn, only, NOON } from '../support/inbox.js';
+import { createTestInbox, getOnly, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 
@@ -13,7 +13,7 @@ function createJob(id: string, organization: string | null = null) {
 describe.each(ENGINES)('$name', ({ store }) => {
   describe('enqueue', () => {
     test('a request is merged with a waiting job of the same key', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const first = await box.enqueue(createJob('1'), NOON);
       expect(await box.enqueue(createJob('1'), NOON + 5)).toBe(first);
       expect(await box.enqueue(createJob('2'), NOON)).not.toBe(first);
@@ -21,7 +21,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('a request is never merged with a running job, and its own job starts one second after that one', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const first = await box.enqueue(createJob('1'), NOON);
       expect(await box.claim({ ...LEASE, now: NOON })).toMatchObject([{ id: first, claim: 1, attempts: 1 }]);
       const second = await box.enqueue(createJob('1'), NOON + 10);
@@ -33,9 +33,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('a paused job waits again when it is requested again', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const first = await box.enqueue(createJob('1'), NOON);
-      const held = only(await box.claim({ ...LEASE, now: NOON }));
+      const held = getOnly(await box.claim({ ...LEASE, now: NOON }));
       expect(await box.pause(held, NOON + 60_000, ERROR, NOON)).toBe(true);
       expect(await box.job(first)).toMatchObject({ state: 'paused', error_or_pause_code: 'unavailable' });
       expect(await box.enqueue(createJob('1'), NOON + 5000)).toBe(first);
@@ -43,9 +43,9 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('a retried job keeps its run time when a delivery arrives, but runs at once for a person', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const first = await box.enqueue(createJob('1'), NOON);
-      const held = only(await box.claim({ ...LEASE, now: NOON }));
+      const held = getOnly(await box.claim({ ...LEASE, now: NOON }));
       await box.retry(held, NOON + 600_000, ERROR, NOON);
       await box.enqueue(createJob('1'), NOON + 5000);
       expect(await box.job(first)).toMatchObject({ run_at: new Date(NOON + 600_000).toISOString() });
@@ -57,7 +57,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test("a person's request replaces the trigger of a waiting job", async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const first = await box.enqueue({ ...createJob('1'), trigger: 'schedule' }, NOON);
       expect(await box.enqueue({ ...createJob('1'), trigger: 'person' }, NOON)).toBe(first);
       expect(await box.job(first)).toMatchObject({ trigger: 'person' });

@@ -1,17 +1,24 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob, type JobEnd, type NewJob, UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import type { ClaimedJob } from '../../src/inbox/job.js';
-import { type Arrived, boxIn, type Box, type Store, acceptedDelivery, NOON } from '../support/inbox.js';
+import {
+  type ArrivedDelivery,
+  createTestInbox,
+  type TestInbox,
+  type InboxStore,
+  acceptedDelivery,
+  NOON,
+} from '../support/inbox.js';
 import { BOTH } from '../support/mirror/open.js';
 import { createRandom, pick } from '../support/random.js';
-import { seeds } from '../support/seeds.js';
+import { listSeeds } from '../support/seeds.js';
 
 const STEPS = 120;
 const INSTALLATIONS = 4;
 const ERROR = { code: 'unavailable', message: 'answered 503' };
 const WAITS_MS = [1, 40, 400, 1000, 2500, 16_000, 61_000, 3_700_000] as const;
 
-type Step = (box: Box, held: Map<number, ClaimedJob>, now: number) => Promise<unknown>;
+type Step = (box: TestInbox, held: Map<number, ClaimedJob>, now: number) => Promise<unknown>;
 
 interface HistoryStep {
   readonly now: number;
@@ -31,7 +38,7 @@ const TABLES: Readonly<Record<string, string>> = {
   claims: 'SELECT last FROM claims',
 };
 
-async function readTables({ db }: Store): Promise<Record<string, unknown[]>> {
+async function readTables({ db }: InboxStore): Promise<Record<string, unknown[]>> {
   const tables: Record<string, unknown[]> = {};
   for (const [name, sql] of Object.entries(TABLES)) {
     const rows = await db.rows(sql);
@@ -56,7 +63,7 @@ function createHistory(seed: number): HistoryStep[] {
 const getOrganization = (installation: number): string =>
   `organization-${installation % (INSTALLATIONS - 1)}`;
 
-function createDelivery(random: () => number, index: number): Arrived {
+function createDelivery(random: () => number, index: number): ArrivedDelivery {
   const isIgnored = random() < 0.2;
   return acceptedDelivery({
     sha256: String(index).repeat(64),
@@ -67,7 +74,7 @@ function createDelivery(random: () => number, index: number): Arrived {
 }
 
 /** Creates a random step. Deliveries of one batch are sorted by installation, because the engines would number their jobs differently. */
-function createStep(random: () => number, texts: readonly Arrived[], now: number): Step {
+function createStep(random: () => number, texts: readonly ArrivedDelivery[], now: number): Step {
   const [choice, second, third] = [random(), random(), random()];
   if (choice < 0.4) {
     const group = Array.from({ length: 1 + Math.floor(second * 4) }, () =>
@@ -141,11 +148,15 @@ function createEndStep(position: number, end: JobEnd | null): Step {
   };
 }
 
-test.each(seeds(2, 0))(
+test.each(listSeeds(2, 0))(
   'P07 after the same random steps both engines hold the same rows (seed %i)',
   async seed => {
     const stores = await Promise.all(BOTH.map(({ store }) => store()));
-    const runs = stores.map(store => ({ store, box: boxIn(store), held: new Map<number, ClaimedJob>() }));
+    const runs = stores.map(store => ({
+      store,
+      box: createTestInbox(store),
+      held: new Map<number, ClaimedJob>(),
+    }));
     for (const [index, { now, step }] of createHistory(seed).entries()) {
       const answers: unknown[] = [];
       for (const { box, held } of runs) answers.push(withoutIds(await step(box, held, now)));

@@ -1,21 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { type ClaimedJob, createInstallationJob, type NewJob } from '../../src/inbox/job.js';
-import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { type TestInbox, createTestInbox, getOnly, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 
 const ERROR = { code: 'unavailable', message: 'answered 503' };
 const SECOND = 1000;
 
-async function claimOne(box: Box, now = NOON): Promise<ClaimedJob> {
-  return only(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1 }));
+async function claimOne(box: TestInbox, now = NOON): Promise<ClaimedJob> {
+  return getOnly(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1 }));
 }
 
-const enqueueFromDelivery = (box: Box, now: number): Promise<number> =>
+const enqueueFromDelivery = (box: TestInbox, now: number): Promise<number> =>
   box.enqueue(createInstallationJob('a', 'acme', 'delivery'), now);
 
 describe.each(ENGINES)('$name', ({ store }) => {
-  async function openRunningJob(payload?: Record<string, unknown>): Promise<{ box: Box; held: ClaimedJob }> {
-    const box = boxIn(await store());
+  async function openRunningJob(
+    payload?: Record<string, unknown>,
+  ): Promise<{ box: TestInbox; held: ClaimedJob }> {
+    const box = createTestInbox(await store());
     await box.enqueue(
       { ...createInstallationJob('a', 'acme', 'schedule'), ...(payload ? { payload } : {}) },
       NOON,
@@ -97,7 +99,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   describe('merging jobs', () => {
     test('a delivery widens a waiting job of one resource to all resources', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const id = await box.enqueue(
         { ...createInstallationJob('a', 'acme', 'worker'), payload: { resources: { warehouse: true } } },
         NOON,
@@ -107,7 +109,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('the resources of two narrow jobs add up', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const createNarrowJob = (name: string) => ({
         ...createInstallationJob('a', 'acme', 'worker'),
         payload: { resources: { [name]: true } },
@@ -120,7 +122,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('a delivery brings a scheduled job forward', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const id = await box.enqueue(
         { ...createInstallationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND },
         NOON,
@@ -130,7 +132,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('the schedule does not delay a job that a delivery requested', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const id = await enqueueFromDelivery(box, NOON);
       await box.enqueue(
         { ...createInstallationJob('a', 'acme', 'schedule'), startDelayMs: 600 * SECOND },
@@ -152,8 +154,8 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const TOMORROW = NOON + 24 * 3600 * SECOND;
 
     /** Opens an inbox in which a delivery's job runs and the schedule has enqueued the next one for tomorrow. */
-    async function openWithScheduledJob(): Promise<{ box: Box; held: ClaimedJob; waiting: number }> {
-      const box = boxIn(await store());
+    async function openWithScheduledJob(): Promise<{ box: TestInbox; held: ClaimedJob; waiting: number }> {
+      const box = createTestInbox(await store());
       await enqueueFromDelivery(box, NOON);
       const held = await claimOne(box);
       const scheduled = createInstallationJob('a', 'acme', 'schedule');
@@ -164,7 +166,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       return { box, held, waiting };
     }
 
-    const getRunTime = async (box: Box, id: number) => Date.parse((await box.job(id)).run_at) - NOON;
+    const getRunTime = async (box: TestInbox, id: number) => Date.parse((await box.job(id)).run_at) - NOON;
 
     test('runs again at once after it is released', async () => {
       const { box, held, waiting } = await openWithScheduledJob();
@@ -234,28 +236,28 @@ describe.each(ENGINES)('$name', ({ store }) => {
       organizationId: 'acme',
       ...overrides,
     });
-    const claimCertificateJob = async (box: Box, now: number): Promise<ClaimedJob> =>
-      only(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1, part: 'certificates' }));
+    const claimCertificateJob = async (box: TestInbox, now: number): Promise<ClaimedJob> =>
+      getOnly(await box.claim({ now, leaseMs: 60 * SECOND, slots: 1, part: 'certificates' }));
 
     test.each([
       ['is due', {}],
       ['waits', { startDelayMs: 60 * SECOND }],
     ])('takes over the newer installation if it %s', async (_state, more) => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const id = await box.enqueue(createCertificateJob('old', more), NOON);
       expect(await box.enqueue(createCertificateJob('new'), NOON + SECOND)).toBe(id);
       expect(await claimCertificateJob(box, NOON + SECOND)).toMatchObject({ id, installationId: 'new' });
     });
 
     test('keeps its installation if it is requested without one', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const id = await box.enqueue(createCertificateJob('old', { startDelayMs: 60 * SECOND }), NOON);
       await box.enqueue({ ...createCertificateJob('old'), installationId: null }, NOON);
       expect(await claimCertificateJob(box, NOON)).toMatchObject({ id, installationId: 'old' });
     });
 
     test('keeps the newer installation if a job of the old one is merged into it', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createCertificateJob('old'), NOON);
       const held = await claimCertificateJob(box, NOON);
       const waiting = await box.enqueue(createCertificateJob('new'), NOON + SECOND);
@@ -267,7 +269,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('takes over the newer installation if a job of the new one is merged into it', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const oldest = await box.enqueue(createCertificateJob('old'), NOON);
       await box.fail(await claimCertificateJob(box, NOON), ERROR, NOON);
       await box.enqueue(createCertificateJob('new'), NOON + SECOND);

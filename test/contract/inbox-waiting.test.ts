@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { createInstallationJob, type Part } from '../../src/inbox/job.js';
-import { type Box, boxIn, only, NOON } from '../support/inbox.js';
+import { type TestInbox, createTestInbox, getOnly, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 
-async function claimOne(box: Box, now: number) {
-  return only(await box.claim({ ...LEASE, now }));
+async function claimOne(box: TestInbox, now: number) {
+  return getOnly(await box.claim({ ...LEASE, now }));
 }
 
 /** Claims without slots: returns whether jobs of the part wait, and when that may change. */
-async function checkWaiting(box: Box, now: number, part: Part = 'data') {
+async function checkWaiting(box: TestInbox, now: number, part: Part = 'data') {
   const { jobs, ...state } = await box.at(now).claim({ parts: [{ part, slots: 0 }], leaseMs: 60_000 });
   expect(jobs).toEqual([]);
   return state;
@@ -19,7 +19,7 @@ async function checkWaiting(box: Box, now: number, part: Part = 'data') {
 describe.each(ENGINES)('$name', ({ store }) => {
   describe('a claim without slots', () => {
     test('reports a due job, unless its installation is being read', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       expect(await checkWaiting(box, NOON)).toMatchObject({ moreMayWait: false });
       await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       expect(await checkWaiting(box, NOON)).toMatchObject({ moreMayWait: true });
@@ -31,7 +31,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('reports how long until the next job is due or a lease expires', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: null });
       await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       expect(await checkWaiting(box, NOON)).toMatchObject({ nextChangeInMs: null });
@@ -44,7 +44,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
   describe('a released job', () => {
     test('runs again at once, and the attempt does not count', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       for (let restart = 0; restart < 30; restart++) {
         expect(await box.giveBack(await claimOne(box, NOON), NOON)).toBe(true);
@@ -53,7 +53,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('is merged with a waiting job, which then reads what both had to read', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const job = createInstallationJob('i1', null, 'person');
       const first = await box.enqueue({ ...job, payload: { full: true } }, NOON);
       const held = await claimOne(box, NOON);
@@ -64,7 +64,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     test('stays with the worker that claimed it since', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       await box.enqueue(createInstallationJob('i1', null, 'delivery'), NOON);
       const lost = await claimOne(box, NOON);
       await claimOne(box, NOON + 60_000);
@@ -73,7 +73,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   test('enqueueOnce does not enqueue a job again, even after it is done', async () => {
-    const box = boxIn(await store());
+    const box = createTestInbox(await store());
     const tick = { kind: 'tick', dedupeKey: 'tick:2026-05-04T12:00:00.000Z', trigger: 'schedule' };
     expect(await box.at(NOON).enqueueOnce(tick)).not.toBeNull();
     expect(await box.at(NOON).enqueueOnce(tick)).toBeNull();

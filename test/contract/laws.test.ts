@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { changing } from '../support/changing.js';
-import { ENGINES, type Engine, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { createRandomMirror } from '../support/random-mirror.js';
+import {
+  ENGINES,
+  type TestEngine,
+  type TestMirror,
+  beginRead,
+  MINUTE,
+  TRAFFIC,
+} from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 import { NOON, temporaryInbox } from '../support/inbox.js';
 
@@ -9,7 +16,7 @@ const DAY = 24 * 60 * MINUTE;
 const listLaws = (broken: readonly { readonly law: string }[]) => broken.map(({ law }) => law);
 
 /** Creates a mirror after many changes, with no claim number above those of the inbox. */
-async function createPlayedMirror(stage: Engine['stage']) {
+async function createPlayedMirror(stage: TestEngine['stage']) {
   const scene = await stage();
   temporaryInbox(scene.folder).close();
   await playMoreChanges(scene, 1);
@@ -17,7 +24,7 @@ async function createPlayedMirror(stage: Engine['stage']) {
 }
 
 async function playMoreChanges(scene: TestMirror, claim: number): Promise<void> {
-  const { change } = changing(scene, claim + 7, claim);
+  const { change } = createRandomMirror(scene, claim + 7, claim);
   for (let time = 0; time < 30; time += 1) await change();
   await scene.db.change('DELETE FROM fences');
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { readBalance } from '../../src/query/history/balance.js';
 import type { Credit, InventoryRequest, Reservation } from '../../src/registry/model.js';
-import { ENGINES, type Engine, type TestMirror, MINUTE } from '../support/mirror/open.js';
+import { ENGINES, type TestEngine, type TestMirror, MINUTE } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';
 import { createTrade } from '../support/trade.js';
@@ -66,7 +66,7 @@ async function readAllLists(
   await read('retirements', listed, { limit: 10, total: listed.length, findGone: async ids => ids });
 }
 
-async function balanced(stage: Engine['stage']): Promise<TestMirror> {
+async function balanced(stage: TestEngine['stage']): Promise<TestMirror> {
   const scene = await stage();
   await readAllLists(scene, { warehouse: '100', inventory: '20.5' });
   const at = minutesFromNow(0, scene);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
-import { type Engine, ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { type TestEngine, ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
 import type { CertificateWalk } from '../../src/mirror/mirror.js';
-import { namesIn, textOf } from '../support/pdfs.js';
+import { listPdfNames, readPdfText } from '../support/pdfs.js';
 
 const DAY = 24 * 60 * MINUTE;
 
@@ -13,7 +13,7 @@ async function* streamChunks(...chunks: string[]): AsyncGenerator<Uint8Array> {
 
 const createPdf = (words: string) => streamChunks('%P', 'DF-1.7 ', words, '\n%%E', 'OF\n');
 
-async function createCertificateScene(stage: Engine['stage'], maxBytes = 10_000) {
+async function createCertificateScene(stage: TestEngine['stage'], maxBytes = 10_000) {
   const scene = await stage();
   const pdfs = scene.pdfs(maxBytes);
   await pdfs.prepare();
@@ -24,7 +24,7 @@ async function createCertificateScene(stage: Engine['stage'], maxBytes = 10_000)
     await walk.listDue(2_000);
     return walk;
   };
-  const names = () => namesIn(pdfs);
+  const names = () => listPdfNames(pdfs);
   return { ...scene, pdfs, names, store, begin };
 }
 
@@ -117,7 +117,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await walk.listDue(10)).toEqual([]);
     const [file = ''] = await scene.names();
     expect(file).toMatch(/^r-1-[0-9a-f]{64}\.pdf$/);
-    expect(await textOf(scene.pdfs, file)).toBe('%PDF-1.7 hello\n%%EOF\n');
+    expect(await readPdfText(scene.pdfs, file)).toBe('%PDF-1.7 hello\n%%EOF\n');
     expect(await readCertificateRow(scene)).toMatchObject({
       state: 'stored',
       file,
@@ -403,9 +403,9 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const { file } = await pdfs.save('r-1', createPdf('x'));
     await scene.hands.put(file, 'damaged', scene.clock.at);
     await pdfs.save('r-1', createPdf('x'));
-    expect(await textOf(pdfs, file)).toBe('%PDF-1.7 x\n%%EOF\n');
+    expect(await readPdfText(pdfs, file)).toBe('%PDF-1.7 x\n%%EOF\n');
     const [aside = ''] = (await names()).filter(name => name !== file);
-    expect(await textOf(pdfs, aside)).toBe('damaged');
+    expect(await readPdfText(pdfs, aside)).toBe('damaged');
     expect(await pdfs.save('r-1', createPdf('x'))).toMatchObject({ file });
     expect(await names()).toHaveLength(2);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { changing } from '../support/changing.js';
-import { changesSince } from '../support/changes.js';
+import { createRandomMirror } from '../support/random-mirror.js';
+import { listChangesSince } from '../support/changes.js';
 import { ENGINES } from '../support/mirror/open.js';
-import { seeds } from '../support/seeds.js';
+import { listSeeds } from '../support/seeds.js';
 
 const STEPS = 25;
 const AS_OF = ['warehouse_credits', 'retirements', 'projects', 'installations'] as const;
@@ -26,14 +26,14 @@ const RESOURCE = {
 };
 
 describe.each(ENGINES)('$name', ({ stage }) => {
-  test.each(seeds(2, 0))(
+  test.each(listSeeds(2, 0))(
     'the view changes shows every change once, with the previous values (seed %i)',
     async seed => {
       const scene = await stage();
-      const { change } = changing(scene, seed);
+      const { change } = createRandomMirror(scene, seed);
       for (let step = 0; step < STEPS; step += 1) await change();
       const seen = await scene.db.rows<Change>('SELECT * FROM changes ORDER BY number');
-      const told = await changesSince(scene.db, 0);
+      const told = await listChangesSince(scene.db, 0);
       expect(seen.map(({ number, after }) => [number, after === null])).toEqual(
         told.map(({ number, shows }) => [number, shows === null]),
       );
@@ -55,7 +55,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test("no change of a sync has a number above the sync's changes_up_to", async () => {
     const scene = await stage();
-    const { change } = changing(scene, 4);
+    const { change } = createRandomMirror(scene, 4);
     for (let step = 0; step < STEPS; step += 1) await change();
     const syncs = await scene.db.rows<{ newest: number; changes_up_to: number | null }>(
       `SELECT max(c.number) AS newest, max(r.changes_up_to) AS changes_up_to FROM changes AS c

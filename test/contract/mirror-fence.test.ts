@@ -6,7 +6,7 @@ import {
   creditsIn,
   writeAfterBeingTakenOver,
   writeAfterUninstalling,
-} from '../support/fenced.js';
+} from '../support/fenced-writes.js';
 
 const finish = { ...TRAFFIC, total: null };
 

@@ -4,7 +4,7 @@ import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseInstallation, parseProject } from '../../src/registry/json/parse-objects.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { Retirement } from '../../src/registry/model.js';
-import { ENGINES, type TestMirror, MINUTE, readerOf } from '../support/mirror/open.js';
+import { ENGINES, type TestMirror, MINUTE, createListRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
 
 const LIST: readonly Retirement[] = Array.from({ length: 6 }, (_, index) => retirement(`r-${index}`));
@@ -163,7 +163,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
       },
       () => scene.clock.at,
     );
-    const read = readerOf(watched, scene.clock);
+    const read = createListRead(watched, scene.clock);
     await read('retirements', LIST, { limit: 2, trigger: 'schedule' });
     expect(new Set(asked)).toEqual(new Set(['find']));
     scene.clock.at += MINUTE;

@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Engine, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import {
+  ENGINES,
+  type TestEngine,
+  type TestMirror,
+  beginRead,
+  MINUTE,
+  TRAFFIC,
+} from '../support/mirror/open.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
 const ORIGIN = { baseUrl: 'https://registry.example', appId: 'app-1' };
 
 /** Starts a scene whose clock shows the present, because the view uses the real clock. */
-async function startSceneToday(stage: Engine['stage']): Promise<TestMirror> {
+async function startSceneToday(stage: TestEngine['stage']): Promise<TestMirror> {
   const scene = await stage();
   scene.clock.at = Date.now();
   return scene;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type TestMirror, answering, MINUTE, TRAFFIC } from '../support/mirror/open.js';
-import { credit, pageOf, retirement } from '../support/mirror/rows.js';
+import { ENGINES, type TestMirror, createFindMissing, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { credit, createUnknownPage, retirement } from '../support/mirror/rows.js';
 import { createRandom, pick } from '../support/random.js';
 
 /** What the registry has: documents by id. */
@@ -142,7 +142,7 @@ async function beginRead(scene: TestMirror, resource: (typeof RESOURCES)[number]
         const list = live === undefined ? rows : [...live];
         const items = list.slice(page * limit, (page + 1) * limit);
         await read.writePage(
-          pageOf(
+          createUnknownPage(
             items.map(([id, document]) => retirement(id, { document })),
             scene.clock.at,
           ),
@@ -155,7 +155,7 @@ async function beginRead(scene: TestMirror, resource: (typeof RESOURCES)[number]
       read.finish({
         ...TRAFFIC,
         total: truth.size,
-        findGone: answering(async ids => ids.filter(id => !truth.has(id)), scene.clock),
+        findGone: createFindMissing(async ids => ids.filter(id => !truth.has(id)), scene.clock),
       }),
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type Engine, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import { ENGINES, type TestEngine, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
 import { createRandom, pick } from '../support/operations.js';
-import { seeds } from '../support/seeds.js';
+import { listSeeds } from '../support/seeds.js';
 
 const SECOND = 1000;
 const ROWS = Array.from({ length: 25 }, (_, index) => credit(`c-${index}`));
@@ -20,7 +20,7 @@ type Trigger = 'schedule' | 'delivery';
 type Scene = Awaited<ReturnType<typeof createScene>>;
 
 /** Creates a warehouse and everything its freshness depends on, relative to the present, because the view uses the real clock. */
-async function createScene(library: Engine['library']) {
+async function createScene(library: TestEngine['library']) {
   const { stage, tables, writeFreshnessFacts } = await library();
   const { mirror, db, clock } = stage;
   const now = Date.now();
@@ -398,7 +398,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     });
   });
 
-  test.each(seeds(25, 200))(
+  test.each(listSeeds(25, 200))(
     'P04 freshness and its reason agree with random histories (seed %i)',
     async seed => {
       const scene = await createScene(library);

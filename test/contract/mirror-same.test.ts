@@ -2,13 +2,13 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findBroken } from '../../src/store/sqlite/find-broken.js';
-import { boxOf, temporaryInbox } from '../support/inbox.js';
+import { openTestInbox, temporaryInbox } from '../support/inbox.js';
 import { BOTH, type TestMirror } from '../support/mirror/open.js';
-import { tablesInFile } from '../support/tables.js';
+import { openTablesOfFile } from '../support/tables.js';
 import { TABLES } from '../../src/store/contract/tables.js';
 import { ENTRIES } from '../../src/resources/resources.js';
-import { changing } from '../support/changing.js';
-import { seeds } from '../support/seeds.js';
+import { createRandomMirror } from '../support/random-mirror.js';
+import { listSeeds } from '../support/seeds.js';
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -25,13 +25,13 @@ const CHANGES = 40;
 
 const tally = new Set<string>();
 
-test.each(seeds(2))(
+test.each(listSeeds(2))(
   'P07 after the same changes both engines have the same rows, history and bookkeeping (seed %i)',
   async seed => {
     const mirrors: unknown[] = [];
     for (const { stage } of BOTH) {
       const scene = await stage();
-      const { change } = changing(scene, seed);
+      const { change } = createRandomMirror(scene, seed);
       for (let time = 0; time < CHANGES; time += 1) tally.add(await change());
       mirrors.push(await readContent(scene));
     }
@@ -44,17 +44,17 @@ test.each(BOTH)(
   'a snapshot of $name is one private file with every row of the mirror and its constraints',
   async engine => {
     const scene = await engine.stage();
-    const { change } = changing(scene, 5);
+    const { change } = createRandomMirror(scene, 5);
     for (let time = 0; time < CHANGES; time += 1) await change();
     const inbox = temporaryInbox(scene.folder);
-    await boxOf(inbox).at(0).raiseClaims(100);
+    await openTestInbox(inbox).at(0).raiseClaims(100);
     const before = await readAllRows(scene.db);
 
     const file = join(scene.folder, 'copy.db');
     expect(await scene.snapshot(file)).toBe(true);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(scene.folder).filter(name => name.startsWith('copy.db'))).toEqual(['copy.db']);
-    expect(await readAllRows(tablesInFile(file))).toEqual(before);
+    expect(await readAllRows(openTablesOfFile(file))).toEqual(before);
     const files = { mirrorFile: file, inboxFile: join(scene.folder, 'inbox.db') };
     expect(await findBroken(files, scene.clock.at)).toEqual([]);
     expect(await scene.snapshot(file)).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RowKey } from '../../src/mirror/port.js';
 import { ENGINES, type TestMirror, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
-import { credit, pageOf, retirements } from '../support/mirror/rows.js';
+import { credit, createUnknownPage, retirements } from '../support/mirror/rows.js';
 
 const UNREADABLE = {
   code: 'rows_unreadable',
@@ -90,7 +90,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     async (more, state, code) => {
       const scene = await stage();
       const read = await beginRead(scene, 'retirements');
-      await read.writePage(pageOf(retirements(3), scene.clock.at));
+      await read.writePage(createUnknownPage(retirements(3), scene.clock.at));
       await read.recordUnreadable([['r-new']]);
       expect(await read.compareRemaining()).toBe(4);
       const fault = { ...UNREADABLE, code: 'rows_unreadable' };
@@ -106,7 +106,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.read('retirements', retirements(3), { limit: 3 });
     expect(await digests()).not.toBeNull();
     const read = await beginRead(scene, 'retirements');
-    await read.writePage(pageOf(retirements(3), scene.clock.at));
+    await read.writePage(createUnknownPage(retirements(3), scene.clock.at));
     await read.recordUnreadable([null]);
     await read.compareRemaining();
     await read.finish({ ...TRAFFIC, total: null, unreadable: UNREADABLE });

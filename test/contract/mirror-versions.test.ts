@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import { ENGINES, type TestMirror, answering, beginRead, MINUTE, TRAFFIC } from '../support/mirror/open.js';
+import {
+  ENGINES,
+  type TestMirror,
+  createFindMissing,
+  beginRead,
+  MINUTE,
+  TRAFFIC,
+} from '../support/mirror/open.js';
 import {
   credit,
-  digestOf,
-  groupOf,
-  knownPageOf,
-  pageOf,
+  hashRows,
+  createRowGroup,
+  createKnownPage,
+  createUnknownPage,
   retirement,
   retirements,
 } from '../support/mirror/rows.js';
@@ -119,7 +126,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     clock.at += MINUTE;
     const broken = await beginRead({ mirror: createMirror(port, () => clock.at), clock }, 'retirements');
     for (let page = 0; page < 10; page += 1)
-      await broken.writePage(pageOf(changed.slice(page * 100, page * 100 + 100), clock.at));
+      await broken.writePage(createUnknownPage(changed.slice(page * 100, page * 100 + 100), clock.at));
     await broken.abandon({ code: 'timeout', message: 'no answer' }, { requests: 10, bytes: 1 });
     expect(
       await db.value("SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'retirements'"),
@@ -143,7 +150,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     for (let page = 0; page < 10; page += 1) {
       const later = old.slice(1_000 + page * 100, 1_100 + page * 100);
       await broken.writePage(
-        pageOf(
+        createUnknownPage(
           later.map(item => ({ ...item, document: `${item.document} ` })),
           clock.at,
         ),
@@ -165,10 +172,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const same = await beginRead({ mirror, clock }, 'retirements');
     const parts = [old.slice(0, 10), old.slice(10), old.slice(5)];
     const { getRowCount, hasGroup } = same.known;
-    expect(parts.map(part => hasGroup(digestOf(part)))).toEqual([true, true, false]);
-    expect(parts.map(part => getRowCount(pageOf(part, 0).digest))).toEqual([10, 10, undefined]);
-    await same.writePage(knownPageOf(old.slice(0, 10), clock.at));
-    await same.writePage({ ...pageOf([], clock.at), known: [groupOf(old.slice(10))] });
+    expect(parts.map(part => hasGroup(hashRows(part)))).toEqual([true, true, false]);
+    expect(parts.map(part => getRowCount(createUnknownPage(part, 0).digest))).toEqual([10, 10, undefined]);
+    await same.writePage(createKnownPage(old.slice(0, 10), clock.at));
+    await same.writePage({ ...createUnknownPage([], clock.at), known: [createRowGroup(old.slice(10))] });
     expect(await same.compareRemaining()).toBe(20);
     expect(await same.finish({ ...TRAFFIC, total: 20 })).toMatchObject({ state: 'complete', unchanged: 20 });
   });
@@ -183,16 +190,16 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       const moved = await beginRead({ mirror, clock }, 'retirements');
       await moved.writePage(
         given.how === 'page'
-          ? knownPageOf(old.slice(0, 10), clock.at)
-          : { ...pageOf([], clock.at), known: [groupOf(old.slice(0, 10))], unknown: [] },
+          ? createKnownPage(old.slice(0, 10), clock.at)
+          : { ...createUnknownPage([], clock.at), known: [createRowGroup(old.slice(0, 10))], unknown: [] },
       );
-      await moved.writePage(pageOf(given.second, clock.at));
-      const asked = answering(async ids => ids, clock);
+      await moved.writePage(createUnknownPage(given.second, clock.at));
+      const asked = createFindMissing(async ids => ids, clock);
       const ended = await moved.finish({ ...TRAFFIC, total: given.total, findGone: asked });
       expect(ended).toMatchObject({ state: 'partial', readAgain: true, removed: 0 });
       const again = await beginRead({ mirror, clock }, 'retirements');
-      expect(again.known.hasGroup(digestOf(old.slice(0, 10)))).toBe(false);
-      expect(again.known.getRowCount(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
+      expect(again.known.hasGroup(hashRows(old.slice(0, 10)))).toBe(false);
+      expect(again.known.getRowCount(createUnknownPage(old.slice(0, 10), 0).digest)).toBeUndefined();
       expect(await db.value("SELECT count(*) FROM retirements WHERE id <> 'new'")).toBe(20);
     },
   );
@@ -208,12 +215,12 @@ describe.each(ENGINES)('$name', ({ stage }) => {
         await read('retirements', [...old, ...old.slice(0, 1)], { limit: 10, total: 20 });
       if (how === 'broken') {
         const broken = await beginRead({ mirror, clock }, 'retirements');
-        await broken.writePage(pageOf(retirements(900, 'new'), clock.at));
+        await broken.writePage(createUnknownPage(retirements(900, 'new'), clock.at));
         await broken.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
       }
       const next = await beginRead({ mirror, clock }, 'retirements', { full: how === 'full' });
-      expect(next.known.hasGroup(digestOf(old.slice(0, 10)))).toBe(false);
-      expect(next.known.getRowCount(pageOf(old.slice(0, 10), 0).digest)).toBeUndefined();
+      expect(next.known.hasGroup(hashRows(old.slice(0, 10)))).toBe(false);
+      expect(next.known.getRowCount(createUnknownPage(old.slice(0, 10), 0).digest)).toBeUndefined();
     },
   );
 
@@ -224,10 +231,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     clock.at += MINUTE;
     const moved = await beginRead({ mirror, clock }, 'retirements');
     const changed = retirement('r-00015', { comment: 'for a moment' });
-    await moved.writePage(pageOf([changed, ...old.slice(0, 9)], clock.at));
-    await moved.writePage(pageOf(old.slice(10), clock.at));
+    await moved.writePage(createUnknownPage([changed, ...old.slice(0, 9)], clock.at));
+    await moved.writePage(createUnknownPage(old.slice(10), clock.at));
     expect(await moved.compareRemaining()).toBe(19);
-    await moved.finish({ ...TRAFFIC, total: null, findGone: answering(async () => [], clock) });
+    await moved.finish({ ...TRAFFIC, total: null, findGone: createFindMissing(async () => [], clock) });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
   });
@@ -238,12 +245,14 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   ])('a row that one read saw with two contents gets two versions ($what)', async ({ rows, written }) => {
     const { db, mirror, clock } = await stage();
     const twice = await beginRead({ mirror, clock }, 'retirements');
-    await twice.writePage(pageOf(retirements(rows), clock.at));
+    await twice.writePage(createUnknownPage(retirements(rows), clock.at));
     await expect.poll(() => db.value('SELECT count(*) FROM retirements')).toBe(written);
     const changed = retirement('r-00000', { comment: 'changed meanwhile' });
-    await twice.writePage(pageOf([changed], clock.at + 20));
-    await twice.writePage(pageOf([changed], clock.at + 30));
-    await twice.writePage(pageOf([retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10));
+    await twice.writePage(createUnknownPage([changed], clock.at + 20));
+    await twice.writePage(createUnknownPage([changed], clock.at + 30));
+    await twice.writePage(
+      createUnknownPage([retirement('r-00000', { comment: 'asked for ahead' })], clock.at + 10),
+    );
     expect(await twice.finish({ ...TRAFFIC, total: rows })).toMatchObject({ added: rows, changed: 2 });
     const versions = await db.rows(
       "SELECT comment, valid_from, valid_to FROM retirements_history WHERE id = 'r-00000' ORDER BY 2",
@@ -267,10 +276,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await beginRead({ mirror: createMirror(slow, () => clock.at), clock }, 'retirements');
-    await read.writePage(pageOf(retirements(800), clock.at));
+    await read.writePage(createUnknownPage(retirements(800), clock.at));
     await expect.poll(() => waiting).toHaveLength(1);
     const changed = retirement('r-00350', { comment: 'changed meanwhile' });
-    const again = read.writePage(pageOf([changed, retirement('new')], clock.at + 20));
+    const again = read.writePage(createUnknownPage([changed, retirement('new')], clock.at + 20));
     waiting.shift()?.();
     await again;
     expect(await read.compareRemaining()).toBe(801);
@@ -295,15 +304,15 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     };
     const mirror = createMirror(watched, () => clock.at);
     const first = await beginRead({ mirror, clock }, 'retirements');
-    await first.writePage(pageOf(retirements(800), clock.at));
+    await first.writePage(createUnknownPage(retirements(800), clock.at));
     const again = [retirement('r-00007'), retirement('r-00008', { comment: 'changed' }), retirement('new')];
-    await first.writePage(pageOf(again, clock.at));
+    await first.writePage(createUnknownPage(again, clock.at));
     expect(await first.compareRemaining()).toBe(801);
     await first.finish({ ...TRAFFIC, total: 801 });
     expect(asked).toEqual(['r-00007', 'r-00008']);
     expect(await db.value('SELECT count(*) FROM retirements_history')).toBe(802);
     const second = await beginRead({ mirror, clock }, 'retirements');
-    await second.writePage(pageOf([retirement('r-00009')], clock.at));
+    await second.writePage(createUnknownPage([retirement('r-00009')], clock.at));
     await second.compareRemaining();
     expect(asked.at(-1)).toBe('r-00009');
   });
@@ -318,7 +327,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       },
     };
     const read = await beginRead({ mirror: createMirror(failing, () => clock.at), clock }, 'retirements');
-    await read.writePage(pageOf(retirements(800), clock.at));
+    await read.writePage(createUnknownPage(retirements(800), clock.at));
     await expect(read.finish({ ...TRAFFIC, total: 800 })).rejects.toThrow('the disk is full');
     await read.abandon({ code: 'disk_full', message: 'the disk is full' }, TRAFFIC);
     expect(await db.value('SELECT count(*) FROM retirements')).toBe(0);
@@ -333,8 +342,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await read('retirements', old, { limit: 10, total: 30 });
     clock.at += MINUTE;
     const slow = await beginRead({ mirror, clock }, 'retirements');
-    await slow.writePage(pageOf([retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000));
-    await slow.writePage(pageOf([retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000));
+    await slow.writePage(createUnknownPage([retirement('new-0'), ...old.slice(2, 10)], clock.at + 3_000));
+    await slow.writePage(createUnknownPage([retirement('new-1'), ...old.slice(10, 29)], clock.at + 1_000));
     const toldAt = clock.at + 4_000;
     clock.at += 5_000;
     await slow.finish({
@@ -359,8 +368,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test("a list's content is known from the end of its first complete read, but freshness and fences count from its start", async () => {
     const { db, mirror, clock } = await stage();
     const first = await beginRead({ mirror, clock }, 'retirements');
-    await first.writePage(pageOf(retirements(10), clock.at + 1_000));
-    await first.writePage(pageOf([retirement('last')], clock.at + 9_000));
+    await first.writePage(createUnknownPage(retirements(10), clock.at + 1_000));
+    await first.writePage(createUnknownPage([retirement('last')], clock.at + 9_000));
     clock.at += 10_000;
     await first.finish({ ...TRAFFIC, total: 11 });
     expect(await readState(db)).toEqual({

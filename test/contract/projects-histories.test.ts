@@ -4,7 +4,7 @@ import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick } from '../support/random.js';
 import { createOrganization } from '../support/sandbox.js';
-import { seeds } from '../support/seeds.js';
+import { listSeeds } from '../support/seeds.js';
 
 const HOUR_MS = 3_600_000;
 const STEPS = 20;
@@ -147,7 +147,7 @@ async function findContradictions(
   });
 }
 
-test.each(seeds(atLength(2, 50)))(
+test.each(listSeeds(atLength(2, 50)))(
   "the freshness of projects never claims more than the registry's log shows (seed %i)",
   async seed => {
     const { program, names, step } = await startHistory(seed);

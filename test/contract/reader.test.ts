@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { plain, sql } from '../../src/query/sql.js';
-import { ENGINES, type Engine } from '../support/mirror/open.js';
+import { ENGINES, type TestEngine } from '../support/mirror/open.js';
 
 const SUM = `INSERT INTO certificate_sums VALUES ('o-1', 'stored', 9007199254740993), ('o-2', 'stored', 7)`;
 const REJECTED_WEBHOOKS = `INSERT INTO inbox.rejected_webhooks VALUES
   ('2026-05-04T12:00', 'no_signature', 401, '', 3, '2026-05-04T12:00:01.000Z'),
   ('2026-05-04T12:01', 'no_signature', 401, '', 4, '2026-05-04T12:01:01.000Z')`;
 
-async function openReader(library: Engine['library']) {
+async function openReader(library: TestEngine['library']) {
   const { reader, tables } = await library();
   await tables.change(SUM);
   await tables.change(REJECTED_WEBHOOKS);

@@ -54,10 +54,10 @@ import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
-import { BOTH, type Engine, MINUTE } from '../support/mirror/open.js';
+import { BOTH, type TestEngine, MINUTE } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
 import { atLength } from '../support/long.js';
-import { fillInboxOddly, fillOddly, TEXTS } from '../support/odd-rows.js';
+import { fillInboxWithOddRows, fillWithOddRows, TEXTS } from '../support/odd-rows.js';
 import type { Tables } from '../support/tables.js';
 
 const ONE = 'organization-1';
@@ -445,11 +445,11 @@ async function answerQuestion(
   return formatAnswer(answers, places);
 }
 
-async function openLibrary({ library }: Engine, isFilled: boolean): Promise<EngineUnderTest> {
+async function openLibrary({ library }: TestEngine, isFilled: boolean): Promise<EngineUnderTest> {
   const { stage, tables, reader, writeFreshnessFacts } = await library();
   if (isFilled) {
-    await fillOddly(stage);
-    await fillInboxOddly(tables);
+    await fillWithOddRows(stage);
+    await fillInboxWithOddRows(tables);
     await tables.change(
       'UPDATE syncs SET newest_delivery_id = (SELECT min(id) FROM inbox.deliveries), job_id = 3',
     );

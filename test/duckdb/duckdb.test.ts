@@ -3,11 +3,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { demoOfFile } from '../support/mirror/demo.js';
+import { startDemoForFile } from '../support/mirror/demo.js';
 import { makeFolder } from '../support/folder.js';
 
 const document = readFileSync(new URL('../../docs/sql.md', import.meta.url), 'utf8');
-const demo = await demoOfFile();
+const demo = await startDemoForFile();
 
 async function run(...argv: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });

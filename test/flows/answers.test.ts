@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differences } from '../support/compare.js';
+import { findDifferences } from '../support/compare.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { CONFIRM_AFTER_MS } from '../../src/mirror/list/removal-verdict.js';
 import { startInstalled, type Program } from '../support/program.js';
@@ -60,7 +60,7 @@ test.each([
     expect(Object(state)['error']).not.toBeNull();
     program.time.move(CONFIRM_AFTER_MS + 1000);
     await program.rest();
-    expect(await differences(program)).toEqual([]);
+    expect(await findDifferences(program)).toEqual([]);
     expect(calls('/warehouse/inventory')).toBe(before.warehouse + 1);
     expect(calls('/retirements')).toBe(before.retirements + 2);
     expect(
@@ -88,7 +88,7 @@ test('T33 an organization whose requests never get an answer does not delay the 
   await expect.poll(rows, { timeout: 5000 }).toBe(1);
   program.registry.faults.clear();
   await program.rest();
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('T35 a warehouse that is suddenly almost empty is believed only if a second read a minute later agrees', async () => {
@@ -149,7 +149,7 @@ test('T35 a list that is complete again at the second read closes no row', async
   await program.rest();
   expect(await program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(25);
   expect(await program.rows("SELECT 1 FROM past WHERE resource = 'warehouse'")).toHaveLength(0);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('T35 retirements that are missing from the list are requested by id before they are closed', async () => {
@@ -197,7 +197,7 @@ test.each(['rowsAppear', 'rowsDisappear'])(
     expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
     faults.clear();
     await program.reconcile();
-    expect(await differences(program)).toEqual([]);
+    expect(await findDifferences(program)).toEqual([]);
     expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
   },
 );
@@ -271,7 +271,7 @@ test('T39 a permission that is removed and restored during reads opens its resou
   await meanwhile(ALL_PERMISSIONS);
   await program.reconcile();
   expect(await forbidden()).toEqual([]);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('T44 a suspension that arrives during the read of a long list stops its writes', async () => {
@@ -290,5 +290,5 @@ test('T44 a suspension that arrives during the read of a long list stops its wri
   expect(await program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 120 }]);
   installations.unsuspend(installationId);
   await program.rest();
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });

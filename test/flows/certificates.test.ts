@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { startInstalled, type Program } from '../support/program.js';
-import { namesIn, textOf } from '../support/pdfs.js';
+import { listPdfNames, readPdfText } from '../support/pdfs.js';
 import { atLength, filesEnough } from '../support/long.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';
@@ -13,7 +13,7 @@ async function certificates(program: Program) {
   return await program.rows('SELECT state, attempts, error FROM certificates');
 }
 
-const files = ({ pdfs }: Pick<Program, 'pdfs'>): Promise<string[]> => namesIn(pdfs);
+const files = ({ pdfs }: Pick<Program, 'pdfs'>): Promise<string[]> => listPdfNames(pdfs);
 
 filesEnough.test.each([
   ['a page of HTML', { kind: 'html' }],
@@ -39,14 +39,14 @@ filesEnough.test('T50 an older good copy stays where a later answer is no certif
   retire(1);
   await program.rest();
   const [file = ''] = await files(program);
-  const text = await textOf(program.pdfs, file);
+  const text = await readPdfText(program.pdfs, file);
   program.registry.faults.add({ path: PDFS, kind: 'html' });
   program.time.move(31 * DAY_MS);
   await program.reconcile();
   expect(await certificates(program)).toMatchObject([{ state: 'stored' }]);
   expect(await files(program)).toEqual([file]);
   expect(text).toMatch(/^%PDF/);
-  expect(await textOf(program.pdfs, file)).toBe(text);
+  expect(await readPdfText(program.pdfs, file)).toBe(text);
 });
 
 filesEnough.test('T51 the name of a file is ours, whatever the registry suggests', async () => {

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { differences } from '../support/compare.js';
+import { findDifferences } from '../support/compare.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { serializeScope } from '../../src/sync/plan.js';
-import { type Installed, startInstalled } from '../support/program.js';
+import { type InstalledProgram, startInstalled } from '../support/program.js';
 import { issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 24 * 3_600_000;
 
 /** Everything was read by a clock that was a day ahead, and then it was put right. */
-async function startPutRight(): Promise<Installed> {
+async function startPutRight(): Promise<InstalledProgram> {
   const installed = await startInstalled();
   const { program, retire } = installed;
   retire(5);
@@ -19,7 +19,7 @@ async function startPutRight(): Promise<Installed> {
   return installed;
 }
 
-async function states({ program }: Installed): Promise<unknown[]> {
+async function states({ program }: InstalledProgram): Promise<unknown[]> {
   return (
     await program.rows('SELECT DISTINCT coalesce(reason, state) AS state FROM freshness ORDER BY state')
   ).map(row => Object(row)['state']);
@@ -36,7 +36,7 @@ test('after the clock was put back, resources dated in the future are stale, and
   expect(await program.rows('SELECT sum(amount_ex_post) AS amount FROM available_credits')).toEqual([
     { amount: 102 },
   ]);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('after the clock was put back, a full sync and the schedule request every project and certificate again', async () => {

@@ -6,10 +6,10 @@ import { createJobHandler } from '../../src/sync/sync.js';
 import { createDiscoverJob } from '../../src/sync/schedule/discover.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
-import { contextOf, type Program, startProgram } from '../support/program.js';
+import { openSyncContext, type Program, startProgram } from '../support/program.js';
 import { createOrganization } from '../support/sandbox.js';
 import { atLength } from '../support/long.js';
-import { seeds } from '../support/seeds.js';
+import { listSeeds } from '../support/seeds.js';
 
 const LOOK_MS = 15_000;
 const LEASE_MS = 60_000;
@@ -31,7 +31,7 @@ interface Fleet {
 async function startFleet(): Promise<Fleet> {
   const program = await startProgram({ receiveOnly: true });
   const { registry, sandbox, app, inbox, time } = program;
-  const context = await contextOf(program, {});
+  const context = await openSyncContext(program, {});
   await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
   const perform = createJobHandler(context);
   const listed = new Set<string>();
@@ -140,7 +140,7 @@ async function play(fleet: Fleet, random: Random, size: number): Promise<void> {
 const MOST = 1000;
 const FEW = 30;
 
-test.each(seeds(atLength(1, 4)))(
+test.each(listSeeds(atLength(1, 4)))(
   'T97 fifteen seconds after the last post coverage is what inbox and list know, whatever was read (seed %i)',
   async seed => {
     const random = createRandom(seed);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { type Installed, startInstalled } from '../support/program.js';
+import { type InstalledProgram, startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
 
@@ -8,9 +8,9 @@ interface Happening {
   readonly name: string;
   /** The question that is answered ten seconds later, when it has happened. */
   readonly path: RegExp;
-  readonly happen: (installed: Installed) => void;
+  readonly happen: (installed: InstalledProgram) => void;
   /** What makes the mirror ask; a scheduled read if nothing does. */
-  readonly ask?: (installed: Installed) => Promise<void>;
+  readonly ask?: (installed: InstalledProgram) => Promise<void>;
   readonly dates: string;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { type Installed, startInstalled, startProgram } from '../support/program.js';
+import { type InstalledProgram, startInstalled, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 const MEMBERS = '/organizations/*/members';
@@ -16,7 +16,7 @@ const ABSENT = answer(404, 'Cannot GET this');
 const ONE_ADDRESS = { id: 'organization-1', fullName: 'Fjord Marine', publicKey: '0xabc' };
 const ONE_OBJECT = { kind: 'wrongShape', options: { body: ONE_ADDRESS } };
 
-type Part = Pick<Installed, 'program' | 'organizationId' | 'installationId'>;
+type Part = Pick<InstalledProgram, 'program' | 'organizationId' | 'installationId'>;
 
 /** What a person asks for; a pace later, so that no two are merged. */
 async function ask({ program, organizationId, installationId }: Part): Promise<void> {

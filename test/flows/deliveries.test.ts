@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { runCommand } from '../support/command.js';
-import { differences } from '../support/compare.js';
+import { findDifferences } from '../support/compare.js';
 import { visitConsole } from '../support/console.js';
 import { startInstalled, type Program } from '../support/program.js';
 import { signedPost } from '../support/receiver.js';
@@ -69,7 +69,7 @@ async function playOrders(): Promise<void> {
   for (let order = 0; order < orders.length; order += ORDER_STEP) {
     for (const message of orders[order] ?? []) expect(await post(program, message)).toBe(202);
     await program.rest();
-    expect(await differences(program)).toEqual([]);
+    expect(await findDifferences(program)).toEqual([]);
   }
   expect(await program.rows("SELECT count(*) AS active FROM installations WHERE state = 'active'")).toEqual([
     { active: 1 },
@@ -120,7 +120,7 @@ test('T09 50 identical posts at once cause one read and at most one more', async
   const postedForMs = Date.parse(posted.at(-1) ?? '') - Date.parse(posted[0] ?? '');
   expect(runs.length).toBeGreaterThanOrEqual(1);
   expect(runs.length).toBeLessThanOrEqual(2 + Math.floor(postedForMs / 1000));
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('lost, repeated and reordered deliveries lead to the same rows', async () => {
@@ -131,7 +131,7 @@ test('lost, repeated and reordered deliveries lead to the same rows', async () =
   await program.rest();
   await program.reconcile();
   expect(await program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 5 }]);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('P02 a delivery that arrives during a read of its installation causes another read', async () => {
@@ -150,7 +150,7 @@ test('P02 a delivery that arrives during a read of its installation causes anoth
     { amount: 1 },
     { amount: 2 },
   ]);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('T99 a delivery whose read failed in part shows what failed and when it is retried, in list, page, JSON and job', async () => {

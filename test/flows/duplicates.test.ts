@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
-import { differences } from '../support/compare.js';
-import { startInstalled, contextOf, type Program } from '../support/program.js';
+import { findDifferences } from '../support/compare.js';
+import { startInstalled, openSyncContext, type Program } from '../support/program.js';
 
 const STEP_MS = 1000;
 const MINUTE_MS = 60_000;
@@ -72,7 +72,7 @@ test('T20 three replayed deliveries in rotation cause fewer than 12 reads a minu
   const { program, captured, retire, calls, installationId } = await startCaptured();
   const [{ rows: rowsBefore } = NONE] = await program.rows<Counted>(COUNTED);
   const callsBefore = calls(`/installations/${installationId}`);
-  const context = await contextOf(program, {});
+  const context = await openSyncContext(program, {});
   const behind: unknown[] = [];
   const watch = async (afterMs: number): Promise<void> => {
     if (afterMs % WATCH_MS !== 0) return;
@@ -99,7 +99,7 @@ test('T20 three replayed deliveries in rotation cause fewer than 12 reads a minu
   await expect.poll(() => program.ended.length).toBeGreaterThan(before);
   await program.rest();
   expect(await program.rows('SELECT count(*) AS rows FROM retirements')).toEqual([{ rows: 4 }]);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('T20 a change that only a duplicate announces is found within 15 s, and then reads are quick again', async () => {
@@ -111,5 +111,5 @@ test('T20 a change that only a duplicate announces is found within 15 s, and the
   expect(looks[0]).toBeLessThanOrEqual(16_000);
   expect(looks[1]).toBeLessThanOrEqual((looks[0] ?? 0) + 2000);
   expect(looks[2]).toBeLessThanOrEqual((looks[1] ?? 0) + 2000);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });

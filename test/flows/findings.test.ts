@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled, type Program, startProgram } from '../support/program.js';
+import { type InstalledProgram, startInstalled, type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 /** The profiles of the sandbox: its own way to answer, and as the registry is documented. */
@@ -22,7 +22,7 @@ function says(program: Program, path: string, body: Readonly<Record<string, obje
 
 const findings = ({ rows }: Program) => rows('SELECT finding, resource, id FROM credit_findings ORDER BY id');
 
-async function retired({ program, retire }: Installed): Promise<string> {
+async function retired({ program, retire }: InstalledProgram): Promise<string> {
   retire(5);
   await program.rest();
   const [row] = await program.rows('SELECT id FROM retirements');

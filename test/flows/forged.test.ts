@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
-import { type Installed, startInstalled } from '../support/program.js';
+import { type InstalledProgram, startInstalled } from '../support/program.js';
 
 const VALUES =
   'SELECT id, organization_id, reason, beneficiary, amount, amount_micro, amount_exact, created_at, valid_from, document FROM retirements ORDER BY id';
@@ -13,7 +13,7 @@ interface Fault {
   readonly where: string;
 }
 
-interface Forged extends Installed {
+interface Forged extends InstalledProgram {
   readonly change: (sql: string) => Promise<void>;
   readonly run: (...argv: string[]) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
   readonly faults: (...argv: string[]) => Promise<string[]>;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SyncContext } from '../../src/sync/context.js';
-import { flood, startWatched } from '../support/watched.js';
+import { playFlood, startWatched } from '../support/watched-program.js';
 
 test('a freshness fact in the mirror is removed when its resource has been read', async () => {
   const scene = await startWatched();
@@ -53,7 +53,7 @@ describe('the flood test detects broken freshness facts', () => {
   test('facts with the newest instead of the oldest delivery never show an unread resource', async () => {
     const scene = await startWatched({}, newest);
     await scene.watch(true);
-    expect(await flood(scene, false)).toEqual(new Set(['fresh']));
+    expect(await playFlood(scene, false)).toEqual(new Set(['fresh']));
   });
 
   test('a view that counts every unread delivery calls a resource stale that is read every 25 seconds', async () => {
@@ -65,6 +65,6 @@ describe('the flood test detects broken freshness facts', () => {
     expect(broken).not.toBe(whole);
     await program.change(`DROP VIEW freshness; ${broken}`);
     await scene.watch(true);
-    expect(await flood(scene, true)).toContain('unread_webhook');
+    expect(await playFlood(scene, true)).toContain('unread_webhook');
   });
 });

@@ -1,22 +1,22 @@
 import { describe, expect, inject, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
-import { receivedBy, acceptedDelivery } from '../support/inbox.js';
+import { toNewDelivery, acceptedDelivery } from '../support/inbox.js';
 import { startInstalled } from '../support/program.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
 import { createOrganization } from '../support/sandbox.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick } from '../support/operations.js';
-import { seeds } from '../support/seeds.js';
-import { flood, startWatched, type Watched } from '../support/watched.js';
+import { listSeeds } from '../support/seeds.js';
+import { playFlood, startWatched, type WatchedProgram } from '../support/watched-program.js';
 
-async function all(scene: Watched): Promise<string[]> {
+async function all(scene: WatchedProgram): Promise<string[]> {
   return (await scene.freshness()).map(({ resource }) => resource);
 }
 
 /** All resources but projects, which no webhook announces. */
-async function announced(scene: Watched): Promise<string[]> {
+async function announced(scene: WatchedProgram): Promise<string[]> {
   return (await all(scene)).filter(resource => resource !== 'projects');
 }
 
@@ -72,10 +72,10 @@ describe('a delivery that no read has answered', () => {
   test('a flood of deliveries leaves an installation fresh if it is read, and stale if it is not', async () => {
     const read = await startWatched();
     await read.watch(true);
-    expect(await flood(read, true)).toEqual(new Set(['fresh']));
+    expect(await playFlood(read, true)).toEqual(new Set(['fresh']));
     const unread = await startWatched();
     await unread.watch(true);
-    expect(await flood(unread, false)).toEqual(new Set(['fresh', 'unread_webhook']));
+    expect(await playFlood(unread, false)).toEqual(new Set(['fresh', 'unread_webhook']));
   });
 
   test('duplicates and replays leave an installation fresh if they are read', async () => {
@@ -87,7 +87,7 @@ describe('a delivery that no read has answered', () => {
       await scene.pass(10);
       const receivedAt = time.now();
       const again = { receivedAt, installationId: scene.installationId, sha256: sha256 ?? '' };
-      const one = receivedBy(receivedAt, acceptedDelivery(again));
+      const one = toNewDelivery(receivedAt, acceptedDelivery(again));
       await inbox.store([one, one]);
       await scene.read();
       expect(await scene.resources('fresh')).toEqual(await all(scene));
@@ -134,7 +134,7 @@ describe('a delivery that no read has answered', () => {
       acceptedDelivery({ receivedAt, installationId: 'unknown' }),
       acceptedDelivery({ receivedAt, installationId: null, ...aside }),
     ];
-    await inbox.store(came.map(each => receivedBy(receivedAt, each)));
+    await inbox.store(came.map(each => toNewDelivery(receivedAt, each)));
     await scene.pass(90);
     expect(await scene.resources('waiting')).toEqual(['*']);
     expect(['*', ...(await scene.resources('fresh'))]).toEqual(await all(scene));
@@ -147,7 +147,7 @@ describe('a delivery that no read has answered', () => {
     await scene.read();
     await scene.work(false);
     const again = acceptedDelivery({ receivedAt: time.now(), installationId: scene.installationId });
-    await inbox.store([receivedBy(time.now(), again)]);
+    await inbox.store([toNewDelivery(time.now(), again)]);
     await scene.pass(90);
     expect(await scene.resources('fresh')).toEqual(await all(scene));
   });
@@ -280,7 +280,7 @@ const OLDEST = `SELECT min(at) FROM (
   WHERE installation_id = ? AND verdict = 'accepted' AND at >= ?`;
 
 /** The definition, worked out from what stands in the inbox. */
-async function demandTruth(scene: Watched): Promise<void> {
+async function demandTruth(scene: WatchedProgram): Promise<void> {
   const { program, installationId } = scene;
   const now = program.time.now();
   const since = (instant: string) => (now - Date.parse(instant)) / 1000;
@@ -309,7 +309,7 @@ async function demandTruth(scene: Watched): Promise<void> {
 
 const STEPS = 24;
 
-test.each(seeds(atLength(1, 2), inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
+test.each(listSeeds(atLength(1, 2), inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
   'P04 freshness agrees with the inbox (seed %i)',
   async seed => {
     const random = createRandom(seed);
@@ -344,7 +344,7 @@ interface Found {
 }
 
 /** What each of those who may be asked says of what waits for too long. */
-async function whatWaits({ program }: Watched) {
+async function whatWaits({ program }: WatchedProgram) {
   const { env, time, engine } = program;
   const run = async (...argv: string[]) => await runCommand(argv, { env, now: time.now });
   const doctor = await run('doctor', '--json');

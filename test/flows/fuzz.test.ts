@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { brokenFiles, brokenProgram, PROGRAM } from '../support/mutant.js';
+import { createBrokenFiles, createBrokenProgram, PROGRAM } from '../support/mutant.js';
 import { atLength } from '../support/long.js';
 
 const FUZZ = join(import.meta.dirname, '../torture/fuzz.js');
@@ -31,10 +31,10 @@ const SAID = ["none !== ''", "none === ''"] as const;
 const OBJECT = ["throw createBadAnswerError(label, 'an object', describeType(parsedValue));", ''] as const;
 
 const BROKEN: readonly (readonly [string, string, () => string])[] = [
-  ['T12 a post', 'posts=400', () => brokenProgram('receiver-thread.js', ...DELIVERY)],
-  ['T34 an answer', 'answers=500', () => brokenFiles('registry/json/json-object.js', ...OBJECT)],
-  ['a command line', 'commands=100', () => brokenFiles('cli/options.js', ...LIMIT)],
-  ['an answer that says nothing', 'commands=1000', () => brokenFiles('cli/output/output.js', ...SAID)],
+  ['T12 a post', 'posts=400', () => createBrokenProgram('receiver-thread.js', ...DELIVERY)],
+  ['T34 an answer', 'answers=500', () => createBrokenFiles('registry/json/json-object.js', ...OBJECT)],
+  ['a command line', 'commands=100', () => createBrokenFiles('cli/options.js', ...LIMIT)],
+  ['an answer that says nothing', 'commands=1000', () => createBrokenFiles('cli/output/output.js', ...SAID)],
 ];
 
 test.each(BROKEN.slice(0, atLength(3, 4)))(

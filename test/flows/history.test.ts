@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
-import { playHistory, type Tally } from '../support/history.js';
+import { playHistory, type HistoryTally } from '../support/history.js';
 import { atLength } from '../support/long.js';
 
 /** `npm run torture -- mirror` plays more of them, and other ones. */
 const SEEDS = Number(process.env['HISTORY_SEEDS'] ?? atLength(inject('keptIn') === 'PostgreSQL' ? 1 : 2, 10));
 const FIRST = Number(process.env['HISTORY_FIRST_SEED'] ?? (inject('keptIn') === 'PostgreSQL' ? 23 : 7));
-const played: Tally[] = [];
+const played: HistoryTally[] = [];
 
 const seeds = Array.from({ length: SEEDS }, (_, index) => FIRST + index);
 /** The profiles of the sandbox: its own way to answer, and as the registry is documented. */

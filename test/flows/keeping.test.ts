@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { lastSignedBeside } from '../../src/evidence/key-file.js';
-import { differences } from '../support/compare.js';
+import { findDifferences } from '../support/compare.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { fillByWorkers, STORED } from '../support/mirror/by-workers.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
-import { tablesIn, tablesInFile } from '../support/tables.js';
+import { openTablesIn, openTablesOfFile } from '../support/tables.js';
 import { long } from '../support/long.js';
 
 test('a backup put back over the files of a killed worker: what was lost is counted, and the mirror becomes equal to the registry', async () => {
@@ -22,7 +22,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   expect(readdirSync(backup).toSorted()).toEqual(['certificates', 'evidence.db', 'inbox.db', 'mirror.db']);
   expect(await run('backup', backup)).toMatchObject({ exitCode: 2, stdout: '' });
   const syncs = await count('syncs');
-  const log = tablesInFile(join(backup, 'evidence.db'));
+  const log = openTablesOfFile(join(backup, 'evidence.db'));
   const leaves = Number(await log.value('SELECT count(*) FROM leaves'));
   expect(await first.stop()).toBe(0);
   const killed = work();
@@ -40,7 +40,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   await killed.kill();
   expect(existsSync(join(dataDir, 'mirror.db-wal'))).toBe(true);
 
-  await tablesInFile(join(backup, 'inbox.db')).change('UPDATE claims SET last = 0');
+  await openTablesOfFile(join(backup, 'inbox.db')).change('UPDATE claims SET last = 0');
   const restored = await run('restore', backup, '--json');
   expect(restored).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('were lost') });
   const said = JSON.parse(restored.stdout);
@@ -51,7 +51,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   });
   expect(said.lost.syncs.count).toBeGreaterThan(0);
   expect(readdirSync(dataDir).filter(name => /restoring/.test(name))).toEqual([]);
-  const aside = tablesInFile(join(said.aside, 'mirror.db'));
+  const aside = openTablesOfFile(join(said.aside, 'mirror.db'));
   expect(Number(await aside.value('SELECT count(*) FROM retirements'))).toBeGreaterThan(40);
   expect(await count('retirements')).toBe(40);
   expect(Number(await tables.value('SELECT last FROM claims'))).toBeGreaterThanOrEqual(
@@ -64,7 +64,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
   await expect.poll(() => count(STORED)).toBe(60);
   await expect.poll(isQuiet).toBe(true);
   expect(await last.stop()).toBe(0);
-  expect(await differences({ ...program, ...tables })).toEqual([]);
+  expect(await findDifferences({ ...program, ...tables })).toEqual([]);
   expect(await engine.findBroken(Date.now())).toEqual([]);
   expect(lastSignedBeside(keyFile).read()?.origin).toBe(said.evidence.origin);
   expect(await run('verify')).toMatchObject({ exitCode: 0 });
@@ -95,9 +95,9 @@ long.test(
       const begun = await count('syncs');
       expect(await run('backup', backup)).toMatchObject({ exitCode: 0, stdout: '' });
       if ((await count('syncs')) > begun) during += 1;
-      const done = await tablesIn(backup).column<number>("SELECT id FROM jobs WHERE state = 'done'");
+      const done = await openTablesIn(backup).column<number>("SELECT id FROM jobs WHERE state = 'done'");
       const syncsOf = `SELECT id FROM syncs WHERE job_id IN (${done.join(', ')}) ORDER BY id`;
-      expect(await tablesIn(backup).column(syncsOf)).toEqual(await tables.column(syncsOf));
+      expect(await openTablesIn(backup).column(syncsOf)).toEqual(await tables.column(syncsOf));
     }
     expect(during).toBeGreaterThan(0);
     await expect.poll(isQuiet).toBe(true);

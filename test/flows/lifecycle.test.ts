@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { RESOURCES } from '../../src/sync/plan.js';
-import { differences } from '../support/compare.js';
-import { startInstalled, contextOf } from '../support/program.js';
+import { findDifferences } from '../support/compare.js';
+import { startInstalled, openSyncContext } from '../support/program.js';
 import { filesEnough } from '../support/long.js';
-import { namesIn } from '../support/pdfs.js';
+import { listPdfNames } from '../support/pdfs.js';
 import { ALL_PERMISSIONS, issueCredit } from '../support/sandbox.js';
 
 test('an installation fills the mirror', async () => {
@@ -19,7 +19,7 @@ test('an installation fills the mirror', async () => {
   expect(
     await program.rows('SELECT organization_id, amount_ex_post AS amount FROM available_credits'),
   ).toEqual([{ organization_id: organizationId, amount: 100 }]);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('a finished reservation changes warehouse, reservations and retirements and adds a certificate', async () => {
@@ -35,8 +35,8 @@ test('a finished reservation changes warehouse, reservations and retirements and
   ]);
   const [certificate] = await program.rows('SELECT file, state FROM certificates');
   expect(certificate).toMatchObject({ state: 'stored' });
-  expect(await namesIn(program.pdfs)).toEqual([Object(certificate)['file']]);
-  expect(await differences(program)).toEqual([]);
+  expect(await listPdfNames(program.pdfs)).toEqual([Object(certificate)['file']]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('a reservation that ends by the clock is observed without an event', async () => {
@@ -148,7 +148,7 @@ filesEnough.test(
     expect(
       await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission' ORDER BY resource"),
     ).toEqual([]);
-    expect(await differences(program)).toEqual([]);
+    expect(await findDifferences(program)).toEqual([]);
   },
 );
 
@@ -196,7 +196,7 @@ test('turning MIRROR_MEMBERS off removes mirrored members and their freshness', 
   const { program } = await startInstalled();
   const said = () => program.rows("SELECT * FROM freshness WHERE resource = 'members'");
   expect([await program.rows('SELECT * FROM members'), await said()]).not.toContainEqual([]);
-  await contextOf(program, { context: { mirrorMembers: false } });
+  await openSyncContext(program, { context: { mirrorMembers: false } });
   expect([await program.rows('SELECT * FROM members_history'), await said()]).toEqual([[], []]);
 });
 

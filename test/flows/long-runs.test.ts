@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { differences } from '../support/compare.js';
+import { findDifferences } from '../support/compare.js';
 import { startInstalled } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
@@ -23,7 +23,7 @@ test('a delivery during the read of a long list has the warehouse read before th
     .toBe(3);
   expect(program.ended.slice(began)).toEqual([]);
   await program.rest();
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('huge organizations in every slot do not keep small ones waiting', async () => {
@@ -46,7 +46,7 @@ test('huge organizations in every slot do not keep small ones waiting', async ()
   );
   expect(program.worker().countRuns()).toBeGreaterThanOrEqual(1);
   await program.rest();
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('a tick removes history older than the retention that proves nothing, and keeps rows', async () => {
@@ -61,5 +61,5 @@ test('a tick removes history older than the retention that proves nothing, and k
   await program.reconcile(91 * 24 * 3_600_000);
   expect(await program.rows(idle, now)).toEqual([]);
   expect(await program.rows('SELECT 1 FROM deliveries')).toHaveLength(1);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { startInstalled, type Program } from '../support/program.js';
 import { atLength } from '../support/long.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
 import { type ProxyAnswer, startProxy } from '../support/proxy.js';
-import { seeds } from '../support/seeds.js';
+import { listSeeds } from '../support/seeds.js';
 
 const PAGE_ROWS = 7;
 const PASSES = 6;
@@ -69,7 +69,7 @@ async function mirrored(program: Program): Promise<Set<string>> {
   return new Set((await program.rows('SELECT id FROM retirements')).map(row => String(Object(row)['id'])));
 }
 
-test.each(seeds(atLength(1, 2)))(
+test.each(listSeeds(atLength(1, 2)))(
   'T37 rows come and go at random between the pages: no live row is closed, and a quiet read is exact (seed %i)',
   async seed => {
     const list = createMovingList(createRandom(seed));

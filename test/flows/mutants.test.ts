@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { differences } from '../support/compare.js';
+import { findDifferences } from '../support/compare.js';
 import { startInstalled, type Program, type ProgramOptions } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
@@ -76,12 +76,12 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
   }
 
   test('its write is refused', async () => {
-    expect(await differences(await comeBackLate(null))).toEqual([]);
+    expect(await findDifferences(await comeBackLate(null))).toEqual([]);
   });
 
   test('without the fence it would bring back what is gone', async () => {
     const program = await comeBackLate(NO_FENCE);
-    await expect.poll(() => differences(program), { interval: 5 }).not.toEqual([]);
+    await expect.poll(() => findDifferences(program), { interval: 5 }).not.toEqual([]);
   });
 });
 
@@ -107,7 +107,7 @@ describe('the merge rule: a delivery arrives while its installation is being rea
     await expect.poll(() => program.registry.faults.list()[0]?.remaining, { interval: 5 }).toBe(0);
     retire(2);
     await program.rest();
-    return await differences(program);
+    return await findDifferences(program);
   }
 
   test('another read follows', async () => {

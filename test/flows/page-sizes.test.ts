@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { differences } from '../support/compare.js';
-import { startInstalled, contextOf } from '../support/program.js';
+import { findDifferences } from '../support/compare.js';
+import { startInstalled, openSyncContext } from '../support/program.js';
 import { collect } from '../support/registry-client.js';
 
 const RETIREMENTS = '/organizations/*/retirements';
@@ -25,7 +25,7 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   faults.add({ path: RETIREMENTS, kind: 'pageLimit', options: { rows: 20 } });
   await ask();
   await program.rest();
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
   expect(await program.rows(remembered)).toEqual([{ resource: 'retirements', page_size: 20 }]);
   const before = calls('/retirements');
   await program.reconcile();
@@ -37,14 +37,14 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   await program.rest();
   expect(calls('/retirements') - before).toBe(9);
   expect(await program.rows(remembered)).toEqual([]);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
 });
 
 test('a page and its groups of rows are remembered by how their digests begin', async () => {
   const { program, ask, owner } = await startRetired(3);
   await ask();
   await program.rest();
-  const { client } = await contextOf(program, {});
+  const { client } = await openSyncContext(program, {});
   const [page] = await collect(client.organization(...owner).listRetirements());
   const begins = ({ digest }: { readonly digest: string }) => digest.slice(0, 16);
   const groups = page?.unknown.map(begins).toSorted().join();

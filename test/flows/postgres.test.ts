@@ -8,7 +8,7 @@ import { startServer } from '../postgres/server.js';
 import { runCommand } from '../support/command.js';
 import { payloadOf, installationOf, signedPost } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { type Database, openTemporary, temporaryDatabase } from '../support/postgres.js';
+import { type TestDatabase, openForTest, createDatabase } from '../support/postgres.js';
 import { type StartedProcess, startProcess } from '../support/processes.js';
 import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
 import { long } from '../support/long.js';
@@ -18,7 +18,7 @@ const AN_HOUR = '0 * * * *';
 /** What a killed worker held is free in a minute. */
 
 /** A registry, and the settings of who mirrors it in a database: nothing of them names a folder that is there. */
-async function scene(database: Database) {
+async function scene(database: TestDatabase) {
   const sandbox = await temporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const folder = join(temporaryFolder(), 'data');
@@ -87,14 +87,14 @@ async function startWorker(env: Record<string, string>): Promise<StartedProcess>
 }
 
 /** A minute passes for every lease at once. */
-async function expireLeases(database: Database): Promise<void> {
-  await openTemporary(database).query(
+async function expireLeases(database: TestDatabase): Promise<void> {
+  await openForTest(database).query(
     "UPDATE inbox.jobs SET claimed_until = '2000-01-01T00:00:00Z' WHERE state = 'running'",
   );
 }
 
 test('with a database alone a webhook becomes rows, nothing is written to a folder, and every process may be killed', async () => {
-  const database = await temporaryDatabase({ migrated: false });
+  const database = await createDatabase({ migrated: false });
   const mirror = await scene(database);
   expect((await mirror.command('migrate')).exitCode).toBe(0);
   const receive = await mirror.receive();
@@ -119,7 +119,7 @@ test('with a database alone a webhook becomes rows, nothing is written to a fold
 });
 
 /** A way to the server that can be cut, and opened again at the same port. */
-async function wayTo({ url, name }: Database) {
+async function wayTo({ url, name }: TestDatabase) {
   const socket = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
   const open = new Set<Socket>();
   const server = createServer(from => {
@@ -150,7 +150,7 @@ async function wayTo({ url, name }: Database) {
 }
 
 test('while the server is away a delivery is answered 503 with Retry-After, and all goes on by itself when it is back', async () => {
-  const database = await temporaryDatabase();
+  const database = await createDatabase();
   const way = await wayTo(database);
   const mirror = await scene({ ...database, url: way.url });
   const receive = await mirror.receive();

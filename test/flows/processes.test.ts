@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import type { InboxPort } from '../../src/inbox/port.js';
-import { boxOf, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { openTestInbox, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { startInstalled, type Program, startProgram } from '../support/program.js';
 import { retireMany } from '../support/mirror/by-workers.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { differences } from '../support/compare.js';
+import { findDifferences } from '../support/compare.js';
 import { createRandom } from '../support/operations.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
-import { type Tables, tablesIn, whileOpen } from '../support/tables.js';
+import { type Tables, openTablesIn, withOpenTables } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';
 import { atLength, long } from '../support/long.js';
 
@@ -51,7 +51,7 @@ test('T61 a worker process that is killed repeatedly loses no data and leaves no
   const last = startWorkProcess(settings);
   await expect.poll(() => isQuiet(program.inbox)).toBe(true);
   expect(await last.stop()).toBe(0);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
   expect(await program.engine.findBroken(Date.now())).toEqual([]);
   expect(await program.rows("SELECT * FROM syncs WHERE state = 'running'")).toEqual([]);
 });
@@ -70,7 +70,7 @@ test('T63 two and four worker processes on one pair of databases run no job twic
   await expect.poll(async () => (await program.rows('SELECT 1 FROM installations')).length).toBe(8);
   await expect.poll(() => isQuiet(program.inbox)).toBe(true);
   for (const work of works) expect(await work.stop()).toBe(0);
-  expect(await differences(program)).toEqual([]);
+  expect(await findDifferences(program)).toEqual([]);
   const overlaps =
     await program.rows(`SELECT a.id FROM syncs a JOIN syncs b ON a.claim < b.claim AND a.organization_id = b.organization_id
        AND (a.resource = 'certificates') = (b.resource = 'certificates')
@@ -103,15 +103,15 @@ async function mirrorIn(TZ: string, program: Program, installationId: string, or
   for (const family of ['inbox', 'mirror'] as const) {
     migrateFile(join(dataDir, `${family}.db`), family, new Date().toISOString());
   }
-  const { at, enqueue } = boxOf(temporaryInbox(dataDir));
+  const { at, enqueue } = openTestInbox(temporaryInbox(dataDir));
   await enqueue(createInstallationJob(installationId, organizationId, 'person'), Date.now());
   const work = startWorkProcess({ url: program.sandbox.url, app: program.app, dataDir, env: { TZ } });
-  const tables = tablesIn(dataDir);
+  const tables = openTablesIn(dataDir);
   const stored = () => tables.rows("SELECT 1 FROM certificates WHERE state = 'stored'");
   await expect.poll(stored, { interval: 100 }).toHaveLength(5);
   await expect.poll(() => isQuiet(at(Date.now()))).toBe(true);
   expect(await work.stop()).toBe(0);
-  return await whileOpen(dataDir, async open => ({
+  return await withOpenTables(dataDir, async open => ({
     rows: await comparedRows(open),
     instants: await instantsOf(open),
   }));
@@ -175,6 +175,6 @@ long.test(
       "SELECT max(started_at) AS started FROM syncs WHERE resource = 'warehouse'",
     );
     expect(Object(read)['started'] > (arrived ?? '')).toBe(true);
-    expect(await differences(program)).toEqual([]);
+    expect(await findDifferences(program)).toEqual([]);
   },
 );

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { startInstalled, type Installed } from '../support/program.js';
+import { startInstalled, type InstalledProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 86_400_000;
 const OF_LIST = 1;
 
 /** The paths of all calls that it makes, without what stands for an id. */
-async function callsOf({ program }: Installed, work: () => Promise<void>): Promise<string[]> {
+async function callsOf({ program }: InstalledProgram, work: () => Promise<void>): Promise<string[]> {
   const list = () => program.registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
   const before = list().length;
   await work();

@@ -15,7 +15,7 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { brokenModule } from '../support/mutant.js';
+import { createBrokenModule } from '../support/mutant.js';
 
 async function* body(...chunks: string[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield Buffer.from(chunk);
@@ -145,7 +145,7 @@ describe('T52 two PDFs whose hashes start with the same digits', () => {
   });
 
   test('would overwrite each other if file names contained only part of the hash', async () => {
-    const address = brokenModule(
+    const address = createBrokenModule(
       'mirror/certificates/file-name.js',
       '`${assertRetirementId(retirementId)}-${sha256}.pdf`',
       '`${assertRetirementId(retirementId)}-${sha256.slice(0, 12)}.pdf`',

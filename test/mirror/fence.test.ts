@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { writeAfterBeingTakenOver, writeAfterUninstalling } from '../support/fenced.js';
+import { writeAfterBeingTakenOver, writeAfterUninstalling } from '../support/fenced-writes.js';
 import { openMirror } from '../support/mirror/open.js';
-import { brokenMirror } from '../support/mutant.js';
+import { createBrokenMirror } from '../support/mutant.js';
 
 test('T44 without the fence a job that lost its claim writes', async () => {
-  const create = await brokenMirror('store/mirror/fence.js', 'seen.claim > claim', 'false');
+  const create = await createBrokenMirror('store/mirror/fence.js', 'seen.claim > claim', 'false');
   expect(await writeAfterBeingTakenOver(await openMirror({ create }))).toContain('old');
 });
 
 test('T44 without the check of the installation an uninstalled organization is written', async () => {
-  const create = await brokenMirror(
+  const create = await createBrokenMirror(
     'store/mirror/syncs.js',
     "installations.every(({ state }) => state !== 'active')",
     'false',

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { Mirror, ListReadRequest } from '../../src/mirror/mirror.js';
 import { hashEmail, isFreeOfForgottenPeople } from '../../src/mirror/forgotten-people.js';
-import { credit, pageOf, retirement, retirements } from '../support/mirror/rows.js';
+import { credit, createUnknownPage, retirement, retirements } from '../support/mirror/rows.js';
 import { openMirror, TRAFFIC } from '../support/mirror/open.js';
 
 const FAULT = { code: 'timeout', message: 'no answer' };
@@ -21,10 +21,10 @@ function beginRead(
 test('a finished read rejects further rows and keeps its result', async () => {
   const { mirror, clock, db } = await openMirror();
   const read = await beginRead(mirror, clock.at);
-  await read.writePage(pageOf(retirements(3), clock.at));
+  await read.writePage(createUnknownPage(retirements(3), clock.at));
   await read.finish({ ...TRAFFIC, total: 3 });
   const endedError = expect.objectContaining({ code: 'ended' });
-  await expect(read.writePage(pageOf([], clock.at))).rejects.toEqual(endedError);
+  await expect(read.writePage(createUnknownPage([], clock.at))).rejects.toEqual(endedError);
   await expect(read.writeBatch([], clock.at)).rejects.toEqual(endedError);
   await expect(read.finish({ ...TRAFFIC, total: 3 })).rejects.toEqual(endedError);
   await read.abandon(FAULT, TRAFFIC);
@@ -53,10 +53,10 @@ test('the next write reports a commit that failed while a page was read', async 
   const note = (error: unknown) => void unhandled.push(error);
   process.on('unhandledRejection', note);
   onTestFinished(() => void process.off('unhandledRejection', note));
-  await read.writePage(pageOf(retirements(800), clock.at));
+  await read.writePage(createUnknownPage(retirements(800), clock.at));
   for (let turns = 0; turns < 5; turns += 1) await turn();
   expect(unhandled).toEqual([]);
-  await read.writePage(pageOf([retirement('late')], clock.at));
+  await read.writePage(createUnknownPage([retirement('late')], clock.at));
   await expect(read.finish({ ...TRAFFIC, total: 801 })).rejects.toThrow('the disk is gone');
   await expect(read.abandon(FAULT, TRAFFIC)).rejects.toThrow('the disk is gone');
 });
@@ -65,8 +65,13 @@ test('a read with a new row and a skipped page is complete', async () => {
   const { mirror, clock, read } = await openMirror();
   await read('retirements', retirements(20), { limit: 10, total: 20 });
   const next = await beginRead(mirror, clock.at);
-  await next.writePage({ ...pageOf(retirements(10), clock.at), isKnown: true, unknown: [], items: [] });
-  await next.writePage(pageOf([retirement('new'), ...retirements(20).slice(10)], clock.at));
+  await next.writePage({
+    ...createUnknownPage(retirements(10), clock.at),
+    isKnown: true,
+    unknown: [],
+    items: [],
+  });
+  await next.writePage(createUnknownPage([retirement('new'), ...retirements(20).slice(10)], clock.at));
   const ended = await next.finish({ ...TRAFFIC, total: 21 });
   expect(ended).toMatchObject({ state: 'complete', added: 1, unchanged: 20 });
 });

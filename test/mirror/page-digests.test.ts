@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { PageDigests } from '../../src/mirror/list/page-digests.js';
-import { groupOf, pageOf, retirements } from '../support/mirror/rows.js';
+import { createRowGroup, createUnknownPage, retirements } from '../support/mirror/rows.js';
 
 const NO_FINGERPRINTS = { known: 0, added: 0 };
-const ONE = pageOf(retirements(10), 0);
-const OTHER = pageOf(retirements(10, 'x'), 0);
+const ONE = createUnknownPage(retirements(10), 0);
+const OTHER = createUnknownPage(retirements(10, 'x'), 0);
 
 function readAfter(pageDigests: string | null | undefined, ...pages: (typeof ONE)[]): PageDigests {
   const before = { outcome: 'complete', hasOpenSync: false, pageDigests: pageDigests ?? null } as const;
@@ -28,8 +28,8 @@ test('digests are stored for a list of one page, but not for a list without page
 });
 
 test('a page counts as compared unless all its row groups were skipped', () => {
-  const known = { ...ONE, known: [groupOf(retirements(10))], unknown: [] };
-  const half = { ...known, unknown: [groupOf(retirements(10, 'x'))] };
+  const known = { ...ONE, known: [createRowGroup(retirements(10))], unknown: [] };
+  const half = { ...known, unknown: [createRowGroup(retirements(10, 'x'))] };
   const empty = { ...ONE, known: [], unknown: [] };
   expect([ONE, half, empty, known].map(page => readAfter(null, page).comparedPages)).toEqual([1, 1, 1, 0]);
 });

@@ -12,7 +12,7 @@ import { withEnds, withJobs } from '../../src/query/inbox/outcomes.js';
 import { adviceFor, readRejectionCauses, sumRejected } from '../../src/query/inbox/rejected-webhooks.js';
 import { findFailing, findTroubles } from '../../src/query/inbox/troubles.js';
 import type { Row } from '../../src/store/contract/tables.js';
-import type { Arrived } from '../support/inbox.js';
+import type { ArrivedDelivery } from '../support/inbox.js';
 import { acceptedDelivery } from '../support/inbox.js';
 import { openFilledMirror } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
@@ -22,7 +22,7 @@ type Filled = Awaited<ReturnType<typeof openFilledMirror>>;
 const MINUTE = 60_000;
 const instant = (at: number) => new Date(at).toISOString();
 
-async function deliver({ inbox, clock }: Filled, overrides: Partial<Arrived> = {}) {
+async function deliver({ inbox, clock }: Filled, overrides: Partial<ArrivedDelivery> = {}) {
   const { receivedAt: _, ...delivery } = acceptedDelivery(overrides);
   const [result] = await inbox.store([{ ...delivery, receivedMsAgo: 0 }]);
   if (result === undefined || 'failure' in result) throw new Error('expected it to be stored');

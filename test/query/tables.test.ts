@@ -4,7 +4,7 @@ import { mayBeNull, TABLES } from '../../src/store/contract/tables.js';
 import { typeOf } from '../../src/store/migrations.js';
 import { temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror/open.js';
-import { type Tables, tablesOf } from '../support/tables.js';
+import { type Tables, createTables } from '../support/tables.js';
 
 interface Found {
   readonly name: string;
@@ -40,7 +40,7 @@ async function asDeclared(db: Tables, table: string, columns: Columns, known: st
 }
 
 test('readers know every column of what they ask, its storage and its order', async () => {
-  const files = { mirror: tablesOf(temporaryMirror()), inbox: tablesOf(temporaryInbox()) };
+  const files = { mirror: createTables(temporaryMirror()), inbox: createTables(temporaryInbox()) };
   expect(Object.keys(TABLES).length).toBeGreaterThan(50);
   for (const [name, columns] of Object.entries(TABLES)) {
     const db = name.startsWith('inbox.') ? files.inbox : files.mirror;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
 /** One alerting rule as it stands in the file. */
-export interface Rule {
+export interface AlertRule {
   readonly alert: string;
   readonly expr: string;
   readonly for: string;
@@ -13,7 +13,7 @@ export interface Rule {
 export const ALERTS = readFileSync(new URL('../../docs/alerts.yml', import.meta.url), 'utf8');
 
 /** The rules of a file of one group. */
-export function parseRules(text: string): readonly Rule[] {
-  const { groups }: { groups: readonly { name: string; rules: readonly Rule[] }[] } = parse(text);
+export function parseAlertRules(text: string): readonly AlertRule[] {
+  const { groups }: { groups: readonly { name: string; rules: readonly AlertRule[] }[] } = parse(text);
   return groups.flatMap(({ rules }) => rules);
 }

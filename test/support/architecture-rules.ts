@@ -84,14 +84,14 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: [...EVERYTHING, 'cli'],
 };
 
-export interface Home {
+export interface DependencyHome {
   readonly homes: readonly string[];
   /** How the sandbox may use it: in one file of its own, in any, or not at all. */
   readonly sandbox: 'one' | 'any' | 'none';
 }
 
 /** What has one home. Homes are areas, folders, files, or the beginning of a file's name before a star. */
-export const HOMES: Readonly<Record<string, Home>> = {
+export const HOMES: Readonly<Record<string, DependencyHome>> = {
   'process.env': { homes: ['app/config/config.ts'], sandbox: 'one' },
   'the global fetch': { homes: ['registry/http/http-client.ts', 'cli/commands/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },

@@ -4,52 +4,54 @@ import { join, posix } from 'node:path';
 import { BUILT_IN_HOMES, HOMES, MAY_IMPORT } from './architecture-rules.js';
 import { readSource, type Source } from './source.js';
 
-export interface Fault {
+export interface ArchitectureFault {
   readonly file: string;
   readonly line: number;
   readonly rule: string;
   /** What was found and what to do instead. */
-  readonly say: string;
+  readonly message: string;
 }
 
 interface SourceFile extends Source {
   readonly file: string;
 }
 
-interface Use {
+interface DependencyUse {
   readonly file: string;
   readonly line: number;
   readonly what: string;
 }
 
 /** Every breach of the architecture under a folder that is laid out like src/. */
-export function checkArchitecture(folder: string): Fault[] {
-  const beside = namesIn(join(folder, '../migrations'));
+export function checkArchitecture(folder: string): ArchitectureFault[] {
+  const beside = listFileNames(join(folder, '../migrations'));
   const paths = new Map([
-    ...namesIn(folder).map(name => [name, name] as const),
+    ...listFileNames(folder).map(name => [name, name] as const),
     ...beside.map(name => [`migrations/${name}`, `../migrations/${name}`] as const),
   ]);
-  const faults: Fault[] = [...paths.keys()].filter(name => !name.endsWith('.ts')).map(notTypeScript);
+  const faults: ArchitectureFault[] = [...paths.keys()]
+    .filter(name => !name.endsWith('.ts'))
+    .map(createNotTypeScriptFault);
   const files: SourceFile[] = [];
   for (const [file, path] of paths) {
     if (!file.endsWith('.ts')) continue;
     try {
       files.push({ file, ...readSource(readFileSync(join(folder, path), 'utf8')) });
     } catch (error) {
-      faults.push({ file, line: 1, rule: 'readable source', say: `cannot be scanned: ${String(error)}` });
+      faults.push({ file, line: 1, rule: 'readable source', message: `cannot be scanned: ${String(error)}` });
     }
   }
   const known = new Set(files.map(each => each.file));
   return [
     ...faults,
-    ...files.flatMap(each => importFaults(each, known)),
-    ...files.flatMap(shapeFaults),
-    ...homeFaults(files.flatMap(usesOf)),
-    ...cycleFaults(files, known),
+    ...files.flatMap(each => findImportFaults(each, known)),
+    ...files.flatMap(findShapeFaults),
+    ...findHomeFaults(files.flatMap(listDependencyUses)),
+    ...findCycleFaults(files, known),
   ];
 }
 
-function namesIn(folder: string): string[] {
+function listFileNames(folder: string): string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter(entry => entry.isFile())
@@ -57,16 +59,21 @@ function namesIn(folder: string): string[] {
     .toSorted();
 }
 
-export function explain(faults: readonly Fault[]): string {
-  return faults.map(({ file, line, rule, say }) => `src/${file}:${line} [${rule}] ${say}`).join('\n');
+export function formatFaults(faults: readonly ArchitectureFault[]): string {
+  return faults.map(({ file, line, rule, message }) => `src/${file}:${line} [${rule}] ${message}`).join('\n');
 }
 
-function notTypeScript(file: string): Fault {
-  return { file, line: 1, rule: 'only TypeScript', say: 'is not compiled into dist/; keep it outside src/' };
+function createNotTypeScriptFault(file: string): ArchitectureFault {
+  return {
+    file,
+    line: 1,
+    rule: 'only TypeScript',
+    message: 'is not compiled into dist/; keep it outside src/',
+  };
 }
 
 /** The deepest folder or file that has a row in the import table, else the folder at the top. */
-function areaOf(file: string): string {
+function findArea(file: string): string {
   const parts = file.replace(/\.ts$/, '').split('/');
   const within = parts.map((_, at) => parts.slice(0, at + 1).join('/'));
   return within.findLast(area => Object.hasOwn(MAY_IMPORT, area)) ?? parts[0] ?? '';
@@ -79,93 +86,102 @@ function resolveImport(file: string, from: string): string {
     .replace(/\.js$/, '.ts');
 }
 
-function importFaults({ file, imports }: SourceFile, known: ReadonlySet<string>): Fault[] {
-  const area = areaOf(file);
+function findImportFaults({ file, imports }: SourceFile, known: ReadonlySet<string>): ArchitectureFault[] {
+  const area = findArea(file);
   const may = Object.hasOwn(MAY_IMPORT, area) ? MAY_IMPORT[area] : undefined;
   if (may === undefined) {
-    const say = `src/ has no place for "${area}"; put the file in one of: ${Object.keys(MAY_IMPORT).join(', ')}`;
-    return [{ file, line: 1, rule: 'unknown area', say }];
+    const message = `src/ has no place for "${area}"; put the file in one of: ${Object.keys(MAY_IMPORT).join(', ')}`;
+    return [{ file, line: 1, rule: 'unknown area', message }];
   }
-  return imports.flatMap(({ from, line }): Fault[] => {
+  return imports.flatMap(({ from, line }): ArchitectureFault[] => {
     if (from === null) {
       return [
-        { file, line, rule: 'plain import', say: 'import() must be given a plain string, to be checked' },
+        { file, line, rule: 'plain import', message: 'import() must be given a plain string, to be checked' },
       ];
     }
-    if (!from.startsWith('.')) return packageFaults(file, line, from);
+    if (!from.startsWith('.')) return findPackageFaults(file, line, from);
     const target = resolveImport(file, from);
     if (!known.has(target)) {
-      return [{ file, line, rule: 'plain import', say: `"${from}" is no .ts file of src/ named with .js` }];
+      return [
+        { file, line, rule: 'plain import', message: `"${from}" is no .ts file of src/ named with .js` },
+      ];
     }
-    const other = areaOf(target);
-    if (other === area || may.some(each => isHome(each, target))) return [];
+    const other = findArea(target);
+    if (other === area || may.some(each => isWithinHome(each, target))) return [];
     const allowed = may.length === 0 ? 'nothing of ours' : `only ${may.join(', ')}`;
-    const say = `"${from}" is not allowed: ${area} may import ${allowed}. Take it as an argument, or move the code`;
-    return [{ file, line, rule: 'import table', say }];
+    const message = `"${from}" is not allowed: ${area} may import ${allowed}. Take it as an argument, or move the code`;
+    return [{ file, line, rule: 'import table', message }];
   });
 }
 
-function packageFaults(file: string, line: number, from: string): Fault[] {
+function findPackageFaults(file: string, line: number, from: string): ArchitectureFault[] {
   if (from === 'module' || from === 'node:module') {
-    return [{ file, line, rule: 'back door', say: 'node:module loads what the import table cannot see' }];
+    return [{ file, line, rule: 'back door', message: 'node:module loads what the import table cannot see' }];
   }
-  if (isBuiltin(from) || Object.hasOwn(HOMES, packageOf(from))) return [];
+  if (isBuiltin(from) || Object.hasOwn(HOMES, getPackageName(from))) return [];
   return [
     {
       file,
       line,
       rule: 'unknown package',
-      say: `"${from}" has no home in test/support/architecture-rules.ts`,
+      message: `"${from}" has no home in test/support/architecture-rules.ts`,
     },
   ];
 }
 
-function packageOf(from: string): string {
+function getPackageName(from: string): string {
   return from.split('/', from.startsWith('@') ? 2 : 1).join('/');
 }
 
-function homeOf(from: string): string | null {
+function findHomeKey(from: string): string | null {
   const builtIn = from.replace(/^node:/, '');
   if (isBuiltin(from))
     return Object.hasOwn(BUILT_IN_HOMES, builtIn) ? (BUILT_IN_HOMES[builtIn] ?? null) : null;
-  return Object.hasOwn(HOMES, packageOf(from)) ? packageOf(from) : null;
+  return Object.hasOwn(HOMES, getPackageName(from)) ? getPackageName(from) : null;
 }
 
-function usesOf({ file, globals, imports }: SourceFile): Use[] {
+function listDependencyUses({ file, globals, imports }: SourceFile): DependencyUse[] {
   const packages = imports.flatMap(({ from, typeOnly, line }) => {
-    const what = from === null || from.startsWith('.') ? null : homeOf(from);
-    const harmless = typeOnly && (isBuiltin(from ?? '') || areaOf(file) === 'sandbox');
+    const what = from === null || from.startsWith('.') ? null : findHomeKey(from);
+    const harmless = typeOnly && (isBuiltin(from ?? '') || findArea(file) === 'sandbox');
     return what === null || harmless ? [] : [{ what, line }];
   });
   return [...packages, ...globals].map(use => ({ file, ...use }));
 }
 
-function homeFaults(uses: readonly Use[]): Fault[] {
-  return uses.flatMap(({ file, line, what }): Fault[] => {
+function findHomeFaults(uses: readonly DependencyUse[]): ArchitectureFault[] {
+  return uses.flatMap(({ file, line, what }): ArchitectureFault[] => {
     const { homes, sandbox } = HOMES[what] ?? { homes: [], sandbox: 'none' };
     const rule = `home of ${what}`;
-    if (areaOf(file) !== 'sandbox') {
-      if (homes.some(home => isHome(home, file))) return [];
-      const say = `${what} lives in ${homes.join(', ') || 'no place at all'}; take a value or a function instead`;
-      return [{ file, line, rule, say }];
+    if (findArea(file) !== 'sandbox') {
+      if (homes.some(home => isWithinHome(home, file))) return [];
+      const message = `${what} lives in ${homes.join(', ') || 'no place at all'}; take a value or a function instead`;
+      return [{ file, line, rule, message }];
     }
     if (sandbox === 'any') return [];
-    if (sandbox === 'none') return [{ file, line, rule, say: `the sandbox does without ${what}` }];
+    if (sandbox === 'none') return [{ file, line, rule, message: `the sandbox does without ${what}` }];
     const files = new Set(
-      uses.filter(use => use.what === what && areaOf(use.file) === 'sandbox').map(use => use.file),
+      uses.filter(use => use.what === what && findArea(use.file) === 'sandbox').map(use => use.file),
     );
     if (files.size <= 1) return [];
-    return [{ file, line, rule, say: `the sandbox has one file for ${what}, not ${[...files].join(', ')}` }];
+    return [
+      { file, line, rule, message: `the sandbox has one file for ${what}, not ${[...files].join(', ')}` },
+    ];
   });
 }
 
-function isHome(home: string, file: string): boolean {
+function isWithinHome(home: string, file: string): boolean {
   if (home.endsWith('*')) return file.startsWith(home.slice(0, -1));
-  return file === home || file.startsWith(`${home}/`) || areaOf(file) === home;
+  return file === home || file.startsWith(`${home}/`) || findArea(file) === home;
 }
 
-function shapeFaults({ file, backDoors, isBarrel, moduleState }: SourceFile): Fault[] {
-  const fault = (rule: string, line: number, say: string): Fault => ({ file, line, rule, say });
+function findShapeFaults({ file, backDoors, isBarrel, moduleState }: SourceFile): ArchitectureFault[] {
+  const fault = (rule: string, line: number, message: string): ArchitectureFault => ({
+    file,
+    line,
+    rule,
+    message,
+  });
   return [
     ...(isBarrel ? [fault('no barrel', 1, 'only re-exports; import from the file that has the code')] : []),
     ...backDoors.map(({ what, line }) =>
@@ -177,7 +193,7 @@ function shapeFaults({ file, backDoors, isBarrel, moduleState }: SourceFile): Fa
   ];
 }
 
-function cycleFaults(files: readonly SourceFile[], known: ReadonlySet<string>): Fault[] {
+function findCycleFaults(files: readonly SourceFile[], known: ReadonlySet<string>): ArchitectureFault[] {
   const edges = new Map(
     files.map(({ file, imports }) => {
       const targets = imports.flatMap(({ from }) =>
@@ -186,12 +202,17 @@ function cycleFaults(files: readonly SourceFile[], known: ReadonlySet<string>): 
       return [file, targets.filter(target => known.has(target))];
     }),
   );
-  const faults: Fault[] = [];
+  const faults: ArchitectureFault[] = [];
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     if (path.includes(file)) {
       const ring = [...path.slice(path.indexOf(file)), file].join(' -> ');
-      faults.push({ file, line: 1, rule: 'no cycle', say: `${ring}; move what both need into a third file` });
+      faults.push({
+        file,
+        line: 1,
+        rule: 'no cycle',
+        message: `${ring}; move what both need into a third file`,
+      });
       return;
     }
     if (done.has(file)) return;

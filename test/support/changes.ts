@@ -1,7 +1,7 @@
 import { KEYS } from '../../src/store/laws/law.js';
 import type { Tables } from './tables.js';
 
-export interface Change {
+export interface ObservedChange {
   readonly number: number;
   readonly place: string;
   /** Null where it is gone. */
@@ -9,7 +9,7 @@ export interface Change {
 }
 
 /** What moved since a number, in the order of the numbers. */
-export function changesSince(db: Tables, after: number): Promise<Change[]> {
+export function listChangesSince(db: Tables, after: number): Promise<ObservedChange[]> {
   const each = Object.entries(KEYS).flatMap(([table, key]) => {
     const same = key.map(column => `n.${column} = p.${column}`).join(' AND ');
     return [
@@ -20,11 +20,11 @@ export function changesSince(db: Tables, after: number): Promise<Change[]> {
          AND NOT EXISTS (SELECT 1 FROM ${table}_history AS n WHERE n.version = p.closed_version AND ${same})`,
     ];
   });
-  return db.rows<Change>(`${each.join(' UNION ALL ')} ORDER BY number`);
+  return db.rows<ObservedChange>(`${each.join(' UNION ALL ')} ORDER BY number`);
 }
 
 /** What stands there now. */
-export async function present(db: Tables): Promise<Map<string, string>> {
+export async function readCurrentRows(db: Tables): Promise<Map<string, string>> {
   const each = Object.entries(KEYS).map(
     ([table, key]) =>
       `SELECT ${place(table, key)} AS place, ${shows(table)} AS shows FROM ${table} WHERE true${stored(table)}`,
@@ -33,7 +33,7 @@ export async function present(db: Tables): Promise<Map<string, string>> {
   return new Map(rows.map(row => [row.place, row.shows]));
 }
 
-export function replay(copy: Map<string, string>, changes: readonly Change[]): void {
+export function applyChanges(copy: Map<string, string>, changes: readonly ObservedChange[]): void {
   for (const change of changes) {
     if (change.shows === null) copy.delete(change.place);
     else copy.set(change.place, change.shows);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 /** Command lines of a document: those in its fences, and those that stand in a sentence. */
-export function commandLinesIn(markdown: string): string[] {
+export function listCommandLines(markdown: string): string[] {
   const fenced = Array.from(markdown.matchAll(/^```\w*\n([^]*?)^```$/gm), ([, block = '']) => block);
   const outside = markdown.replaceAll(/^```\w*\n[^]*?^```$/gm, '');
   const spoken = Array.from(outside.matchAll(/`([^`]+)`/g), ([, code = '']) => code.replaceAll('\n', ' '));
@@ -11,7 +11,7 @@ export function commandLinesIn(markdown: string): string[] {
 }
 
 /** Up to what a shell takes for itself; quotes hold words together. */
-export function wordsOf(line: string): string[] {
+export function splitWords(line: string): string[] {
   const words = Array.from(
     line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
     ([, double, single, bare]) => double ?? single ?? bare ?? '',
@@ -23,9 +23,9 @@ export function wordsOf(line: string): string[] {
 const OF_ALL = ['--help', '--version', '--env-file'];
 
 /** What of a line the program would not take; null where it takes all of it. */
-export function findUnknown(program: Command, line: string): string | null {
+export function findUnknownPart(program: Command, line: string): string | null {
   let command = program;
-  const words = wordsOf(line);
+  const words = splitWords(line);
   if (words[0]?.startsWith('<')) return null;
   for (const [index, word] of words.entries()) {
     const known = command.options.map(({ long }) => long);

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { runProgram } from '../../src/cli/program.js';
 
-export interface Outcome {
+export interface CommandOutcome {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -18,7 +18,10 @@ export interface CommandOptions {
 }
 
 /** Run a command line in this process, as a script would: no terminal unless asked for. */
-export async function runCommand(argv: readonly string[], options: CommandOptions = {}): Promise<Outcome> {
+export async function runCommand(
+  argv: readonly string[],
+  options: CommandOptions = {},
+): Promise<CommandOutcome> {
   const stdout = new PassThrough();
   const stderr = new PassThrough();
   const stdin = new PassThrough();

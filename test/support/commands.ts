@@ -32,16 +32,16 @@ export interface DefinedCommand {
 
 /** Every command that does something, groups left out. */
 export async function listCommands(): Promise<DefinedCommand[]> {
-  return leavesOf(defineProgram(), []);
+  return listLeafCommands(defineProgram(), []);
 }
 
-function leavesOf(command: Command, path: readonly string[]): DefinedCommand[] {
+function listLeafCommands(command: Command, path: readonly string[]): DefinedCommand[] {
   if (command.commands.length === 0) return [{ name: path.join(' '), command }];
-  return command.commands.flatMap(child => leavesOf(child, [...path, child.name()]));
+  return command.commands.flatMap(child => listLeafCommands(child, [...path, child.name()]));
 }
 
 /** All that can be asked what it does: the program, its groups and its commands. */
-export function listHelps(): readonly string[] {
+export function listHelpTexts(): readonly string[] {
   const below = (command: Command, path: readonly string[]): string[] => [
     path.join(' '),
     ...command.commands.flatMap(child => below(child, [...path, child.name()])),

@@ -156,7 +156,7 @@ interface Installed {
 }
 
 /** Every difference between the mirror and the sandbox's own tables, in words; empty where there is none. */
-export async function differences(program: Program): Promise<string[]> {
+export async function findDifferences(program: Program): Promise<string[]> {
   const { store, profile } = program.registry;
   const { tables } = store;
   const mirrored = await program.rows<Installed>('SELECT id, organization_id, state FROM installations');
@@ -210,12 +210,12 @@ export const MIRRORED = [
 ] as const;
 
 /** All rows as they stand now, without the columns in which a row and its later self differ. */
-export async function photograph(program: Program): Promise<string> {
+export async function dumpRows(program: Program): Promise<string> {
   return rowsOf(program, table => table);
 }
 
 /** The same as of an instant, out of the history. */
-export async function photographAsOf(program: Program, at: number): Promise<string> {
+export async function dumpRowsAsOf(program: Program, at: number): Promise<string> {
   const instant = new Date(at).toISOString();
   return rowsOf(
     program,

@@ -17,10 +17,10 @@ import { readPulse } from '../../src/query/inbox/activity.js';
 import { findContradictedColumns } from '../../src/sync/derived.js';
 import { NOON, temporaryInbox } from './inbox.js';
 import { openMirror, type SqliteMirror } from './mirror/open.js';
-import { type Tables, tablesIn } from './tables.js';
+import { type Tables, openTablesIn } from './tables.js';
 import { sendAndReadAll } from './wire.js';
 
-export interface Visit {
+export interface ConsoleVisit {
   readonly port: number;
   readonly keys: VisitorKeys;
   readonly clock: { at: number };
@@ -56,7 +56,7 @@ export async function visitConsole(
   open: () => Promise<OpenReader>,
   options: Partial<ConsoleOptions> = {},
   limits: Partial<ListenOptions> = {},
-): Promise<Visit> {
+): Promise<ConsoleVisit> {
   const clock = { at: NOON };
   const now = () => clock.at;
   const keys = createVisitorKeys({ secret: SECRET, now });
@@ -119,7 +119,7 @@ export async function visitConsole(
   };
 }
 
-export interface ConsoleStage extends Visit {
+export interface ConsoleStage extends ConsoleVisit {
   readonly scene: SqliteMirror;
   /** Mirror and inbox. */
   readonly tables: Tables;
@@ -136,7 +136,7 @@ interface StageOptions extends Partial<ConsoleOptions> {
 }
 
 /** A console over a mirror whose clock is the world's: what is fresh is told by it. */
-export async function consoleStage(stage: StageOptions = {}): Promise<ConsoleStage> {
+export async function openConsoleStage(stage: StageOptions = {}): Promise<ConsoleStage> {
   const { canAct = false, limits = {}, ...options } = stage;
   const scene = await openMirror();
   temporaryInbox(scene.folder);
@@ -154,7 +154,7 @@ export async function consoleStage(stage: StageOptions = {}): Promise<ConsoleSta
   return {
     ...visit,
     scene,
-    tables: tablesIn(scene.folder),
+    tables: openTablesIn(scene.folder),
     asked,
     page: async path => {
       const answer = await visit.open(path);
@@ -174,7 +174,7 @@ function pdfsOf({ pdfs }: SqliteMirror): ConsoleOptions['certificateFiles'] {
 }
 
 /** What a page says, without its markup. */
-export function wordsOf(markup: string): string {
+export function getPageText(markup: string): string {
   return markup
     .replace(/<[^>]*>/g, '')
     .replace(/\s+/g, ' ')

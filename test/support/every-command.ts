@@ -17,7 +17,7 @@ const OLDEST = {
     'warehouse_credits WHERE project_id IN (SELECT id FROM projects) ORDER BY project_name, serialization',
 };
 
-export interface Asking {
+export interface CommandScene {
   readonly demo: DemoMirror;
   /** For files that commands write. */
   readonly folder: string;
@@ -28,12 +28,12 @@ export interface Asking {
 }
 
 /** Words after each command that answers without other programs, in an order in which all of them have something to answer. */
-export function everyCommand({
+export function listCommandArguments({
   demo,
   folder,
   ask,
   tag = '',
-}: Asking): Record<string, () => string[] | Promise<string[]>> {
+}: CommandScene): Record<string, () => string[] | Promise<string[]>> {
   const [owner = ''] = demo.organizationIds;
   const offered = issueCredit(demo.sandbox, owner, { amount: 100 });
   const kept = issueCredit(demo.sandbox, owner, { amount: 100, place: 'inventory' });

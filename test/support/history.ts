@@ -4,18 +4,18 @@ import { findContradictedRows } from '../../src/cli/commands/verify/contradicted
 import type { Broken } from '../../src/store/contract/broken.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
-import { differences, photograph, photographAsOf } from './compare.js';
-import { unconfirmed } from './explained.js';
-import { createRandom, operate, pick, type Random, type World } from './operations.js';
+import { findDifferences, dumpRows, dumpRowsAsOf } from './compare.js';
+import { findUnconfirmedExplanations } from './confirm-explanations.js';
+import { createRandom, runRandomOperation, pick, type Random, type RandomWorld } from './operations.js';
 import { type Program, type ProgramOptions, startProgram } from './program.js';
 import { startProxy } from './proxy.js';
-import { createCopy, shownAsOf, shownBy } from './mirror/consumer-copy.js';
-import { createSaid, type Said } from './said.js';
+import { createConsumerCopy, listRowsAsOf, listRowsOfCopy } from './mirror/consumer-copy.js';
+import { createResponseHistory, type ResponseHistory } from './response-history.js';
 import { createOrganization, issueCredit } from './sandbox.js';
 import { withResolvers } from './wait.js';
 
 /** What went on in one history; a torture run wants none of them to be 0. */
-export interface Tally {
+export interface HistoryTally {
   readonly operations: number;
   readonly drops: number;
   readonly kills: number;
@@ -29,8 +29,8 @@ export interface Tally {
 }
 
 /** A history, and what stands between the registry and the mirror in it. */
-interface Play extends World {
-  readonly said: Said;
+interface HistoryPlay extends RandomWorld {
+  readonly said: ResponseHistory;
   /** While it is awaited no answer comes. */
   readonly holdAnswers: () => () => void;
   readonly startWorker: () => Promise<void>;
@@ -57,30 +57,32 @@ const EXPLAINED = Number(process.env['HISTORY_EXPLAINED'] ?? 10);
  * pages of any size, the clock put back, and the worker and the registry killed. At each rest the mirror equals the registry;
  * at the end its history still knows every earlier rest, and dates nothing before the registry had said it.
  */
-export async function playHistory(seed: number, profile?: ProgramOptions['profile']): Promise<Tally> {
-  const play = await begin(seed, profile);
+export async function playHistory(seed: number, profile?: ProgramOptions['profile']): Promise<HistoryTally> {
+  const play = await startHistory(seed, profile);
   const { program, said, count } = play;
   const rests: { readonly at: number; readonly photo: string; readonly copied: string[] }[] = [];
-  const copy = createCopy();
+  const copy = createConsumerCopy();
   const log: string[] = [];
   for (let rest = 0; rest < RESTS; rest++) {
     await disturb(play, log);
-    await settle(program);
-    expect(await differences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
-    expect(await broken(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
-    expect(await reading(program, copy.catchUp), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
-    rests.push({ at: program.time.now(), photo: await photograph(program), copied: shownBy(copy) });
+    await settleDown(program);
+    expect(await findDifferences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+    expect(await findBroken(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+    expect(await withReader(program, copy.catchUp), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+    rests.push({ at: program.time.now(), photo: await dumpRows(program), copied: listRowsOfCopy(copy) });
     program.time.move(AFTER_REST_MS);
   }
   for (const { at, photo, copied } of rests) {
-    expect(await photographAsOf(program, at), `seed ${seed}`).toBe(photo);
+    expect(await dumpRowsAsOf(program, at), `seed ${seed}`).toBe(photo);
     const instant = new Date(at).toISOString();
-    expect(await reading(program, reader => shownAsOf(reader, instant)), `seed ${seed}`).toEqual(copied);
+    expect(await withReader(program, reader => listRowsAsOf(reader, instant)), `seed ${seed}`).toEqual(
+      copied,
+    );
   }
   const leewayMs = SECOND_MS + count.steps * STEP_BACK_MS;
   const asking = { random: play.random, times: EXPLAINED, leewayMs };
-  expect(await unconfirmed(program, asking), `seed ${seed}`).toEqual([]);
-  expect(await said.datedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+  expect(await findUnconfirmedExplanations(program, asking), `seed ${seed}`).toEqual([]);
+  expect(await said.findDatedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
   return {
     ...count,
     operations: RESTS * OPERATIONS_PER_REST,
@@ -90,7 +92,7 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
 }
 
 /** What `verify` would say of it. The views of a test that moves the clock on PostgreSQL are not those of the migrations. */
-async function broken({ engine, time }: Program): Promise<Broken[]> {
+async function findBroken({ engine, time }: Program): Promise<Broken[]> {
   const reader = await engine.openReader();
   try {
     const found = await engine.findBroken(time.now());
@@ -100,7 +102,7 @@ async function broken({ engine, time }: Program): Promise<Broken[]> {
   }
 }
 
-async function reading<T>({ engine }: Program, ask: (reader: Reader) => Promise<T>): Promise<T> {
+async function withReader<T>({ engine }: Program, ask: (reader: Reader) => Promise<T>): Promise<T> {
   const reader = await engine.openReader();
   try {
     return await ask(reader);
@@ -109,14 +111,14 @@ async function reading<T>({ engine }: Program, ask: (reader: Reader) => Promise<
   }
 }
 
-async function begin(seed: number, profile: ProgramOptions['profile']): Promise<Play> {
+async function startHistory(seed: number, profile: ProgramOptions['profile']): Promise<HistoryPlay> {
   const random = createRandom(seed);
   /** Calls come in an order of their own; what is done does not depend on it. */
   const chance = createRandom(~seed);
   let held: Promise<void> | undefined;
   const program = await startProgram({ receiveOnly: true, profile });
   const { sandbox, registry, app } = program;
-  const said = createSaid(program.time.now);
+  const said = createResponseHistory(program.time.now);
   const count = { kills: 0, falls: 0, steps: 0, pages: 0 };
   const limit = Math.floor(10 * 10 ** random());
   const baseUrl = await startProxy(sandbox.url, () => null, {
@@ -125,7 +127,7 @@ async function begin(seed: number, profile: ProgramOptions['profile']): Promise<
       await new Promise(resolve => setTimeout(resolve, chance() * 5));
       await held;
       program.time.move(Math.floor(chance() * HELD_MS));
-      said.hear(path, body);
+      said.record(path, body);
       if (/[?&]page=[1-9]/.test(path)) count.pages += 1;
     },
   });
@@ -152,15 +154,15 @@ function retireOften({ registry }: Program, organizationId: string, creditId: st
     registry.credits.retireOffPlatform(organizationId, { creditId, amount: 0.001 });
 }
 
-async function disturb(play: Play, log: string[]): Promise<void> {
+async function disturb(play: HistoryPlay, log: string[]): Promise<void> {
   const { program, random, said, startWorker, count } = play;
   for (let step = 0; step < OPERATIONS_PER_REST; step++) {
-    trouble(program, random);
-    log.push(operate(play));
+    causeTrouble(program, random);
+    log.push(runRandomOperation(play));
     await new Promise(resolve => setTimeout(resolve, random() * 30));
     if (random() < 0.15) {
       program.time.move(-Math.floor(random() * STEP_BACK_MS));
-      said.clockWentBack();
+      said.recordClockSetBack();
       count.steps += 1;
       log.push('clock put back');
     }
@@ -179,7 +181,7 @@ async function disturb(play: Play, log: string[]): Promise<void> {
 }
 
 /** Of a read, where an installation may be read at all; answers that are held come when it is over. */
-async function killInTheMiddle({ program, holdAnswers, count }: Play): Promise<void> {
+async function killInTheMiddle({ program, holdAnswers, count }: HistoryPlay): Promise<void> {
   const letGo = holdAnswers();
   program.time.move(STEP_BACK_MS);
   await enqueueTick(program.inbox, program.time.now(), program.time.now());
@@ -192,7 +194,7 @@ async function killInTheMiddle({ program, holdAnswers, count }: Play): Promise<v
   await killed;
 }
 
-function trouble({ registry }: Program, random: Random): void {
+function causeTrouble({ registry }: Program, random: Random): void {
   const drop = random() < 0.25 ? 1 : 0;
   const duplicate = pick(random, [0, 0, 1, 2]) ?? 0;
   const reorder = pick(random, [0, 0, 2, 3]) ?? 0;
@@ -200,7 +202,7 @@ function trouble({ registry }: Program, random: Random): void {
 }
 
 /** What was held back is let go, and claims of before a step run out; the schedule finds what was lost. */
-async function settle(program: Program): Promise<void> {
+async function settleDown(program: Program): Promise<void> {
   program.time.move(LEASE_MS + OPERATIONS_PER_REST * STEP_BACK_MS);
   void program.worker().idle();
   program.registry.deliveries.changeSettings({ drop: 0, duplicate: 0, reorder: 0 });

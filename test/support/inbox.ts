@@ -14,8 +14,8 @@ import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import { migrate } from '../../src/store/sqlite/migrate.js';
 import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
 import { temporaryFolder } from './folder.js';
-import { layMigrated } from './migrated.js';
-import { type Tables, tablesOf } from './tables.js';
+import { createMigratedDatabase } from './migrated-databases.js';
+import { type Tables, createTables } from './tables.js';
 
 /** Noon of an arbitrary day, the usual time in tests. */
 export const NOON = Date.UTC(2026, 4, 4, 12);
@@ -25,7 +25,7 @@ export { temporaryFolder };
 /** Opens a real, migrated inbox.db that is closed after the test. */
 export function temporaryInbox(folder: string = temporaryFolder(), busyTimeoutMs = 250): Sqlite {
   const file = join(folder, 'inbox.db');
-  layMigrated(file, 'inbox');
+  createMigratedDatabase(file, 'inbox');
   const db = openDatabase(file, { busyTimeoutMs });
   onTestFinished(() => {
     db.close();
@@ -35,7 +35,7 @@ export function temporaryInbox(folder: string = temporaryFolder(), busyTimeoutMs
 }
 
 /** Creates an accepted delivery. Each has a digest of its own unless one is given. */
-export function acceptedDelivery(overrides: Partial<Arrived> = {}): Arrived {
+export function acceptedDelivery(overrides: Partial<ArrivedDelivery> = {}): ArrivedDelivery {
   return {
     receivedAt: NOON,
     event: 'warehouseTransaction',
@@ -54,18 +54,18 @@ export function acceptedDelivery(overrides: Partial<Arrived> = {}): Arrived {
 type JobRow = Contract['inbox.jobs'];
 
 /** Where an inbox is kept on some engine. */
-export interface Store {
+export interface InboxStore {
   readonly db: Tables;
   /** Anew: it knows what the tables say, and no more. */
   readonly open: (now: () => number) => InboxPort;
   /** As another process has it. */
-  readonly beside: () => Store;
+  readonly beside: () => InboxStore;
 }
 
 /** A delivery with the instant at which it came, in epoch ms. */
-export type Arrived = Omit<NewDelivery, 'receivedMsAgo'> & { readonly receivedAt: number };
+export type ArrivedDelivery = Omit<NewDelivery, 'receivedMsAgo'> & { readonly receivedAt: number };
 
-interface Claiming {
+interface TestClaimRequest {
   readonly now: number;
   readonly leaseMs: number;
   readonly slots: number;
@@ -73,12 +73,12 @@ interface Claiming {
 }
 
 /** An inbox whose clock stands wherever each call says. */
-export interface Box {
+export interface TestInbox {
   readonly db: Tables;
   readonly at: (now: number) => InboxPort;
   readonly accept: Accept;
   readonly enqueue: (job: NewJob, now: number) => Promise<number>;
-  readonly claim: (claiming: Claiming) => Promise<ClaimedJob[]>;
+  readonly claim: (claiming: TestClaimRequest) => Promise<ClaimedJob[]>;
   readonly end: (held: ClaimRef, end: JobEnd, now: number) => Promise<boolean>;
   readonly finish: (held: ClaimRef, outcome: string, now: number) => Promise<boolean>;
   readonly retry: (held: ClaimRef, at: number, error: JobError, now: number) => Promise<boolean>;
@@ -91,19 +91,19 @@ export interface Box {
   readonly job: (id: number) => Promise<JobRow>;
 }
 
-export function boxOf(db: Sqlite = temporaryInbox()): Box {
-  return boxIn({ db: tablesOf(db), open: now => createInboxPort(db, now) });
+export function openTestInbox(db: Sqlite = temporaryInbox()): TestInbox {
+  return createTestInbox({ db: createTables(db), open: now => createInboxPort(db, now) });
 }
 
 /** As one process opens it. */
-export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
+export function createTestInbox({ db, open }: Pick<InboxStore, 'db' | 'open'>): TestInbox {
   let told = 0;
   const port = open(() => told);
   const at = (now: number): InboxPort => {
     told = now;
     return port;
   };
-  const end: Box['end'] = async (held, how, now) => {
+  const end: TestInbox['end'] = async (held, how, now) => {
     const [settled = false] = await at(now).settle([{ claim: held, end: how }]);
     return settled;
   };
@@ -112,7 +112,7 @@ export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
     at,
     end,
     accept: createAccept(port, at),
-    enqueue: async (job, now) => only(await at(now).enqueue([job])),
+    enqueue: async (job, now) => getOnly(await at(now).enqueue([job])),
     claim: async ({ now, leaseMs, slots, part = 'data' }) => [
       ...(await at(now).claim({ parts: [{ part, slots }], leaseMs })).jobs,
     ],
@@ -121,24 +121,24 @@ export function boxIn({ db, open }: Pick<Store, 'db' | 'open'>): Box {
     pause: (held, when, error, now) => end(held, { act: 'pause', delayMs: when - now, error }, now),
     fail: (held, error, now) => end(held, { act: 'fail', error }, now),
     giveBack: (held, now) => end(held, { act: 'release', delayMs: 0 }, now),
-    retryFailed: async (id, now) => only(await at(now).retryFailed([id])).job,
+    retryFailed: async (id, now) => getOnly(await at(now).retryFailed([id])).job,
     jobs: (where = 'true') => db.rows<JobRow>(`SELECT * FROM jobs WHERE ${where} ORDER BY id DESC`),
-    job: async id => only(await db.rows<JobRow>('SELECT * FROM jobs WHERE id = ?', id)),
+    job: async id => getOnly(await db.rows<JobRow>('SELECT * FROM jobs WHERE id = ?', id)),
   };
 }
 
 /** Stores deliveries as they came; throws where one of them was not stored. */
-export type Accept = (deliveries: readonly Arrived[], now: number) => Promise<StoredDelivery[]>;
+export type Accept = (deliveries: readonly ArrivedDelivery[], now: number) => Promise<StoredDelivery[]>;
 
 /** As the receiver says it. */
-export function receivedBy(now: number, { receivedAt, ...delivery }: Arrived): NewDelivery {
+export function toNewDelivery(now: number, { receivedAt, ...delivery }: ArrivedDelivery): NewDelivery {
   return { ...delivery, receivedMsAgo: now - receivedAt };
 }
 
 function createAccept(port: Pick<ReceiverPort, 'store'>, at: (now: number) => unknown): Accept {
   return async (deliveries, now) => {
     at(now);
-    const results = await port.store(deliveries.map(delivery => receivedBy(now, delivery)));
+    const results = await port.store(deliveries.map(delivery => toNewDelivery(now, delivery)));
     return results.map(result => {
       if ('failure' in result) throw new Error(result.failure.message);
       return result;
@@ -147,7 +147,10 @@ function createAccept(port: Pick<ReceiverPort, 'store'>, at: (now: number) => un
 }
 
 /** What was announced, as slice after slice tells it. */
-export async function slicesOf({ at }: Box, whole: DeliveryRange): Promise<(readonly AcceptedDelivery[])[]> {
+export async function listDeliverySlices(
+  { at }: TestInbox,
+  whole: DeliveryRange,
+): Promise<(readonly AcceptedDelivery[])[]> {
   const slices: (readonly AcceptedDelivery[])[] = [];
   for (let next: DeliveryRange | null = whole; next !== null; ) {
     const slice: Awaited<ReturnType<InboxPort['listAcceptedDeliveries']>> =
@@ -158,7 +161,7 @@ export async function slicesOf({ at }: Box, whole: DeliveryRange): Promise<(read
   return slices;
 }
 
-export function only<T>(items: readonly T[]): T {
+export function getOnly<T>(items: readonly T[]): T {
   const [item] = items;
   if (item === undefined || items.length !== 1) throw new Error(`expected one, got ${items.length}`);
   return item;

@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { onTestFinished } from 'vitest';
-import { copyDatabases, type Tables, tablesIn } from './tables.js';
+import { copyDatabases, type Tables, openTablesIn } from './tables.js';
 import { makeFolder } from './folder.js';
 
 export interface MirrorCopy extends Tables {
@@ -12,5 +12,5 @@ export function copyMirror(from: string): MirrorCopy {
   const folder = makeFolder('carbon-mirror-copy-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
   copyDatabases(from, folder);
-  return { folder, ...tablesIn(folder) };
+  return { folder, ...openTablesIn(folder) };
 }

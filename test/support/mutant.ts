@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '../..');
 export const PROGRAM = join(ROOT, 'dist', 'main.js');
 
 /** The whole program with one piece of one line broken, of one of its files or of what that loads at once; answers what to start. */
-export function brokenProgram(file: string, piece: string, broken: string): string {
+export function createBrokenProgram(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   borrow(folder);
@@ -30,7 +30,7 @@ function homeOf(piece: string, bundle: string, file: string): string {
 }
 
 /** The same with one of the files that importers load; the program itself runs a bundle of them. */
-export function brokenFiles(file: string, piece: string, broken: string): string {
+export function createBrokenFiles(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
   borrow(folder);
@@ -39,7 +39,7 @@ export function brokenFiles(file: string, piece: string, broken: string): string
 }
 
 /** The program's own mirror with one piece of one line broken, to see that a test would notice. */
-export async function brokenMirror(file: string, piece: string, broken: string): Promise<MirrorMaker> {
+export async function createBrokenMirror(file: string, piece: string, broken: string): Promise<MirrorMaker> {
   const folder = brokenFolder(file, piece, broken);
   const mirror: { createMirror: typeof createMirror } = await import(
     moduleIn(folder, 'mirror/create-mirror.js')
@@ -52,7 +52,7 @@ export async function brokenMirror(file: string, piece: string, broken: string):
 }
 
 /** The address of one module of that mirror. */
-export function brokenModule(file: string, piece: string, broken: string, name: string): string {
+export function createBrokenModule(file: string, piece: string, broken: string, name: string): string {
   return moduleIn(brokenFolder(file, piece, broken), name);
 }
 

@@ -65,7 +65,7 @@ const at = <Item>(items: readonly Item[], index: number): Item => {
 const oddAmount = (index: number): Amount => createAmount(at(AMOUNTS, index));
 
 /** What the registry might send, in every list, for four organizations, and what became of reading it. */
-export async function fillOddly(stage: TestMirror): Promise<void> {
+export async function fillWithOddRows(stage: TestMirror): Promise<void> {
   const { mirror, clock } = stage;
   await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
   for (const [index, organizationId] of OWNERS.entries()) {
@@ -310,7 +310,7 @@ const JOBS = `kind, organization_id, installation_id, part, dedupe_key, trigger,
   claim, started_at, finished_at, created_at, error_or_pause_code, last_error, outcome, merged_into, only_duplicates_asked`;
 
 /** Jobs in every state, and deliveries of every kind. */
-export async function fillInboxOddly(tables: Tables): Promise<void> {
+export async function fillInboxWithOddRows(tables: Tables): Promise<void> {
   const { change } = tables;
   const states = ['waiting', 'running', 'paused', 'failed', 'done'];
   for (let index = 0; index < 20; index += 1) {

@@ -19,37 +19,37 @@ export function pick<T>(random: Random, values: readonly T[]): T | undefined {
   return values[Math.floor(random() * values.length)];
 }
 
-export interface World {
+export interface RandomWorld {
   readonly program: Program;
   readonly random: Random;
   readonly organizations: readonly string[];
 }
 
-type Operation = (world: World, organizationId: string) => void;
+type RegistryOperation = (world: RandomWorld, organizationId: string) => void;
 
 const HOSTILE = ["Robert'); DROP TABLE retirements;--", 'O’Brien & Søn', '=1+1', 'line\nbreak', ''];
 const MISSING = 'nothing there to do this with';
 
-function draw<Row>({ random }: World, rows: readonly Row[]): Row {
+function draw<Row>({ random }: RandomWorld, rows: readonly Row[]): Row {
   const drawn = pick(random, rows);
   if (drawn === undefined) throw new Error(MISSING);
   return drawn;
 }
 
-function tablesOf({ program }: World) {
+function tablesOf({ program }: RandomWorld) {
   return program.registry.store.tables;
 }
 
-function amountOf(world: World, micro: number): number {
+function amountOf(world: RandomWorld, micro: number): number {
   return world.random() < 0.3 ? micro / 1e6 : Math.max(1, Math.floor((world.random() * micro) / 1e3)) / 1e3;
 }
 
-function holding(world: World, organizationId: string, place: 'warehouse' | 'inventory') {
+function holding(world: RandomWorld, organizationId: string, place: 'warehouse' | 'inventory') {
   const rows = world.program.registry.store.accounts.listHoldings(organizationId, place);
   return draw(world, rows);
 }
 
-function words({ random }: World) {
+function words({ random }: RandomWorld) {
   return {
     reason: 'for good',
     beneficiaryName: pick(random, HOSTILE) || 'Ada',
@@ -57,7 +57,7 @@ function words({ random }: World) {
   };
 }
 
-function order(world: World, organizationId: string) {
+function order(world: RandomWorld, organizationId: string) {
   const { random, organizations } = world;
   const action = pick(random, ['transfer', 'retire', 'transfer_retire'] as const) ?? 'retire';
   const other = organizations.find(id => id !== organizationId) ?? organizationId;
@@ -65,7 +65,7 @@ function order(world: World, organizationId: string) {
 }
 
 function inState(
-  world: World,
+  world: RandomWorld,
   rows: readonly { readonly id: string; readonly state: string }[],
   state: string,
 ): string {
@@ -75,23 +75,23 @@ function inState(
   ).id;
 }
 
-function outstanding(world: World, organizationId: string): string {
+function outstanding(world: RandomWorld, organizationId: string): string {
   return inState(world, tablesOf(world).reservations.list(organizationId), 'outstanding');
 }
 
-function pending(world: World, organizationId: string): string {
+function pending(world: RandomWorld, organizationId: string): string {
   return inState(world, tablesOf(world).requests.list(organizationId), 'Pending');
 }
 
-function installation(world: World, organizationId: string, state: string): string {
+function installation(world: RandomWorld, organizationId: string, state: string): string {
   return inState(world, tablesOf(world).installations.list(organizationId), state);
 }
 
-function project(world: World): string {
+function project(world: RandomWorld): string {
   return draw(world, tablesOf(world).projects.list()).id;
 }
 
-function issue(place: 'warehouse' | 'inventory'): Operation {
+function issue(place: 'warehouse' | 'inventory'): RegistryOperation {
   return (world, organizationId) => {
     const { random, program } = world;
     const projectId =
@@ -101,7 +101,7 @@ function issue(place: 'warehouse' | 'inventory'): Operation {
 }
 
 /** Everything that changes what a mirror can see; what finds nothing to work on throws. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<string, RegistryOperation>> = {
   issueToWarehouse: issue('warehouse'),
   issueToInventory: issue('inventory'),
   deposit: (world, organizationId) => {
@@ -200,7 +200,7 @@ const SELDOM = new Set(['suspend', 'uninstall', 'permissions', 'wait', 'friendbo
 const NAMES = Object.keys(OPERATIONS).flatMap(name => (SELDOM.has(name) ? [name] : [name, name, name]));
 
 /** One operation that works, whichever it is; answers its name. */
-export function operate(world: World): string {
+export function runRandomOperation(world: RandomWorld): string {
   for (;;) {
     const name = pick(world.random, NAMES) ?? '';
     const organizationId = pick(world.random, world.organizations) ?? '';

@@ -76,7 +76,7 @@ function pathFrom(nodeAt: NodeAt, older: number, from: number, to: number, isWho
 }
 
 /** What sigstore says of the note and of each leaf of a folder, and the RFC 9162 of transmute of an older checkpoint: what does not fit, nothing where all does. */
-export async function askOthers(
+export async function checkWithOtherLibraries(
   folder: string,
   { name, publicKey }: { readonly name: string; readonly publicKey: Buffer },
   olderNote: string,

@@ -4,7 +4,7 @@ import type { Postgres } from '../../src/store/postgres/open.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 
 /** What somebody does to stored PDFs behind the program's back. */
-export interface Hands {
+export interface PdfTampering {
   /** Puts a file there, or something else in its place. */
   readonly put: (file: string, text: string, writtenAt: number) => Promise<void>;
   /** Lets it look as if it had been written then. */
@@ -12,7 +12,7 @@ export interface Hands {
   readonly remove: (file: string) => Promise<void>;
 }
 
-export function handsOn(folder: string): Hands {
+export function tamperWithFiles(folder: string): PdfTampering {
   const date = async (file: string, at: number) => utimesSync(join(folder, file), at / 1000, at / 1000);
   return {
     put: async (file, text, writtenAt) => {
@@ -24,7 +24,7 @@ export function handsOn(folder: string): Hands {
   };
 }
 
-export function handsOnTable({ query }: Postgres): Hands {
+export function tamperWithTable({ query }: Postgres): PdfTampering {
   const remove = async (file: string) =>
     void (await query('DELETE FROM mirror.certificate_files WHERE file = $1', [file]));
   return {
@@ -45,14 +45,14 @@ export function handsOnTable({ query }: Postgres): Hands {
   };
 }
 
-export async function namesIn(pdfs: Pick<PdfStore, 'list'>): Promise<string[]> {
+export async function listPdfNames(pdfs: Pick<PdfStore, 'list'>): Promise<string[]> {
   const names: string[] = [];
   for await (const files of pdfs.list(null)) names.push(...files);
   return names.toSorted();
 }
 
 /** Null where it is not there. */
-export async function textOf(pdfs: PdfStore, file: string): Promise<string | null> {
+export async function readPdfText(pdfs: PdfStore, file: string): Promise<string | null> {
   const body = await pdfs.open(file);
   if (body === null) return null;
   const chunks: Uint8Array[] = [];

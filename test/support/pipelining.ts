@@ -10,7 +10,7 @@ export const QUESTIONS = {
 } as const;
 
 /** Asks without end and reads no answer, until it is cut. */
-export function pipeline(port: number, question: string): Promise<void> {
+export function pipelineUntilClosed(port: number, question: string): Promise<void> {
   const bytes = Buffer.from(question.repeat(ASKED_AT_ONCE));
   const socket = connect(port, '127.0.0.1', () => ask(socket, bytes));
   socket.pause();

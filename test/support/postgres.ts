@@ -5,28 +5,28 @@ import { grantsTo, type Purpose } from '../../src/store/contract/grants.js';
 import { createInboxPort } from '../../src/store/postgres/inbox/inbox.js';
 import { openPostgres, type Postgres } from '../../src/store/postgres/open.js';
 import type { Server } from '../postgres/server.js';
-import type { Store } from './inbox.js';
+import type { InboxStore } from './inbox.js';
 import type { Tables, Value } from './tables.js';
 
-export interface Database {
+export interface TestDatabase {
   readonly name: string;
   readonly url: string;
 }
 
 /** The server of this run. Where there can be none, whoever asks for it fails and says why. */
-function theServer(): Server {
+function getServer(): Server {
   const server = inject('postgres');
   if ('missing' in server) throw new Error(`This test needs PostgreSQL: ${server.missing}`);
   return server;
 }
 
 /** A database of its own, migrated or empty. It goes with the server. */
-export async function temporaryDatabase(
+export async function createDatabase(
   how: { readonly migrated?: boolean; readonly options?: string } = {},
-): Promise<Database> {
+): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   const template = how.migrated === false ? 'template0' : 'template_of_tests';
-  const { host, port } = theServer();
+  const { host, port } = getServer();
   const client = new Client({ host, port, user: 'postgres', database: 'postgres' });
   await client.connect();
   try {
@@ -34,20 +34,20 @@ export async function temporaryDatabase(
   } finally {
     await client.end();
   }
-  return databaseOf(name);
+  return describeDatabase(name);
 }
 
 /** The one of all tests that make nothing in it. */
-export function theDatabase(): Database {
-  return databaseOf('postgres');
+export function getSharedDatabase(): TestDatabase {
+  return describeDatabase('postgres');
 }
 
-function databaseOf(name: string): Database {
-  const { host, port } = theServer();
+function describeDatabase(name: string): TestDatabase {
+  const { host, port } = getServer();
   return { name, url: `postgres://postgres@localhost/${name}?host=${host}&port=${port}` };
 }
 
-export function openTemporary({ url }: Database, connections = 4): Postgres {
+export function openForTest({ url }: TestDatabase, connections = 4): Postgres {
   const faults: Error[] = [];
   const postgres = openPostgres({ url, name: 'test', connections, onFault: error => faults.push(error) });
   onTestFinished(async () => {
@@ -58,31 +58,35 @@ export function openTemporary({ url }: Database, connections = 4): Postgres {
 }
 
 /** A new role that may do in a database what one process needs, and no more: a connection as it. */
-export async function openGranted(owner: Postgres, database: Database, purpose: Purpose): Promise<Postgres> {
-  return openTemporary(await grantedTo(owner, database, purpose));
+export async function openWithRole(
+  owner: Postgres,
+  database: TestDatabase,
+  purpose: Purpose,
+): Promise<Postgres> {
+  return openForTest(await createRole(owner, database, purpose));
 }
 
 /** The database as such a role is told of it. */
-export async function grantedTo(
+export async function createRole(
   owner: Pick<Postgres, 'query'>,
-  { name, url }: Database,
+  { name, url }: TestDatabase,
   purpose: Purpose,
-): Promise<Database> {
+): Promise<TestDatabase> {
   const role = `${purpose} "${randomBytes(6).toString('hex')}"`;
   await owner.query(`CREATE ROLE "${role.replaceAll('"', '""')}" LOGIN`);
   for (const grant of grantsTo(purpose, role)) await owner.query(grant);
   return { name, url: url.replace('//postgres@', `//${encodeURIComponent(role)}@`) };
 }
 
-export function roleOf({ url }: Database): string {
+export function getRoleName({ url }: TestDatabase): string {
   return decodeURIComponent(new URL(url).username);
 }
 
-export function inboxOn(postgres: Postgres): Store {
+export function openInboxOnPostgres(postgres: Postgres): InboxStore {
   return {
     db: tablesInSchemas(postgres),
     open: now => createInboxPort(postgres, now),
-    beside: () => inboxOn(postgres),
+    beside: () => openInboxOnPostgres(postgres),
   };
 }
 
@@ -124,13 +128,13 @@ export function tablesInSchemas({ query }: Postgres): Tables {
   };
 }
 
-export function openAs(database: Database): Postgres {
+export function openDatabase(database: TestDatabase): Postgres {
   const postgres = connectTo(database);
   onTestFinished(postgres.close);
   return postgres;
 }
 
-function connectTo({ url }: Database): Postgres {
+function connectTo({ url }: TestDatabase): Postgres {
   return openPostgres({
     url: `${url}&options=-c%20search_path=mirror,inbox`,
     name: 'contract',
@@ -149,18 +153,18 @@ function withoutBooleans<Row extends object>(row: Row): Row {
 }
 
 /** One whose tables are empty, and who connects to it as its owner. */
-export interface EmptyDatabase extends Database {
+export interface EmptyDatabase extends TestDatabase {
   readonly postgres: Postgres;
 }
 
 /** To make a database and to connect to it takes longer than most tests: one is emptied and used again. */
-export interface Stock {
+export interface DatabasePool {
   readonly free: EmptyDatabase[];
   /** Done once in each, before it is used. */
   readonly prepare: string | null;
 }
 
-const PLAIN: Stock = { free: [], prepare: null };
+const PLAIN: DatabasePool = { free: [], prepare: null };
 
 const EMPTY = `DO $$
   DECLARE t record;
@@ -176,15 +180,15 @@ const EMPTY = `DO $$
   END $$`;
 
 /** Those that are prepared in another way are kept apart. */
-export async function emptyDatabase({ free, prepare }: Stock = PLAIN): Promise<EmptyDatabase> {
-  const database = free.pop() ?? (await newDatabase(prepare));
+export async function takeEmptyDatabase({ free, prepare }: DatabasePool = PLAIN): Promise<EmptyDatabase> {
+  const database = free.pop() ?? (await createEmptyDatabase(prepare));
   await database.postgres.query(EMPTY);
   onTestFinished(() => void free.push(database));
   return database;
 }
 
-async function newDatabase(prepare: string | null): Promise<EmptyDatabase> {
-  const database = await temporaryDatabase();
+async function createEmptyDatabase(prepare: string | null): Promise<EmptyDatabase> {
+  const database = await createDatabase();
   const postgres = connectTo(database);
   if (prepare !== null) await postgres.query(prepare);
   return { ...database, postgres };

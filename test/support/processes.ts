@@ -16,11 +16,11 @@ export interface StartedProcess {
   /** Waits until a line of its log fits, and answers it as JSON. */
   line(fits: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
   /** What it has said beside its data. */
-  said(): string;
+  stderr(): string;
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
   /** Nobody holds its output any more: it has ended, and so has every process that it started. */
-  readonly gone: Promise<unknown>;
+  readonly outputClosed: Promise<unknown>;
 }
 
 export function startProcess(
@@ -53,9 +53,9 @@ export function startProcess(
   return {
     child,
     output: () => output,
-    said: () => said,
+    stderr: () => said,
     ended,
-    gone,
+    outputClosed: gone,
     line: async fits => {
       const deadline = Date.now() + DEADLINE_MS;
       while (Date.now() < deadline) {
@@ -71,7 +71,7 @@ export function startProcess(
   };
 }
 
-export interface Ran {
+export interface FinishedProcess {
   readonly exitCode: number | string;
   readonly stdout: string;
   readonly stderr: string;
@@ -83,7 +83,7 @@ export async function runProcess(
   env: Record<string, string>,
   cwd?: string,
   main: string = MAIN,
-): Promise<Ran> {
+): Promise<FinishedProcess> {
   const child = spawn(process.execPath, [main, ...argv], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],

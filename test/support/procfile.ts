@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { temporaryFolder } from './inbox.js';
 import { freePort, type StartedProcess, startProcess } from './processes.js';
 import { ALL_PERMISSIONS } from './sandbox.js';
-import { type Tables, tablesIn, whileOpen } from './tables.js';
+import { type Tables, openTablesIn, withOpenTables } from './tables.js';
 
 export const PROCFILE_SECRET = 'a webhook secret for three processes';
 
@@ -14,7 +14,7 @@ const UNFINISHED = `SELECT 1 FROM freshness WHERE state <> 'fresh'
 type Environment = Record<string, string>;
 
 /** A registry and the two programs of the Procfile, each a process of its own. */
-export interface Processes extends Tables {
+export interface ProcfileProcesses extends Tables {
   readonly sandbox: StartedProcess;
   readonly dataDir: string;
   /** What both programs and every command are given. */
@@ -25,11 +25,11 @@ export interface Processes extends Tables {
   readonly operationsPorts: { readonly web: number; readonly worker: number };
   start(name: 'web' | 'worker', env?: Environment): StartedProcess;
   /** A call of the sandbox's human side. */
-  control(route: string, body?: object): Promise<Record<string, unknown>>;
+  callControl(route: string, body?: object): Promise<Record<string, unknown>>;
   /** Their ids. */
-  organizations(): Promise<string[]>;
+  listOrganizationIds(): Promise<string[]>;
   installEverywhere(): Promise<void>;
-  filled(): Promise<void>;
+  waitUntilFilled(): Promise<void>;
 }
 
 /** The command of a line of the Procfile, without `exec node dist/main.js`. */
@@ -40,7 +40,7 @@ export function procfileCommand(name: string): string[] {
   return argv;
 }
 
-export async function startSandboxProcess(size: readonly string[]): Promise<Processes> {
+export async function startSandboxProcess(size: readonly string[]): Promise<ProcfileProcesses> {
   const folder = temporaryFolder();
   const dataDir = join(folder, 'data');
   const argv = [
@@ -75,7 +75,7 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     DATA_DIR: dataDir,
     PORT: String(port),
   };
-  const tables = tablesIn(dataDir);
+  const tables = openTablesIn(dataDir);
   const organizations = async (): Promise<string[]> => {
     const answer = await control('GET /organizations');
     if (!Array.isArray(answer['organizations'])) throw new Error('the sandbox told no organizations');
@@ -95,25 +95,25 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
         OPERATIONS_PORT: String(operationsPorts[name]),
         ...extra,
       }),
-    control,
-    organizations,
+    callControl: control,
+    listOrganizationIds: organizations,
     async installEverywhere() {
       for (const organizationId of await organizations()) {
         await control('POST /installations', { appId: app['id'], organizationId });
       }
     },
     ...tables,
-    async filled() {
+    async waitUntilFilled() {
       const count = async (of: Tables, sql: string) => (await of.rows(sql)).length;
       await expect.poll(() => count(tables, 'SELECT 1 FROM certificates LIMIT 1')).toBe(1);
-      await whileOpen(dataDir, async open => {
+      await withOpenTables(dataDir, async open => {
         await expect.poll(() => count(open, UNFINISHED)).toBe(0);
       });
     },
   };
 }
 
-function createControl(url: string): Processes['control'] {
+function createControl(url: string): ProcfileProcesses['callControl'] {
   return async (route, body) => {
     const [method = '', path = ''] = route.split(' ');
     const answer = await fetch(`${url}/_sandbox${path}`, {

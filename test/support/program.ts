@@ -19,8 +19,8 @@ import type { SyncContext } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import type { SyncService, SyncServiceOptions } from '../../src/sync/sync.js';
 import type { EndedJob } from '../../src/sync/worker/settle-job.js';
-import { type KeptIn, temporaryPlace } from './kept.js';
-import { mortal } from './mortal.js';
+import { type DatabaseKind, createTestStore } from './test-store.js';
+import { createKillableEngine } from './killable-engine.js';
 import {
   ALL_PERMISSIONS,
   callsTo,
@@ -71,7 +71,7 @@ export interface Program extends Tables {
   readonly registry: Sandbox['registry'];
   readonly time: TestTime;
   readonly app: TestApp;
-  readonly keptIn: KeptIn;
+  readonly keptIn: DatabaseKind;
   readonly folder: string;
   /** All settings of it, as an environment has them. */
   readonly env: Readonly<Record<string, string>>;
@@ -94,7 +94,7 @@ export interface Program extends Tables {
 
 export async function startProgram(options: ProgramOptions = {}): Promise<Program> {
   const time = createTime();
-  const { keptIn, folder, database, openTables } = await temporaryPlace();
+  const { keptIn, folder, database, openTables } = await createTestStore();
   const { profile } = options;
   const world = { folder: sandboxFolder(), wallClock: time.now, ...(profile !== undefined && { profile }) };
   let { sandbox, stop } = await startTestSandbox(world);
@@ -132,7 +132,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   let current: { readonly working: RunningWorker; readonly kill: () => Promise<void> } | undefined;
 
   async function startProgramWorker(http: Partial<HttpOptions> = {}): Promise<void> {
-    const own = mortal(engine);
+    const own = createKillableEngine(engine);
     const working = await startWorker(given, {
       ...tools,
       engine: own.engine,
@@ -217,19 +217,19 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
 }
 
 /** What a process that works holds, by connections of its own. */
-export async function contextOf(program: Program, options: ProgramOptions): Promise<SyncContext> {
+export async function openSyncContext(program: Program, options: ProgramOptions): Promise<SyncContext> {
   const { engine, sandbox, app, time } = program;
   const store = await engine.openWriters(time.now);
   onTestFinished(store.close);
   const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90, ...options.context };
-  const client = clientOf(sandbox, app, time.now, options.http);
+  const client = createTestClient(sandbox, app, time.now, options.http);
   return createSyncContext(settings, { ...store, client, now: time.now, random: () => 0 });
 }
 
 /** No call waits for others, and none is repeated where it failed. */
 const UNHURRIED = { requestsPerSecond: Infinity, burst: Infinity, attempts: 1 };
 
-export function clientOf(
+export function createTestClient(
   sandbox: Sandbox,
   app: TestApp,
   now: () => number,
@@ -246,7 +246,7 @@ export function clientOf(
   });
 }
 
-export interface Installed {
+export interface InstalledProgram {
   readonly program: Program;
   readonly organizationId: string;
   readonly installationId: string;
@@ -259,7 +259,7 @@ export interface Installed {
 }
 
 /** A program at rest with the app installed on one organization. */
-export async function startInstalled(options: ProgramOptions = {}): Promise<Installed> {
+export async function startInstalled(options: ProgramOptions = {}): Promise<InstalledProgram> {
   const program = await startProgram(options);
   const { registry, app, sandbox } = program;
   const { id: organizationId } = createOrganization(sandbox);

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 export type ProxyAnswer = string | { readonly status: number; readonly text: string } | null;
 
 /** What becomes of questions and answers on their way. */
-export interface Passage {
+export interface ProxyHooks {
   /** What the sandbox is asked instead. */
   readonly rewrite: (path: string) => string;
   /** Is given each whole answer of the sandbox; it goes on when this is done. */
@@ -17,7 +17,7 @@ export interface Passage {
 export async function startProxy(
   target: string,
   answer: (path: string, authorization: string) => ProxyAnswer,
-  passage: Passage | null = null,
+  hooks: ProxyHooks | null = null,
 ): Promise<string> {
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
@@ -28,12 +28,12 @@ export async function startProxy(
       return;
     }
     const options = { method: request.method, headers: request.headers };
-    const onward = forward(new URL(passage?.rewrite(path) ?? path, target), options, incoming => {
-      if (passage === null) return pass(incoming, response);
-      passWhole(incoming, response, body => passage.hold(path, body)).catch(() => response.destroy());
+    const forwarded = forward(new URL(hooks?.rewrite(path) ?? path, target), options, incoming => {
+      if (hooks === null) return sendUnchanged(incoming, response);
+      sendAfterHold(incoming, response, body => hooks.hold(path, body)).catch(() => response.destroy());
     });
-    onward.on('error', () => response.destroy());
-    request.pipe(onward);
+    forwarded.on('error', () => response.destroy());
+    request.pipe(forwarded);
   });
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -44,12 +44,12 @@ export async function startProxy(
   return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 }
 
-function pass(incoming: IncomingMessage, response: ServerResponse): void {
+function sendUnchanged(incoming: IncomingMessage, response: ServerResponse): void {
   response.writeHead(incoming.statusCode ?? 502, incoming.headers);
   incoming.pipe(response);
 }
 
-async function passWhole(
+async function sendAfterHold(
   incoming: IncomingMessage,
   response: ServerResponse,
   hold: (body: Buffer) => Promise<void>,

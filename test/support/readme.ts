@@ -1,5 +1,5 @@
 /** The code blocks of one language. */
-export function blocks(markdown: string, language: string): string[] {
+export function listCodeBlocks(markdown: string, language: string): string[] {
   return Array.from(
     markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
     match => match[1] ?? '',
@@ -13,7 +13,7 @@ interface Link {
 }
 
 /** What a document links to in this checkout. */
-export function linksOf(markdown: string, document: string): readonly Link[] {
+export function listLinks(markdown: string, document: string): readonly Link[] {
   const found = markdown.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g);
   return Array.from(found, ([, target = '', anchor]) => {
     const { pathname } = new URL(target === '' ? `/${document}` : target, `file:///${document}`);
@@ -22,7 +22,7 @@ export function linksOf(markdown: string, document: string): readonly Link[] {
 }
 
 /** The addresses of headings, as GitHub makes them. */
-export function anchorsOf(markdown: string): readonly string[] {
+export function listAnchors(markdown: string): readonly string[] {
   return Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
     heading
       .toLowerCase()

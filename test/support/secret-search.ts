@@ -14,7 +14,7 @@ const SHAPES: readonly (readonly [string, RegExp])[] = [
 ];
 
 export function createSecretSearch(secrets: readonly string[]): SecretSearch {
-  const known = secrets.flatMap(partsOf).flatMap(formsOf);
+  const known = secrets.flatMap(listSecretParts).flatMap(listEncodedForms);
   return {
     find(place, content) {
       const text = typeof content === 'string' ? content : content.toString('latin1');
@@ -27,13 +27,13 @@ export function createSecretSearch(secrets: readonly string[]): SecretSearch {
   };
 }
 
-function partsOf(secret: string): string[] {
+function listSecretParts(secret: string): string[] {
   if (secret.startsWith('eyJ')) return [secret, ...secret.split('.')];
   if (!secret.includes('-----BEGIN')) return [secret];
   return secret.split('\n').filter(line => line.length >= MIN_LINE_CHARACTERS && !line.startsWith('-----'));
 }
 
-function formsOf(secret: string): { name: string; form: string }[] {
+function listEncodedForms(secret: string): { name: string; form: string }[] {
   const bytes = Buffer.from(secret);
   const cores = [0, 1, 2].flatMap(shift => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');

@@ -26,32 +26,32 @@ export interface Tables {
 const BUSY_MS = 5000;
 
 /** The databases of a folder that are there. Each statement has a connection of its own: none is held. */
-export function tablesIn(folder: string): Tables {
-  return tables(openedBy(readonly => openBoth(folder, readonly)));
+export function openTablesIn(folder: string): Tables {
+  return tables(openedBy(readonly => openMirrorAndInbox(folder, readonly)));
 }
 
 /** The same by one connection, as long as somebody asks again and again: to open a mirror takes longer than most questions. */
-export async function whileOpen<T>(folder: string, work: (tables: Tables) => Promise<T>): Promise<T> {
-  const db = openBoth(folder, true);
+export async function withOpenTables<T>(folder: string, work: (tables: Tables) => Promise<T>): Promise<T> {
+  const db = openMirrorAndInbox(folder, true);
   try {
-    return await work(tablesOf(db));
+    return await work(createTables(db));
   } finally {
     db.close();
   }
 }
 
 /** The same of one file, whatever its name. */
-export function tablesInFile(file: string): Tables {
+export function openTablesOfFile(file: string): Tables {
   return tables(openedBy(readonly => openDatabase(file, { busyTimeoutMs: BUSY_MS, readonly })));
 }
 
 /** The same by a connection that stays open. */
-export function tablesOf(db: Sqlite): Tables {
+export function createTables(db: Sqlite): Tables {
   return tables(async (_readonly, work) => work(db));
 }
 
 /** The mirror as `main` and the inbox as `inbox`; where there is no mirror, the inbox alone. */
-export function openBoth(folder: string, readonly: boolean): Sqlite {
+export function openMirrorAndInbox(folder: string, readonly: boolean): Sqlite {
   const [mirror, inbox] = [join(folder, 'mirror.db'), join(folder, 'inbox.db')];
   const options = { busyTimeoutMs: BUSY_MS, readonly };
   if (!existsSync(mirror)) return openDatabase(inbox, options);

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { readAccess } from '../../src/sync/installation/access.js';
-import { clientOf } from '../support/program.js';
+import { createTestClient } from '../support/program.js';
 import { callsTo, installApp, temporarySandbox } from '../support/sandbox.js';
 
 async function installSandboxApp() {
   const sandbox = await temporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
-  const clients = clientOf(sandbox, app, Date.now);
+  const clients = createTestClient(sandbox, app, Date.now);
   const options = { appId: app.id, renewToken: false, known: null };
   const known = { state: 'active', organizationId: organization.id };
   return { sandbox, app, organization, installationId, clients, options, known, registry: sandbox.registry };
@@ -78,7 +78,7 @@ test.each([
   onTestFinished(() => void proxy.close());
   const address = proxy.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const clients = clientOf(sandbox, app, Date.now, { baseUrl: `http://127.0.0.1:${port}` });
+  const clients = createTestClient(sandbox, app, Date.now, { baseUrl: `http://127.0.0.1:${port}` });
   await expect(readAccess(clients, installationId, options)).rejects.toMatchObject({ code: 'bad_answer' });
 });
 

@@ -2,15 +2,15 @@ import { expect, test } from 'vitest';
 import type { ProcessIdentity } from '../../src/inbox/process.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { createFreshnessFacts, writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
-import { stageOfJobs } from '../support/at-work.js';
-import { receivedBy, acceptedDelivery } from '../support/inbox.js';
-import { contextOf, startProgram } from '../support/program.js';
+import { openJobStage } from '../support/job-stage.js';
+import { toNewDelivery, acceptedDelivery } from '../support/inbox.js';
+import { openSyncContext, startProgram } from '../support/program.js';
 
 const SELF: ProcessIdentity = { role: 'work', host: 'here', pid: 1, startedAt: 0 };
 
 test('freshness facts are written repeatedly, also after a failure, until the task is stopped', async () => {
   const program = await startProgram({ receiveOnly: true });
-  const context = await contextOf(program, {});
+  const context = await openSyncContext(program, {});
   await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
   const warnings: string[] = [];
   const log = {
@@ -42,7 +42,7 @@ test('freshness facts are written repeatedly, also after a failure, until the ta
 });
 
 test('each resource reports its oldest unread delivery until it is read', async () => {
-  const stage = await stageOfJobs({ context: { mirrorMembers: false } });
+  const stage = await openJobStage({ context: { mirrorMembers: false } });
   const { context, organization, installationId, mirror, now, move } = stage;
   const readJob = createInstallationJob(installationId, null, 'person');
   await stage.run(readJob);
@@ -50,7 +50,7 @@ test('each resource reports its oldest unread delivery until it is read', async 
     move(1_000);
     const receivedAt = now();
     const delivery = acceptedDelivery({ receivedAt, installationId: id, organizationId: organization.id });
-    await context.inbox.store([receivedBy(receivedAt, delivery)]);
+    await context.inbox.store([toNewDelivery(receivedAt, delivery)]);
     return (await stage.inbox.value<string>('SELECT max(received_at) FROM deliveries')) ?? '';
   };
   const readUnread = async (): Promise<Map<unknown, unknown>> => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob, type NewJob } from '../../src/inbox/job.js';
-import { stageOfJobs } from '../support/at-work.js';
-import { receivedBy, acceptedDelivery } from '../support/inbox.js';
+import { openJobStage } from '../support/job-stage.js';
+import { toNewDelivery, acceptedDelivery } from '../support/inbox.js';
 import {
   ALL_PERMISSIONS,
   ask,
@@ -21,7 +21,7 @@ const createTick = (intervalMs: number): NewJob => ({
   payload: { intervalMs },
 });
 
-type Stage = Awaited<ReturnType<typeof stageOfJobs>>;
+type Stage = Awaited<ReturnType<typeof openJobStage>>;
 
 /** Returns installation and trigger of the waiting installation jobs, and deletes them. */
 async function takeEnqueuedInstallations({ inbox }: Stage): Promise<unknown[]> {
@@ -34,7 +34,7 @@ async function takeEnqueuedInstallations({ inbox }: Stage): Promise<unknown[]> {
 }
 
 test('discovery enqueues new installations with trigger schedule, changed ones with trigger worker, and no others', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { run, registry, installationId, app } = stage;
   const { installations } = registry;
   expect(await run(DISCOVER)).toBe('found 1');
@@ -80,7 +80,7 @@ test.each([
 ])(
   'a tick enqueues each installation within the interval, and keeps with %i days of retention %i old syncs',
   async (retentionDays, left) => {
-    const stage = await stageOfJobs({ context: { retentionDays } });
+    const stage = await openJobStage({ context: { retentionDays } });
     await stage.run(createInstallationJob(stage.installationId, null, 'schedule'));
     await stage.run(createInstallationJob(stage.installationId, null, 'person'));
     const old = "SELECT count(*) FROM syncs WHERE resource = 'warehouse'";
@@ -98,7 +98,7 @@ test.each([
 );
 
 test('a tick that cannot read the list of installations enqueues a discover job', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   stage.registry.faults.add({
     path: '/app/installations',
     kind: 'status',
@@ -128,7 +128,7 @@ function retire({ sandbox, app, organization }: Stage, times: number): void {
 }
 
 test('certificates are requested only for known organizations, and a job stops after many refusals in a row', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { run, registry, installationId } = stage;
   retire(stage, 20);
   expect(await run(createCertificatesJob(stage))).toBe('unknown');
@@ -153,7 +153,7 @@ test.each([
 ])(
   'a sync %s by a person requests refused certificates at once when access returns',
   async (_description, payload) => {
-    const stage = await stageOfJobs();
+    const stage = await openJobStage();
     const { run, registry, installationId, mirror } = stage;
     retire(stage, 3);
     await run(createInstallationJob(installationId, null, 'person'));
@@ -174,7 +174,7 @@ test.each([
 );
 
 test('a single refused certificate is recorded and does not stop the others', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { run, registry, installationId, mirror } = stage;
   retire(stage, 12);
   await run(createInstallationJob(installationId, null, 'person'));
@@ -189,7 +189,7 @@ test('a single refused certificate is recorded and does not stop the others', as
 });
 
 test('a project that cannot be read does not stop the others', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { run, installationId, organization, sandbox, registry, mirror } = stage;
   for (let n = 0; n < 8; n += 1) issueCredit(sandbox, organization.id);
   const readJob = createInstallationJob(installationId, null, 'person');
@@ -208,7 +208,7 @@ test('a project that cannot be read does not stop the others', async () => {
 });
 
 test('a scheduled round requests each project once a day, and writes no projects sync if none is due', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { run, installationId, organization, sandbox, mirror, move } = stage;
   const round = createInstallationJob(installationId, null, 'schedule');
   const syncs = () =>
@@ -228,7 +228,7 @@ test('a scheduled round requests each project once a day, and writes no projects
 });
 
 test('reads of projects and certificates end when their job is stopped', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { run, installationId, organization, sandbox, mirror } = stage;
   retire(stage, 3);
   for (let n = 0; n < 8; n += 1) issueCredit(sandbox, organization.id);
@@ -251,7 +251,7 @@ test('reads of projects and certificates end when their job is stopped', async (
 });
 
 test('the first read of an organization enqueues its certificates, even without retirements', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const countCertificateJobs = "SELECT count(*) FROM jobs WHERE kind = 'certificates'";
   await stage.run(createInstallationJob(stage.installationId, null, 'delivery'));
   expect(await stage.inbox.value(countCertificateJobs)).toBe(1);
@@ -261,7 +261,7 @@ test('the first read of an organization enqueues its certificates, even without 
 });
 
 test('a job caused by duplicates only ends as unchanged if it found no news', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, installationId, organization, sandbox, mirror } = stage;
   const readJob = createInstallationJob(installationId, null, 'delivery');
   const again = () => stage.run(readJob, { onlyDuplicates: true });
@@ -285,7 +285,7 @@ function createRetryJob({ installationId, organization }: Stage, payload: Record
 
 test('the outcome names failed resources with their status, and a retry fails only if all its resources fail', async () => {
   const reads: unknown[] = [];
-  const stage = await stageOfJobs({
+  const stage = await openJobStage({
     context: { onRead: ({ resource, state }) => reads.push(`${resource} ${state}`) },
   });
   const { registry, installationId } = stage;
@@ -315,7 +315,7 @@ test('the outcome names failed resources with their status, and a retry fails on
 });
 
 test('a scheduled job does not request an installation that was just listed; retries and deliveries do', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { installationId, run } = stage;
   const countCalls = () => callsTo(stage.sandbox, `/app/installations/${installationId}`);
   await run(createInstallationJob(installationId, null, 'person'));
@@ -329,7 +329,7 @@ test('a scheduled job does not request an installation that was just listed; ret
 });
 
 test('a job whose installation is suspended during the read ends as suspended', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, installationId } = stage;
   const outcome = await stage.run(createInstallationJob(installationId, null, 'person'), {
     onTurn: async () => void registry.installations.suspend(installationId),
@@ -338,7 +338,7 @@ test('a job whose installation is suspended during the read ends as suspended', 
 });
 
 test('the form of the last answer is stored for each resource', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   await stage.run(createInstallationJob(stage.installationId, null, 'person'));
   const forms = 'SELECT resource, answer_form FROM resource_states WHERE answer_form IS NOT NULL ORDER BY 1';
   expect(Object.fromEntries((await stage.mirror.rows(forms)).map(Object.values))).toMatchObject({
@@ -351,7 +351,7 @@ test('the form of the last answer is stored for each resource', async () => {
 
 test("reservations are read again when one ends by the registry's clock", async () => {
   const AHEAD_MS = 60_000;
-  const stage = await stageOfJobs({ aheadMs: AHEAD_MS });
+  const stage = await openJobStage({ aheadMs: AHEAD_MS });
   const { registry, app, organization, sandbox, installationId, now } = stage;
   const creditId = issueCredit(sandbox, organization.id);
   registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
@@ -365,7 +365,7 @@ test("reservations are read again when one ends by the registry's clock", async 
 });
 
 test('a reservation that ends in a five-digit year is read again after a day', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, app, organization, sandbox, installationId, now } = stage;
   const creditId = issueCredit(sandbox, organization.id);
   registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
@@ -382,7 +382,7 @@ test('a reservation that ends in a five-digit year is read again after a day', a
 });
 
 test('a list in another form has failed if it was read before, and is not offered otherwise', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, installationId } = stage;
   const look = () => stage.run(createInstallationJob(installationId, null, 'person'));
   const members = () =>
@@ -397,7 +397,7 @@ test('a list in another form has failed if it was read before, and is not offere
 });
 
 test('a delivery that arrives during other reads has the warehouse read again at once', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { installationId, organization, sandbox, mirror, context, move, now } = stage;
   issueCredit(sandbox, organization.id);
   const credits: unknown[] = [];
@@ -412,7 +412,7 @@ test('a delivery that arrives during other reads has the warehouse read again at
         installationId,
         organizationId: organization.id,
       });
-      await context.inbox.store([receivedBy(now(), delivery)]);
+      await context.inbox.store([toNewDelivery(now(), delivery)]);
     },
   });
   expect(credits[3]).toBe(1);
@@ -442,14 +442,14 @@ test.each([
     [0, 0, 0],
   ],
 ])('a list that is %s', async (_description, { path, status }, outcome, state) => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   stage.registry.faults.add({ path, kind: 'status', options: { status }, count: 999 });
   expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toMatch(outcome);
   expect(Object.values((await readMembersState(stage)) ?? {})).toEqual(state);
 });
 
 test('a retry reads a list that was never offered and whose next read failed', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, installationId } = stage;
   for (const status of [404, 418]) {
     registry.faults.add({ path: MEMBERS, kind: 'status', options: { status }, count: 1 });
@@ -464,7 +464,7 @@ test('a retry reads a list that was never offered and whose next read failed', a
 });
 
 test('a list whose permission is removed during its read is skipped, and the job continues', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, installationId, app } = stage;
   const { organization_members: _members, ...rest } = ALL_PERMISSIONS;
   let turns = 0;
@@ -481,7 +481,7 @@ test('a list whose permission is removed during its read is skipped, and the job
 });
 
 test('a list that never has as many rows as it claims fails after three passes', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const pagination = { total: 5, currentPage: 0, pageCount: 1, nextPage: null };
   const body = { retirements: [], pagination };
   const path = '/organizations/*/retirements';
@@ -495,7 +495,7 @@ test('a list that never has as many rows as it claims fails after three passes',
 test.each([null, 403, 410])(
   'a retirement that is missing from the list but not confirmed as gone (%s) stays, and new ones are added',
   async status => {
-    const stage = await stageOfJobs();
+    const stage = await openJobStage();
     const { registry, mirror, installationId } = stage;
     retire(stage, 3);
     await stage.run(createInstallationJob(installationId, null, 'person'));
@@ -523,7 +523,7 @@ test.each([null, 403, 410])(
 );
 
 test('a project unknown to the registry is marked as unavailable and fails no job', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   issueCredit(stage.sandbox, stage.organization.id);
   stage.registry.faults.add({ path: '/projects/*', kind: 'status', options: { status: 404 }, count: 9 });
   expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toBe('read');
@@ -531,7 +531,7 @@ test('a project unknown to the registry is marked as unavailable and fails no jo
 });
 
 test('a scheduled round reads rarely read lists after a change or an unanswered delivery', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { installationId, sandbox, organization, context, now } = stage;
   const round = async (): Promise<number> => {
     const before = callsTo(stage.sandbox, '/addresses');
@@ -545,13 +545,13 @@ test('a scheduled round reads rarely read lists after a change or an unanswered 
   expect(await round()).toBe(1);
   expect(await round()).toBe(0);
   const delivery = acceptedDelivery({ receivedAt: now(), installationId, organizationId: organization.id });
-  await context.inbox.store([receivedBy(now(), delivery)]);
+  await context.inbox.store([toNewDelivery(now(), delivery)]);
   expect(await round()).toBe(1);
   expect(await round()).toBe(0);
 });
 
 test('rows of other organizations are left out; the error names three and counts all', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { id: organizationId } = stage.organization;
   const credits = [1, 2, 3, 4, 5].map(n => ({
     id: `their-${n}`,
@@ -569,7 +569,7 @@ test('rows of other organizations are left out; the error names three and counts
 });
 
 test('repeated pages without a total are not a whole list, and close no row', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, mirror, installationId } = stage;
   retire(stage, 3);
   await stage.run(createInstallationJob(installationId, null, 'person'));
@@ -626,7 +626,7 @@ const LISTS_WITH_A_BAD_ROW = [
 test.each(LISTS_WITH_A_BAD_ROW)(
   'one unreadable row of %s is reported and does not stop the others',
   async (resource, ending, rows) => {
-    const stage = await stageOfJobs();
+    const stage = await openJobStage();
     const { registry, installationId, mirror } = stage;
     const pagination = { total: 2, currentPage: 0, pageCount: 1, nextPage: null };
     const body = { organizationId: stage.organization.id, pagination, ...rows };
@@ -652,7 +652,7 @@ test.each(LISTS_WITH_A_BAD_ROW)(
 );
 
 test('a member that is unreadable for a while keeps its row, and a member that left loses it', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, installationId, mirror } = stage;
   const look = async (...members: object[]) => {
     registry.faults.clear();
@@ -673,7 +673,7 @@ test('a member that is unreadable for a while keeps its row, and a member that l
 });
 
 test('a list fails if none of its several rows can be read', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const options = { body: { members: [{ uuid: 'm-1' }, { uuid: 'm-2' }] } };
   stage.registry.faults.add({ path: MEMBERS, kind: 'wrongShape', options, count: 99 });
   const outcome = await stage.run(createInstallationJob(stage.installationId, null, 'person'));
@@ -681,7 +681,7 @@ test('a list fails if none of its several rows can be read', async () => {
 });
 
 test('an unreadable row in the list of installations is reported and does not stop the others', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { registry, installationId, organization } = stage;
   const good = { id: installationId, organizationId: organization.id, permissions: ALL_PERMISSIONS };
   const installations = [{ id: '../x' }, good];
@@ -693,7 +693,7 @@ test('an unreadable row in the list of installations is reported and does not st
 });
 
 test('a list known as not offered keeps that mark when it is read alone', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   stage.registry.faults.add({ path: MEMBERS, kind: 'status', options: { status: 404 }, count: 99 });
   expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toBe('read');
   expect(await stage.run(createRetryJob(stage, { resources: { members: true } }))).toBe('read');
@@ -701,7 +701,7 @@ test('a list known as not offered keeps that mark when it is read alone', async 
 });
 
 test('a refused urgent read is not repeated by the same job', async () => {
-  const stage = await stageOfJobs();
+  const stage = await openJobStage();
   const { installationId, organization, registry, context, move, now } = stage;
   await stage.run(createInstallationJob(installationId, null, 'person'));
   const before = callsTo(stage.sandbox, '/warehouse/inventory');
@@ -719,7 +719,7 @@ test('a refused urgent read is not repeated by the same job', async () => {
       move(2_000);
       const asks = { receivedAt: now() - 1, installationId, organizationId: organization.id };
       await context.inbox.store([
-        receivedBy(now(), acceptedDelivery({ ...asks, sha256: `digest-${turns}` })),
+        toNewDelivery(now(), acceptedDelivery({ ...asks, sha256: `digest-${turns}` })),
       ]);
     },
   });

@@ -8,7 +8,7 @@ import {
   findTickTimes,
 } from '../../src/sync/schedule/schedule.js';
 import { computeIntervalOffset } from '../../src/sync/plan.js';
-import { boxOf, only, NOON, temporaryInbox } from '../support/inbox.js';
+import { openTestInbox, getOnly, NOON, temporaryInbox } from '../support/inbox.js';
 
 const QUARTER = '*/15 * * * *';
 const MINUTE_MS = 60_000;
@@ -46,11 +46,11 @@ test.each([
 });
 
 test('a tick becomes one job, no matter how many workers enqueue it or how late', async () => {
-  const inbox = boxOf();
+  const inbox = openTestInbox();
   const { at } = inbox;
   expect(await enqueueTick(at(NOON), NOON, NOON + MINUTE_MS)).not.toBeNull();
   expect(await enqueueTick(at(NOON), NOON, NOON + MINUTE_MS)).toBeNull();
-  const claimed = only(await inbox.claim({ now: NOON, leaseMs: MINUTE_MS, slots: 1 }));
+  const claimed = getOnly(await inbox.claim({ now: NOON, leaseMs: MINUTE_MS, slots: 1 }));
   expect(claimed).toMatchObject({ kind: 'tick', trigger: 'schedule', payload: { intervalMs: MINUTE_MS } });
   await inbox.finish(claimed, 'done', NOON);
   expect(await enqueueTick(at(NOON + 1), NOON, NOON + MINUTE_MS)).toBeNull();
@@ -59,9 +59,9 @@ test('a tick becomes one job, no matter how many workers enqueue it or how late'
 });
 
 test('a tick that was enqueued by a clock that was ahead is enqueued again at its time', async () => {
-  const inbox = boxOf();
+  const inbox = openTestInbox();
   const early = await enqueueTick(inbox.at(NOON + DAY_MS), NOON, NOON + MINUTE_MS);
-  const claimed = only(await inbox.claim({ now: NOON + DAY_MS, leaseMs: MINUTE_MS, slots: 1 }));
+  const claimed = getOnly(await inbox.claim({ now: NOON + DAY_MS, leaseMs: MINUTE_MS, slots: 1 }));
   await inbox.finish(claimed, 'done', NOON + DAY_MS);
   expect(await enqueueTick(inbox.at(NOON), NOON, NOON + MINUTE_MS)).toBeGreaterThan(early ?? 0);
   expect(await enqueueTick(inbox.at(NOON), NOON, NOON + MINUTE_MS)).toBeNull();
@@ -69,7 +69,7 @@ test('a tick that was enqueued by a clock that was ahead is enqueued again at it
 
 test('the schedule enqueues each time once, including the last one before the start', async () => {
   const db = temporaryInbox();
-  const box = boxOf(db);
+  const box = openTestInbox(db);
   const inbox = createInboxPort(db, Date.now);
   const warnings: object[] = [];
   const log = { info: () => {}, warn: (fields: object) => warnings.push(fields), error: () => {} };

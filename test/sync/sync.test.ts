@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NOON } from '../support/inbox.js';
-import { contextOf, startProgram } from '../support/program.js';
+import { openSyncContext, startProgram } from '../support/program.js';
 import { createSyncService, type SyncServiceOptions } from '../../src/sync/sync.js';
 
 const OPTIONS: SyncServiceOptions = {
@@ -12,7 +12,7 @@ const OPTIONS: SyncServiceOptions = {
 
 test('a mirror that was filled by one app refuses another app', async () => {
   const program = await startProgram({ receiveOnly: true });
-  const context = await contextOf(program, {});
+  const context = await openSyncContext(program, {});
   const sync = createSyncService(context, OPTIONS);
   await sync.start();
   await sync.stop();
@@ -22,7 +22,7 @@ test('a mirror that was filled by one app refuses another app', async () => {
 
 test('claims start above the highest that the mirror has seen, even after an older inbox.db was restored', async () => {
   const program = await startProgram({ receiveOnly: true });
-  const context = await contextOf(program, {});
+  const context = await openSyncContext(program, {});
   await context.mirror.raiseFence({ organizationId: 'o1', part: 'data', claim: 4711 });
   const sync = createSyncService(context, OPTIONS);
   await sync.start();
@@ -38,7 +38,7 @@ test('claims start above the highest that the mirror has seen, even after an old
 test('the first start discovers existing installations, and a second start enqueues no second tick', async () => {
   const program = await startProgram({ receiveOnly: true });
   for (let start = 0; start < 2; start++) {
-    const sync = createSyncService(await contextOf(program, {}), OPTIONS);
+    const sync = createSyncService(await openSyncContext(program, {}), OPTIONS);
     await sync.start();
     await sync.idle();
     await sync.stop();
@@ -60,7 +60,7 @@ test('a registry that refuses the app at the start is logged at once, and a job 
   });
   const messages: string[] = [];
   const error = (_fields: object, message: string) => void messages.push(message);
-  const sync = createSyncService(await contextOf(program, {}), {
+  const sync = createSyncService(await openSyncContext(program, {}), {
     ...OPTIONS,
     log: { ...OPTIONS.log, error },
   });

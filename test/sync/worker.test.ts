@@ -3,8 +3,8 @@ import { PARTIAL_READ, createInstallationJob } from '../../src/inbox/job.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import {
-  type Box,
-  boxOf,
+  type TestInbox,
+  openTestInbox,
   acceptedDelivery,
   NOON,
   temporaryFolder,
@@ -33,12 +33,12 @@ function startWorker(folder: string, handleJob: JobHandler, overrides: Partial<W
   return worker;
 }
 
-function createInboxFolder(): { folder: string; inbox: Box } {
+function createInboxFolder(): { folder: string; inbox: TestInbox } {
   const folder = temporaryFolder();
-  return { folder, inbox: boxOf(temporaryInbox(folder)) };
+  return { folder, inbox: openTestInbox(temporaryInbox(folder)) };
 }
 
-const enqueueJob = (inbox: Pick<Box, 'enqueue'>, id: string, now = Date.now()) =>
+const enqueueJob = (inbox: Pick<TestInbox, 'enqueue'>, id: string, now = Date.now()) =>
   inbox.enqueue(createInstallationJob(id, null, 'delivery'), now);
 
 test('a worker wakes for a delivery that another connection stored', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
 import { createFailedEnd, type WebhookPost, type PostEnd } from '../../src/webhook/posts.js';
-import { holdLock } from '../support/held.js';
+import { holdLock } from '../support/held-locks.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { createLocalAccept, genuinePost } from '../support/receiver.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../src/webhook/listen.js';
 import { openReceiver, payloadOf, requestBytes, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
-import { pipeline, QUESTIONS } from '../support/pipelining.js';
+import { pipelineUntilClosed, QUESTIONS } from '../support/pipelining.js';
 
 const CLIENTS = 20;
 
@@ -17,7 +17,9 @@ describe('clients that pipeline and never read', () => {
     const listening = await listen(app, { host: '127.0.0.1', port: 0, shutdownGraceMs: 0 });
     onTestFinished(() => listening.close());
     const { port } = listening;
-    await Promise.all(Array.from({ length: CLIENTS }, () => pipeline(port, QUESTIONS['the front page'])));
+    await Promise.all(
+      Array.from({ length: CLIENTS }, () => pipelineUntilClosed(port, QUESTIONS['the front page'])),
+    );
     expect(handled).toBeLessThan(CLIENTS * 2000);
   });
 
@@ -25,7 +27,9 @@ describe('clients that pipeline and never read', () => {
     'T18 and request %s delay no genuine post',
     async (_title, question) => {
       const receiver = await openReceiver();
-      const cut = Promise.all(Array.from({ length: CLIENTS }, () => pipeline(receiver.port, question)));
+      const cut = Promise.all(
+        Array.from({ length: CLIENTS }, () => pipelineUntilClosed(receiver.port, question)),
+      );
       const connection = openConnection(receiver.port);
       for (let nonce = 0; nonce < 20; nonce += 1) {
         expect(await connection.send(requestBytes(signedPost(payloadOf({ nonce }))))).toBe(202);

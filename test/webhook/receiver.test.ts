@@ -15,7 +15,7 @@ import {
 } from '../support/receiver.js';
 import { type LoadConnection, openConnection } from '../support/load.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
-import { tablesIn } from '../support/tables.js';
+import { openTablesIn } from '../support/tables.js';
 import { sendAndReadAll } from '../support/wire.js';
 
 const UNAUTHORIZED = {
@@ -72,7 +72,7 @@ describe('a genuine delivery', () => {
   test('T61 is on disk when its 202 arrives, as another database connection sees', async () => {
     const db = temporaryInbox(temporaryFolder());
     const receiver = await openReceiver({ db });
-    const { value } = tablesIn(dirname(db.name));
+    const { value } = openTablesIn(dirname(db.name));
     let answered = 0;
     const senders = Array.from({ length: 8 }, async (_, sender) => {
       const connection = openConnection(receiver.port);

@@ -4,7 +4,7 @@ import { MIRROR_CHECKS } from '../../src/cli/commands/doctor/mirror-checks.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import type { RejectionCount } from '../../src/inbox/rejection.js';
-import { boxOf, acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
+import { openTestInbox, acceptedDelivery, NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { readStatus } from '../../src/query/status.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { createRejectionCounter, findSignaturePrefix } from '../../src/webhook/rejection-counter.js';
@@ -132,7 +132,7 @@ test('T01 counts that could not be written are written later', async () => {
 
 test('T01 a sender who invents header prefixes fills neither memory nor table', async () => {
   const db = temporaryInbox();
-  const { countRejected: count } = boxOf(db).at(NOON);
+  const { countRejected: count } = openTestInbox(db).at(NOON);
   const countsPerWrite: number[] = [];
   for (let write = 0; write < 5; write += 1) {
     const counter = createRejectionCounter({
@@ -158,7 +158,7 @@ test('T01 a sender who invents header prefixes fills neither memory nor table', 
 
 test('T01 the oldest minutes are removed beyond the row limit', async () => {
   const db = temporaryInbox();
-  const { countRejected: count } = boxOf(db).at(NOON + 20_002 * 60_000);
+  const { countRejected: count } = openTestInbox(db).at(NOON + 20_002 * 60_000);
   const minutes = Array.from({ length: 20_003 }, (_, n) =>
     createRejectionCount({ newestMsAgo: (20_002 - n) * 60_000 }),
   );
@@ -177,7 +177,7 @@ test('T01 T02 the doctor distinguishes a wrong secret from a wrong prefix, and f
   };
   expect(await findings()).toMatchObject([{ state: 'ok' }]);
 
-  const { accept, at } = boxOf(inbox);
+  const { accept, at } = openTestInbox(inbox);
   await at(NOON).countRejected([
     createRejectionCount({ rejected: 3 }),
     createRejectionCount({ rejected: 2, newestMsAgo: 86_400_000 * 2 }),
@@ -203,7 +203,7 @@ test('T01 T02 the doctor distinguishes a wrong secret from a wrong prefix, and f
 
 test('T20 the doctor warns of a delivery that arrives again and again', async () => {
   const { inbox, reader } = openTemporaryReader();
-  const { accept } = boxOf(inbox);
+  const { accept } = openTestInbox(inbox);
   const captured = acceptedDelivery();
   const finding = () => runDoctorCheck('duplicates', reader, NOON + 3_000_000);
   expect(await finding()).toMatchObject({ state: 'ok', found: 'no delivery arrived twice in the last hour' });

@@ -8,7 +8,7 @@ import {
   type SignedPost,
   signedPost,
 } from '../support/receiver.js';
-import { holdLock } from '../support/held.js';
+import { holdLock } from '../support/held-locks.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { openConnection } from '../support/load.js';
 

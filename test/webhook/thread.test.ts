@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { startReceiverThread, unpackPosts } from '../../src/webhook/thread.js';
 import { APP_ID, genuinePost, SECRET, THREAD_ENTRY } from '../support/receiver.js';
-import { holdLock } from '../support/held.js';
+import { holdLock } from '../support/held-locks.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 
 async function startThread(file: string, failures: Error[] = [], entry = THREAD_ENTRY) {

@@ -9,16 +9,16 @@ import { openPostgres } from '../../../src/store/postgres/open.js';
 import type { Asked } from '../../../src/store/contract/asked.js';
 import type { Row } from '../../../src/store/contract/tables.js';
 import { runCommand } from '../../support/command.js';
-import { emptyDatabase, grantedTo, openTemporary, roleOf } from '../../support/postgres.js';
+import { takeEmptyDatabase, createRole, openForTest, getRoleName } from '../../support/postgres.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
 const ENDLESS = 'with recursive n(i) as (values(1) union all select i + 1 from n) select count(*) from n';
 const LONG = 60_000;
 
 async function scene(as: 'work' | 'read' = 'work') {
-  const database = await emptyDatabase();
-  const postgres = openTemporary(database);
-  const { url } = await grantedTo(postgres, database, as);
+  const database = await takeEmptyDatabase();
+  const postgres = openForTest(database);
+  const { url } = await createRole(postgres, database, as);
   const options = { url, name: 'asking', connections: 1, onFault: () => undefined };
   const askers = async () => {
     const rows = await postgres.query<{ query: string }>(
@@ -174,8 +174,8 @@ test('T88 and nothing is asked for whoever had gone before it begins, on both en
 
 test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and end no session of the program', async () => {
   const { database, query } = await scene();
-  const reads = await grantedTo({ query }, database, 'read');
-  const writes = await grantedTo({ query }, database, 'work');
+  const reads = await createRole({ query }, database, 'read');
+  const writes = await createRole({ query }, database, 'work');
   const env = { MIRROR_DATABASE_URL: writes.url, QUERY_DATABASE_URL: reads.url };
   const answerTo = (sql: string, given: Record<string, string> = env) =>
     runCommand(['query', sql, '--json'], { env: given });
@@ -189,7 +189,7 @@ test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and e
   onTestFinished(() => session.close());
   const [{ pid } = { pid: 0 }] = await session.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
   expect(JSON.parse((await answerTo('select current_user as role')).stdout)).toEqual([
-    { role: roleOf(reads) },
+    { role: getRoleName(reads) },
   ]);
   const ends = `select pg_terminate_backend(${pid}) as done`;
   expect((await answerTo(ends)).stderr).toMatch(/^SQL: .*(permission denied|must be a member)/);
@@ -204,8 +204,8 @@ test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and e
 
 test('T88 its temporary files are bounded where the role carries temp_file_limit, which it cannot lift', async () => {
   const { database, query } = await scene();
-  const reads = await grantedTo({ query }, database, 'read');
-  await query(`ALTER ROLE "${roleOf(reads).replaceAll('"', '""')}" SET temp_file_limit = '8MB'`);
+  const reads = await createRole({ query }, database, 'read');
+  await query(`ALTER ROLE "${getRoleName(reads).replaceAll('"', '""')}" SET temp_file_limit = '8MB'`);
   const env = { MIRROR_DATABASE_URL: database.url, QUERY_DATABASE_URL: reads.url };
   const large =
     "select count(*) from (select repeat('x', 100) as x, i from generate_series(1, 500000) as i order by 1, 2) as t";
@@ -269,12 +269,12 @@ describe('T88 a role that reaches beyond the tables', () => {
 
   test.each(POWERS)('is asked nothing, and fails doctor: %s (%#)', async (power, give) => {
     const { database, query } = await scene();
-    const reads = await grantedTo({ query }, database, 'read');
-    const writes = await grantedTo({ query }, database, 'work');
+    const reads = await createRole({ query }, database, 'read');
+    const writes = await createRole({ query }, database, 'work');
     const env = { MIRROR_DATABASE_URL: writes.url, QUERY_DATABASE_URL: reads.url };
     const run = (...words: string[]) => runCommand(words, { env });
     expect(await run('query', 'select 1')).toMatchObject({ exitCode: 0 });
-    await query(give(`"${roleOf(reads).replaceAll('"', '""')}"`));
+    await query(give(`"${getRoleName(reads).replaceAll('"', '""')}"`));
     const refused = await run('query', "select pg_read_file('/etc/passwd')");
     expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
     expect(refused.stderr).toMatch(

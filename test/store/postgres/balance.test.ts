@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
-import { emptyDatabase, openAs } from '../../support/postgres.js';
-import { stageOn } from '../../support/mirror/open.js';
+import { takeEmptyDatabase, openDatabase } from '../../support/postgres.js';
+import { openMirrorOnPostgres } from '../../support/mirror/open.js';
 import { credit } from '../../support/mirror/rows.js';
 
 const CREDITS = 12_000;
 const REMOVED = /Rows Removed by Join Filter: (\d+)/g;
 
 test('a balance of projects goes through its credits a few times, not through all of them for each', async () => {
-  const owner = openAs(await emptyDatabase());
-  const { read } = await stageOn(owner);
+  const owner = openDatabase(await takeEmptyDatabase());
+  const { read } = await openMirrorOnPostgres(owner);
   await read(
     'warehouse',
     Array.from({ length: CREDITS }, (_, n) =>
@@ -28,7 +28,7 @@ test('a balance of projects goes through its credits a few times, not through al
 });
 
 test('a balance of retirements goes through them as often, however many organizations there are', async () => {
-  const owner = openAs(await emptyDatabase());
+  const owner = openDatabase(await takeEmptyDatabase());
   const plan = JSON.stringify(await owner.query('EXPLAIN SELECT * FROM mirror.balance_retirements'));
   expect(plan).toContain('retirements');
   expect(plan).not.toContain('SubPlan');

@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
-import { namesIn } from '../../support/pdfs.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { listPdfNames } from '../../support/pdfs.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const MIB = 1024 * 1024;
 
 async function tableScene() {
-  const database = await temporaryDatabase();
-  const postgres = openTemporary(database);
+  const database = await createDatabase();
+  const postgres = openForTest(database);
   return { database, ...postgres, pdfs: createCertificateTable(postgres, { now: Date.now }) };
 }
 
@@ -49,7 +49,7 @@ test('what is larger than 20 MiB is refused by its name, and nothing of it is st
     code: 'certificate_too_large',
     message: 'more than 20971520 bytes',
   });
-  expect(await namesIn(pdfs)).toEqual([]);
+  expect(await listPdfNames(pdfs)).toEqual([]);
 });
 
 test('the bytes stand beside the table as they are', async () => {
@@ -75,10 +75,10 @@ test('two that store the same at once store it once, also over a damaged one', a
   };
   const [file = '', other] = await twice();
   expect(other).toBe(file);
-  expect(await namesIn(pdfs)).toEqual([file]);
+  expect(await listPdfNames(pdfs)).toEqual([file]);
   await query("UPDATE mirror.certificate_files SET bytes = 'damaged'");
   expect(await twice()).toEqual([file, file]);
-  const names = await namesIn(pdfs);
+  const names = await listPdfNames(pdfs);
   expect(names).toEqual([file, expect.stringMatching(/\.damaged$/)]);
   const [whole] = await query('SELECT length(bytes) AS n FROM mirror.certificate_files WHERE file = $1', [
     file,
@@ -93,5 +93,5 @@ test('T61 a worker that is killed while a certificate arrives leaves nothing of 
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
   await once(child, 'exit');
-  expect(await namesIn(pdfs)).toEqual([]);
+  expect(await listPdfNames(pdfs)).toEqual([]);
 });

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { createInstallationJob, type NewJob } from '../../../src/inbox/job.js';
-import { boxIn, NOON } from '../../support/inbox.js';
-import { inboxOn, openTemporary, temporaryDatabase } from '../../support/postgres.js';
-import { breakFunction, breakStatements } from '../../support/broken-function.js';
+import { createTestInbox, NOON } from '../../support/inbox.js';
+import { openInboxOnPostgres, openForTest, createDatabase } from '../../support/postgres.js';
+import { mutateFunction, mutateStatements } from '../../support/mutate-sql.js';
 import { until } from '../../support/wait.js';
 
 type Breaking = (owner: Postgres) => Promise<void>;
@@ -16,13 +16,13 @@ const LOCKED =
 
 /** Asks once for a job while somebody else has done so and has not committed yet. */
 async function askBeside(breakIt: Breaking): Promise<number | null> {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database);
+  const database = await createDatabase();
+  const owner = openForTest(database);
   await breakIt(owner);
   let asked: Promise<number | null> = Promise.resolve(null);
   await owner.transact(async query => {
     await createInboxPort({ ...owner, query }, () => NOON).enqueueOnce(TICK);
-    asked = createInboxPort(openTemporary(database), () => NOON).enqueueOnce(TICK);
+    asked = createInboxPort(openForTest(database), () => NOON).enqueueOnce(TICK);
     await until(async () => (await owner.query(LOCKED)).length === 1, 'the second to wait for the first');
   });
   return await asked;
@@ -34,7 +34,7 @@ test('who asks once for a job that another has asked for, and not yet committed,
 
 test('they would be given it too, did they not wait for one another first', async () => {
   const hasty: Breaking = owner =>
-    breakFunction(owner, 'enqueue', 'PERFORM pg_advisory_xact_lock(', 'PERFORM (');
+    mutateFunction(owner, 'enqueue', 'PERFORM pg_advisory_xact_lock(', 'PERFORM (');
   expect(await askBeside(hasty)).toBe(1);
 });
 
@@ -44,7 +44,7 @@ const WHOLE: Broken = real => real;
 
 /** Of an installation that was just read and one that never was, who comes first. */
 async function firstOf(broken: Broken): Promise<string | null | undefined> {
-  const box = boxIn(inboxOn(broken(openTemporary(await temporaryDatabase()))));
+  const box = createTestInbox(openInboxOnPostgres(broken(openForTest(await createDatabase()))));
   const claim = (now: number) => box.claim({ now, leaseMs: 60_000, slots: 1 });
   await box.enqueue(createInstallationJob('often', null, 'delivery'), NOON);
   const [read] = await claim(NOON);
@@ -60,15 +60,15 @@ test('the installation that was not read for longest comes first, however long a
 
 test('it would not, were claims given by how long jobs have waited', async () => {
   const fair = 'ORDER BY running, turn, started NULLS FIRST, run_at';
-  expect(await firstOf(real => breakStatements(real, fair, 'ORDER BY run_at'))).toBe('often');
+  expect(await firstOf(real => mutateStatements(real, fair, 'ORDER BY run_at'))).toBe('often');
 });
 
 /** Claims beside somebody who holds a job; who waits for that gives up soon. */
 async function claimBesideHeld(broken: Broken): Promise<unknown> {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database);
-  const hasty = breakStatements(openTemporary(database), 'lock_timeout = 5000', 'lock_timeout = 50');
-  const box = boxIn(inboxOn(broken(hasty)));
+  const database = await createDatabase();
+  const owner = openForTest(database);
+  const hasty = mutateStatements(openForTest(database), 'lock_timeout = 5000', 'lock_timeout = 50');
+  const box = createTestInbox(openInboxOnPostgres(broken(hasty)));
   await box.enqueue(createInstallationJob('held', null, 'delivery'), NOON);
   await box.enqueue(createInstallationJob('free', null, 'delivery'), NOON);
   return await owner.transact(async query => {
@@ -85,14 +85,17 @@ test('a claim passes by what somebody else holds', async () => {
 });
 
 test('it would wait for it, did it not skip what is locked', async () => {
-  const waiting: Broken = real => breakStatements(real, 'FOR UPDATE OF job SKIP LOCKED', 'FOR UPDATE OF job');
+  const waiting: Broken = real =>
+    mutateStatements(real, 'FOR UPDATE OF job SKIP LOCKED', 'FOR UPDATE OF job');
   expect(await claimBesideHeld(waiting)).toMatchObject({ code: 'away' });
 });
 
 /** Workers that claim at once, each another job: the numbers that they are given. */
 async function claimsAtOnce(broken: Broken): Promise<readonly number[]> {
-  const database = await temporaryDatabase();
-  const workers = Array.from({ length: 3 }, () => boxIn(inboxOn(broken(openTemporary(database)))));
+  const database = await createDatabase();
+  const workers = Array.from({ length: 3 }, () =>
+    createTestInbox(openInboxOnPostgres(broken(openForTest(database)))),
+  );
   for (const [place, box] of workers.entries()) {
     await box.enqueue(createInstallationJob(`i-${place}`, null, 'delivery'), NOON);
   }
@@ -107,6 +110,6 @@ test('T63 workers that claim at once are given different numbers', async () => {
 
 test('T63 they would be given one and the same, did none of them count', async () => {
   const counted = 'SET last = last + $1';
-  const claims = await claimsAtOnce(real => breakStatements(real, counted, `${counted} WHERE false`));
+  const claims = await claimsAtOnce(real => mutateStatements(real, counted, `${counted} WHERE false`));
   expect(new Set(claims).size).toBe(1);
 });

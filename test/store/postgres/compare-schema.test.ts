@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { findBroken } from '../../../src/store/postgres/find-broken.js';
 import { runCommand } from '../../support/command.js';
-import { grantedTo, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { createRole, openForTest, createDatabase } from '../../support/postgres.js';
 
 const LAW = 'the schema is the one that the migrations make';
 const NOW = Date.parse('2026-05-04T12:00:00.000Z');
 
 async function prepare() {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database);
-  const worker = openTemporary(await grantedTo(owner, database, 'work'));
+  const database = await createDatabase();
+  const owner = openForTest(database);
+  const worker = openForTest(await createRole(owner, database, 'work'));
   const findChanges = async (postgres = worker) =>
     (await findBroken(postgres, NOW)).filter(({ law }) => law === LAW).map(({ where }) => where);
   return { database, owner, worker, findChanges };

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { runCommand } from '../../support/command.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const SCRIPT = join(import.meta.dirname, '../../../docs/postgres-roles.sql');
 
 test('T88 the roles of compose.yaml migrate, ask and reach nothing else, and doctor has nothing to say of them', async () => {
-  const database = await temporaryDatabase({ migrated: false });
-  const postgres = openTemporary(database, 1);
+  const database = await createDatabase({ migrated: false });
+  const postgres = openForTest(database, 1);
   const mark = randomBytes(6).toString('hex');
   const [owner, reader] = [`owner_${mark}`, `reader_${mark}`];
   const sql = readFileSync(SCRIPT, 'utf8')

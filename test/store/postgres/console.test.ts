@@ -5,10 +5,10 @@ import { runCommand } from '../../support/command.js';
 import { temporaryFolder } from '../../support/folder.js';
 import { openEngine } from '../../../src/store/open.js';
 import { visitConsole } from '../../support/console.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 
 test('a console over a database makes the folder that holds its key', async () => {
-  const { url } = await temporaryDatabase();
+  const { url } = await createDatabase();
   const env = {
     MIRROR_DATABASE_URL: url,
     DATA_DIR: join(temporaryFolder(), 'not', 'yet'),
@@ -20,7 +20,7 @@ test('a console over a database makes the folder that holds its key', async () =
 });
 
 test('pages at once, downloads and certificates among them, share the four connections of the console', async () => {
-  const database = await temporaryDatabase();
+  const database = await createDatabase();
   const { url } = database;
   const engine = openEngine({
     dataDir: temporaryFolder(),
@@ -47,7 +47,7 @@ test('pages at once, downloads and certificates among them, share the four conne
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   const held = `SELECT count(*)::integer AS n FROM pg_stat_activity
     WHERE application_name LIKE 'carbon-mirror co%' AND datname = current_database()`;
-  const [{ n } = { n: 0 }] = await openTemporary(database, 1).query<{ n: number }>(held);
+  const [{ n } = { n: 0 }] = await openForTest(database, 1).query<{ n: number }>(held);
   expect(n).toBeGreaterThan(0);
   expect(n).toBeLessThanOrEqual(4);
   expect(faults).toEqual([]);

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { SETTINGS } from '../../../src/app/config/settings.js';
 import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
 import { runCommand } from '../../support/command.js';
-import { emptyDatabase, openAs, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { takeEmptyDatabase, openDatabase, openForTest, createDatabase } from '../../support/postgres.js';
 import { NOON, temporaryFolder } from '../../support/inbox.js';
-import { blocks } from '../../support/readme.js';
+import { listCodeBlocks } from '../../support/readme.js';
 
 const ROOT = new URL('../../../', import.meta.url);
 const [, document = ''] = readFileSync(new URL('docs/deploy.md', ROOT), 'utf8').split(/^## (?=PostgreSQL)/m);
@@ -23,7 +23,7 @@ test('each setting that docs/deploy.md names is one', () => {
 });
 
 test('each setting of the server that docs/deploy.md names is there', async () => {
-  const { query } = openTemporary(await temporaryDatabase(), 1);
+  const { query } = openForTest(await createDatabase(), 1);
   for (const name of ['fsync', 'full_page_writes', 'synchronous_standby_names', 'synchronous_commit']) {
     expect(document).toContain(`\`${name}\``);
     expect(await query('SELECT current_setting($1)', [name])).toHaveLength(1);
@@ -31,9 +31,9 @@ test('each setting of the server that docs/deploy.md names is there', async () =
 });
 
 test('the statements of docs/deploy.md make a place that can be migrated, and a role for questions', async () => {
-  const [make = '', questions = ''] = blocks(document, 'sql');
+  const [make = '', questions = ''] = listCodeBlocks(document, 'sql');
   const role = `carbon_${randomBytes(4).toString('hex')}`;
-  const empty = openTemporary(await temporaryDatabase({ migrated: false }), 1);
+  const empty = openForTest(await createDatabase({ migrated: false }), 1);
   await empty.query(make.replaceAll('carbon_mirror', role));
   await empty.query(questions.replaceAll('questions', `${role}_questions`));
   expect(await empty.query("SELECT 1 FROM pg_roles WHERE rolname LIKE $1 || '%'", [role])).toHaveLength(2);
@@ -41,14 +41,14 @@ test('the statements of docs/deploy.md make a place that can be migrated, and a 
 
 test('what backup prints saves a mirror and brings it back, by a role that may make no schema', async context => {
   const role = `carbon_${randomBytes(4).toString('hex')}`;
-  const database = await temporaryDatabase({ migrated: false });
-  const superuser = openTemporary(database, 1);
-  await superuser.query((blocks(document, 'sql')[0] ?? '').replaceAll('carbon_mirror', role));
+  const database = await createDatabase({ migrated: false });
+  const superuser = openForTest(database, 1);
+  await superuser.query((listCodeBlocks(document, 'sql')[0] ?? '').replaceAll('carbon_mirror', role));
   const env = { MIRROR_DATABASE_URL: database.url.replace('//postgres@', `//${role}@`) };
   expect(await runCommand(['migrate'], { env })).toMatchObject({ exitCode: 0 });
   const { stderr } = await runCommand(['backup', 'never made'], { env });
   const [, dump = '', ...restore] = stderr.trim().split('\n').slice(0, -1);
-  expect(blocks(document, 'sh').map(block => block.trim())).toContain([dump, ...restore].join('\n'));
+  expect(listCodeBlocks(document, 'sh').map(block => block.trim())).toContain([dump, ...restore].join('\n'));
   const cwd = temporaryFolder();
   const play = (line: string) =>
     spawnSync('sh', ['-c', line], { cwd, env: { ...process.env, ...env }, encoding: 'utf8' });
@@ -63,7 +63,7 @@ test('what backup prints saves a mirror and brings it back, by a role that may m
 });
 
 test('certificates take a few percent more than their bytes', async () => {
-  const postgres = openAs(await emptyDatabase());
+  const postgres = openDatabase(await takeEmptyDatabase());
   const { query } = postgres;
   const pdfs = createCertificateTable(postgres, { now: () => NOON });
   const taken = async () =>

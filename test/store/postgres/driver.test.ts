@@ -3,7 +3,7 @@ import { instantOf, withLibpqMeaning } from '../../../src/store/postgres/driver.
 import { databaseIn } from '../../../src/store/postgres/database.js';
 import { fixed } from '../../../src/store/statement.js';
 import { openPostgres } from '../../../src/store/postgres/open.js';
-import { openTemporary, temporaryDatabase, theDatabase } from '../../support/postgres.js';
+import { openForTest, createDatabase, getSharedDatabase } from '../../support/postgres.js';
 
 const INSTANTS = [
   ['2026-05-04 12:00:00+00', '2026-05-04T12:00:00.000Z'],
@@ -13,9 +13,9 @@ const INSTANTS = [
 ] as const;
 
 test('an instant is read whatever the DateStyle of the role or the database is', async () => {
-  const database = await temporaryDatabase({ migrated: false });
-  await openTemporary(database, 1).query(`ALTER DATABASE ${database.name} SET DateStyle = 'SQL, DMY'`);
-  const postgres = openTemporary(database, 1);
+  const database = await createDatabase({ migrated: false });
+  await openForTest(database, 1).query(`ALTER DATABASE ${database.name} SET DateStyle = 'SQL, DMY'`);
+  const postgres = openForTest(database, 1);
   expect(await postgres.query("SELECT '2026-05-04 12:00:00+00'::timestamptz AS at")).toEqual([
     { at: '2026-05-04T12:00:00.000Z' },
   ]);
@@ -24,8 +24,8 @@ test('an instant is read whatever the DateStyle of the role or the database is',
 test.each(INSTANTS)(
   'the instant %s is %s in every time zone that a connection may have',
   async (sent, shown) => {
-    const database = await temporaryDatabase();
-    const postgres = openTemporary(database, 1);
+    const database = await createDatabase();
+    const postgres = openForTest(database, 1);
     for (const zone of ['UTC', 'Europe/Copenhagen', 'America/St_Johns', 'Asia/Kathmandu']) {
       await postgres.query(`SET TIME ZONE '${zone}'`);
       expect(await postgres.query('SELECT $1::timestamptz(3) AS at', [sent]), zone).toEqual([{ at: shown }]);
@@ -40,7 +40,7 @@ test('an instant in a form that is not known is a fault, never another instant',
 });
 
 test('64-bit integers keep their digits, and sums of them are numbers', async () => {
-  const postgres = openTemporary(theDatabase());
+  const postgres = openForTest(getSharedDatabase());
   const [row] = await postgres.query(
     'SELECT 9007199254740991::bigint AS safe, 9223372036854000000::bigint AS large, sum(n) AS sum, avg(n) AS mean\n' +
       'FROM (VALUES (1::bigint), (2)) AS v (n)',
@@ -66,7 +66,7 @@ test.each([
 test('a connection says who it is, and one that breaks while it rests is told of and made anew', async () => {
   const faults: Error[] = [];
   const postgres = openPostgres({
-    url: theDatabase().url,
+    url: getSharedDatabase().url,
     name: 'carbon-mirror work',
     connections: 1,
     onFault: error => faults.push(error),
@@ -74,7 +74,7 @@ test('a connection says who it is, and one that breaks while it rests is told of
   const who = 'SELECT pid, application_name AS name FROM pg_stat_activity WHERE pid = pg_backend_pid()';
   const [first] = await postgres.query<{ pid: number; name: string }>(who);
   expect(first?.name).toBe('carbon-mirror work');
-  await openTemporary(theDatabase(), 1).query('SELECT pg_terminate_backend($1::int)', [first?.pid ?? 0]);
+  await openForTest(getSharedDatabase(), 1).query('SELECT pg_terminate_backend($1::int)', [first?.pid ?? 0]);
   await expect.poll(() => faults.length).toBe(1);
   const [second] = await postgres.query<{ pid: number }>(who);
   await postgres.close();
@@ -85,17 +85,17 @@ const SETTINGS = 'SET LOCAL jit = off';
 const whole = (text: string) => ({ text, values: [] });
 
 test('the statements of a whole transaction see what others committed meanwhile', async () => {
-  const database = await temporaryDatabase();
-  const postgres = openTemporary(database);
+  const database = await createDatabase();
+  const postgres = openForTest(database);
   const lock = whole('UPDATE mirror.version_counter SET last = last + 1');
   const count = whole('SELECT sum(claim) AS claims FROM mirror.fences');
   let done: Promise<unknown> = Promise.resolve();
-  await openTemporary(database, 1).transact(async query => {
+  await openForTest(database, 1).transact(async query => {
     await query('UPDATE mirror.version_counter SET last = last + 1');
     done = postgres.whole(SETTINGS, [lock, count], 15_000);
     await expect
       .poll(() =>
-        openTemporary(database, 1).query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"),
+        openForTest(database, 1).query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"),
       )
       .toHaveLength(1);
     await query("INSERT INTO mirror.fences VALUES ('organization-1', 'data', 7)");
@@ -104,7 +104,7 @@ test('the statements of a whole transaction see what others committed meanwhile'
 });
 
 test('of a whole transaction nothing stays where one statement fails, and its connection goes on', async () => {
-  const postgres = openTemporary(await temporaryDatabase(), 1);
+  const postgres = openForTest(await createDatabase(), 1);
   const put = whole("INSERT INTO mirror.awaited_installations VALUES ('a', NULL, now()) RETURNING id");
   const all = () => postgres.query('SELECT id FROM mirror.awaited_installations');
   const broken = postgres.whole(SETTINGS, [put, whole('SELECT 1 / 0'), put], 15_000);
@@ -115,7 +115,7 @@ test('of a whole transaction nothing stays where one statement fails, and its co
 });
 
 test('statements of one message are all answered before the first fault is thrown, and nothing of them stays', async () => {
-  const postgres = openTemporary(await temporaryDatabase());
+  const postgres = openForTest(await createDatabase());
   const { transact } = databaseIn(postgres);
   const put = (id: string) => fixed(`INSERT INTO mirror.awaited_installations VALUES ('${id}', NULL, now())`);
   const broken = fixed('SELECT 1 / 0');
@@ -126,7 +126,7 @@ test('statements of one message are all answered before the first fault is throw
 });
 
 test('who hid a fault from its transaction is told that nothing was committed', async () => {
-  const { transact } = databaseIn(openTemporary(await temporaryDatabase()));
+  const { transact } = databaseIn(openForTest(await createDatabase()));
   const broken = fixed('SELECT 1 / 0');
   const hidden = transact(batch => batch(broken).catch(() => undefined));
   await expect(hidden).rejects.toThrow('expected COMMIT, and the server answered ROLLBACK');

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { runCommand } from '../../support/command.js';
-import { type Database, grantedTo, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { type TestDatabase, createRole, openForTest, createDatabase } from '../../support/postgres.js';
 
-async function forget({ url }: Database, ...options: string[]) {
+async function forget({ url }: TestDatabase, ...options: string[]) {
   const argv = ['forget', '--person', 'someone@example.org', '--json', ...options];
   const { exitCode, stdout, stderr } = await runCommand(argv, { env: { MIRROR_DATABASE_URL: url } });
   expect(exitCode).toBe(0);
@@ -19,9 +19,9 @@ async function hasMaintain({ query }: Postgres): Promise<boolean> {
 }
 
 test('who may not vacuum is told so, and who may', async () => {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database, 1);
-  const worker = await grantedTo(owner, database, 'work');
+  const database = await createDatabase();
+  const owner = openForTest(database, 1);
+  const worker = await createRole(owner, database, 'work');
   const { vacuumed, stderr } = await forget(worker);
   expect(vacuumed).toBe(false);
   expect(stderr).toMatch(/^NOT vacuumed: .*"\w+".* \(and \d+ more\)\./m);
@@ -32,9 +32,9 @@ test('who may not vacuum is told so, and who may', async () => {
 });
 
 test('one table that is not vacuumed is enough to say so', async () => {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database, 1);
-  const worker = await grantedTo(owner, database, 'work');
+  const database = await createDatabase();
+  const owner = openForTest(database, 1);
+  const worker = await createRole(owner, database, 'work');
   if (!(await hasMaintain(owner))) return;
   const role = `"${decodeURIComponent(new URL(worker.url).username).replaceAll('"', '""')}"`;
   await owner.query(`GRANT MAINTAIN ON ALL TABLES IN SCHEMA inbox, mirror TO ${role}`);
@@ -46,15 +46,15 @@ test('one table that is not vacuumed is enough to say so', async () => {
 });
 
 test('who asks that nothing be vacuumed is told how it is', async () => {
-  expect(await forget(await temporaryDatabase(), '--no-vacuum')).toMatchObject({
+  expect(await forget(await createDatabase(), '--no-vacuum')).toMatchObject({
     vacuumed: false,
     stderr: expect.stringContaining('without --no-vacuum it does so now'),
   });
 });
 
 test('T75 what a vacuum leaves of a row is said, and what is told to be done about it takes that away', async () => {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database, 1);
+  const database = await createDatabase();
+  const owner = openForTest(database, 1);
   await owner.query(
     `INSERT INTO mirror.past (closed_version, version, resource, organization_id, key, valid_from, valid_to, sync_id,
        closed_by, cells, document, is_removed)

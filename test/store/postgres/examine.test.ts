@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import { judge, type Server } from '../../../src/store/postgres/examine.js';
 import { runCommand } from '../../support/command.js';
 import {
-  type Database,
-  grantedTo,
-  openTemporary,
-  roleOf,
-  temporaryDatabase,
+  type TestDatabase,
+  createRole,
+  openForTest,
+  getRoleName,
+  createDatabase,
 } from '../../support/postgres.js';
 
 const SOUND: Server = {
@@ -62,8 +62,8 @@ test('a server that nothing can be written to fails: a standby, and a role that 
 });
 
 test('doctor fails where the database lets nobody write', async () => {
-  const database = await temporaryDatabase();
-  await openTemporary(database, 1).query(
+  const database = await createDatabase();
+  await openForTest(database, 1).query(
     `ALTER DATABASE ${database.name} SET default_transaction_read_only = on`,
   );
   const of = await doctor({ MIRROR_DATABASE_URL: database.url });
@@ -77,7 +77,7 @@ async function doctor(env: Record<string, string>) {
 }
 
 test('doctor asks the server itself', async () => {
-  const database = await temporaryDatabase();
+  const database = await createDatabase();
   const of = await doctor({ MIRROR_DATABASE_URL: database.url });
   expect(of('databases')[0]?.found).toMatch(/^PostgreSQL \d+.*of which certificates take \d+ MiB$/);
   expect(of('durability').map(({ state }) => state)).toEqual(['fail', 'fail']);
@@ -93,8 +93,8 @@ test("somebody's DATABASE_URL is not used, and doctor says the one line that wou
 });
 
 test('a role that may not see the log is refused no doctor and no verify, and hears of no leaves', async () => {
-  const database = await temporaryDatabase();
-  const env = { MIRROR_DATABASE_URL: (await grantedTo(openTemporary(database, 1), database, 'read')).url };
+  const database = await createDatabase();
+  const env = { MIRROR_DATABASE_URL: (await createRole(openForTest(database, 1), database, 'read')).url };
   const verified = await runCommand(['verify', '--json'], { env });
   expect(JSON.parse(verified.stdout)).toMatchObject({ sealed: null, leaves_not_checked: 0 });
   expect((await runCommand(['doctor'], { env })).stdout).not.toContain('permission denied');
@@ -102,11 +102,11 @@ test('a role that may not see the log is refused no doctor and no verify, and he
 
 describe('T88 doctor says what a role for questions lacks, and the cure does', () => {
   async function scene() {
-    const database = await temporaryDatabase();
-    const owner = openTemporary(database, 1);
-    const writes = await grantedTo(owner, database, 'work');
-    const reads = await grantedTo(owner, database, 'read');
-    const questions = async (asked: Database | null) => {
+    const database = await createDatabase();
+    const owner = openForTest(database, 1);
+    const writes = await createRole(owner, database, 'work');
+    const reads = await createRole(owner, database, 'read');
+    const questions = async (asked: TestDatabase | null) => {
       const env = { MIRROR_DATABASE_URL: writes.url, ...(asked && { QUERY_DATABASE_URL: asked.url }) };
       return (await doctor(env))('questions').map(({ state, found: said, todo }) => [
         state,
@@ -138,7 +138,7 @@ describe('T88 doctor says what a role for questions lacks, and the cure does', (
     for (const [, , todo = ''] of cures)
       await owner.query(todo.replace('As a superuser, in this database: ', ''));
     expect((await questions(reads)).map(([state]) => state)).toEqual(['ok']);
-    const emits = openTemporary(reads, 1).query("SELECT pg_logical_emit_message(false, 'a', 'b')");
+    const emits = openForTest(reads, 1).query("SELECT pg_logical_emit_message(false, 'a', 'b')");
     await expect(emits).rejects.toThrow('permission denied for function pg_logical_emit_message');
   });
 
@@ -149,7 +149,7 @@ describe('T88 doctor says what a role for questions lacks, and the cure does', (
       expect.stringContaining('the same role'),
       expect.anything(),
     ]);
-    const quoted = ({ url }: Database) => `"${roleOf({ name: '', url }).replaceAll('"', '""')}"`;
+    const quoted = ({ url }: TestDatabase) => `"${getRoleName({ name: '', url }).replaceAll('"', '""')}"`;
     const mayDoMore = [
       'warn',
       expect.stringContaining('may do more than read'),
@@ -175,7 +175,7 @@ describe('T88 doctor says what a role for questions lacks, and the cure does', (
       expect.stringContaining('may not read 1 '),
       expect.stringContaining('schema --grants read'),
     ]);
-    const other = { ...reads, url: reads.url.replace(database.name, (await temporaryDatabase()).name) };
+    const other = { ...reads, url: reads.url.replace(database.name, (await createDatabase()).name) };
     expect(await questions(other)).toEqual([
       ['fail', expect.stringContaining('names another database'), expect.anything()],
     ]);

@@ -6,22 +6,22 @@ import { createInboxPort } from '../../../src/store/postgres/inbox/inbox.js';
 import { isTurn } from '../../../src/store/postgres/inbox/watch.js';
 import { openPostgres, type Postgres } from '../../../src/store/postgres/open.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
-import { boxIn, receivedBy, acceptedDelivery, NOON } from '../../support/inbox.js';
+import { createTestInbox, toNewDelivery, acceptedDelivery, NOON } from '../../support/inbox.js';
 import {
-  emptyDatabase,
-  inboxOn,
-  openAs,
-  openGranted,
-  openTemporary,
-  temporaryDatabase,
+  takeEmptyDatabase,
+  openInboxOnPostgres,
+  openDatabase,
+  openWithRole,
+  openForTest,
+  createDatabase,
 } from '../../support/postgres.js';
-import { breakFunction } from '../../support/broken-function.js';
+import { mutateFunction } from '../../support/mutate-sql.js';
 import { until } from '../../support/wait.js';
 
 const LEASE_MS = 60_000;
 const DATA = { parts: [{ part: 'data', slots: 9 }], leaseMs: LEASE_MS } as const;
 
-const delivery = (overrides = {}) => receivedBy(NOON, acceptedDelivery(overrides));
+const delivery = (overrides = {}) => toNewDelivery(NOON, acceptedDelivery(overrides));
 const ofInstallation = (id: string) => delivery({ installationId: id, organizationId: null });
 
 function changing(real: Postgres, change: (sql: string) => string): Postgres {
@@ -33,7 +33,7 @@ function changing(real: Postgres, change: (sql: string) => string): Postgres {
 }
 
 test('each operation of a receiver and a worker is one round trip, whatever it stores or ends; a claim looks before it takes', async () => {
-  const real = openAs(await emptyDatabase());
+  const real = openDatabase(await takeEmptyDatabase());
   let trips = 0;
   const counted = changing(real, sql => {
     trips += 1;
@@ -75,8 +75,8 @@ test('each operation of a receiver and a worker is one round trip, whatever it s
 
 /** What the server would do at the commit of a delivery, where a role's commits are not waited for. */
 async function flushAtCommit(change: (sql: string) => string): Promise<unknown> {
-  const database = await emptyDatabase();
-  const owner = openAs(database);
+  const database = await takeEmptyDatabase();
+  const owner = openDatabase(database);
   await owner.query('CREATE TABLE public.at_commit (flush text)');
   await owner.query(`CREATE FUNCTION public.note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
     INSERT INTO public.at_commit VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$`);
@@ -87,7 +87,7 @@ async function flushAtCommit(change: (sql: string) => string): Promise<unknown> 
       'DROP TABLE public.at_commit; DROP TRIGGER note ON inbox.deliveries; DROP FUNCTION public.note()',
     );
   });
-  const lazy = openTemporary({ ...database, url: `${database.url}&options=-c%20synchronous_commit=off` });
+  const lazy = openForTest({ ...database, url: `${database.url}&options=-c%20synchronous_commit=off` });
   expect(await createReceiverPort(changing(lazy, change), null).store([delivery()])).toMatchObject([
     { isDuplicate: false },
   ]);
@@ -105,9 +105,9 @@ test('it would not be, were nothing to refer to what asks for the flush', async 
 
 /** Two receivers are sent the same installations in opposite orders, again and again. */
 async function deadlocksOfReceivers(unsorted: boolean): Promise<number> {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database);
-  if (unsorted) await breakFunction(owner, 'store', 'ORDER BY job_key COLLATE "C"', 'ORDER BY min(n)');
+  const database = await createDatabase();
+  const owner = openForTest(database);
+  if (unsorted) await mutateFunction(owner, 'store', 'ORDER BY job_key COLLATE "C"', 'ORDER BY min(n)');
   const hasty = { ...database, url: `${database.url}&options=-c%20deadlock_timeout=10ms` };
   const deadlocks: unknown[] = [];
   const counting = (real: Postgres): Postgres => ({
@@ -124,7 +124,7 @@ async function deadlocksOfReceivers(unsorted: boolean): Promise<number> {
   const ids = Array.from({ length: 60 }, (_, index) => `i-${index}`);
   const receivers = [ids, ids.toReversed()].map(order => ({
     order,
-    port: createReceiverPort(counting(openTemporary(hasty)), null),
+    port: createReceiverPort(counting(openForTest(hasty)), null),
   }));
   for (let round = 0; round < 12 && deadlocks.length === 0; round += 1) {
     const results = await Promise.all(
@@ -146,10 +146,10 @@ test('they would, were their jobs asked for as they came', async () => {
 
 /** One worker claims while another, which saw another job of the same organization, has not committed yet. */
 async function claimBeside(prepare: string): Promise<(string | null)[]> {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database);
+  const database = await createDatabase();
+  const owner = openForTest(database);
   await owner.query(prepare);
-  const box = boxIn(inboxOn(openTemporary(database)));
+  const box = createTestInbox(openInboxOnPostgres(openForTest(database)));
   await box.enqueue(createInstallationJob('first', 'acme', 'delivery'), NOON);
   await box.enqueue(createInstallationJob('second', 'acme', 'delivery'), NOON + 1);
   await box.enqueue(createInstallationJob('other', 'other', 'delivery'), NOON + 1);
@@ -180,11 +180,11 @@ test('T63 they would, were there no index of what runs', async () => {
 });
 
 test('a job that somebody else is at is left to the next claim, and nobody waits for it', async () => {
-  const database = await emptyDatabase();
-  const box = boxIn(inboxOn(openAs(database)));
+  const database = await takeEmptyDatabase();
+  const box = createTestInbox(openInboxOnPostgres(openDatabase(database)));
   await box.enqueue(createInstallationJob('held', null, 'delivery'), NOON);
   await box.enqueue(createInstallationJob('free', null, 'delivery'), NOON);
-  await openTemporary(database).transact(async query => {
+  await openForTest(database).transact(async query => {
     await query("SELECT 1 FROM inbox.jobs WHERE installation_id = 'held' FOR UPDATE");
     const { jobs, moreMayWait: othersWait } = await box.at(NOON).claim(DATA);
     expect([jobs.map(({ installationId }) => installationId), othersWait]).toEqual([['free'], true]);
@@ -193,16 +193,16 @@ test('a job that somebody else is at is left to the next claim, and nobody waits
 });
 
 test('a receiver needs the rights of one that receives, and has none on the mirror', async () => {
-  const database = await temporaryDatabase();
-  const granted = await openGranted(openTemporary(database), database, 'receive');
+  const database = await createDatabase();
+  const granted = await openWithRole(openForTest(database), database, 'receive');
   const receiver = createReceiverPort(granted, null);
   const again = acceptedDelivery();
   expect(await receiver.findWriteObstacle()).toBeNull();
-  expect(await receiver.store([receivedBy(NOON, again), receivedBy(NOON, again)])).toMatchObject([
+  expect(await receiver.store([toNewDelivery(NOON, again), toNewDelivery(NOON, again)])).toMatchObject([
     { isDuplicate: false },
     { isDuplicate: true },
   ]);
-  expect(await receiver.store([receivedBy(NOON, again)])).toMatchObject([{ isDuplicate: true }]);
+  expect(await receiver.store([toNewDelivery(NOON, again)])).toMatchObject([{ isDuplicate: true }]);
   await receiver.countRejected([
     { reason: 'no_signature', status: 401, headerPrefix: '', rejected: 1, newestMsAgo: 0 },
   ]);
@@ -223,8 +223,8 @@ const TROUBLES: Readonly<Record<string, readonly [begin: string, end: string]>> 
 test.each(Object.entries(TROUBLES))(
   'T17 where PostgreSQL %s nothing is acknowledged, all say so in one way, and it goes on by itself',
   async (_title, [begin, end]) => {
-    const database = await temporaryDatabase();
-    const owner = openTemporary(database);
+    const database = await createDatabase();
+    const owner = openForTest(database);
     const role = `receiver_of_${database.name}`;
     await owner.query(`CREATE ROLE ${role} LOGIN`);
     for (const grant of grantsTo('receive', role)) await owner.query(grant);
@@ -264,12 +264,12 @@ test('T17 where nobody listens it is said without a word of the password', async
 });
 
 test('a group that waits longer for a lock than it may is told so, and is not stored', async () => {
-  const database = await emptyDatabase();
-  const hasty = changing(openAs(database), sql =>
+  const database = await takeEmptyDatabase();
+  const hasty = changing(openDatabase(database), sql =>
     sql.replace("'lock_timeout', '5000'", "'lock_timeout', '50'"),
   );
   const receiver = createReceiverPort(hasty, null);
-  await openTemporary(database).transact(async query => {
+  await openForTest(database).transact(async query => {
     await query('LOCK TABLE inbox.deliveries');
     expect(await receiver.store([delivery()])).toMatchObject([{ failure: { code: 'away' } }]);
   });
@@ -277,7 +277,7 @@ test('a group that waits longer for a lock than it may is told so, and is not st
 });
 
 test('whoever watches is woken once a second where a pooler forgets who listens', async () => {
-  const real = openAs(await emptyDatabase());
+  const real = openDatabase(await takeEmptyDatabase());
   const deaf: Postgres = { ...real, listen: async () => () => undefined };
   let woken = 0;
   const stop = createInboxPort(deaf, null).watch(() => {
@@ -288,8 +288,8 @@ test('whoever watches is woken once a second where a pooler forgets who listens'
 });
 
 test('a connection that listens and breaks is made anew, and jobs are told of again', async () => {
-  const database = await emptyDatabase();
-  const real = openAs(database);
+  const database = await takeEmptyDatabase();
+  const real = openDatabase(database);
   let ears = 0;
   const counted: Postgres = {
     ...real,
@@ -300,12 +300,12 @@ test('a connection that listens and breaks is made anew, and jobs are told of ag
   };
   onTestFinished(createInboxPort(counted, null).watch(() => undefined));
   const listening = () =>
-    openTemporary(database).query<{ pid: number }>(
+    openForTest(database).query<{ pid: number }>(
       "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
     );
   await expect.poll(async () => (await listening()).length).toBe(1);
   const [ear] = await listening();
-  await openTemporary(database).query('SELECT pg_terminate_backend($1::int)', [ear?.pid ?? 0]);
+  await openForTest(database).query('SELECT pg_terminate_backend($1::int)', [ear?.pid ?? 0]);
   await expect.poll(() => ears).toBe(2);
   await expect.poll(async () => (await listening()).length).toBe(1);
 });

@@ -5,9 +5,9 @@ import { migrate } from '../../../src/store/postgres/migrate.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { startServer } from '../../postgres/server.js';
-import { boxIn, acceptedDelivery, NOON } from '../../support/inbox.js';
-import { emptyDatabase, inboxOn, openTemporary } from '../../support/postgres.js';
-import { breakStatements } from '../../support/broken-function.js';
+import { createTestInbox, acceptedDelivery, NOON } from '../../support/inbox.js';
+import { takeEmptyDatabase, openInboxOnPostgres, openForTest } from '../../support/postgres.js';
+import { mutateStatements } from '../../support/mutate-sql.js';
 
 /** Where Debian and those who follow it keep servers. The one of the tests compiles nothing. */
 const SERVERS = '/usr/lib/postgresql';
@@ -29,7 +29,7 @@ async function compiledOf(broken: (real: Postgres) => Postgres): Promise<readonl
   onTestFinished(stop);
   if ('missing' in server) throw new Error(server.missing);
   const { host, port } = server;
-  const owner = openTemporary({
+  const owner = openForTest({
     name: 'postgres',
     url: `postgres://postgres@/postgres?host=${host}&port=${port}`,
   });
@@ -40,7 +40,7 @@ async function compiledOf(broken: (real: Postgres) => Postgres): Promise<readonl
 }
 
 async function useEachOperation(postgres: Postgres): Promise<void> {
-  const box = boxIn(inboxOn(postgres));
+  const box = createTestInbox(openInboxOnPostgres(postgres));
   await box.accept([acceptedDelivery()], NOON);
   await box.accept([acceptedDelivery({ installationId: 'another' })], NOON);
   await box.enqueue(createInstallationJob('asked', null, 'person'), NOON);
@@ -51,7 +51,7 @@ async function useEachOperation(postgres: Postgres): Promise<void> {
 }
 
 test('each function that bends the plans of its statements has none of them compiled', async () => {
-  const { postgres } = await emptyDatabase();
+  const { postgres } = await takeEmptyDatabase();
   const bent = await postgres.query<{ name: string; settings: string[] }>(
     `SELECT proname AS name, proconfig AS settings FROM pg_proc
      WHERE pronamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace) AND array_to_string(proconfig, ' ') LIKE '%enable_%'`,
@@ -65,5 +65,5 @@ test.runIf(compiling)('a server that compiles dear plans compiles none of the in
 });
 
 test.runIf(compiling)('it would, were a claim not to say so', async () => {
-  expect(await compiledOf(real => breakStatements(real, 'SET LOCAL jit = off;', ''))).not.toEqual([]);
+  expect(await compiledOf(real => mutateStatements(real, 'SET LOCAL jit = off;', ''))).not.toEqual([]);
 });

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../../src/store/postgres/open.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 
 test('connections that break while nobody asks are told of once, and again only after one was made anew', async () => {
-  const database = await temporaryDatabase();
-  const owner = openTemporary(database, 1);
+  const database = await createDatabase();
+  const owner = openForTest(database, 1);
   const told: Error[] = [];
   const postgres = openPostgres({
     url: database.url,

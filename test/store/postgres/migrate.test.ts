@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demandSchema, migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
-import { blocks } from '../../support/readme.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { listCodeBlocks } from '../../support/readme.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const NOW = '2026-05-04T12:00:00.000Z';
 const DEPLOY = join(import.meta.dirname, '../../../docs/deploy.md');
@@ -14,8 +14,8 @@ const ALL = FAMILIES.flatMap(family =>
 );
 
 test('ten who migrate at once apply each file once, and each has its record', async () => {
-  const database = await temporaryDatabase({ migrated: false });
-  const each = Array.from({ length: 10 }, () => openTemporary(database, 1));
+  const database = await createDatabase({ migrated: false });
+  const each = Array.from({ length: 10 }, () => openForTest(database, 1));
   const applied = await Promise.all(each.map(postgres => migrate(postgres, NOW)));
   expect(applied.flat().toSorted()).toEqual(ALL.toSorted());
   const [postgres] = each;
@@ -29,17 +29,17 @@ test('ten who migrate at once apply each file once, and each has its record', as
 });
 
 test('whoever owns the schemas that docs/deploy.md makes migrates them, and needs no right to make any', async () => {
-  const database = await temporaryDatabase({ migrated: false });
-  const postgres = openTemporary(database, 1);
+  const database = await createDatabase({ migrated: false });
+  const postgres = openForTest(database, 1);
   const role = `${database.name}_owner`;
-  const [made = ''] = blocks(readFileSync(DEPLOY, 'utf8'), 'sql');
+  const [made = ''] = listCodeBlocks(readFileSync(DEPLOY, 'utf8'), 'sql');
   await postgres.query(made.replaceAll('carbon_mirror', role));
-  const theirs = openTemporary({ ...database, url: database.url.replace('postgres@', `${role}@`) }, 1);
+  const theirs = openForTest({ ...database, url: database.url.replace('postgres@', `${role}@`) }, 1);
   expect(await migrate(theirs, NOW)).toEqual(ALL);
 });
 
 test('a file that fails leaves nothing of itself behind', async () => {
-  const postgres = openTemporary(await temporaryDatabase({ migrated: false }));
+  const postgres = openForTest(await createDatabase({ migrated: false }));
   const broken = { version: 1, name: '0001-broken.sql', sql: 'CREATE TABLE inbox.half (); SELECT 1 / 0' };
   await expect(migrate(postgres, NOW, () => [broken])).rejects.toThrow('division by zero');
   expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
@@ -47,7 +47,7 @@ test('a file that fails leaves nothing of itself behind', async () => {
 });
 
 test('a newer schema is refused, and an older one tells its reader to migrate', async () => {
-  const postgres = openTemporary(await temporaryDatabase());
+  const postgres = openForTest(await createDatabase());
   await demandSchema(postgres, 'mirror');
   const known = migrationsOf('postgres', 'mirror').length;
   await postgres.query("INSERT INTO mirror.schema_migrations VALUES ($1, 'later.sql', $2, '')", [
@@ -60,7 +60,7 @@ test('a newer schema is refused, and an older one tells its reader to migrate', 
   };
   await expect(demandSchema(postgres, 'mirror')).rejects.toMatchObject(refusal);
   await expect(migrate(postgres, NOW)).rejects.toMatchObject(refusal);
-  const empty = openTemporary(await temporaryDatabase({ migrated: false }));
+  const empty = openForTest(await createDatabase({ migrated: false }));
   await expect(demandSchema(empty, 'mirror')).rejects.toThrow('run "carbon-mirror migrate" first');
 });
 
@@ -72,7 +72,7 @@ const EARLIER = [
 test.each(EARLIER)(
   'a schema of an earlier program is refused in one sentence, and left as it is: %s',
   async as => {
-    const postgres = openTemporary(await temporaryDatabase());
+    const postgres = openForTest(await createDatabase());
     await postgres.query(as);
     const refusal = {
       code: 'earlier',
@@ -87,7 +87,7 @@ test.each([
   'CREATE TABLE mirror.schema_migrations (version text)',
   'CREATE VIEW mirror.glass AS SELECT 1 AS one',
 ])('a schema that is not ours is refused and left as it is: %s', async theirs => {
-  const postgres = openTemporary(await temporaryDatabase({ migrated: false }));
+  const postgres = openForTest(await createDatabase({ migrated: false }));
   await postgres.query('CREATE SCHEMA mirror');
   await postgres.query(theirs);
   await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'foreign' });
@@ -96,7 +96,7 @@ test.each([
 });
 
 test('where one schema is newer than the program, the other is not made either', async () => {
-  const postgres = openTemporary(await temporaryDatabase());
+  const postgres = openForTest(await createDatabase());
   await postgres.query('DROP SCHEMA inbox CASCADE');
   await postgres.query("INSERT INTO mirror.schema_migrations VALUES (1000, 'later.sql', $1, '')", [NOW]);
   await expect(migrate(postgres, NOW)).rejects.toMatchObject({ code: 'newer' });
@@ -104,18 +104,18 @@ test('where one schema is newer than the program, the other is not made either',
 });
 
 test('an empty schema that was made beforehand is used', async () => {
-  const postgres = openTemporary(await temporaryDatabase({ migrated: false }));
+  const postgres = openForTest(await createDatabase({ migrated: false }));
   await postgres.query('CREATE SCHEMA mirror');
   expect(await migrate(postgres, NOW)).toEqual(ALL);
 });
 
 test('a database in another encoding than UTF8 is refused', async () => {
-  const latin = await temporaryDatabase({ migrated: false, options: "ENCODING 'LATIN1'" });
-  await expect(migrate(openTemporary(latin), NOW)).rejects.toMatchObject({ code: 'encoding' });
+  const latin = await createDatabase({ migrated: false, options: "ENCODING 'LATIN1'" });
+  await expect(migrate(openForTest(latin), NOW)).rejects.toMatchObject({ code: 'encoding' });
 });
 
 test('nothing is made outside our three schemas', async () => {
-  const postgres = openTemporary(await temporaryDatabase());
+  const postgres = openForTest(await createDatabase());
   const made = await postgres.query(
     `SELECT DISTINCT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
      WHERE c.oid >= 16384 AND n.nspname NOT LIKE 'pg\\_toast%' ORDER BY 1`,

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { type ListChanges, type RowInsert, NO_CHANGES } from '../../../src/mirror/port.js';
 import { LISTS } from '../../../src/resources/lists.js';
-import { emptyDatabase, openAs } from '../../support/postgres.js';
-import { openSync, type TestMirror, stageOn } from '../../support/mirror/open.js';
+import { takeEmptyDatabase, openDatabase } from '../../support/postgres.js';
+import { openSync, type TestMirror, openMirrorOnPostgres } from '../../support/mirror/open.js';
 import { installation, retirement } from '../../support/mirror/rows.js';
 import { NOON } from '../../support/inbox.js';
 import { toInstallationColumns } from '../../../src/resources/installations.js';
@@ -36,7 +36,7 @@ const inserts = (count: number, prefix = 'r') =>
   Array.from({ length: count }, (_, index) => insertOf(`${prefix}-${index}`));
 
 test('each operation of a read takes so many round trips, whatever it writes', async () => {
-  const real = openAs(await emptyDatabase());
+  const real = openDatabase(await takeEmptyDatabase());
   let trips = 0;
   const counted: Postgres = {
     ...real,
@@ -55,7 +55,7 @@ test('each operation of a read takes so many round trips, whatever it writes', a
       return done;
     },
   };
-  const { port, clock } = await stageOn(counted);
+  const { port, clock } = await openMirrorOnPostgres(counted);
   const sync = openSync('retirements');
   const first: ListChanges = {
     ...NO_CHANGES,
@@ -123,14 +123,17 @@ async function takeOverWhileWaiting(
 }
 
 test('T44 once a newer claim has taken over nothing of an older one is written, also where that had waited', async () => {
-  const database = await emptyDatabase();
-  const { seen, stands } = await takeOverWhileWaiting(await stageOn(openAs(database)), openAs(database));
+  const database = await takeEmptyDatabase();
+  const { seen, stands } = await takeOverWhileWaiting(
+    await openMirrorOnPostgres(openDatabase(database)),
+    openDatabase(database),
+  );
   expect(stands).toBe(seen);
 });
 
 test('T44 it would be, were the fence only looked at', async () => {
-  const database = await emptyDatabase();
-  const real = openAs(database);
+  const database = await takeEmptyDatabase();
+  const real = openDatabase(database);
   let isBroken = false;
   const broken: Postgres = {
     ...real,
@@ -145,15 +148,17 @@ test('T44 it would be, were the fence only looked at', async () => {
         }),
       ),
   };
-  const stage = await stageOn(broken);
+  const stage = await openMirrorOnPostgres(broken);
   isBroken = true;
-  const { seen, stands } = await takeOverWhileWaiting(stage, openAs(database));
+  const { seen, stands } = await takeOverWhileWaiting(stage, openDatabase(database));
   expect([seen, stands]).toEqual([0, 3]);
 });
 
 test('workers that write at once get numbers that rise with their commits, and none waits for ever', async () => {
-  const database = await emptyDatabase();
-  const stages = await Promise.all(Array.from({ length: 4 }, () => stageOn(openAs(database))));
+  const database = await takeEmptyDatabase();
+  const stages = await Promise.all(
+    Array.from({ length: 4 }, () => openMirrorOnPostgres(openDatabase(database))),
+  );
   const [stage] = stages;
   await Promise.all(
     stages.map(async ({ port }, worker) => {

@@ -7,7 +7,7 @@ import { openEngine } from '../../../src/store/open.js';
 import { runCommand } from '../../support/command.js';
 import { fillByWorkers, STORED } from '../../support/mirror/by-workers.js';
 import { atLength } from '../../support/long.js';
-import { temporaryDatabase } from '../../support/postgres.js';
+import { createDatabase } from '../../support/postgres.js';
 import { startWorkProcess } from '../../support/work-process.js';
 import * as query from '../../../src/query/sql.js';
 
@@ -33,7 +33,7 @@ test('files moved into a database are equal in every column and certificate, and
   await arrive();
   await expect.poll(isQuiet).toBe(true);
   expect(await run('move', '--to', 'postgres')).toMatchObject({ exitCode: 2 });
-  const { url } = await temporaryDatabase();
+  const { url } = await createDatabase();
   const there = { MIRROR_DATABASE_URL: url };
   const moveThere = () => runCommand(['move', '--to', 'postgres'], { env: { DATA_DIR: dataDir, ...there } });
   expect((await moveThere()).stderr).toContain('is open in a process');

@@ -4,7 +4,7 @@ import type { Postgres } from '../../../src/store/postgres/open.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import { NOON } from '../../support/inbox.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const JOBS = 200;
 const ROUNDS = 10;
@@ -51,10 +51,10 @@ test.each([
 ])(
   'beside a transaction that stays open a claim looks at what is dead once, not once for each job that is due: $when',
   async ({ isAnalyzed }) => {
-    const database = await temporaryDatabase();
-    const owner = openTemporary(database);
+    const database = await createDatabase();
+    const owner = openForTest(database);
     const plain = createInboxPort(owner, () => NOON);
-    const old = await openTemporary(database, 1).begin('ISOLATION LEVEL REPEATABLE READ');
+    const old = await openForTest(database, 1).begin('ISOLATION LEVEL REPEATABLE READ');
     onTestFinished(old.abandon);
     await old.query('SELECT FROM inbox.jobs');
     await plain.enqueue(
@@ -80,7 +80,7 @@ test.each([
 );
 
 test('whoever renews or ends a job does not go through those that are done', async () => {
-  const owner = openTemporary(await temporaryDatabase());
+  const owner = openForTest(await createDatabase());
   await owner.query(`INSERT INTO inbox.jobs (kind, dedupe_key, trigger, state, run_at, finished_at, created_at)
     SELECT 'installation', 'key ' || n, 'person', 'done', now(), now(), now() FROM generate_series(1, 20000) AS n`);
   const { inbox, pagesOf } = weighed(owner);

@@ -3,15 +3,15 @@ import type { Postgres } from '../../../src/store/postgres/open.js';
 import { readerOf } from '../../../src/store/postgres/reader.js';
 import { AT_ONCE } from '../../../src/store/contract/reader.js';
 import * as query from '../../../src/query/sql.js';
-import { emptyDatabase, openAs, openGranted } from '../../support/postgres.js';
+import { takeEmptyDatabase, openDatabase, openWithRole } from '../../support/postgres.js';
 
 const ROWS = 1050;
 
 /** A reader, and how many rows each of its statements brought. */
 async function open() {
-  const database = await emptyDatabase();
-  const owner = openAs(database);
-  const granted = await openGranted(owner, database, 'read');
+  const database = await takeEmptyDatabase();
+  const owner = openDatabase(database);
+  const granted = await openWithRole(owner, database, 'read');
   const brought: number[] = [];
   const watched: Postgres = {
     ...granted,
@@ -60,8 +60,8 @@ test('whoever may read may do nothing else, and sees every table and view', asyn
 });
 
 test('whoever receives sees nothing of the mirror, and keeps what was stored', async () => {
-  const database = await emptyDatabase();
-  const granted = await openGranted(openAs(database), database, 'receive');
+  const database = await takeEmptyDatabase();
+  const granted = await openWithRole(openDatabase(database), database, 'receive');
   for (const sql of [
     'SELECT 1 FROM mirror.origin',
     'DELETE FROM inbox.deliveries',

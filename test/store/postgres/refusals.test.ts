@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { runCommand } from '../../support/command.js';
-import { temporaryDatabase, theDatabase } from '../../support/postgres.js';
+import { createDatabase, getSharedDatabase } from '../../support/postgres.js';
 
 function address(user: string, database: string): string {
-  const { host, searchParams } = new URL(theDatabase().url);
+  const { host, searchParams } = new URL(getSharedDatabase().url);
   return `postgres://${user}:very-secret-word@${host}/${database}?${searchParams.toString()}`;
 }
 
@@ -27,12 +27,12 @@ const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: num
     5,
     /^PostgreSQL cannot be used now: /,
   ],
-  [NO_SCHEMA, () => theDatabase().url, 2, /carbon-mirror migrate/],
+  [NO_SCHEMA, () => getSharedDatabase().url, 2, /carbon-mirror migrate/],
 ];
 
 /** Of whoever asks for people the same is told. */
 test('T69 T88 a refusal of QUERY_DATABASE_URL is told in a sentence too, without its password', async () => {
-  const { url } = await temporaryDatabase();
+  const { url } = await createDatabase();
   const env = { MIRROR_DATABASE_URL: url, QUERY_DATABASE_URL: address('nobody_of_that_name', 'postgres') };
   const outcome = await runCommand(['query', 'select 1'], { env });
   expect(outcome).toMatchObject({ exitCode: 4, stdout: '' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { payloadOf, installationOf, signedPost } from '../../support/receiver.js';
 import { temporaryFolder } from '../../support/inbox.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 import { startProcess } from '../../support/processes.js';
 
 const SECRET = 'a webhook secret of the flow';
@@ -13,7 +13,7 @@ const END_IDLE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 
 /** A process whose connections rest until they are ended: what it has said of it, and what else it has said. */
 async function withoutConnections(argv: readonly string[], role: string, ready: RegExp) {
-  const database = await temporaryDatabase();
+  const database = await createDatabase();
   const env = {
     MIRROR_DATABASE_URL: database.url.replace('//postgres@', `//postgres:${PASSWORD}@`),
     REGISTRY_APP_ID: 'app-1',
@@ -24,7 +24,7 @@ async function withoutConnections(argv: readonly string[], role: string, ready: 
     OPERATIONS_PORT: '0',
   };
   const started = startProcess(argv, env);
-  const owner = openTemporary(database, 1);
+  const owner = openForTest(database, 1);
   const told = () => started.output().match(/^.*database connection (?:was )?lost.*$/gim) ?? [];
   const cut = async () => {
     await owner.query(END_IDLE, [`carbon-mirror ${role}`]);
@@ -55,7 +55,7 @@ test('a receiver whose resting connections are ended by the server says so in it
 
 test('so does a console, on stderr', async () => {
   const { started, told } = await withoutConnections(['console'], 'command', /Open http:/);
-  expect(started.said()).toContain(told()[0]);
+  expect(started.stderr()).toContain(told()[0]);
   expect(started.child.exitCode).toBeNull();
   expect(started.output()).not.toContain(PASSWORD);
 });

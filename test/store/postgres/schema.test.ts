@@ -6,7 +6,7 @@ import { openDatabase } from '../../../src/store/sqlite/open.js';
 import type { Relation } from '../../../src/store/contract/relation.js';
 import { describeSchema } from '../../../src/store/contract/relation.js';
 import { temporaryFolder } from '../../support/inbox.js';
-import { type Database, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { type TestDatabase, openForTest, createDatabase } from '../../support/postgres.js';
 
 /** What is an instant on PostgreSQL is text of one form on SQLite. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
@@ -25,10 +25,10 @@ interface Column {
   readonly meaning: string;
 }
 
-let migrated: Database;
+let migrated: TestDatabase;
 
 beforeAll(async () => {
-  migrated = await temporaryDatabase();
+  migrated = await createDatabase();
 });
 
 /** Without the record of migrations, which is the engine's own. */
@@ -50,7 +50,7 @@ const columnsOf = (postgres: Postgres, { database, name }: Relation): Promise<Co
   );
 
 test('both engines have the same tables and views, but for the files of certificates', async () => {
-  const postgres = openTemporary(migrated);
+  const postgres = openForTest(migrated);
   const there = await postgres.query<{ name: string; kind: string }>(
     `SELECT table_schema || '.' || table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind
      FROM information_schema.tables WHERE table_schema IN ('inbox', 'mirror') AND table_name <> 'schema_migrations'`,
@@ -62,7 +62,7 @@ test('both engines have the same tables and views, but for the files of certific
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
 test('they have the same columns in one order, and all means the same', async () => {
-  const postgres = openTemporary(migrated);
+  const postgres = openForTest(migrated);
   const rowsOf = sqliteColumns();
   for (const relation of relations) {
     const name = `${relation.database}.${relation.name}`;
@@ -101,7 +101,7 @@ function sqliteColumns(): (relation: Relation) => string[] {
 }
 
 test('a column of a table has the kind that SQLite has, and an instant is what its name says is one', async () => {
-  const postgres = openTemporary(migrated);
+  const postgres = openForTest(migrated);
   for (const relation of relations.filter(({ kind }) => kind === 'table')) {
     const types = new Map(relation.columns.map(column => [column.name, column.type]));
     for (const { name, type } of await columnsOf(postgres, relation)) {
@@ -113,7 +113,7 @@ test('a column of a table has the kind that SQLite has, and an instant is what i
 });
 
 test('a view shows instants as instants, and nothing as a type that SQLite has not', async () => {
-  const postgres = openTemporary(migrated);
+  const postgres = openForTest(migrated);
   for (const relation of relations.filter(({ kind }) => kind === 'view')) {
     for (const { name, type } of await columnsOf(postgres, relation)) {
       const where = `${relation.name}.${name}`;
@@ -124,7 +124,7 @@ test('a view shows instants as instants, and nothing as a type that SQLite has n
 });
 
 test('all text is in the order of its code points, whatever order the database was made with', async () => {
-  const postgres = openTemporary(migrated);
+  const postgres = openForTest(migrated);
   for (const relation of relations) {
     for (const { name, type, collation } of await columnsOf(postgres, relation)) {
       expect(collation, `${relation.name}.${name}`).toBe(type === 'text' ? 'C' : null);
@@ -133,7 +133,7 @@ test('all text is in the order of its code points, whatever order the database w
 });
 
 test('no name is longer than PostgreSQL keeps', async () => {
-  const postgres = openTemporary(migrated);
+  const postgres = openForTest(migrated);
   const names = await postgres.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace)
      UNION SELECT conname FROM pg_constraint WHERE connamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace)`,
@@ -142,7 +142,7 @@ test('no name is longer than PostgreSQL keeps', async () => {
 });
 
 test('every view can be read while there is nothing to show', async () => {
-  const postgres = openTemporary(migrated);
+  const postgres = openForTest(migrated);
   for (const { database, name } of relations.filter(({ kind }) => kind === 'view')) {
     expect(
       await postgres.query(`SELECT * FROM ${database}.${name}${name === COUNTS ? ' WHERE rows > 0' : ''}`),

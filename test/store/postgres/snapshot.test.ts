@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { snapshot } from '../../../src/store/postgres/snapshot.js';
 import type { Postgres } from '../../../src/store/postgres/open.js';
 import { temporaryFolder } from '../../support/inbox.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
-import { tablesInFile } from '../../support/tables.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
+import { openTablesOfFile } from '../../support/tables.js';
 
 const AT = '2026-05-04T12:00:00.000Z';
 const PUT = "INSERT INTO mirror.project_references VALUES ('organization-1', $1)";
 
 test('a snapshot is of one moment, whatever is written while its tables are read', async () => {
-  const postgres = openTemporary(await temporaryDatabase());
+  const postgres = openForTest(await createDatabase());
   await postgres.query(PUT, ['before']);
   let meanwhile = 0;
   const watched: Postgres = {
@@ -26,6 +26,6 @@ test('a snapshot is of one moment, whatever is written while its tables are read
   const file = join(temporaryFolder(), 'copy.db');
   expect(await snapshot(watched, file, AT)).toBe(true);
   expect(meanwhile).toBeGreaterThan(20);
-  const copied = await tablesInFile(file).column('SELECT project_id FROM project_references');
+  const copied = await openTablesOfFile(file).column('SELECT project_id FROM project_references');
   expect(copied).toEqual(['before']);
 });

@@ -6,16 +6,16 @@ import { migrate } from '../../../src/store/postgres/migrate.js';
 import { migrationsOf } from '../../../src/store/migrations.js';
 import { awaitSchema, during } from '../../../src/store/postgres/prepare.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
-import { receivedBy, acceptedDelivery, NOON } from '../../support/inbox.js';
-import { stageOn } from '../../support/mirror/open.js';
+import { toNewDelivery, acceptedDelivery, NOON } from '../../support/inbox.js';
+import { openMirrorOnPostgres } from '../../support/mirror/open.js';
 import { credit } from '../../support/mirror/rows.js';
 import { runCommand } from '../../support/command.js';
-import { type Database, openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { type TestDatabase, openForTest, createDatabase } from '../../support/postgres.js';
 
 const FAMILIES = ['inbox', 'mirror'] as const;
 const AT = new Date(NOON).toISOString();
 
-const poolOf = ({ url }: Database): PoolOptions => ({
+const poolOf = ({ url }: TestDatabase): PoolOptions => ({
   url,
   name: 'starting',
   connections: 1,
@@ -24,7 +24,7 @@ const poolOf = ({ url }: Database): PoolOptions => ({
 
 /** A process that starts; what it waits is told and not waited. */
 async function start(
-  database: Database,
+  database: TestDatabase,
   meanwhile: (waitedMs: number) => Promise<void> = async () => undefined,
 ) {
   let waitedMs = 0;
@@ -43,7 +43,7 @@ async function start(
 }
 
 test('a process that starts before the schema is there waits a minute, then ends with 2 and a sentence', async () => {
-  const { waitedMs, told, fault } = await start(await temporaryDatabase({ migrated: false }));
+  const { waitedMs, told, fault } = await start(await createDatabase({ migrated: false }));
   expect(waitedMs).toBeGreaterThan(59_000);
   expect(waitedMs).toBeLessThanOrEqual(60_000);
   expect(told).toEqual([expect.stringMatching(/run "carbon-mirror migrate" first$/)]);
@@ -54,8 +54,8 @@ test('a process that starts before the schema is there waits a minute, then ends
 });
 
 test('it goes on as soon as somebody else has migrated', async () => {
-  const database = await temporaryDatabase({ migrated: false });
-  const owner = openTemporary(database, 1);
+  const database = await createDatabase({ migrated: false });
+  const owner = openForTest(database, 1);
   const { waitedMs, fault } = await start(database, async waited => {
     if (waited === 2000) await migrate(owner, AT);
   });
@@ -69,16 +69,16 @@ test('a server that is not there is waited for as long, and what another program
     told: { length: 1 },
     fault: { exitCode: 5 },
   });
-  const latin = await temporaryDatabase({ migrated: false });
-  await openTemporary(latin, 1).query(
+  const latin = await createDatabase({ migrated: false });
+  await openForTest(latin, 1).query(
     'CREATE TABLE public.theirs (); CREATE SCHEMA mirror; CREATE TABLE mirror.t ()',
   );
-  await openTemporary(latin, 1).query('CREATE SCHEMA inbox; CREATE TABLE inbox.t ()');
+  await openForTest(latin, 1).query('CREATE SCHEMA inbox; CREATE TABLE inbox.t ()');
   expect(await start(latin)).toMatchObject({ waitedMs: 0, told: [], fault: { exitCode: 2 } });
 });
 
 test('ten who type migrate at once all succeed, and each file is applied by one of them', async () => {
-  const env = { MIRROR_DATABASE_URL: (await temporaryDatabase({ migrated: false })).url };
+  const env = { MIRROR_DATABASE_URL: (await createDatabase({ migrated: false })).url };
   const ended = await Promise.all(
     Array.from({ length: 10 }, () => runCommand(['migrate', '--json'], { env })),
   );
@@ -100,14 +100,14 @@ const LATER = (newest: number) => `
   INSERT INTO mirror.schema_migrations VALUES (${newest + 1}, 'later.sql', now(), '')`;
 
 test('T65 a running program of the version before goes on after columns were added, and one that starts is refused', async () => {
-  const database = await temporaryDatabase();
-  const postgres = openTemporary(database);
-  const stage = await stageOn(postgres);
+  const database = await createDatabase();
+  const postgres = openForTest(database);
+  const stage = await openMirrorOnPostgres(postgres);
   const inbox = createInboxPort(postgres, () => NOON);
   const credits = ['c-1', 'c-2'].map(id => credit(id));
   await stage.read('warehouse', credits);
   await inbox.enqueue([createInstallationJob('installation-1', 'organization-1', 'person')]);
-  await openTemporary(database, 1).query(LATER(migrationsOf('postgres', 'mirror').length));
+  await openForTest(database, 1).query(LATER(migrationsOf('postgres', 'mirror').length));
 
   stage.clock.at += 60_000;
   await stage.read('warehouse', [credit('c-1', { vintage: '2022' }), credit('c-3')], {
@@ -117,7 +117,9 @@ test('T65 a running program of the version before goes on after columns were add
     'SELECT credit_id FROM mirror.warehouse_credits ORDER BY credit_id',
   );
   expect(listed.map(row => row.credit_id)).toEqual(['c-1', 'c-3']);
-  expect(await inbox.store([receivedBy(NOON, acceptedDelivery())])).toMatchObject([{ isDuplicate: false }]);
+  expect(await inbox.store([toNewDelivery(NOON, acceptedDelivery())])).toMatchObject([
+    { isDuplicate: false },
+  ]);
   const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 2 }], leaseMs: 60_000 });
   const ends = jobs.map(
     ({ id, claim }) => ({ claim: { id, claim }, end: { act: 'done', outcome: 'read' } }) as const,
@@ -133,7 +135,7 @@ test('T65 a running program of the version before goes on after columns were add
 });
 
 test('up with a database alone starts no demo: it lists the settings that are missing', async () => {
-  const { url } = await temporaryDatabase({ migrated: false });
+  const { url } = await createDatabase({ migrated: false });
   const { exitCode, stdout, stderr } = await runCommand(['up'], { env: { MIRROR_DATABASE_URL: url } });
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   for (const name of ['REGISTRY_BASE_URL', 'REGISTRY_APP_ID', 'REGISTRY_PRIVATE_KEY', 'WEBHOOK_SECRETS']) {
@@ -142,8 +144,8 @@ test('up with a database alone starts no demo: it lists the settings that are mi
 });
 
 test('sync says once that it waits for the schema', async () => {
-  const database = await temporaryDatabase({ migrated: false });
-  const owner = openTemporary(database, 1);
+  const database = await createDatabase({ migrated: false });
+  const owner = openForTest(database, 1);
   const env = { MIRROR_DATABASE_URL: database.url, REGISTRY_BASE_URL: 'http://127.0.0.1:1' };
   const syncing = runCommand(['sync', '--organization', 'nobody'], { env });
   const looks = `SELECT 1 FROM pg_stat_activity WHERE datname = $1 AND state = 'idle' AND pid <> pg_backend_pid()

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { describeSchema } from '../../../src/store/contract/relation.js';
-import { openTemporary, temporaryDatabase } from '../../support/postgres.js';
+import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const LONG: Readonly<Record<string, string>> = { 'timestamp(3) with time zone': 'timestamptz(3)' };
 
 test('the types that the schema is described with are those that the server has, in tables and in views', async () => {
-  const { query } = openTemporary(await temporaryDatabase(), 1);
+  const { query } = openForTest(await createDatabase(), 1);
   const columns = await query<{ name: string; type: string }>(
     `SELECT n.nspname || '.' || c.relname || '.' || a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type
      FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace

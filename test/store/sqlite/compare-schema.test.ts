@@ -3,19 +3,19 @@ import { expect, test } from 'vitest';
 import { createSqliteEngine } from '../../../src/store/sqlite/engine.js';
 import { runCommand } from '../../support/command.js';
 import { temporaryFolder } from '../../support/inbox.js';
-import { layBoth } from '../../support/migrated.js';
+import { createMigratedDatabases } from '../../support/migrated-databases.js';
 import { migrateFile } from '../../../src/store/sqlite/migrate.js';
-import { tablesInFile } from '../../support/tables.js';
+import { openTablesOfFile } from '../../support/tables.js';
 
 const LAW = 'the schema is the one that the migrations make';
 const NOW = Date.parse('2026-05-04T12:00:00.000Z');
 
 function prepare() {
   const folder = temporaryFolder();
-  layBoth(folder);
+  createMigratedDatabases(folder);
   migrateFile(join(folder, 'evidence.db'), 'evidence', new Date(NOW).toISOString());
   const engine = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
-  const change = (family: string, sql: string) => tablesInFile(join(folder, `${family}.db`)).change(sql);
+  const change = (family: string, sql: string) => openTablesOfFile(join(folder, `${family}.db`)).change(sql);
   const findChanges = async () =>
     (await engine.findBroken(NOW)).filter(({ law }) => law === LAW).map(({ where }) => where);
   return { folder, change, findChanges };

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { walBytes } from '../../../src/store/sqlite/disk.js';
 import { openDatabase } from '../../../src/store/sqlite/open.js';
-import { startWatched } from '../../support/watched.js';
+import { startWatched } from '../../support/watched-program.js';
 
 test('a heartbeat where nothing happened touches one row of the mirror', async () => {
   const scene = await startWatched();

@@ -5,11 +5,11 @@ import { makeKeyFile } from '../../../src/evidence/key-file.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { openEngine } from '../../../src/store/open.js';
-import { receivedBy, acceptedDelivery, temporaryFolder } from '../inbox.js';
+import { toNewDelivery, acceptedDelivery, temporaryFolder } from '../inbox.js';
 import { runCommand } from '../command.js';
 import { type Program, startProgram } from '../program.js';
 import { createOrganization, issueCredit } from '../sandbox.js';
-import { tablesIn } from '../tables.js';
+import { openTablesIn } from '../tables.js';
 import { startWorkProcess } from '../work-process.js';
 
 export const STORED = "certificates WHERE state = 'stored'";
@@ -26,7 +26,7 @@ export async function fillByWorkers() {
   const env = { DATA_DIR: dataDir, EVIDENCE_KEY_FILE: keyFile, REGISTRY_APP_ID: program.app.id };
   const engine = openEngine(readStoreSettings(env));
   await engine.migrate(Date.now());
-  const tables = tablesIn(dataDir);
+  const tables = openTablesIn(dataDir);
 
   async function inInbox<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await engine.openInbox(Date.now);
@@ -61,7 +61,7 @@ export async function fillByWorkers() {
         const signedData = randomBytes(24).toString('base64');
         const sha256 = createHash('sha256').update(signedData).digest('hex');
         const delivery = acceptedDelivery({ installationId, receivedAt: at, signedData, sha256 });
-        return inbox.store([receivedBy(at, delivery)]);
+        return inbox.store([toNewDelivery(at, delivery)]);
       }),
     count: async (table: string) => Number(await tables.value(`SELECT count(*) FROM ${table}`)),
     work: () =>

@@ -7,7 +7,7 @@ import { sql, stoodAt, table } from '../../../src/query/sql.js';
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
 /** A copy that somebody keeps by the view `changes` alone. */
-export interface Copy {
+export interface ConsumerCopy {
   /** Takes what came since, and answers what did not fit. */
   readonly catchUp: (reader: Reader) => Promise<string[]>;
   /** All that it holds, by resource, organization and key. */
@@ -15,7 +15,7 @@ export interface Copy {
 }
 
 /** `after` is a number that was kept, as a consumer keeps it over its own restarts. */
-export function createCopy(): Copy {
+export function createConsumerCopy(): ConsumerCopy {
   const rows = new Map<string, string>();
   let last = 0;
   return {
@@ -26,7 +26,7 @@ export function createCopy(): Copy {
       for await (const change of readBetween(reader, EVERYTHING, last, newest)) {
         if (change.number <= last) misfits.push(`${change.number} came again, or late`);
         last = change.number;
-        misfits.push(...take(rows, change));
+        misfits.push(...applyChange(rows, change));
       }
       last = newest;
       return misfits;
@@ -34,7 +34,7 @@ export function createCopy(): Copy {
   };
 }
 
-function take(
+function applyChange(
   rows: Map<string, string>,
   { number, change, resource, before, after, ...row }: ChangeRow,
 ): string[] {
@@ -61,7 +61,7 @@ const SAID = [
 ];
 
 /** What the mirror's own history says stood there at an instant. */
-export async function shownAsOf({ all }: Reader, at: string): Promise<string[]> {
+export async function listRowsAsOf({ all }: Reader, at: string): Promise<string[]> {
   const shown: string[] = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     const rows = await all(sql<Cells>`SELECT * FROM ${table(`${entry.table}_history`)} WHERE ${stoodAt(at)}`);
@@ -72,7 +72,7 @@ export async function shownAsOf({ all }: Reader, at: string): Promise<string[]> 
 }
 
 /** The same of a copy. */
-export function shownBy(copy: Copy): string[] {
+export function listRowsOfCopy(copy: ConsumerCopy): string[] {
   const rows = [...copy.rows()].map(([key, cells]) => ({ key: JSON.parse(key), cells: JSON.parse(cells) }));
   return rows
     .filter(({ key }) => key[0] !== 'installation')

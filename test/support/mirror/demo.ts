@@ -11,7 +11,7 @@ import { createLog } from '../../../src/app/log.js';
 import type { Sandbox } from '../../../src/sandbox/start.js';
 import { freePort } from '../processes.js';
 import { ALL_PERMISSIONS, registerApp, startTestSandbox } from '../sandbox.js';
-import { type Tables, tablesIn, whileOpen } from '../tables.js';
+import { type Tables, openTablesIn, withOpenTables } from '../tables.js';
 import { makeFolder } from '../folder.js';
 
 export interface DemoMirror extends Tables {
@@ -41,16 +41,16 @@ export async function startDemoMirror({
   past = false,
 } = {}): Promise<DemoMirror> {
   const world = await findWorld(seed, past);
-  const folders = layWorld(world, mirrored);
+  const folders = copyWorld(world, mirrored);
   const { sandbox, stop } = await startTestSandbox({ seed, folder: folders.sandbox });
-  const tables = tablesIn(folders.mirror);
+  const tables = openTablesIn(folders.mirror);
   if (mirrored) {
     await tables.change('UPDATE origin SET base_url = ?', new URL(sandbox.url).href);
     await tables.change('DELETE FROM inbox.processes');
   }
   const env = settingsOf(sandbox, world, folders.mirror);
   const programs = await startPrograms(env, sandbox, world.appId, operations);
-  await rest(folders.mirror);
+  await waitUntilIdle(folders.mirror);
   return {
     folder: folders.mirror,
     env: { ...env, PORT: String(programs.receive.port) },
@@ -69,14 +69,16 @@ export async function startDemoMirror({
 }
 
 /** The same, for all tests of a file. */
-export async function demoOfFile(options: Parameters<typeof startDemoMirror>[0] = {}): Promise<DemoMirror> {
+export async function startDemoForFile(
+  options: Parameters<typeof startDemoMirror>[0] = {},
+): Promise<DemoMirror> {
   const demo = await startDemoMirror(options);
   afterAll(() => demo.stop());
   return demo;
 }
 
 /** Folders of a registry and of its mirror, and the app that it was mirrored by. */
-interface World {
+interface DemoWorld {
   readonly sandbox: string;
   readonly mirror: string;
   readonly appId: string;
@@ -84,14 +86,14 @@ interface World {
 }
 
 /** To mirror one takes seconds: the first process that asks does it, and all go on from there, each with files of its own. */
-async function findWorld(seed: number, past: boolean): Promise<World> {
+async function findWorld(seed: number, past: boolean): Promise<DemoWorld> {
   const folder = join(inject('worlds'), past ? `${seed}-past` : String(seed));
   if (isFirst(`${folder}.begun`)) {
     const made = `${folder}.begun/world`;
     writeFileSync(join(made, 'app.json'), JSON.stringify(await mirrorWorld(seed, past, foldersIn(made))));
     renameSync(made, folder);
   }
-  await until(async () => existsSync(folder));
+  await waitFor(async () => existsSync(folder));
   return { ...foldersIn(folder), ...JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8')) };
 }
 
@@ -103,7 +105,11 @@ function foldersIn(folder: string) {
   return { sandbox: join(folder, 'sandbox'), mirror: join(folder, 'mirror') };
 }
 
-async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<typeof foldersIn>): Promise<App> {
+async function mirrorWorld(
+  seed: number,
+  past: boolean,
+  folders: ReturnType<typeof foldersIn>,
+): Promise<DemoApp> {
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const clock = createHistoryClock(Date.now);
   if (!past) clock.setDaysAgo(0);
@@ -124,22 +130,29 @@ async function mirrorWorld(seed: number, past: boolean, folders: ReturnType<type
     await playHistory({ engine, env, sandbox, appId, clock, install, stopping, onMonth: () => undefined });
   const programs = await startPrograms(env, sandbox, appId, false);
   if (!past) install();
-  await rest(folders.mirror);
+  await waitUntilIdle(folders.mirror);
   await programs.stop();
   await stop();
   return { appId, privateKey };
 }
 
-function layWorld(world: World, mirrored: boolean): { readonly sandbox: string; readonly mirror: string } {
+function copyWorld(
+  world: DemoWorld,
+  mirrored: boolean,
+): { readonly sandbox: string; readonly mirror: string } {
   const folders = { sandbox: makeFolder('carbon-mirror-demo-'), mirror: makeFolder('carbon-mirror-demo-') };
   cpSync(world.sandbox, folders.sandbox, { recursive: true });
   if (mirrored) cpSync(world.mirror, folders.mirror, { recursive: true });
   return folders;
 }
 
-type App = Pick<World, 'appId' | 'privateKey'>;
+type DemoApp = Pick<DemoWorld, 'appId' | 'privateKey'>;
 
-function settingsOf(sandbox: Sandbox, { appId, privateKey }: App, folder: string): Record<string, string> {
+function settingsOf(
+  sandbox: Sandbox,
+  { appId, privateKey }: DemoApp,
+  folder: string,
+): Record<string, string> {
   return {
     REGISTRY_BASE_URL: sandbox.url,
     REGISTRY_APP_ID: appId,
@@ -177,11 +190,11 @@ async function startPrograms(
   return { receive, work, stop };
 }
 
-async function rest(folder: string): Promise<void> {
-  await whileOpen(folder, tables => until(() => isAtRest(tables)));
+async function waitUntilIdle(folder: string): Promise<void> {
+  await withOpenTables(folder, tables => waitFor(() => isIdle(tables)));
 }
 
-async function isAtRest({ rows }: Tables): Promise<boolean> {
+async function isIdle({ rows }: Tables): Promise<boolean> {
   return (
     (await rows(UNFINISHED)).length === 0 &&
     (await rows('SELECT 1 FROM certificates')).length > 0 &&
@@ -197,7 +210,7 @@ const UNFINISHED = `
 const AT_WORK = `
   SELECT 1 FROM jobs WHERE state = 'running' OR (state = 'waiting' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
+async function waitFor(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + DEADLINE_MS;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error('the demo world was not mirrored in time');

@@ -33,18 +33,24 @@ import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror.js';
 import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open.js';
 import { openReader } from '../../../src/store/sqlite/reader.js';
 import { writeFreshnessFacts } from '../../../src/sync/schedule/freshness-facts.js';
-import { NOON, type Store, temporaryFolder, temporaryInbox } from '../inbox.js';
-import { layMigrated } from '../migrated.js';
-import { type Hands, handsOn, handsOnTable } from '../pdfs.js';
-import { emptyDatabase, inboxOn, grantedTo, openGranted, tablesInSchemas } from '../postgres.js';
-import { seeds } from '../seeds.js';
-import { type Tables, tablesIn, tablesOf } from '../tables.js';
-import { credit, installation, organization, pageOf, retirement, type Row } from './rows.js';
+import { NOON, type InboxStore, temporaryFolder, temporaryInbox } from '../inbox.js';
+import { createMigratedDatabase } from '../migrated-databases.js';
+import { type PdfTampering, tamperWithFiles, tamperWithTable } from '../pdfs.js';
+import {
+  takeEmptyDatabase,
+  openInboxOnPostgres,
+  createRole,
+  openWithRole,
+  tablesInSchemas,
+} from '../postgres.js';
+import { listSeeds } from '../seeds.js';
+import { type Tables, openTablesIn, createTables } from '../tables.js';
+import { credit, installation, organization, createUnknownPage, retirement, type Row } from './rows.js';
 
 /** A real, migrated mirror.db that goes away with its test. */
 export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
   const file = join(folder, 'mirror.db');
-  layMigrated(file, 'mirror');
+  createMigratedDatabase(file, 'mirror');
   const db = openDatabase(file, { busyTimeoutMs: 1_000 });
   onTestFinished(() => {
     db.close();
@@ -54,7 +60,7 @@ export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
 }
 
 /** A client's view of time: it moves only when it is told to. */
-export interface Clock {
+export interface TestClock {
   at: number;
 }
 
@@ -79,7 +85,7 @@ export interface SqliteMirror {
   /** Where its certificates are kept. */
   readonly pdfs: (maxBytes: number) => PdfStore;
   readonly mirror: Mirror;
-  readonly clock: Clock;
+  readonly clock: TestClock;
   /** Reads one whole list by the newest claim: pages of `limit`, or one answer where it is null. */
   readonly read: <Name extends ListResource>(
     resource: Name,
@@ -109,14 +115,14 @@ export async function openMirror({
   await activate(mirror, clock);
   return {
     folder,
-    db: tablesOf(db),
+    db: createTables(db),
     handle: db,
     port: portOf(db),
     pdfs: maxBytes =>
       createCertificateFolder(join(folder, 'certificates'), { now: () => clock.at, maxBytes }),
     mirror,
     clock,
-    read: readerOf(mirror, clock),
+    read: createListRead(mirror, clock),
   };
 }
 
@@ -150,7 +156,7 @@ export async function breakReads({ db }: Pick<SqliteMirror, 'db'>, organizationI
 }
 
 /** One installation of the first organization. */
-async function activate(mirror: Mirror, clock: Clock): Promise<void> {
+async function activate(mirror: Mirror, clock: TestClock): Promise<void> {
   await mirror.writeInstallation({
     installation: installation('installation-1'),
     state: 'active',
@@ -176,7 +182,7 @@ export async function beginRead<Name extends ListResource>(
   return await mirror.beginRead({ ...usual, resource, ...how });
 }
 
-export function readerOf(mirror: Mirror, clock: Clock): SqliteMirror['read'] {
+export function createListRead(mirror: Mirror, clock: TestClock): SqliteMirror['read'] {
   return async (resource, items, { limit = null, total, findGone, ...request } = {}) => {
     const read = await beginRead({ mirror, clock }, resource, request);
     if (limit === null) await read.writeBatch(items, clock.at);
@@ -184,7 +190,7 @@ export function readerOf(mirror: Mirror, clock: Clock): SqliteMirror['read'] {
     return read.finish({
       ...TRAFFIC,
       total: total ?? null,
-      ...(findGone && { findGone: answering(findGone, clock) }),
+      ...(findGone && { findGone: createFindMissing(findGone, clock) }),
     });
   };
 }
@@ -193,42 +199,42 @@ async function writePages<Item extends Row>(
   read: ListReader<Item>,
   items: readonly Item[],
   limit: number,
-  clock: Clock,
+  clock: TestClock,
 ): Promise<void> {
   for (let page = 0; page === 0 || page * limit < items.length; page += 1) {
     const some = items.slice(page * limit, (page + 1) * limit);
-    await read.writePage(pageOf(some, clock.at));
+    await read.writePage(createUnknownPage(some, clock.at));
   }
 }
 
 /** A registry that says at once which of the ids it does not know any more. */
-export function answering(
+export function createFindMissing(
   gone: (ids: readonly string[]) => Promise<readonly string[]>,
-  clock: Clock,
+  clock: TestClock,
 ): FindGoneRows {
   return async ids => new Map((await gone(ids)).map(id => [id, clock.at]));
 }
 
 /** A mirror on some engine. No test asks on which. */
 export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
-  readonly hands: Hands;
+  readonly hands: PdfTampering;
   /** Writes a copy of the mirror as one SQLite file; false where that is there already. */
   readonly snapshot: (file: string) => Promise<boolean>;
   readonly findBroken: () => Promise<readonly Broken[]>;
 }
 
-export interface Engine {
+export interface TestEngine {
   readonly name: string;
   readonly stage: () => Promise<TestMirror>;
   /** The same with an inbox beside it, its tables by `inbox.jobs`, and a reader who has the rights of one. */
-  readonly library: () => Promise<Library>;
+  readonly library: () => Promise<TestLibrary>;
   /** A place for an inbox. */
-  readonly store: () => Promise<Store>;
+  readonly store: () => Promise<InboxStore>;
   /** How many histories by chance are played on it: each statement to a server is a round trip. */
   readonly seeds: readonly number[];
 }
 
-export interface Library {
+export interface TestLibrary {
   readonly stage: TestMirror;
   /** By which commands find it. */
   readonly env: { readonly DATA_DIR: string; readonly MIRROR_DATABASE_URL?: string };
@@ -240,20 +246,20 @@ export interface Library {
 }
 
 /** For what asks both and compares their answers. */
-export const BOTH: readonly Engine[] = [
+export const BOTH: readonly TestEngine[] = [
   {
     name: 'SQLite',
-    stage: stageInFolder,
-    library: libraryInFiles,
+    stage: openMirrorInFiles,
+    library: openLibraryInFiles,
     store: async () => sqliteInbox(),
-    seeds: seeds(8, 0),
+    seeds: listSeeds(8, 0),
   },
   {
     name: 'PostgreSQL',
-    stage: async () => stageOn((await emptyDatabase()).postgres),
-    library: libraryInSchemas,
-    store: async () => inboxOn((await emptyDatabase()).postgres),
-    seeds: seeds(2, 0),
+    stage: async () => openMirrorOnPostgres((await takeEmptyDatabase()).postgres),
+    library: openLibraryInPostgres,
+    store: async () => openInboxOnPostgres((await takeEmptyDatabase()).postgres),
+    seeds: listSeeds(2, 0),
   },
 ];
 
@@ -261,7 +267,7 @@ export const BOTH: readonly Engine[] = [
 export const ENGINES = BOTH.filter(({ name }) => name === (inject('keptIn') ?? 'SQLite'));
 
 /** A mirror with an inbox beside it, and a reader that has the rights of one. */
-type FilledMirror = TestMirror & Omit<Library, 'stage'>;
+type FilledMirror = TestMirror & Omit<TestLibrary, 'stage'>;
 
 /**
  * Opens a mirror on the engine of this run, with so many organizations that were read a minute ago. Organization n is called
@@ -289,8 +295,8 @@ export async function openFilledMirror({
   return { ...stage, ...library };
 }
 
-async function libraryInFiles(): Promise<Library> {
-  const stage = await stageInFolder();
+async function openLibraryInFiles(): Promise<TestLibrary> {
+  const stage = await openMirrorInFiles();
   const { folder } = stage;
   const inbox = createInboxPort(temporaryInbox(folder), () => stage.clock.at);
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
@@ -298,18 +304,18 @@ async function libraryInFiles(): Promise<Library> {
   return {
     stage,
     env: { DATA_DIR: folder },
-    tables: tablesIn(folder),
+    tables: openTablesIn(folder),
     reader,
     inbox,
     writeFreshnessFacts: looking(stage, inbox),
   };
 }
 
-async function libraryInSchemas(): Promise<Library> {
-  const database = await emptyDatabase();
-  const stage = await stageOn(database.postgres);
-  const reader = askPostgres(await openGranted(database.postgres, database, 'read'));
-  const { url: readingUrl } = await grantedTo(database.postgres, database, 'read');
+async function openLibraryInPostgres(): Promise<TestLibrary> {
+  const database = await takeEmptyDatabase();
+  const stage = await openMirrorOnPostgres(database.postgres);
+  const reader = askPostgres(await openWithRole(database.postgres, database, 'read'));
+  const { url: readingUrl } = await createRole(database.postgres, database, 'read');
   const env = {
     MIRROR_DATABASE_URL: database.url,
     QUERY_DATABASE_URL: readingUrl,
@@ -319,24 +325,24 @@ async function libraryInSchemas(): Promise<Library> {
   return { stage, env, tables: stage.db, reader, inbox, writeFreshnessFacts: looking(stage, inbox) };
 }
 
-function looking({ mirror }: TestMirror, inbox: InboxPort): Library['writeFreshnessFacts'] {
+function looking({ mirror }: TestMirror, inbox: InboxPort): TestLibrary['writeFreshnessFacts'] {
   return at => writeFreshnessFacts({ inbox, mirror, mirrorMembers: true }, at);
 }
 
-function sqliteInbox(folder = temporaryFolder()): Store {
+function sqliteInbox(folder = temporaryFolder()): InboxStore {
   const db = temporaryInbox(folder);
   return {
-    db: tablesOf(db),
+    db: createTables(db),
     open: now => createInboxPort(db, now),
     beside: () => sqliteInbox(folder),
   };
 }
 
-async function stageInFolder(): Promise<TestMirror> {
+async function openMirrorInFiles(): Promise<TestMirror> {
   const scene = await openMirror();
   return {
     ...scene,
-    hands: handsOn(join(scene.folder, 'certificates')),
+    hands: tamperWithFiles(join(scene.folder, 'certificates')),
     snapshot: async file => writeCopy(scene.handle, file),
     findBroken: async () => {
       const files = {
@@ -348,10 +354,10 @@ async function stageInFolder(): Promise<TestMirror> {
   };
 }
 
-export async function stageOn(postgres: Postgres): Promise<TestMirror> {
+export async function openMirrorOnPostgres(postgres: Postgres): Promise<TestMirror> {
   const folder = temporaryFolder();
   const port = createMirrorInSchemas(postgres);
-  const clock: Clock = { at: NOON };
+  const clock: TestClock = { at: NOON };
   const mirror = createMirror(port, () => clock.at);
   await activate(mirror, clock);
   return {
@@ -360,9 +366,9 @@ export async function stageOn(postgres: Postgres): Promise<TestMirror> {
     port,
     mirror,
     clock,
-    read: readerOf(mirror, clock),
+    read: createListRead(mirror, clock),
     pdfs: maxBytes => createCertificateTable(postgres, { now: () => clock.at, maxBytes }),
-    hands: handsOnTable(postgres),
+    hands: tamperWithTable(postgres),
     snapshot: file => snapshot(postgres, file, new Date(clock.at).toISOString()),
     findBroken: () => findBroken(postgres, clock.at),
   };

@@ -96,23 +96,29 @@ export interface Row {
 }
 
 /** A page that holds one group, which nobody knows. */
-export function pageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ObservedPage<Item> {
-  const unknown = [groupOf(items)];
-  const digest = createHash('sha256').update(digestOf(items)).digest('hex');
+export function createUnknownPage<Item extends Row>(
+  items: readonly Item[],
+  arrivedAt: number,
+): ObservedPage<Item> {
+  const unknown = [createRowGroup(items)];
+  const digest = createHash('sha256').update(hashRows(items)).digest('hex');
   return { digest, isKnown: false, known: [], unknown, items, arrivedAt };
 }
 
 /** The same page, told as one that stands as it stood. */
-export function knownPageOf<Item extends Row>(items: readonly Item[], arrivedAt: number): ObservedPage<Item> {
-  return { ...pageOf(items, arrivedAt), isKnown: true, unknown: [], items: [] };
+export function createKnownPage<Item extends Row>(
+  items: readonly Item[],
+  arrivedAt: number,
+): ObservedPage<Item> {
+  return { ...createUnknownPage(items, arrivedAt), isKnown: true, unknown: [], items: [] };
 }
 
-export function groupOf(items: readonly Row[]) {
-  return { digest: digestOf(items), ids: items.map(({ id = '' }) => id) };
+export function createRowGroup(items: readonly Row[]) {
+  return { digest: hashRows(items), ids: items.map(({ id = '' }) => id) };
 }
 
 /** Equal for equal rows in equal order. */
-export function digestOf(items: readonly Row[]): string {
+export function hashRows(items: readonly Row[]): string {
   return createHash('sha256')
     .update(items.map(({ document }) => document).join())
     .digest('hex');

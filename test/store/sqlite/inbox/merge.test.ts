@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 import { createEnqueue } from '../../../../src/store/sqlite/inbox/enqueue.js';
 import { type Sqlite, write } from '../../../../src/store/sqlite/open.js';
 import { type NewJob, createInstallationJob } from '../../../../src/inbox/job.js';
-import { boxOf, NOON, temporaryInbox } from '../../../support/inbox.js';
+import { openTestInbox, NOON, temporaryInbox } from '../../../support/inbox.js';
 
 type Enqueue = (job: NewJob, now: number) => number;
 
 /** However deliveries fall between claim and finish, a read starts after the last of them, and never two wait. */
 async function keepsTheLaw(create: (db: Sqlite) => Enqueue): Promise<boolean> {
   const db = temporaryInbox();
-  const inbox = boxOf(db);
+  const inbox = openTestInbox(db);
   const enqueue = create(db);
   const ask = (now: number): number =>
     write(db, () => enqueue(createInstallationJob('a', 'acme', 'delivery'), now));

@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { createInstallationJob } from '../../../../src/inbox/job.js';
-import { boxOf, NOON, temporaryFolder, temporaryInbox } from '../../../support/inbox.js';
+import { openTestInbox, NOON, temporaryFolder, temporaryInbox } from '../../../support/inbox.js';
 import { until } from '../../../support/wait.js';
 
 test('waking up follows a commit of another connection and a job that this one asks for, but no other write and not silence', async () => {
   const folder = temporaryFolder();
-  const inbox = boxOf(temporaryInbox(folder));
-  const theirs = boxOf(temporaryInbox(folder));
+  const inbox = openTestInbox(temporaryInbox(folder));
+  const theirs = openTestInbox(temporaryInbox(folder));
   let woken = 0;
   onTestFinished(
     inbox.at(NOON).watch(() => {

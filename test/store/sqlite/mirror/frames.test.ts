@@ -7,7 +7,7 @@ import { describeThisProcess } from '../../../../src/app/heartbeats.js';
 import { createSqliteEngine } from '../../../../src/store/sqlite/engine.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { createSyncService } from '../../../../src/sync/sync.js';
-import { clientOf, startProgram } from '../../../support/program.js';
+import { createTestClient, startProgram } from '../../../support/program.js';
 import { createOrganization, issueCredit } from '../../../support/sandbox.js';
 
 /** Between the worker and the statement that inserts a row: all that the worker has called as it gives the rows to the store, what the store calls as it gives them to its thread, then all in the thread. The call by message, which both threads share, is a file of its own. */
@@ -82,7 +82,7 @@ async function failedInsert(credits: number): Promise<Failed> {
     },
   };
   const settings = { appId: app.id, mirrorMembers: true, retentionDays: 90 };
-  const client = clientOf(sandbox, app, time.now);
+  const client = createTestClient(sandbox, app, time.now);
   const parts = { ...store, mirror, client, now: time.now, random: () => 0 };
   const worker = createSyncService(await createSyncContext(settings, parts), {
     schedule: null,

@@ -8,7 +8,7 @@ import { startMirrorThread } from '../../../../src/store/sqlite/mirror/thread.js
 import { createMirror } from '../../../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../../../src/mirror/port.js';
 import { NOON, temporaryFolder } from '../../../support/inbox.js';
-import { installation, pageOf, retirements } from '../../../support/mirror/rows.js';
+import { installation, createUnknownPage, retirements } from '../../../support/mirror/rows.js';
 import { temporaryMirror, TRAFFIC } from '../../../support/mirror/open.js';
 
 /** A thread runs what was built. */
@@ -51,7 +51,7 @@ test('a list that is read is written by the thread as by anybody', async () => {
   const read = await mirror.beginRead(READ);
   const items = retirements(250);
   for (let page = 0; page < 3; page += 1) {
-    await read.writePage(pageOf(items.slice(page * 100, page * 100 + 100), NOON));
+    await read.writePage(createUnknownPage(items.slice(page * 100, page * 100 + 100), NOON));
   }
   expect(await read.finish({ ...TRAFFIC, total: 250 })).toMatchObject({ state: 'complete', added: 250 });
   expect(db.prepare('SELECT count(*), sum(amount_micro) FROM retirements').raw().get()).toEqual([

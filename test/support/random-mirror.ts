@@ -1,11 +1,11 @@
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
-import { credit, installation, pageOf, retirement } from './mirror/rows.js';
+import { credit, installation, createUnknownPage, retirement } from './mirror/rows.js';
 import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
 import { createRandom, pick } from './random.js';
 
 /** A mirror that changes in every way in which one can. */
-export interface Changing {
+export interface RandomMirror {
   /** One change by chance; answers its name. */
   readonly change: () => Promise<string>;
 }
@@ -22,7 +22,7 @@ const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const MOVES = { retirements, warehouse, twice, certificates, project, suspend } as const;
 
 /** The same changes for the same seed, wherever they are made. */
-export function changing(scene: Ground, seed: number, claim = 1): Changing {
+export function createRandomMirror(scene: Ground, seed: number, claim = 1): RandomMirror {
   const random = createRandom(seed);
   const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
   const player = { ...scene, random, truth, claim };
@@ -72,7 +72,7 @@ async function twice({ mirror, clock, random, truth, claim }: Player): Promise<v
   for (let page = 0; page < 2; page += 1) {
     const document = `{"edit":${random()}}`;
     truth.retirements.set(first, document);
-    await read.writePage(pageOf([retirement(first, { document })], clock.at));
+    await read.writePage(createUnknownPage([retirement(first, { document })], clock.at));
   }
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }

@@ -9,9 +9,9 @@ import { SyncError } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync.js';
 import { temporaryFolder, temporaryInbox } from './inbox.js';
 import { MINUTE, temporaryMirror } from './mirror/open.js';
-import { clientOf, createTime } from './program.js';
+import { createTestClient, createTime } from './program.js';
 import { installApp, temporarySandbox } from './sandbox.js';
-import { tablesOf } from './tables.js';
+import { createTables } from './tables.js';
 
 interface StageOptions {
   readonly context?: Partial<SyncContext>;
@@ -19,12 +19,12 @@ interface StageOptions {
   readonly aheadMs?: number;
 }
 
-interface HowDone extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'attempts'>> {
+interface JobRunOptions extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'attempts'>> {
   readonly onTurn?: (stop: () => void) => Promise<void>;
 }
 
 /** What one job does, without a worker: a registry with one installation, an inbox and a mirror in files. */
-export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = {}) {
+export async function openJobStage({ context: own, aheadMs = 0 }: StageOptions = {}) {
   const time = createTime();
   const { now } = time;
   const sandbox = await temporarySandbox({ wallClock: () => now() + aheadMs });
@@ -39,17 +39,17 @@ export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = 
       inbox: createInboxPort(inbox, now),
       mirror: createMirrorPort(mirror, files),
       pdfs: createCertificateFolder(files, { now }),
-      client: clientOf(sandbox, installed.app, now),
+      client: createTestClient(sandbox, installed.app, now),
       now,
       random: () => 0,
     },
   );
   await context.mirror.checkOrigin({ baseUrl: sandbox.url, appId, scheduleSeconds: 900 });
-  const tables = tablesOf(inbox);
+  const tables = createTables(inbox);
   const perform = createJobHandler({ ...context, ...own });
 
   /** A minute later asks for the job, does it and answers its word. Of what waited before nothing is left. */
-  async function run(job: NewJob, how: HowDone = {}): Promise<string> {
+  async function runJob(job: NewJob, how: JobRunOptions = {}): Promise<string> {
     const { inbox: port } = context;
     time.move(MINUTE);
     await tables.change("DELETE FROM jobs WHERE state = 'waiting'");
@@ -78,8 +78,8 @@ export async function stageOfJobs({ context: own, aheadMs = 0 }: StageOptions = 
     context,
     now,
     move: (ms: number) => time.move(ms),
-    run,
-    mirror: tablesOf(mirror),
+    run: runJob,
+    mirror: createTables(mirror),
     inbox: tables,
   };
 }

@@ -19,12 +19,12 @@ interface Closing {
 }
 
 /** What the registry has said by when, by the clock that everybody reads. */
-export interface Said {
-  hear(path: string, body: Buffer): void;
+export interface ResponseHistory {
+  record(path: string, body: Buffer): void;
   /** Whatever was said before has been said by then. */
-  clockWentBack(): void;
+  recordClockSetBack(): void;
   /** What the history dates before the registry had said so. */
-  datedTooEarly(program: Program): Promise<string[]>;
+  findDatedTooEarly(program: Program): Promise<string[]>;
 }
 
 /** What each version shows: an object as it was sent, or the hash of a whole file. */
@@ -36,7 +36,7 @@ const VERSIONS = new Map<string, string>([
 /** Lists whose whole truth stands in one answer. */
 const WHOLE = { warehouse_credits: 'warehouse/inventory', inventory_credits: 'inventory' };
 
-export function createSaid(now: () => number): Said {
+export function createResponseHistory(now: () => number): ResponseHistory {
   const said = new Map<string, Answer>();
   const answers = new Map<string, Answer[]>();
 
@@ -54,18 +54,18 @@ export function createSaid(now: () => number): Said {
   }
 
   return {
-    hear(path, body) {
+    record(path, body) {
       const documents = new Set([hash('sha256', body)]);
       gather(parse(body), documents);
       const answer = { at: now(), documents };
       for (const document of documents) if (!said.has(document)) said.set(document, answer);
       answers.set(path, [...(answers.get(path) ?? []), answer]);
     },
-    clockWentBack() {
+    recordClockSetBack() {
       const at = now();
       for (const answer of [...answers.values()].flat()) answer.at = Math.min(answer.at, at);
     },
-    async datedTooEarly(program) {
+    async findDatedTooEarly(program) {
       const early: string[] = [];
       for (const [table, versions] of VERSIONS) {
         const rows = await program.rows<Version>(versions);

@@ -1,5 +1,5 @@
 /** What is of one run alone, made alike in all of them; as long as it was, so that what stands beside it keeps its place. */
-export function steadyInPlace(text: string): string {
+export function normalizeInPlace(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id => id.replaceAll(/[0-9a-f]/g, '0'))
     .replaceAll(/\b[0-9a-f]{8}…/g, '00000000…')
@@ -15,8 +15,8 @@ const FIRST_LINES = 6;
 const LAST_LINES = 4;
 
 /** Only the words: of numbers, ids and hashes that there is one, of many lines the first and the last. */
-export function steadyWords(text: string): string {
-  const lines = steadyInPlace(text)
+export function normalizeText(text: string): string {
+  const lines = normalizeInPlace(text)
     .replaceAll(/\bproject [0-9a-f][0-9a-f-]+/g, 'project 0')
     .replaceAll(/\b(?:(?=[a-f-]*\d)[0-9a-f-]{6,}|[a-f]{8}[a-f-]*)…/g, '0…')
     .replaceAll(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g, 'PEM')
@@ -47,7 +47,7 @@ function withShortCells(line: string): string {
 }
 
 /** The names of every place in a JSON value, down to a depth; what the registry sent is one place. */
-export function placesOf(value: unknown, depth = 9): string[] {
+export function listJsonPaths(value: unknown, depth = 9): string[] {
   return [...new Set(below(value, '', depth))].toSorted();
 }
 

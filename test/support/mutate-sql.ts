@@ -1,7 +1,7 @@
 import type { Postgres } from '../../src/store/postgres/open.js';
 
 /** Changes one piece of a function of the inbox in one database, to see that a test would notice. */
-export async function breakFunction(owner: Postgres, name: string, from: string, to: string): Promise<void> {
+export async function mutateFunction(owner: Postgres, name: string, from: string, to: string): Promise<void> {
   const [found] = await owner.query<{ sql: string }>(
     `SELECT pg_get_functiondef('inbox.${name}'::regproc) AS sql`,
   );
@@ -11,7 +11,7 @@ export async function breakFunction(owner: Postgres, name: string, from: string,
 }
 
 /** The same of the statements that one connection sends. */
-export function breakStatements(real: Postgres, from: string, to: string): Postgres {
+export function mutateStatements(real: Postgres, from: string, to: string): Postgres {
   return {
     ...real,
     whole: (settings, all, ...more) =>

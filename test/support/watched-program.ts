@@ -1,11 +1,11 @@
 import type { SyncContext } from '../../src/sync/context.js';
 import { describeThisProcess } from '../../src/app/heartbeats.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
-import { type Installed, startInstalled, contextOf, type ProgramOptions } from './program.js';
+import { type InstalledProgram, startInstalled, openSyncContext, type ProgramOptions } from './program.js';
 
 const LOOK_SECONDS = 15;
 
-interface Seen {
+interface SeenFreshness {
   readonly resource: string;
   /** Its reason where it has one. */
   readonly state: string;
@@ -14,7 +14,7 @@ interface Seen {
   readonly error: string | null;
 }
 
-export interface Watched extends Installed {
+export interface WatchedProgram extends InstalledProgram {
   /** So many seconds, with a look of the worker every fifteen of them while it watches. */
   pass(seconds: number): Promise<void>;
   watch(isWatching: boolean): Promise<void>;
@@ -26,7 +26,7 @@ export interface Watched extends Installed {
   reconcile(): Promise<void>;
   /** A delivery of something that has changed. */
   announce(): Promise<void>;
-  freshness(): Promise<Seen[]>;
+  freshness(): Promise<SeenFreshness[]>;
   /** The resources that are in this state, or in their own for this reason. */
   resources(state: string): Promise<string[]>;
   /** When the worker looked last; null where it never did. */
@@ -37,10 +37,10 @@ export interface Watched extends Installed {
 export async function startWatched(
   options: ProgramOptions = {},
   damage: (context: SyncContext) => SyncContext = context => context,
-): Promise<Watched> {
+): Promise<WatchedProgram> {
   const installed = await startInstalled(options);
   const { program } = installed;
-  const context = await contextOf(program, options);
+  const context = await openSyncContext(program, options);
   await context.mirror.checkOrigin({ baseUrl: context.client.http.baseUrl, appId: context.appId });
   const parts = damage(context);
   const worker = program.worker();
@@ -71,8 +71,8 @@ export async function startWatched(
     await work(before);
   }
 
-  async function freshness(): Promise<Seen[]> {
-    return await program.rows<Seen>(
+  async function freshness(): Promise<SeenFreshness[]> {
+    return await program.rows<SeenFreshness>(
       'SELECT resource, coalesce(reason, state) AS state, as_of, oldest_unread_at, error FROM freshness ORDER BY resource',
     );
   }
@@ -106,7 +106,7 @@ export async function startWatched(
 }
 
 /** A minute and a half in which something changes every five seconds, read every 25 or never. */
-export async function flood(scene: Watched, isRead: boolean): Promise<Set<string>> {
+export async function playFlood(scene: WatchedProgram, isRead: boolean): Promise<Set<string>> {
   const states = new Set<string>();
   await scene.work(false);
   for (let second = 5; second <= 90; second += 5) {

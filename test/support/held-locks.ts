@@ -4,7 +4,7 @@ import { openDatabase, write } from '../../src/store/sqlite/open.js';
 const PAGES_AT_ONCE = 500;
 
 /** A reader of mirror.db that does not end, and more than 16 MiB that is written meanwhile. Answers how it ends. */
-export function holdLog(folder: string): () => void {
+export function holdWriteAheadLog(folder: string): () => void {
   const file = join(folder, 'mirror.db');
   const writer = openDatabase(file, { busyTimeoutMs: 60_000 });
   writer.exec('CREATE TABLE scratch (x BLOB)');

@@ -29,7 +29,10 @@ interface Asking {
 }
 
 /** Of rows by chance: what the registry's own record of calls and deliveries does not confirm. */
-export async function unconfirmed(program: Program, { random, times, leewayMs }: Asking): Promise<string[]> {
+export async function findUnconfirmedExplanations(
+  program: Program,
+  { random, times, leewayMs }: Asking,
+): Promise<string[]> {
   const { engine, time } = program;
   const reader = await engine.openReader();
   const open = await engine.openPdfs(time.now);

@@ -7,45 +7,45 @@ import { createInboxPort as createInboxIn } from '../../../src/store/postgres/in
 import { locationOf } from '../../../src/store/postgres/settings.js';
 import { createMirror } from '../../../src/mirror/create-mirror.js';
 import { writeFreshnessFacts } from '../../../src/sync/schedule/freshness-facts.js';
-import { emptyDatabase, grantedTo } from '../postgres.js';
-import { type TestMirror, stageOn, MINUTE, temporaryMirror } from './open.js';
+import { takeEmptyDatabase, createRole } from '../postgres.js';
+import { type TestMirror, openMirrorOnPostgres, MINUTE, temporaryMirror } from './open.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../inbox.js';
-import { fillInboxOddly, fillOddly } from '../odd-rows.js';
-import { tablesIn } from '../tables.js';
+import { fillInboxWithOddRows, fillWithOddRows } from '../odd-rows.js';
+import { openTablesIn } from '../tables.js';
 
-interface Kept {
+interface MirrorLocation {
   readonly env: Readonly<Record<string, string>>;
   /** As commands name it. */
   readonly place: string;
 }
 
-export interface SameMirror {
-  readonly inFiles: Kept;
-  readonly inSchemas: Kept;
+export interface MirrorPair {
+  readonly inFiles: MirrorLocation;
+  readonly inSchemas: MirrorLocation;
 }
 
 const NOW = NOON + 20 * MINUTE;
 
 /** One mirror with whatever a registry might send, twice: in a database, and in the files of a folder. */
-export async function openOddMirrorTwice(): Promise<SameMirror> {
-  const database = await emptyDatabase();
-  const stage = await stageOn(database.postgres);
-  const reads = await grantedTo(database.postgres, database, 'read');
-  await fillOddly(stage);
+export async function openOddMirrorTwice(): Promise<MirrorPair> {
+  const database = await takeEmptyDatabase();
+  const stage = await openMirrorOnPostgres(database.postgres);
+  const reads = await createRole(database.postgres, database, 'read');
+  await fillWithOddRows(stage);
   const folder = temporaryFolder();
   await stage.snapshot(join(folder, 'mirror.db'));
   await copyPdfs(stage, join(folder, 'certificates'));
   const port = createMirrorPort(temporaryMirror(folder), join(folder, 'certificates'));
   const both = [
     {
-      tables: tablesIn(folder),
+      tables: openTablesIn(folder),
       mirror: createMirror(port, () => NOW),
       inbox: createInboxPort(temporaryInbox(folder), () => NOW),
     },
     { tables: stage.db, mirror: stage.mirror, inbox: createInboxIn(database.postgres, () => NOW) },
   ];
   for (const { tables, ...parts } of both) {
-    await fillInboxOddly(tables);
+    await fillInboxWithOddRows(tables);
     await writeFreshnessFacts({ ...parts, mirrorMembers: true }, NOW);
   }
   return {

@@ -8,26 +8,26 @@ import type { EvidencePort, Leaf } from '../../src/evidence/port.js';
 import { seal, type Sealing } from '../../src/evidence/seal.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { openEngine } from '../../src/store/open.js';
-import { type Engine, MINUTE } from './mirror/open.js';
+import { type TestEngine, MINUTE } from './mirror/open.js';
 import { retirements } from './mirror/rows.js';
 import { temporaryFolder } from './inbox.js';
-import { tablesInFile, type Value } from './tables.js';
+import { openTablesOfFile, type Value } from './tables.js';
 
 export const ALL = Number.MAX_SAFE_INTEGER;
 
 /** The leaves of a log between two places; all of them where none are named. */
-export async function leavesOf(port: Pick<EvidencePort, 'walk'>, from = 0, to = ALL): Promise<Leaf[]> {
+export async function readLeaves(port: Pick<EvidencePort, 'walk'>, from = 0, to = ALL): Promise<Leaf[]> {
   const all: Leaf[] = [];
   for await (const some of port.walk(from, to)) all.push(...some);
   return all;
 }
 
-export async function commitmentsOf(port: Pick<EvidencePort, 'walk'>, to = ALL): Promise<Uint8Array[]> {
-  return (await leavesOf(port, 0, to)).map(({ commitment }) => commitment);
+export async function readCommitments(port: Pick<EvidencePort, 'walk'>, to = ALL): Promise<Uint8Array[]> {
+  return (await readLeaves(port, 0, to)).map(({ commitment }) => commitment);
 }
 
 /** A mirror with three retirements, and who seals it. */
-export async function sealed(engine: Engine) {
+export async function openSealedMirror(engine: TestEngine) {
   const { stage, env } = await engine.library();
   const store = openEngine(readStoreSettings(env));
   await store.prepare(['inbox', 'mirror', 'evidence'], stage.clock.at, () => undefined);
@@ -54,7 +54,7 @@ export async function sealed(engine: Engine) {
   const newest = async () => openNote((await port.checkpoint(ALL))?.note ?? '', key);
   const verified = () => verifyEvidence({ port, key, lastSigned });
   const isOnServer = env.MIRROR_DATABASE_URL !== undefined;
-  const log = isOnServer ? stage.db : tablesInFile(join(env.DATA_DIR, 'evidence.db'));
+  const log = isOnServer ? stage.db : openTablesOfFile(join(env.DATA_DIR, 'evidence.db'));
   /** As somebody does it who writes the database: `LEAVES` and `CHECKPOINTS` are the tables of the log. */
   const forge = (sql: string, ...values: Value[]) =>
     log.change(

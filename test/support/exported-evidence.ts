@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runCommand } from './command.js';
-import { type Engine, MINUTE } from './mirror/open.js';
+import { type TestEngine, MINUTE } from './mirror/open.js';
 import { amount, credit, retirement } from './mirror/rows.js';
 import { storeCertificate } from './certificates.js';
 import { temporaryFolder } from './inbox.js';
-import { sealed } from './sealed.js';
+import { openSealedMirror } from './sealed-mirror.js';
 
 const SCRIPT = join(import.meta.dirname, '../../docs/check.sh');
 
@@ -21,8 +21,8 @@ const RETIREMENTS = [
 ];
 
 /** A log of retirements, credits and a certificate, with a checkpoint that somebody held before its last round. */
-export async function exportable(engine: Engine) {
-  const log = await sealed(engine);
+export async function openExportableLog(engine: TestEngine) {
+  const log = await openSealedMirror(engine);
   const { stage, port, round } = log;
   await stage.read('retirements', RETIREMENTS);
   mkdirSync(join(stage.folder, 'certificates'), { recursive: true });
@@ -49,14 +49,14 @@ export async function exportable(engine: Engine) {
 }
 
 /** As an auditor does it, with a script of his own. One that does not end has no status. */
-export function check(folder: string, ...words: string[]) {
+export function runCheckScript(folder: string, ...words: string[]) {
   const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 } as const;
   const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...words], options);
   return { status, said: stdout + stderr };
 }
 
 /** Changes a file of a folder. */
-export function alter(folder: string, file: string, by: (text: string) => string): void {
+export function alterFile(folder: string, file: string, by: (text: string) => string): void {
   const path = join(folder, file);
   const before = readFileSync(path, 'utf8');
   const after = by(before);

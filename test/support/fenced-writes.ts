@@ -1,9 +1,9 @@
 import { type TestMirror, MINUTE, TRAFFIC } from './mirror/open.js';
 import { credit } from './mirror/rows.js';
 
-type Played = Pick<TestMirror, 'mirror' | 'clock' | 'db'>;
+type FencedScene = Pick<TestMirror, 'mirror' | 'clock' | 'db'>;
 
-export const beginWarehouse = ({ mirror, clock }: Played, claim: number) =>
+export const beginWarehouse = ({ mirror, clock }: FencedScene, claim: number) =>
   mirror.beginRead({
     organizationId: 'organization-1',
     resource: 'warehouse',
@@ -13,11 +13,11 @@ export const beginWarehouse = ({ mirror, clock }: Played, claim: number) =>
   });
 
 const finish = { ...TRAFFIC, total: null };
-export const creditsIn = ({ db }: Played) =>
+export const creditsIn = ({ db }: FencedScene) =>
   db.column<string>('SELECT credit_id FROM warehouse_credits ORDER BY 1');
 
 /** A worker loses its lease while it reads; another one takes over, reads later and writes first. */
-export async function writeAfterBeingTakenOver(scene: Played): Promise<string[]> {
+export async function writeAfterBeingTakenOver(scene: FencedScene): Promise<string[]> {
   const late = await beginWarehouse(scene, 1);
   await late.writeBatch([credit('old')], scene.clock.at);
   scene.clock.at += MINUTE;
@@ -30,7 +30,7 @@ export async function writeAfterBeingTakenOver(scene: Played): Promise<string[]>
 }
 
 /** The organization uninstalls while a read runs. */
-export async function writeAfterUninstalling(scene: Played): Promise<string[]> {
+export async function writeAfterUninstalling(scene: FencedScene): Promise<string[]> {
   const read = await beginWarehouse(scene, 2);
   await read.writeBatch([credit('late')], scene.clock.at);
   await scene.mirror.writeInstallation({

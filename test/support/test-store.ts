@@ -1,22 +1,22 @@
 import { inject, onTestFinished } from 'vitest';
 import type { DatabaseSettings } from '../../src/store/settings.js';
-import { type EmptyDatabase, emptyDatabase, tablesInSchemas } from './postgres.js';
+import { type EmptyDatabase, takeEmptyDatabase, tablesInSchemas } from './postgres.js';
 import { temporaryFolder } from './folder.js';
-import { layBoth } from './migrated.js';
-import { openBoth, type Tables, tablesOf } from './tables.js';
+import { createMigratedDatabases } from './migrated-databases.js';
+import { openMirrorAndInbox, type Tables, createTables } from './tables.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Where the programs of these tests keep things; SQLite where nothing is said. */
-    keptIn: KeptIn;
+    keptIn: DatabaseKind;
   }
 }
 
-export type KeptIn = 'SQLite' | 'PostgreSQL';
+export type DatabaseKind = 'SQLite' | 'PostgreSQL';
 
 /** Where a program of a test keeps things. */
-export interface Kept {
-  readonly keptIn: KeptIn;
+export interface TestStore {
+  readonly keptIn: DatabaseKind;
   readonly folder: string;
   /** By a clock that a test moves; null where it is the files of the folder. */
   readonly database: (DatabaseSettings & { readonly clock: 'process' }) | null;
@@ -24,13 +24,13 @@ export interface Kept {
   readonly openTables: (now: () => number) => Tables;
 }
 
-export async function temporaryPlace(): Promise<Kept> {
+export async function createTestStore(): Promise<TestStore> {
   const folder = temporaryFolder();
   if (inject('keptIn') !== 'PostgreSQL') {
-    layBoth(folder);
+    createMigratedDatabases(folder);
     return { keptIn: 'SQLite', folder, database: null, openTables: now => openFiles(folder, now) };
   }
-  const database = await emptyDatabase(MOVED);
+  const database = await takeEmptyDatabase(MOVED);
   return {
     keptIn: 'PostgreSQL',
     folder,
@@ -40,7 +40,7 @@ export async function temporaryPlace(): Promise<Kept> {
 }
 
 function openFiles(folder: string, now: () => number): Tables {
-  const db = openBoth(folder, false);
+  const db = openMirrorAndInbox(folder, false);
   onTestFinished(() => {
     db.close();
   });
@@ -54,7 +54,7 @@ function openFiles(folder: string, now: () => number): Tables {
     const atMs = (when === 'now' ? now() : Date.parse(String(when))) + parseFloat(String(later)) * 1000;
     return Number.isNaN(atMs) ? null : new Date(Math.round(atMs)).toISOString();
   });
-  return tablesOf(db);
+  return createTables(db);
 }
 
 /** Databases whose views have a clock that tests move: no other test may be given one of them. */

@@ -1,13 +1,13 @@
 import type { Engine } from '../../src/store/engine.js';
 
-export interface Mortal {
+export interface KillableEngine {
   readonly engine: Engine;
   /** As a kill -9 leaves it: what was asked for is done or is not, and nothing more is. */
   readonly kill: () => Promise<void>;
 }
 
 /** An engine whose worker can be killed. */
-export function mortal(engine: Engine): Mortal {
+export function createKillableEngine(engine: Engine): KillableEngine {
   const underway = new Set<Promise<unknown>>();
   let isDead = false;
 
