@@ -4,10 +4,9 @@ import { openEngine } from '../store/open.js';
 import { readSettings, readStoreSettings } from '../app/config/config.js';
 import { getDemoSettingsFile, readDemoSettings } from './commands/demo/settings.js';
 import { createUsageError } from './exit.js';
+import type { Environment } from '../app/config/setting.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';
-
-type Environment = Io['env'];
 
 /** Returns the names of settings in use that describe a real registry, its webhooks or its database. */
 export function findRegistrySettings(env: Environment): string[] {

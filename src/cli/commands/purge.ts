@@ -61,7 +61,7 @@ export const PURGE = defineCommand({
   },
 });
 
-interface PurgeRequest {
+interface PurgeConfirmation {
   readonly name: string;
   /** The state of the installation. */
   readonly state: string;
@@ -70,7 +70,7 @@ interface PurgeRequest {
 }
 
 /** Throws unless `confirm` is the organization's exact name, and the app is not active on it or `force` is set. */
-function assertPurgeConfirmed({ name, state, confirm, force }: PurgeRequest): void {
+function assertPurgeConfirmed({ name, state, confirm, force }: PurgeConfirmation): void {
   if (confirm !== name) {
     throw createUsageError(
       `--confirm: expected the organization's exact name, "${name}", got "${confirm}".`,

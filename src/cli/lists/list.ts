@@ -45,7 +45,7 @@ function hasHistory({ past, resource, filters }: List): boolean {
   return past !== null && resource !== null && resource !== 'projects' && 'organization_id' in filters;
 }
 
-interface ListOptions {
+interface PrintListOptions {
   /** The raw values of the filter options by option name. */
   readonly filterOptions: Readonly<Record<string, unknown>>;
   /** Lists rows as of this instant; null for the present. */
@@ -58,7 +58,7 @@ interface ListOptions {
 async function printList(
   context: CommandContext,
   list: List,
-  { filterOptions, instant, limit }: ListOptions,
+  { filterOptions, instant, limit }: PrintListOptions,
 ): Promise<void> {
   const reader = await context.openReader();
   const request = await toListRequest(context, list, { filterOptions, instant });

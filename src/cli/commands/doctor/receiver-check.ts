@@ -27,10 +27,10 @@ export async function checkReceiver(env: Environment, ownReceivers: ReceiverProc
 }
 
 /** What answered at the URL of the receiver. */
-type ReceiverAnswer = Awaited<ReturnType<typeof readFingerprint>>;
+type ReceiverFingerprint = Awaited<ReturnType<typeof readFingerprint>>;
 
 /** Describes what answers instead of the mirror's own receiver. */
-function describeWrongReceiver(url: string, answer: ReceiverAnswer): string {
+function describeWrongReceiver(url: string, answer: ReceiverFingerprint): string {
   if (answer === null) return `nothing answers at ${url}`;
   if (answer.fingerprint === '') return `another program answers at ${url} with status ${answer.status}`;
   return `the receiver of another mirror answers at ${url}: its deliveries are not stored here`;

@@ -105,8 +105,8 @@ async function* createComparisons({ reader, client }: ComparisonOptions): AsyncG
       yield compareObject(resource, mirrored, () => source.readRegistry(client, mirrored.key));
 }
 
-/** Where the rows of one list come from in the mirror and at the registry. */
-interface ListSource {
+/** Where to read one list in the mirror and at the registry. */
+interface ListComparisonInput {
   readonly organizationId: string;
   readonly reader: Reader;
   readonly organization: OrganizationClient;
@@ -117,7 +117,7 @@ interface ListSource {
 /** Creates the comparison of one list of one organization. */
 function compareList<Name extends ListResource>(
   resource: Name,
-  { organizationId, reader, organization, forgotten }: ListSource,
+  { organizationId, reader, organization, forgotten }: ListComparisonInput,
 ): Comparison {
   const entry = LISTS[resource];
   const emailColumn = entry.columns.find(({ name }) => name === 'email');
