@@ -1,6 +1,6 @@
 /**
  * `backup`, `restore` and `move`: copy a mirror in files to a folder, from a backup, or into PostgreSQL. Every copy is
- * verified before it counts. `restore` never deletes the data that it replaces: it moves them aside.
+ * verified before it counts. `restore` never deletes the data that it replaces, but moves it aside.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
