@@ -14,35 +14,36 @@ const folder = makeFolder('carbon-mirror-approved-');
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The one width at which everything is looked at; null is a pipe. */
+/** The width of the terminal in these tests. */
 const WIDTH = 80;
+/** Null for a pipe. */
 type Columns = typeof WIDTH | null;
 
-/** They take away what the others read: each is run on a copy, and its keys alone are looked at. */
-const REMOVING = {
+/** Commands that remove what the others read. Each runs on a copy, and only its JSON keys are checked. */
+const DESTRUCTIVE_COMMANDS = {
   purge: (id: string, name: string) => ['--organization', id, '--confirm', name, '--force'],
   forget: () => ['--person', 'ada@harbour.example'],
   restore: () => [join(folder, 'backupzqc')],
 };
 
-/** What is not looked at here, and why. */
-const LEFT_OUT = {
+/** Commands that are not checked here, and why. */
+const EXCLUDED_COMMANDS = {
   up: 'runs until it is stopped',
   receive: 'runs until it is stopped',
   work: 'runs until it is stopped',
-  'console url': 'its address is a secret of one visit',
-  'evidence init': 'its answer is a new key each time',
+  'console url': 'its output is a one-time secret',
+  'evidence init': 'its output is a new key each time',
   'evidence renew': 'a demo is not sealed',
   'evidence restored': 'a demo is not sealed',
   'evidence checkpoint': 'a demo is not sealed',
   'evidence export': 'a demo is not sealed',
-  move: 'leads into a PostgreSQL; test/store/postgres/move.test.ts',
+  move: 'needs PostgreSQL; see test/store/postgres/move.test.ts',
   'sandbox app': 'prints a secret',
-  'sandbox call': 'answers as the control API does',
+  'sandbox call': 'prints responses of the control API',
 };
 
-/** An organization that a command has made is read beside this test: what lists say of it meanwhile is of the moment. */
-async function allAreRead(): Promise<void> {
+/** Waits until the worker has read every organization that a command created, because lists differ until then. */
+async function waitUntilAllRead(): Promise<void> {
   const installed = () =>
     demo.sandbox.registry.store.tables.installations.listLive().filter(({ appId }) => appId === demo.appId);
   const told = `SELECT count(*) FILTER (WHERE state NOT IN ('uninstalled', 'never_read')) AS known,
@@ -51,13 +52,13 @@ async function allAreRead(): Promise<void> {
 }
 
 async function run(name: string, words: readonly string[], columns: Columns = null, env = demo.env) {
-  await allAreRead();
+  await waitUntilAllRead();
   const argv = [...name.split(' '), ...words];
   const isEndless = name === 'sandbox start' || name === 'console';
   const outcome = await runCommand(argv, {
     env: { ...env, NO_COLOR: '1' },
     ...(columns === null ? {} : { terminal: true, columns }),
-    ...(isEndless ? { interruption: () => AbortSignal.abort() } : {}),
+    ...(isEndless ? { createInterruptSignal: () => AbortSignal.abort() } : {}),
   });
   expect(outcome.exitCode, `${argv.join(' ')}\n${outcome.stderr}`).toBe(0);
   return outcome;
@@ -67,7 +68,7 @@ async function ask(name: string, words: readonly string[], env = demo.env): Prom
   return JSON.parse((await run(name, [...words, '--json'], null, env)).stdout);
 }
 
-/** A table with a sum, one without, one of an instant, and one of sentences: all other lists are drawn as these are. */
+/** One list of each kind: with tonnes, with dates, with names, and with sentences. All other lists look like these. */
 const PAGES = [
   'warehouse list --limit 3',
   'retirements list --limit 3',
@@ -75,8 +76,8 @@ const PAGES = [
   'schema freshness',
 ];
 
-/** To approve what changed: npx vitest run test/cli/approved-words.test.ts -u, and read the difference. */
-test('a page of each kind was approved as a whole: in a pipe, at one width, and as JSON', async () => {
+/** To approve changes, run: npx vitest run test/cli/approved-words.test.ts -u, and read the diff. */
+test('output of each kind matches the approved text in a pipe, on a terminal and as JSON', async () => {
   const seen: string[] = [];
   for (const page of PAGES) {
     const words = page.split(' ');
@@ -96,8 +97,8 @@ test('a page of each kind was approved as a whole: in a pipe, at one width, and 
   await expect(seen.join('\n')).toMatchFileSnapshot('../fixtures/approved/pages.txt');
 });
 
-/** What stands in them is of the moment: what is worked on beside this test. Only the names of columns are looked at. */
-const OF_THE_MOMENT = [
+/** Commands whose rows change while the worker runs beside this test. Only their column names are checked. */
+const VOLATILE_COMMANDS = [
   'members list',
   'addresses list',
   'as-of',
@@ -115,31 +116,31 @@ const OF_THE_MOMENT = [
   'reservations list',
   'inventory-requests list',
 ];
-/** Whether the worker beside this test has counted them by then. */
-const COUNTED =
+/** Matches the line about findings, which differs once the worker has counted them. */
+const FINDINGS_LINE =
   /^Findings(?: have not been counted yet\. A worker counts them every five minutes\.|, counted .* ago: none\.)$/gm;
-const COUNTS = /^\.(?:findings\.counts\[\]|shown_by\.delivery)/;
+const VOLATILE_KEYS = /^\.(?:findings\.counts\[\]|shown_by\.delivery)/;
 
-/** Addresses, folders and the tags of names are of this run alone. */
-function steady(text: string, tag: string): string {
+/** Replaces URLs, folders and name tags, which differ in each run. */
+function normalizeOutput(text: string, tag: string): string {
   const here = text
     .replaceAll(demo.sandbox.url, 'http://registry/')
     .replaceAll(demo.folder, 'FOLDER')
     .replaceAll(folder, 'FOLDER')
     .replaceAll(tag, '')
-    .replaceAll(COUNTED, 'Findings …');
+    .replaceAll(FINDINGS_LINE, 'Findings …');
   return normalizeText(here);
 }
 
-/** What the registry itself sent stands below these, as it was sent. */
-const AS_SENT = ['content', 'document', 'body'];
+/** Keys whose values come from the registry and keep their own keys. */
+const REGISTRY_KEYS = ['content', 'document', 'body'];
 
-function wrongKeys(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(wrongKeys);
+function findInvalidKeys(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(findInvalidKeys);
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) => [
     ...(/^[a-z0-9_]+$/.test(name) ? [] : [name]),
-    ...(AS_SENT.includes(name) ? [] : wrongKeys(inner)),
+    ...(REGISTRY_KEYS.includes(name) ? [] : findInvalidKeys(inner)),
   ]);
 }
 
@@ -150,38 +151,42 @@ function printsJson({ command }: DefinedCommand): boolean {
 const answers = new Map<string, Answer>();
 const tables = new Map<string, { readonly piped: CommandOutcome; readonly drawn: CommandOutcome }>();
 
-/** To approve what changed: npx vitest run test/cli/approved-words.test.ts -u, and read the difference. */
-test('what every command says in a pipe was approved, and the names of what it says as JSON', async () => {
+/** To approve changes, run: npx vitest run test/cli/approved-words.test.ts -u, and read the diff. */
+test('the output of every command in a pipe and its JSON keys match the approved text', async () => {
   const piped = listCommandArguments({ demo, folder, ask, tag: 'zqa' });
   const drawn = listCommandArguments({ demo, folder, ask, tag: 'zqb' });
   const asked = listCommandArguments({ demo, folder, ask, tag: 'zqc' });
   const defined = await listCommands();
   const commands = defined.map(({ name }) => name);
   const printing = defined.filter(printsJson).map(({ name }) => name);
-  expect(Object.keys({ ...piped, ...REMOVING, ...LEFT_OUT }).toSorted()).toEqual(commands.toSorted());
+  expect(Object.keys({ ...piped, ...DESTRUCTIVE_COMMANDS, ...EXCLUDED_COMMANDS }).toSorted()).toEqual(
+    commands.toSorted(),
+  );
   const said: string[] = [];
   for (const name of Object.keys(piped)) {
-    const isOfTheMoment = OF_THE_MOMENT.includes(name);
+    const isOfTheMoment = VOLATILE_COMMANDS.includes(name);
     const outcome = await run(name, (await piped[name]?.()) ?? []);
     tables.set(name, { piped: outcome, drawn: await run(name, (await drawn[name]?.()) ?? [], WIDTH) });
     const { stdout, stderr } = outcome;
     said.push(
       `=== ${name}`,
-      steady(isOfTheMoment ? `${stdout.split('\n')[0]}` : stdout, 'zqa').trimEnd(),
-      ...(stderr === '' ? [] : [`--- said\n${steady(stderr, 'zqa').trimEnd()}`]),
+      normalizeOutput(isOfTheMoment ? `${stdout.split('\n')[0]}` : stdout, 'zqa').trimEnd(),
+      ...(stderr === '' ? [] : [`--- said\n${normalizeOutput(stderr, 'zqa').trimEnd()}`]),
     );
     if (!printing.includes(name)) continue;
     const answer = await ask(name, (await asked[name]?.()) ?? []);
     answers.set(name, answer);
-    const places = listJsonPaths(answer, isOfTheMoment ? 2 : undefined).filter(place => !COUNTS.test(place));
+    const places = listJsonPaths(answer, isOfTheMoment ? 2 : undefined).filter(
+      place => !VOLATILE_KEYS.test(place),
+    );
     said.push(`--- as JSON: ${places.join(' ')}`);
   }
   await expect(`${said.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/words.txt');
 });
 
-test('keys are snake_case in everything that --json prints, in every command', async () => {
+test('every command prints snake_case keys with --json', async () => {
   const [organization] = await demo.rows('SELECT id, full_name AS name FROM organizations LIMIT 1');
-  for (const [name, words] of Object.entries(REMOVING)) {
+  for (const [name, words] of Object.entries(DESTRUCTIVE_COMMANDS)) {
     const said = words(String(organization?.['id']), String(organization?.['name']));
     const env = { DATA_DIR: copyMirror(demo.folder).folder };
     answers.set(name, await ask(name, said, env));
@@ -189,13 +194,13 @@ test('keys are snake_case in everything that --json prints, in every command', a
   const commands = await listCommands();
   const printing = commands.filter(printsJson);
   expect([...answers.keys()].toSorted()).toEqual(printing.map(({ name }) => name).toSorted());
-  const wrong = [...answers].map(([name, answer]) => [name, wrongKeys(answer)]);
+  const wrong = [...answers].map(([name, answer]) => [name, findInvalidKeys(answer)]);
   expect(wrong.filter(([, keys]) => keys?.length !== 0)).toEqual([]);
 });
 
 const columnsOf = (stdout: string) => (stdout.split('\n')[0] ?? '').split(/ {2,}/);
 
-test(`at a terminal of ${WIDTH} columns no list is wider, and each column that has no room is named`, () => {
+test(`every list fits a terminal of ${WIDTH} columns and names its hidden columns`, () => {
   const lists = [...tables].filter(([name]) => name.endsWith(' list'));
   expect(lists.length).toBeGreaterThan(10);
   for (const [name, { piped, drawn }] of lists) {

@@ -14,13 +14,13 @@ test('T70 the console secret is stored in a private file, and a sign-in link is 
   temporaryMirror(folder);
   const env = { DATA_DIR: folder, CONSOLE_PORT: '0' };
   expect(await runCommand(['console', 'url'], { env })).toMatchObject({ exitCode: 6, stdout: '' });
-  const started = await runCommand(['console'], { env, interruption: () => AbortSignal.abort() });
+  const started = await runCommand(['console'], { env, createInterruptSignal: () => AbortSignal.abort() });
   expect(started).toMatchObject({ exitCode: 0, stdout: '' });
   expect(started.stderr).not.toMatch(/key=/);
   const seen = await runCommand(['console'], {
     env,
     terminal: true,
-    interruption: () => AbortSignal.abort(),
+    createInterruptSignal: () => AbortSignal.abort(),
   });
   expect(seen.stderr).toMatch(/^Open http:\/\/127\.0\.0\.1:\d+\/\?key=once\.\S+$/m);
   expect(statSync(join(folder, 'console.json')).mode & 0o777).toBe(0o600);

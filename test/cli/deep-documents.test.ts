@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { startDemoForFile } from '../support/mirror/demo.js';
 
-/** SQLite reads JSON of 1,000 levels, and JSON.stringify ends at some 10,000. */
+/** Nested deeper than SQLite (1,000 levels) and JSON.stringify (some 10,000) can handle. */
 const DEEP = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
 
 const demo = await startDemoForFile();
@@ -11,8 +11,8 @@ async function run(...argv: string[]) {
   return await runCommand(argv, { env: demo.env });
 }
 
-/** As an earlier program may have stored them. */
-async function deepen(): Promise<void> {
+/** Nests all documents deeply, as an earlier version may have stored them. */
+async function nestAllDocuments(): Promise<void> {
   let deepened = 0;
   for (const table of await demo.tables()) {
     if (!(await demo.columns(table)).includes('document')) continue;
@@ -24,9 +24,9 @@ async function deepen(): Promise<void> {
   await demo.change('UPDATE signed_texts SET signed_data = ?', signed);
 }
 
-test('T47 documents and signed texts deeper than SQLite reads end no command, no view, no purge and no forgetting', async () => {
+test('T47 documents and signed texts nested deeper than SQLite reads break no command, view, purge or forget', async () => {
   const [id = '', other = ''] = demo.organizationIds;
-  const [{ delivery } = {}] = await deliveries();
+  const [{ delivery } = {}] = await listDeliveries();
   const email = String(
     (await demo.rows(`SELECT email FROM members WHERE organization_id = '${other}' LIMIT 1`))[0]?.['email'],
   );
@@ -46,20 +46,20 @@ test('T47 documents and signed texts deeper than SQLite reads end no command, no
   ];
   const before = new Map<string, number>();
   for (const command of commands) before.set(command.join(' '), (await run(...command)).exitCode);
-  const again = async (some: typeof commands) => {
+  const expectSameExitCodes = async (some: typeof commands) => {
     for (const command of some) {
       const { exitCode, stderr } = await run(...command);
       expect([command, exitCode, stderr]).toEqual([command, before.get(command.join(' ')), stderr]);
       expect(stderr).not.toMatch(/malformed|call stack/i);
     }
   };
-  await deepen();
+  await nestAllDocuments();
   const verified = await run('verify');
   expect([verified.exitCode, verified.stderr]).toEqual([3, expect.stringContaining('Verification failed: ')]);
   expect(verified.stdout).not.toMatch(/malformed|call stack/i);
-  await again(commands);
+  await expectSameExitCodes(commands);
   await demo.change('DELETE FROM organizations');
-  await again(commands);
+  await expectSameExitCodes(commands);
   for (const view of await demo.views()) {
     expect(await demo.rows(`SELECT * FROM ${view}`)).toBeInstanceOf(Array);
   }
@@ -70,7 +70,7 @@ test('T47 documents and signed texts deeper than SQLite reads end no command, no
   expect(await demo.rows(`SELECT 1 FROM retirements_history WHERE organization_id = '${id}'`)).toEqual([]);
 });
 
-async function deliveries(): Promise<{ readonly delivery: number }[]> {
+async function listDeliveries(): Promise<{ readonly delivery: number }[]> {
   const { stdout } = await run('deliveries', 'list', '--json');
   return JSON.parse(stdout).map(({ id }: { readonly id: number }) => ({ delivery: id }));
 }

@@ -7,14 +7,14 @@ import { temporaryFolder } from '../support/inbox.js';
 import { freePort, runProcess, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
 
-function envFile(text: string): string {
+function writeEnvFile(text: string): string {
   const file = join(temporaryFolder(), 'settings.env');
   writeFileSync(file, text);
   return file;
 }
 
-test('settings are taken from a file, before or after the command, and the environment counts first', async () => {
-  const file = envFile('# a comment\nDATA_DIR="/nowhere here"\n');
+test('--env-file may stand before or after the command, and the environment takes precedence', async () => {
+  const file = writeEnvFile('# a comment\nDATA_DIR="/nowhere here"\n');
   for (const argv of [
     ['--env-file', file, 'status'],
     ['status', '--env-file', file],
@@ -31,7 +31,7 @@ test('settings are taken from a file, before or after the command, and the envir
   expect(told.stderr).toMatch(/^There is no mirror in \/nowhere here/);
 });
 
-test('a file that is not there is told in a sentence, exit 2, by every command', async () => {
+test('every command reports a missing settings file in one sentence and exits with 2', async () => {
   const commands = await listCommands();
   expect(commands.length).toBeGreaterThan(50);
   for (const { name } of commands) {
@@ -45,8 +45,8 @@ test('a file that is not there is told in a sentence, exit 2, by every command',
   expect((await runCommand(['--help'])).stdout).toContain('--env-file <file>');
 });
 
-test('a mistake in the file is a mistake in the settings', async () => {
-  const file = envFile('REGISTRY_BASE_UR=http://127.0.0.1:8090\nPORT=x\n');
+test('an invalid setting in the file is reported like any invalid setting', async () => {
+  const file = writeEnvFile('REGISTRY_BASE_UR=http://127.0.0.1:8090\nPORT=x\n');
   const { exitCode, stderr } = await runCommand(['receive', '--env-file', file]);
   expect(exitCode).toBe(2);
   expect(stderr).toContain('REGISTRY_BASE_UR: expected a known name, perhaps REGISTRY_BASE_URL');
@@ -64,10 +64,10 @@ describe('a misspelt setting', () => {
   ];
 
   test.each(['up', 'work', 'status', 'up --demo', 'sync', 'sandbox call GET /status'])(
-    'in the file of --env-file is a fault for %s',
+    'in the file of --env-file is an error for %s',
     async line => {
       const env = { DATA_DIR: temporaryFolder() };
-      const argv = [...line.split(' '), '--env-file', envFile(settings)];
+      const argv = [...line.split(' '), '--env-file', writeEnvFile(settings)];
       const { exitCode, stderr } = await runCommand(argv, { env });
       expect(exitCode).toBe(2);
       for (const fault of expected) expect(stderr).toContain(fault);
@@ -76,7 +76,7 @@ describe('a misspelt setting', () => {
     },
   );
 
-  test('in the environment is a warning, and the command goes on', async () => {
+  test('in the environment is a warning, and the command continues', async () => {
     const folder = temporaryFolder();
     const env = { DATA_DIR: folder, WORKER_CONCURENCY: '8', OTHER_PROGRAM: 'x' };
     const { exitCode, stderr } = await runCommand(['migrate'], { env });
@@ -86,7 +86,7 @@ describe('a misspelt setting', () => {
     expect(readdirSync(folder)).toContain('mirror.db');
   });
 
-  test('in the environment is warned of once, not again by each process of up', async () => {
+  test('in the environment is warned about once, not by each process of up', async () => {
     const env = {
       REGISTRY_BASE_URL: 'http://127.0.0.1:9',
       REGISTRY_APP_ID: 'an-app',
@@ -106,7 +106,7 @@ describe('a misspelt setting', () => {
     expect(await up.ended).toBe(0);
   });
 
-  test('is no name that machines and platforms set', async () => {
+  test('does not include names that operating systems and platforms set', async () => {
     const names =
       'PATH HOME HOSTNAME USER SHELL TERM LANG PWD TZ NODE_ENV NODE_OPTIONS NO_COLOR COLUMNS DYNO DATABASE_URL REDIS_URL ' +
       'KUBERNETES_PORT KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT API_PORT API_HOST DB_HOST DB_PORT POSTGRES_HOST PGHOST PGPORT ' +
@@ -118,7 +118,7 @@ describe('a misspelt setting', () => {
   });
 });
 
-test('T69 a file that is none of settings is refused without a word of its text', async () => {
+test('T69 a file that holds no settings is refused without showing any of its text', async () => {
   const key = createPrivateKey();
   for (const text of [
     key,
@@ -128,7 +128,7 @@ test('T69 a file that is none of settings is refused without a word of its text'
     'WEBHOOK_SECRETS: q7ZrK2w9Lx1Vd5Tb=\n',
     'A=1\nq7ZrK2w9/Lx1Vd5Tb+=\n',
   ]) {
-    const file = envFile(text);
+    const file = writeEnvFile(text);
     const { exitCode, stderr } = await runCommand(['status', '--env-file', file]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
@@ -139,12 +139,12 @@ test('T69 a file that is none of settings is refused without a word of its text'
     expect(stderr).not.toContain(key.split('\n')[3]);
   }
   for (const text of ['', '\n# only this\n', 'export DATA_DIR=/nowhere\r\nspring.name-x=1\r\n']) {
-    const { stderr } = await runCommand(['status', '--env-file', envFile(text)]);
+    const { stderr } = await runCommand(['status', '--env-file', writeEnvFile(text)]);
     expect(stderr).toContain('There is no mirror in');
   }
 });
 
-test('what stands behind -- is no option of ours', async () => {
+test('arguments after -- are not read as options', async () => {
   const { stderr } = await runCommand(['query', '--', '--env-file']);
   expect(stderr).not.toContain('--env-file: expected');
 });

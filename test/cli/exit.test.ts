@@ -34,7 +34,7 @@ test('every error of the client has an exit code and no stack trace', () => {
   });
 });
 
-test('what was not foreseen is shown with its stack, exit code 1', () => {
+test('an unexpected error is shown with its stack, exit code 1', () => {
   expect(explainError(new TypeError('odd'))).toMatchObject({
     exitCode: 1,
     lines: expect.arrayContaining(['TypeError: odd', expect.stringMatching(/^\s+at /)]),
@@ -46,7 +46,7 @@ test('what was not foreseen is shown with its stack, exit code 1', () => {
   });
 });
 
-test('what this machine or this user does not have is a sentence, exit code 2', async () => {
+test('an unusable folder or address is explained in a sentence, exit code 2', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'file');
   writeFileSync(file, '');
@@ -76,9 +76,9 @@ test('what this machine or this user does not have is a sentence, exit code 2', 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const WITHOUT_FOLDERS = '/proc/carbon-mirror/data';
 
-/** In a process of its own, which can be ended: what makes a folder holds up everything else in its own. */
+/** Runs in a process of its own, which can be killed if it hangs: creating a folder is synchronous. */
 test.skipIf(process.platform !== 'linux')(
-  'where no folder can be made is a sentence too, and soon, exit code 2',
+  'a data folder that cannot be created ends each command at once with a sentence, exit code 2',
   () => {
     const words = [
       ['migrate'],
@@ -101,7 +101,7 @@ test.skipIf(process.platform !== 'linux')(
   },
 );
 
-test('T69 a secret in the wrong setting is shown by no fault and no finding, and neither is one in its own', async () => {
+test('T69 errors and findings never show a secret, even if it is in the wrong setting', async () => {
   const pasted = 'q7ZrK2w9Lx1Vd5Tb';
   const good = {
     REGISTRY_BASE_URL: 'http://127.0.0.1:9',
@@ -129,7 +129,7 @@ test('T69 a secret in the wrong setting is shown by no fault and no finding, and
     ],
     [['doctor'], { PORT: pasted }, 'nothing answers at http://127.0.0.1:[PORT]/webhooks'],
     [['doctor'], { HOST: pasted, PORT: '9' }, 'nothing answers at http://[HOST]:9/webhooks'],
-    [['doctor'], { REGISTRY_APP_ID: `${pasted}!` }, 'REGISTRY_APP_ID: came a text of 17 characters'],
+    [['doctor'], { REGISTRY_APP_ID: `${pasted}!` }, 'REGISTRY_APP_ID: got a text of 17 characters'],
     [['schema', 'correct horse battery'], {}, '[masked]'],
     [['schema', 'another-one-of-them'], {}, '[masked]'],
   ];
@@ -142,13 +142,13 @@ test('T69 a secret in the wrong setting is shown by no fault and no finding, and
   }
 });
 
-test('a fault goes on to name folders and addresses that are no secrets', async () => {
+test('an error still names folders and addresses that are not secret', async () => {
   const folder = join(temporaryFolder(), 'a-folder-of-a-long-name');
   const env = { DATA_DIR: folder, REGISTRY_BASE_URL: 'https://registry.example/some/longer/path' };
   expect((await runCommand(['status'], { env })).stderr).toContain(`There is no mirror in ${folder}`);
 });
 
-test('a call that is forbidden names its permission, as the registry does', () => {
+test('a forbidden call names the permission that it requires, as the registry spells it', () => {
   const route = '/organizations/:organizationId';
   const known: readonly (readonly [string, string | null])[] = [
     [`GET ${route}`, 'organization_info:read'],
@@ -175,7 +175,7 @@ test('a call that is forbidden names its permission, as the registry does', () =
   ]);
 });
 
-test('what to do is told by the code and the call, never by words that a registry may choose', () => {
+test('advice depends on the error code and the call, never on text from the registry', () => {
   const message = 'GET /organizations/1/members answered 403: GET /organizations/1/inventory';
   for (const call of [undefined, 'GET /projects']) {
     const error = new RegistryError('forbidden', message, call === undefined ? {} : { call });
@@ -183,7 +183,7 @@ test('what to do is told by the code and the call, never by words that a registr
   }
 });
 
-test('T45 an unknown outcome shows what may have come of the write', () => {
+test('T45 an unknown outcome shows the objects that the write may have created', () => {
   const candidates = [{ document: '{"id":"r-1"}' }, { installation: { document: '{"id":"i-1"}' } }, null];
   const error = new RegistryError('outcome_unknown', 'its answer was lost', { candidates });
   expect(explainError(error).lines).toEqual([

@@ -7,50 +7,50 @@ import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { beginRead, MINUTE, type SqliteMirror, TRAFFIC, openMirror } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 
-async function sceneToAsk() {
+async function createScene() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const scene = await openMirror({ folder });
-  const ask = (noun: string, ...words: string[]) =>
+  const show = (noun: string, ...words: string[]) =>
     runCommand([noun, 'show', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
-  const json = async (...words: string[]) =>
-    JSON.parse((await ask('retirements', ...words, '--json')).stdout);
-  return { ...scene, ask, json };
+  const showJson = async (...words: string[]) =>
+    JSON.parse((await show('retirements', ...words, '--json')).stdout);
+  return { ...scene, show, showJson };
 }
 
-const AS_MADE = retirement('r-1');
+const ORIGINAL = retirement('r-1');
 const RENAMED = retirement('r-1', { beneficiary: 'Somebody Else' });
 
-async function read(scene: SqliteMirror, ...rows: (typeof AS_MADE)[]): Promise<void> {
+async function read(scene: SqliteMirror, ...rows: (typeof ORIGINAL)[]): Promise<void> {
   await scene.read('retirements', rows, { limit: 10, total: rows.length, findGone: async () => [] });
   scene.clock.at += 10 * MINUTE;
 }
 
-/** At 12:00 and 12:10 as it was made, at 12:20 renamed. */
-async function sceneOfThree() {
-  const scene = await sceneToAsk();
-  for (const row of [AS_MADE, AS_MADE, RENAMED]) await read(scene, row);
+/** The retirement is read unchanged at 12:00 and 12:10, and with a new beneficiary at 12:20. */
+async function createSceneOfThreeReads() {
+  const scene = await createScene();
+  for (const row of [ORIGINAL, ORIGINAL, RENAMED]) await read(scene, row);
   return scene;
 }
 
-test('P16 a row is shown with the read that first showed it, the last that confirmed it, and the one that ended it', async () => {
-  const { json, ask } = await sceneOfThree();
-  const told = await json('r-1', '--as-of', '2026-05-04T12:15:00Z');
+test('P16 show names the sync that first observed a row, the last that confirmed it, and the one that ended it', async () => {
+  const { showJson, show } = await createSceneOfThreeReads();
+  const told = await showJson('r-1', '--as-of', '2026-05-04T12:15:00Z');
   expect(told).toMatchObject({
     row: { beneficiary: 'Harbour Ferries', valid_from: '2026-05-04T12:00:00.000Z' },
-    document: AS_MADE.document,
+    document: ORIGINAL.document,
     shown_by: { trigger: 'delivery', started_at: '2026-05-04T12:00:00.000Z', newest_delivery_id: null },
     last_seen_at: '2026-05-04T12:10:00.000Z',
     until: '2026-05-04T12:20:00.000Z',
     ended_by: { started_at: '2026-05-04T12:20:00.000Z' },
   });
   expect(told.versions).toMatchObject([{ beneficiary: 'Harbour Ferries' }]);
-  expect(await json('r-1')).toMatchObject({
+  expect(await showJson('r-1')).toMatchObject({
     row: { beneficiary: 'Somebody Else' },
     until: null,
     ended_by: null,
   });
-  const { stdout } = await ask('retirements', 'r-1');
+  const { stdout } = await show('retirements', 'r-1');
   expect(stdout).toContain('started 2026-05-04T12:20:00.000Z');
   expect(stdout).toContain('Triggered by delivery.');
   expect(stdout).toContain(
@@ -58,63 +58,63 @@ test('P16 a row is shown with the read that first showed it, the last that confi
   );
   expect(stdout).toContain(RENAMED.document);
   expect(stdout).toMatch(/\nVersions:\nvalid_from +valid_to +beneficiary/);
-  expect((await json('r-1')).versions).toMatchObject([
+  expect((await showJson('r-1')).versions).toMatchObject([
     { beneficiary: 'Harbour Ferries', valid_to: '2026-05-04T12:20:00.000Z' },
     { beneficiary: 'Somebody Else', valid_to: null },
   ]);
 });
 
-test('before the first complete read it says what is known, and ends as a check does', async () => {
-  const { ask } = await sceneOfThree();
-  const early = await ask('retirements', 'r-1', '--as-of', '2026-05-01');
+test('show exits with 3 for an instant before the first complete read and states what is known', async () => {
+  const { show } = await createSceneOfThreeReads();
+  const early = await show('retirements', 'r-1', '--as-of', '2026-05-01');
   expect(early.exitCode).toBe(3);
   expect(early.stdout).toContain(
     'retirements: not known before 2026-05-04T12:00:00.000Z, the end of the first complete read',
   );
   expect(early.stdout).toContain('1 of the retirements listed today have an earlier date.');
-  expect(await ask('retirements', 'r-9')).toMatchObject({ exitCode: 6 });
+  expect(await show('retirements', 'r-9')).toMatchObject({ exitCode: 6 });
 });
 
-test('as of before the mirror began a row is shown with when it was first seen, how the registry dates it and what is not known', async () => {
-  const { ask, json } = await sceneOfThree();
+test('show as of an instant before the mirror existed states when the row was first observed and how the registry dates it', async () => {
+  const { show, showJson } = await createSceneOfThreeReads();
   const said =
     'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown. ' +
     'Dated by the registry: 2026-03-01T10:00:00.000Z.';
-  const early = await ask('retirements', 'r-1', '--as-of', '2026-04');
+  const early = await show('retirements', 'r-1', '--as-of', '2026-04');
   expect(early.stdout).toContain('The mirror had not observed it by 2026-04-30T23:59:59.999Z.');
   expect(early.stdout).toContain(said);
   expect(early.stdout).not.toContain('no longer on record');
-  expect(await json('r-1', '--as-of', '2026-04')).toMatchObject({
+  expect(await showJson('r-1', '--as-of', '2026-04')).toMatchObject({
     row: null,
     first_seen_at: '2026-05-04T12:00:00.000Z',
     dated_at: '2026-03-01T10:00:00.000Z',
   });
-  expect((await ask('retirements', 'r-1')).stdout).toContain(said);
-  expect((await ask('installations', 'installation-1')).stdout).toContain(
+  expect((await show('retirements', 'r-1')).stdout).toContain(said);
+  expect((await show('installations', 'installation-1')).stdout).toContain(
     'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown.',
   );
 });
 
-test('of a row that is gone it is said when it was no longer listed, and not that it was never seen', async () => {
-  const scene = await sceneOfThree();
+test('show of a removed row states when it was no longer listed', async () => {
+  const scene = await createSceneOfThreeReads();
   scene.clock.at += MINUTE;
   await scene.read('retirements', [retirement('r-2')], { limit: 10, total: 1, findGone: async ids => ids });
-  const { stdout } = await scene.ask('retirements', 'r-1');
+  const { stdout } = await scene.show('retirements', 'r-1');
   expect(stdout).toContain('It was no longer listed at 2026-05-04T');
   expect(stdout).toContain('First observed 2026-05-04T12:00:00.000Z.');
   expect(stdout).not.toContain('had not observed it');
 });
 
-test('a read that broke is named as what may have missed changes', async () => {
-  const scene = await sceneOfThree();
+test('show names an abandoned sync that may have missed changes', async () => {
+  const scene = await createSceneOfThreeReads();
   const begun = await beginRead(scene, 'retirements', { trigger: 'schedule' });
   await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
-  const told = await scene.json('r-1');
+  const told = await scene.showJson('r-1');
   expect(told.not_known.join(' ')).toMatch(/started 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
 });
 
-test('the certificate is shown by its hash, and whether its file is still that one', async () => {
-  const scene = await sceneOfThree();
+test('show prints the hash of a certificate and whether its file has changed', async () => {
+  const scene = await createSceneOfThreeReads();
   const files = scene.pdfs(1000);
   await files.prepare();
   const store = createCertificateStore(scene.port, files, () => scene.clock.at);
@@ -123,7 +123,7 @@ test('the certificate is shown by its hash, and whether its file is still that o
   const walk = await store.beginWalk({ ...request, startedAt: scene.clock.at });
   await walk.store('r-1', pdf(), scene.clock.at);
   await walk.finish(TRAFFIC);
-  const certificate = async () => (await scene.json('r-1')).certificate;
+  const certificate = async () => (await scene.showJson('r-1')).certificate;
   expect(await certificate()).toMatchObject({
     sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     state: 'as it was stored',

@@ -26,7 +26,7 @@ test.each([
   ['jobs list --kind', 'installation', ['Installation']],
   ['deliveries list --event', 'installed', ['INSTALLED']],
   ['installations list --state', 'active', ['Active']],
-])('%s reads "%s" in every spelling', async (command, word, spellings) => {
+])('%s accepts "%s" in every spelling', async (command, word, spellings) => {
   const exact = await rows(...command.split(' '), word);
   expect(exact.length).toBeGreaterThan(0);
   for (const spelling of spellings)
@@ -51,7 +51,7 @@ test.each([
   ['changes --resource retirement', 'retirements'],
   ['available --type exPast', 'exPost'],
   ['available --vintage 21', '2021'],
-])('%s ends with 2 and near names', async (command, near) => {
+])('%s exits with 2 and suggests similar words', async (command, near) => {
   for (const form of [[], ['--json']]) {
     const { exitCode, stdout, stderr } = await run([...command.split(' '), ...form]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -60,7 +60,7 @@ test.each([
   }
 });
 
-test('a known word without rows, and a word that only the database has, are answers', async () => {
+test('a known word without rows and a word that only the database contains are both accepted', async () => {
   const mirror = copyMirror(demo.folder);
   await mirror.change("UPDATE inbox.deliveries SET event = 'creditSplit' WHERE id = 1");
   await mirror.change(
@@ -81,7 +81,7 @@ test('a known word without rows, and a word that only the database has, are answ
   expect(wrong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('Did you mean creditSplit') });
 });
 
-test('free text without a match ends with 0 and a hint on stderr that names what is near', async () => {
+test('free text without a match exits with 0 and suggests similar values on stderr', async () => {
   const [one = {}] = await rows('retirements', 'list');
   const beneficiary = one['beneficiary'] ?? '';
   const mistyped = beneficiary.replace(/(.{4})./, '$1');
@@ -107,7 +107,7 @@ test('free text without a match ends with 0 and a hint on stderr that names what
   expect(both.stderr).toContain('No credit has "No such thing" in its project.');
 });
 
-test('--project finds a project by its id, the beginning of its id and a part of its name, in lists as in available', async () => {
+test('--project finds a project by its id, the start of its id or a part of its name, in lists and in available', async () => {
   const [known] = await demo.rows(
     'SELECT project_id AS id, project_name AS name FROM warehouse_credits WHERE project_id IS NOT NULL ORDER BY 1 LIMIT 1',
   );
@@ -125,14 +125,14 @@ test('--project finds a project by its id, the beginning of its id and a part of
   expect(JSON.parse(stdout).rows.length).toBeGreaterThan(0);
 });
 
-test('an id works with the sign that a table prints behind its beginning', async () => {
+test('an id is accepted as tables print it, shortened and with an ellipsis', async () => {
   const [id = ''] = demo.organizationIds;
   const short = `${id.slice(0, 8)}…`;
   const wanted = await rows('retirements', 'list', '--organization', id);
   expect(await rows('retirements', 'list', '--organization', short)).toEqual(wanted);
 });
 
-test('every option of a list that takes a word of a closed or open set refuses another word', async () => {
+test('every list option that takes words refuses an unknown word', async () => {
   const walked: string[] = [];
   for (const { name, filters } of ALL_LISTS) {
     if (name === 'rejected-webhooks') continue;

@@ -7,7 +7,7 @@ import { defineProgram, listCommands, listHelpTexts } from '../support/commands.
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
-async function helpOf(name: string, columns: number): Promise<string> {
+async function readHelp(name: string, columns: number): Promise<string> {
   const argv = [...name.split(' ').filter(word => word !== ''), '--help'];
   const { exitCode, stdout, stderr } = await runCommand(argv, {
     env: { NO_COLOR: '1' },
@@ -19,24 +19,24 @@ async function helpOf(name: string, columns: number): Promise<string> {
   return stdout;
 }
 
-async function helps(columns: number): Promise<ReadonlyMap<string, string>> {
+async function readAllHelp(columns: number): Promise<ReadonlyMap<string, string>> {
   const pages = new Map<string, string>();
-  for (const name of listHelpTexts()) pages.set(name, await helpOf(name, columns));
+  for (const name of listHelpTexts()) pages.set(name, await readHelp(name, columns));
   return pages;
 }
 
 /** At this width no line is wrapped. */
-const pages = await helps(10_000);
+const pages = await readAllHelp(10_000);
 const EXAMPLE = /^ {2}\$ /;
 /** Examples and usages are never wrapped, so that they can be copied. */
 const IN_ONE_LINE = /^(?: {2}\$|Usage:) /;
-const linesOf = (page: string): string[] => page.split('\n').filter(line => line !== '');
+const splitLines = (page: string): string[] => page.split('\n').filter(line => line !== '');
 
 const HEADINGS = [...Object.keys(COMMAND_GROUPS).map(group => `${group}:`), 'Commands:'];
 
 /** Returns the help page of a command without its subcommands, which have pages of their own, and without what every page has. */
-function branchOf(page: string): string[] {
-  const [usage = '', about = '', ...rest] = linesOf(page);
+function summarizeHelp(page: string): string[] {
+  const [usage = '', about = '', ...rest] = splitLines(page);
   const details = rest.slice(
     0,
     rest.findIndex(line => /^\w[\w ]*:$/.test(line)),
@@ -54,7 +54,7 @@ function branchOf(page: string): string[] {
 /** To approve changes, run: npx vitest run test/cli/help.test.ts -u, and read the diff. */
 test('the help of every command matches the approved text', async () => {
   for (const page of pages.values()) expect(page).toMatch(/^Usage: carbon-mirror/);
-  const tree = [...pages.values()].flatMap(branchOf);
+  const tree = [...pages.values()].flatMap(summarizeHelp);
   await expect(`${tree.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/help.txt');
 });
 
@@ -86,9 +86,9 @@ test.each([80, 120])(
   'help on %s columns has the same words, and wraps every line but examples and usages',
   async columns => {
     const words = (page: string | undefined) => page?.split(/\s+/).join(' ');
-    for (const [name, page] of await helps(columns)) {
+    for (const [name, page] of await readAllHelp(columns)) {
       expect(words(page)).toBe(words(pages.get(name)));
-      const long = linesOf(page).filter(line => line.length > columns && !IN_ONE_LINE.test(line));
+      const long = splitLines(page).filter(line => line.length > columns && !IN_ONE_LINE.test(line));
       expect(long, name).toEqual([]);
     }
   },
@@ -127,7 +127,7 @@ function recordCalls(command: Command, called: Set<string>, path: readonly strin
 
 test('every example is a valid command line, and every command has one', async () => {
   const called = new Set<string>();
-  const examples = [...pages.values()].flatMap(page => linesOf(page).filter(line => EXAMPLE.test(line)));
+  const examples = [...pages.values()].flatMap(page => splitLines(page).filter(line => EXAMPLE.test(line)));
   for (const line of examples) {
     const [, words] = /^ {2}\$ (?:\w+=\S+ )*carbon-mirror (.*)/.exec(line) ?? [];
     if (words === undefined) continue;

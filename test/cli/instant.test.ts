@@ -4,20 +4,20 @@ import { runCommand } from '../support/command.js';
 import { listHelpTexts } from '../support/commands.js';
 
 const NOW = Date.parse('2026-03-01T08:30:00.000Z');
-const read = (text: string) => {
+const formatRange = (text: string) => {
   const { since: from, until: to } = parsePastRange(text, NOW);
   return `${from} to ${to}`;
 };
 
-test('a day, a month, a quarter and a year are spans from their first instant to their last, in UTC', () => {
-  expect(read('2025-12-31')).toBe('2025-12-31T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
-  expect(read('yesterday')).toBe('2026-02-28T00:00:00.000Z to 2026-02-28T23:59:59.999Z');
-  expect(read('2024-02')).toBe('2024-02-01T00:00:00.000Z to 2024-02-29T23:59:59.999Z');
-  expect(read('2025-12')).toBe('2025-12-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
-  expect(read('2025-Q1')).toBe('2025-01-01T00:00:00.000Z to 2025-03-31T23:59:59.999Z');
-  expect(read('2025-q4')).toBe('2025-10-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
-  expect(read('2025')).toBe('2025-01-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
-  expect(read('0001')).toBe('0001-01-01T00:00:00.000Z to 0001-12-31T23:59:59.999Z');
+test('a day, month, quarter or year covers its first to its last millisecond in UTC', () => {
+  expect(formatRange('2025-12-31')).toBe('2025-12-31T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(formatRange('yesterday')).toBe('2026-02-28T00:00:00.000Z to 2026-02-28T23:59:59.999Z');
+  expect(formatRange('2024-02')).toBe('2024-02-01T00:00:00.000Z to 2024-02-29T23:59:59.999Z');
+  expect(formatRange('2025-12')).toBe('2025-12-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(formatRange('2025-Q1')).toBe('2025-01-01T00:00:00.000Z to 2025-03-31T23:59:59.999Z');
+  expect(formatRange('2025-q4')).toBe('2025-10-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(formatRange('2025')).toBe('2025-01-01T00:00:00.000Z to 2025-12-31T23:59:59.999Z');
+  expect(formatRange('0001')).toBe('0001-01-01T00:00:00.000Z to 0001-12-31T23:59:59.999Z');
 });
 
 test.each([
@@ -26,10 +26,10 @@ test.each([
   ['24h', '2026-02-28T08:30:00.000Z'],
   ['90m', '2026-03-01T07:00:00.000Z'],
   ['now', '2026-03-01T08:30:00.000Z'],
-])('%s is an instant, and begins where it ends', (text, at) => expect(read(text)).toBe(`${at} to ${at}`));
+])('%s is a single instant', (text, at) => expect(formatRange(text)).toBe(`${at} to ${at}`));
 
-test.each(['2026-03-01', '2026-03', '2026-Q1', '2026'])('%s holds now, and ends now', text =>
-  expect(read(text)).toMatch(/^2026-0[13]-01T00:00:00.000Z to 2026-03-01T08:30:00.000Z$/),
+test.each(['2026-03-01', '2026-03', '2026-Q1', '2026'])('%s has not ended yet and is cut at now', text =>
+  expect(formatRange(text)).toMatch(/^2026-0[13]-01T00:00:00.000Z to 2026-03-01T08:30:00.000Z$/),
 );
 
 test.each([
@@ -48,16 +48,16 @@ test.each([
   '24',
   '9999999d',
   '',
-])('what no calendar has is refused with what is taken: "%s"', text =>
-  expect(() => read(text)).toThrow(/Expected a date like .* "yesterday", "24h" or "now", got/),
+])('an invalid date is refused with the accepted forms: "%s"', text =>
+  expect(() => formatRange(text)).toThrow(/Expected a date like .* "yesterday", "24h" or "now", got/),
 );
 
 test.each(['2026-03-02', '2026-04', '2026-Q2', '2027', '2026-03-01T08:30:01Z', '9999-12-31'])(
-  '%s lies wholly ahead: it is not known yet, and said to be so',
-  text => expect(() => read(text)).toThrow('is in the future'),
+  '%s is refused because it is in the future',
+  text => expect(() => formatRange(text)).toThrow('is in the future'),
 );
 
-test('what help shows as an instant of the mirror holds the moment at which it is shown: a mirror that knows anything knows that one', async () => {
+test('every example instant in the help is the current time, which any mirror can answer', async () => {
   const shown: string[] = [];
   for (const name of listHelpTexts()) {
     const words = name.split(' ').filter(word => word !== '');

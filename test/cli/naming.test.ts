@@ -10,10 +10,10 @@ import { CommandError } from '../../src/cli/exit.js';
 import { type DemoMirror, startDemoMirror } from '../support/mirror/demo.js';
 import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 
-const NAMED = ['organization', 'installation', 'app'];
+const NAMED_KINDS = ['organization', 'installation', 'app'];
 const sought = { what: 'organization', where: 'in the mirror' };
 
-function faultOf(text: string, known: readonly Named[]) {
+function findOrExplain(text: string, known: readonly Named[]) {
   try {
     return { chosen: requireFoundId(findByName(text, known, sought), 'See the list.') };
   } catch (error) {
@@ -23,7 +23,7 @@ function faultOf(text: string, known: readonly Named[]) {
   }
 }
 
-describe('what is named', () => {
+describe('a name', () => {
   const known = [
     { id: 'a1', name: 'Harbour Ferries' },
     { id: 'a2', name: 'Harbour Lights' },
@@ -31,44 +31,44 @@ describe('what is named', () => {
     { id: 'north', name: null },
   ];
 
-  test('is found by its id, its name in any case, or a beginning or a part that no other has', () => {
-    expect(faultOf('a1', known)).toEqual({ chosen: 'a1' });
-    expect(faultOf('harbour ferries', known)).toEqual({ chosen: 'a1' });
-    expect(faultOf('harbour f', known)).toEqual({ chosen: 'a1' });
-    expect(faultOf('b', known)).toEqual({ chosen: 'b1' });
-    expect(faultOf('LIGHTS', known)).toEqual({ chosen: 'a2' });
-    expect(faultOf('r', known)).toMatchObject({ exitCode: 2 });
-    expect(faultOf('north', known)).toEqual({ chosen: 'north' });
-    expect(faultOf('b1', [...known, { id: 'b11', name: null }])).toEqual({ chosen: 'b1' });
+  test('matches an id, a name in any case, or a start or part that only one row has', () => {
+    expect(findOrExplain('a1', known)).toEqual({ chosen: 'a1' });
+    expect(findOrExplain('harbour ferries', known)).toEqual({ chosen: 'a1' });
+    expect(findOrExplain('harbour f', known)).toEqual({ chosen: 'a1' });
+    expect(findOrExplain('b', known)).toEqual({ chosen: 'b1' });
+    expect(findOrExplain('LIGHTS', known)).toEqual({ chosen: 'a2' });
+    expect(findOrExplain('r', known)).toMatchObject({ exitCode: 2 });
+    expect(findOrExplain('north', known)).toEqual({ chosen: 'north' });
+    expect(findOrExplain('b1', [...known, { id: 'b11', name: null }])).toEqual({ chosen: 'b1' });
   });
 
-  test('by a text that fits several is told with all of them, exit 2', () => {
-    const { exitCode, advice } = faultOf('Harbour', known);
+  test('that matches several rows is refused with all of them, exit 2', () => {
+    const { exitCode, advice } = findOrExplain('Harbour', known);
     expect(exitCode).toBe(2);
     expect(advice).toBe('  "Harbour Ferries", a1\n  "Harbour Lights", a2');
     const twins = known.map(({ id }) => ({ id, name: 'Twin' }));
-    expect(faultOf('Twin', twins)).toMatchObject({ exitCode: 2 });
-    expect(faultOf(' ', known)).toMatchObject({ exitCode: 2 });
+    expect(findOrExplain('Twin', twins)).toMatchObject({ exitCode: 2 });
+    expect(findOrExplain(' ', known)).toMatchObject({ exitCode: 2 });
   });
 
-  test('and is not there is told with the near names, exit 6', () => {
-    expect(faultOf('Harbor Ferrys', known)).toEqual({
+  test('that matches nothing is refused with similar names, exit 6', () => {
+    expect(findOrExplain('Harbor Ferrys', known)).toEqual({
       exitCode: 6,
       message: 'There is no organization "Harbor Ferrys" in the mirror.',
       advice: 'Did you mean:\n  "Harbour Ferries", a1\n  "Harbour Lights", a2\nSee the list.',
     });
-    expect(faultOf('xyzzy', known)).toMatchObject({ exitCode: 6, advice: 'See the list.' });
+    expect(findOrExplain('xyzzy', known)).toMatchObject({ exitCode: 6, advice: 'See the list.' });
   });
 
-  test('never moves the cursor of the terminal', () => {
+  test('never controls the terminal', () => {
     const evil = [{ id: 'e1', name: 'Harbour \u001b[2J\u202eEvil' }];
-    const { message, advice } = faultOf('Harbour \u001b]0;Evils', evil);
+    const { message, advice } = findOrExplain('Harbour \u001b]0;Evils', evil);
     expect(`${message}${String(advice).replaceAll('\n', '')}`).not.toMatch(/\p{Cc}|\p{Cf}/u);
     expect(advice).toContain('Evil');
   });
 });
 
-describe('on the command line', () => {
+describe('commands that take names', () => {
   let demo: DemoMirror;
   let names: Record<string, string>;
 
@@ -84,8 +84,8 @@ describe('on the command line', () => {
     await demo.stop();
   });
 
-  /** What else the commands want to be told. */
-  function wordsFor(command: Command, but: string): string[] {
+  /** Returns the arguments and options that a command requires, except the one under test. */
+  function createRequiredArguments(command: Command, omitted: string): string[] {
     const { organizationIds, folder } = demo;
     const said: Record<string, string> = {
       id: organizationIds[0] ?? '',
@@ -97,28 +97,28 @@ describe('on the command line', () => {
       action: 'retire',
     };
     const places = command.registeredArguments
-      .filter(each => each.name() !== but && each.required)
+      .filter(each => each.name() !== omitted && each.required)
       .map(each => said[each.name()] ?? 'x');
     const options = command.options
-      .filter(each => each.mandatory && each.attributeName() !== but)
+      .filter(each => each.mandatory && each.attributeName() !== omitted)
       .flatMap(each => [each.long ?? '', said[each.attributeName()] ?? '1']);
     const retiring = options.includes('retire') ? ['--beneficiary', 'a', '--reason', 'b'] : [];
-    return [...places, ...options, ...retiring, ...(has(command, '--yes') ? ['--yes'] : [])];
+    return [...places, ...options, ...retiring, ...(hasOption(command, '--yes') ? ['--yes'] : [])];
   }
 
-  function has(command: Command, option: string): boolean {
+  function hasOption(command: Command, option: string): boolean {
     return command.options.some(({ long }) => long === option);
   }
 
-  test('what is not there has the exit code 6 in every command that can name it', async () => {
+  test('every command exits with 6 for an unknown name', async () => {
     const walked: string[] = [];
     for (const { name, command } of await listCommands()) {
-      for (const kind of NAMED) {
+      for (const kind of NAMED_KINDS) {
         const isPlace = command.registeredArguments.some(each => each.name() === kind);
-        if (!isPlace && !has(command, `--${kind}`)) continue;
+        if (!isPlace && !hasOption(command, `--${kind}`)) continue;
         const wrong = `${names[kind] ?? ''}q`;
         const mistyped = isPlace ? [wrong] : [`--${kind}`, wrong];
-        const argv = [...name.split(' '), ...mistyped, ...wordsFor(command, kind)];
+        const argv = [...name.split(' '), ...mistyped, ...createRequiredArguments(command, kind)];
         const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
         expect({ exitCode, stdout }, `${argv.join(' ')}\n${stderr}`).toEqual({ exitCode: 6, stdout: '' });
         expect(stderr, argv.join(' ')).toContain(`"${names[kind] ?? ''}"`);
@@ -128,14 +128,14 @@ describe('on the command line', () => {
     expect(walked.length).toBeGreaterThan(30);
   });
 
-  test('a name and a beginning answer what the id answers, in every command that reads', async () => {
+  test('every command that reads gives the same answer for an id, its start and the name', async () => {
     const now = Date.now();
     const [id = ''] = demo.organizationIds;
     const walked: string[] = [];
     for (const { name, command } of await listCommands()) {
-      const reads = /(list|available|as-of|verify)$/.test(name) && has(command, '--json');
-      if (!reads || !has(command, '--organization') || name.startsWith('sandbox')) continue;
-      const words = [...name.split(' '), ...wordsFor(command, 'organization'), '--json'];
+      const reads = /(list|available|as-of|verify)$/.test(name) && hasOption(command, '--json');
+      if (!reads || !hasOption(command, '--organization') || name.startsWith('sandbox')) continue;
+      const words = [...name.split(' '), ...createRequiredArguments(command, 'organization'), '--json'];
       const answers = [];
       for (const named of [id, names['organization'] ?? '', id.slice(0, 8)]) {
         const argv = [...words, '--organization', named];
@@ -149,7 +149,7 @@ describe('on the command line', () => {
     expect(walked.length).toBeGreaterThan(10);
   });
 
-  test('projects are listed of one organization', async () => {
+  test('projects list --organization lists the projects of one organization', async () => {
     const list = async (...words: string[]) => {
       const argv = ['projects', 'list', '--limit', '0', '--json', ...words];
       const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
@@ -182,18 +182,18 @@ describe('on the command line', () => {
     ['jobs', 'show', '99999'],
     ['jobs', 'retry', '99999'],
     ['deliveries', 'show', '99999'],
-  ])('%s %s of what is not there has the exit code 6', async (...argv) => {
+  ])('%s %s of an unknown name exits with 6', async (...argv) => {
     const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env });
     expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: '' });
     expect(stderr).not.toBe('');
   });
 
-  test('the near names of a table are told', async () => {
+  test('schema suggests similar tables', async () => {
     const { stderr } = await runCommand(['schema', 'retirement'], { env: demo.env });
     expect(stderr).toContain('  retirements\n');
   });
 
-  test('an organization is shown by its name, and so is its installation', async () => {
+  test('show finds an organization and its installation by the name of the organization', async () => {
     for (const noun of ['organizations', 'installations']) {
       const named = [noun, names['organization'] ?? '', '--json'];
       const { exitCode, stdout } = await runCommand([noun, 'show', ...named.slice(1)], { env: demo.env });
@@ -202,7 +202,7 @@ describe('on the command line', () => {
     }
   });
 
-  test('deliveries of an installation that nobody has read are found', async () => {
+  test('deliveries list finds deliveries of an installation that was never read', async () => {
     const strange = { id: 'strange-installation', appId: demo.appId, organization: { id: 'stranger' } };
     const signed = payloadOf({ event: 'installed', installation: installationOf(strange) });
     const { headers, body } = signedPost(signed, { secret: demo.env['WEBHOOK_SECRETS'] ?? '' });

@@ -8,24 +8,24 @@ import { type OutputFormat, type Row, printRows } from '../../src/cli/output/for
 import { describeTotal, sumRows } from '../../src/cli/output/totals.js';
 import type { TableShape } from '../../src/cli/output/table.js';
 
-interface Printed {
+interface PrintedStreams {
   readonly stdout: string;
   readonly stderr: string;
 }
 
-interface Eyes {
+interface PrintOptions {
   readonly env?: Record<string, string>;
   readonly terminal?: boolean;
   readonly columns?: number;
   readonly shape?: TableShape;
 }
 
-async function printBoth(
+async function printToStreams(
   format: OutputFormat,
   columns: string[],
   rows: Row[],
-  eyes: Eyes = {},
-): Promise<Printed> {
+  eyes: PrintOptions = {},
+): Promise<PrintedStreams> {
   const { env = {}, terminal = false, columns: width = 80, shape = {} } = eyes;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([buffer(stdout), buffer(stderr)]);
@@ -49,43 +49,48 @@ async function printBoth(
   return { stdout: out.toString('utf8'), stderr: err.toString('utf8') };
 }
 
-async function print(format: OutputFormat, columns: string[], rows: Row[], eyes: Eyes = {}): Promise<string> {
-  return (await printBoth(format, columns, rows, eyes)).stdout;
+async function printToStdout(
+  format: OutputFormat,
+  columns: string[],
+  rows: Row[],
+  eyes: PrintOptions = {},
+): Promise<string> {
+  return (await printToStreams(format, columns, rows, eyes)).stdout;
 }
 
-test('a table aligns numbers to the right and says "-" for what is not there', async () => {
+test('a table aligns numbers to the right and prints "-" for missing values', async () => {
   const rows = [
     { name: 'Nordur', tonnes: 12.5 },
     { name: null, tonnes: 1000 },
   ];
-  expect(await print('table', ['name', 'tonnes'], rows)).toBe(
+  expect(await printToStdout('table', ['name', 'tonnes'], rows)).toBe(
     'name    tonnes\nNordur    12.5\n-         1000\n',
   );
 });
 
-test('an answer of any length keeps its columns aligned as measured from the first rows', async () => {
+test('a long table keeps the column widths of its first rows', async () => {
   const rows = Array.from({ length: 500 }, (_, n) => ({ n, name: `row ${n}` }));
-  const printed = (await print('table', ['n', 'name'], rows)).split('\n');
+  const printed = (await printToStdout('table', ['n', 'name'], rows)).split('\n');
   expect(printed).toHaveLength(502);
   expect(printed[500]).toBe('499  row 499');
 });
 
-test('what the registry says cannot move the cursor or turn the text', async () => {
-  const printed = await print('table', ['name'], [{ name: '\u001b[2Jevil\u202e\nnext' }]);
+test('text from the registry cannot move the cursor or reverse the text', async () => {
+  const printed = await printToStdout('table', ['name'], [{ name: '\u001b[2Jevil\u202e\nnext' }]);
   expect(printed).toBe('name\n [2Jevil  next\n');
 });
 
-test('T72 JSON lets no character through that a terminal obeys, and means the same', async () => {
+test('T72 JSON escapes every character that controls a terminal and parses to the same value', async () => {
   const name = 'a\u009b2J\u202eb\u007f\n';
-  const printed = await print('json', ['name'], [{ name }]);
+  const printed = await printToStdout('json', ['name'], [{ name }]);
   expect(printed).toBe('[\n{"name":"a\\u009b2J\\u202eb\\u007f\\n"}\n]\n');
   expect(JSON.parse(printed)).toEqual([{ name }]);
 });
 
-const COLOURED = { terminal: true, env: {} };
+const COLOUR_TERMINAL = { terminal: true, env: {} };
 const ESCAPE = '\u001b';
 
-test('what is fresh and failing is never green', () => {
+test('a fresh list whose last read failed is never green', () => {
   const known = { state: 'fresh', reason: null, failing_since: '2026-11-01T00:00:00.000Z' };
   expect(colourState('freshness', wordsOf(known))).toBe(
     `${ESCAPE}[33mfresh, but the last read failed${ESCAPE}[39m`,
@@ -95,10 +100,10 @@ test('what is fresh and failing is never green', () => {
   );
 });
 
-test('colour is for a terminal, and says what a state means; NO_COLOR and TERM=dumb turn it off', async () => {
+test('states are coloured on a terminal only, and not with NO_COLOR or TERM=dumb', async () => {
   const rows = [{ name: 'active', state: 'active', freshness: 'stale (read failed)' }];
   const columns = ['name', 'state', 'freshness'];
-  const printed = await print('table', columns, rows, COLOURED);
+  const printed = await printToStdout('table', columns, rows, COLOUR_TERMINAL);
   expect(printed.split('\n')[0]).toBe(`${ESCAPE}[1mname    state   freshness${ESCAPE}[22m`);
   expect(printed.split('\n')[1]).toBe(
     `active  ${ESCAPE}[32mactive${ESCAPE}[39m  ${ESCAPE}[31mstale (read failed)${ESCAPE}[39m`,
@@ -108,13 +113,13 @@ test('colour is for a terminal, and says what a state means; NO_COLOR and TERM=d
     { env: { TERM: 'dumb' }, terminal: true },
     {},
   ]) {
-    expect(await print('table', columns, rows, eyes)).toBe(
+    expect(await printToStdout('table', columns, rows, eyes)).toBe(
       'name    state   freshness\nactive  active  stale (read failed)\n',
     );
   }
 });
 
-const PLAIN = { env: { NO_COLOR: '1' }, terminal: true };
+const PLAIN_TERMINAL = { env: { NO_COLOR: '1' }, terminal: true };
 const HASH = '0123456789abcdef'.repeat(4);
 const RETIREMENT = {
   beneficiary: 'Sableforth Airways GmbH and all of its daughters',
@@ -124,17 +129,17 @@ const RETIREMENT = {
   id: '3290d2e0-502c-4914-90e3-43233929cfc5',
   sha256: HASH,
 };
-const ALL = Object.keys(RETIREMENT);
+const ALL_COLUMNS = Object.keys(RETIREMENT);
 
-test('in a pipe a table is whole, however wide', async () => {
+test('a table in a pipe is complete, however wide', async () => {
   const long = 'x'.repeat(5000);
-  const printed = await print('table', [...ALL, 'long'], [{ ...RETIREMENT, long }]);
+  const printed = await printToStdout('table', [...ALL_COLUMNS, 'long'], [{ ...RETIREMENT, long }]);
   for (const value of [...Object.values(RETIREMENT), long]) expect(printed).toContain(value);
   expect(printed).not.toContain('…');
 });
 
-test('in a pipe one wide cell does not push the other rows apart', async () => {
-  const printed = await print(
+test('one wide cell in a pipe does not widen the other rows', async () => {
+  const printed = await printToStdout(
     'table',
     ['a', 'b'],
     [
@@ -146,22 +151,29 @@ test('in a pipe one wide cell does not push the other rows apart', async () => {
 });
 
 test.each([200, 130, 100, 80, 60, 40, 20, 5])(
-  'on a terminal of %s columns no line is longer',
+  'no line of a table is longer than a terminal of %s columns',
   async columns => {
-    const { stdout, stderr } = await printBoth('table', ALL, [RETIREMENT], { ...PLAIN, columns });
+    const { stdout, stderr } = await printToStreams('table', ALL_COLUMNS, [RETIREMENT], {
+      ...PLAIN_TERMINAL,
+      columns,
+    });
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
     const shown = stdout.split('\n')[0] ?? '';
-    const missing = ALL.filter(name => !shown.includes(name.slice(0, 4)));
+    const missing = ALL_COLUMNS.filter(name => !shown.includes(name.slice(0, 4)));
     for (const name of missing) expect(stderr).toContain(name);
     expect(stderr === '').toBe(missing.length === 0);
   },
 );
 
-test('ids and instants get short first, then texts, then the last column goes; a hash is whole or not there', async () => {
+test('a narrow terminal shortens ids and instants first, then texts, then hides columns, and never cuts a hash', async () => {
   const at = async (columns: number, keep: string[] = []) =>
-    (await print('table', ALL, [RETIREMENT], { ...PLAIN, columns, shape: { importantColumns: keep } })).split(
-      '\n',
-    );
+    (
+      await printToStdout('table', ALL_COLUMNS, [RETIREMENT], {
+        ...PLAIN_TERMINAL,
+        columns,
+        shape: { importantColumns: keep },
+      })
+    ).split('\n');
   expect((await at(240))[1]).toContain(RETIREMENT.id);
   const short = (await at(190))[1];
   expect(short).toContain(` 3290d2e0…  ${HASH}`);
@@ -175,21 +187,25 @@ test('ids and instants get short first, then texts, then the last column goes; a
   expect((await at(45, ['id']))[0]?.split(/ +/)).toEqual(['beneficiary', 'amount', 'id']);
 });
 
-test('every column is whole where the width has no end', async () => {
-  const printed = await print('table', ALL, [RETIREMENT], { ...PLAIN, columns: Number.POSITIVE_INFINITY });
+test('every column is complete if the width is unlimited', async () => {
+  const printed = await printToStdout('table', ALL_COLUMNS, [RETIREMENT], {
+    ...PLAIN_TERMINAL,
+    columns: Number.POSITIVE_INFINITY,
+  });
   for (const value of Object.values(RETIREMENT)) expect(printed).toContain(value);
 });
 
-test('a row that comes after the widths are known is cut to them', async () => {
+test('a row after the measured ones is cut to the measured widths', async () => {
   const rows = [
     ...Array.from({ length: 200 }, () => ({ a: 'x', b: 'y'.repeat(90) })),
     { a: 'x', b: 'z'.repeat(900) },
   ];
-  const last = (await print('table', ['a', 'b'], rows, PLAIN)).trimEnd().split('\n').at(-1) ?? '';
+  const last =
+    (await printToStdout('table', ['a', 'b'], rows, PLAIN_TERMINAL)).trimEnd().split('\n').at(-1) ?? '';
   expect(last).toBe(`x  ${'z'.repeat(76)}…`);
 });
 
-test('a person at a terminal reads tonnes with their thousands set apart; every digit stays', async () => {
+test('tonnes have thousands separators on a terminal and keep every digit', async () => {
   const rows = [
     { amount: 1234567.25 },
     { amount: '1000.123456' },
@@ -198,13 +214,13 @@ test('a person at a terminal reads tonnes with their thousands set apart; every 
     { amount: 1e21 },
   ];
   const shape = { tonneColumns: ['amount'] };
-  const shown = async (eyes: Eyes) =>
-    (await print('table', ['amount'], rows, { ...eyes, shape })).trim().split(/\s+/).slice(1);
-  expect(await shown(PLAIN)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);
+  const shown = async (eyes: PrintOptions) =>
+    (await printToStdout('table', ['amount'], rows, { ...eyes, shape })).trim().split(/\s+/).slice(1);
+  expect(await shown(PLAIN_TERMINAL)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);
   expect(await shown({})).toEqual(['1234567.25', '1000.123456', '-5', 'many', '1e+21']);
 });
 
-test('a total is exact, has its unit, and says what it leaves out', () => {
+test('a total is exact, has its unit and states how many rows it excludes', () => {
   const rows = [{ amount_micro: 1n }, { amount_micro: 9_007_199_254_740_993n }, { amount_micro: null }];
   expect(describeTotal(sumRows(rows))).toBe(
     '9,007,199,254.740994 t in 3 rows, excluding 1 without a usable amount',
@@ -216,21 +232,21 @@ test('a total is exact, has its unit, and says what it leaves out', () => {
 
 test('JSON keeps digits that a JavaScript number cannot hold', async () => {
   const rows = [{ small: 5n, large: 9007199254740993n, bytes: new Uint8Array([1, 2]), nothing: null }];
-  expect(JSON.parse(await print('json', [], rows))).toEqual([
+  expect(JSON.parse(await printToStdout('json', [], rows))).toEqual([
     { small: 5, large: '9007199254740993', bytes: 'AQI=', nothing: null },
   ]);
-  expect(await print('json', [], [])).toBe('[]\n');
+  expect(await printToStdout('json', [], [])).toBe('[]\n');
 });
 
-test('T72 CSV on a terminal is cleaned of what would draw', async () => {
-  expect(await print('csv', ['a'], [{ a: 'x\u001b[2J\ny' }], PLAIN)).toBe('a\n"x [2J y"\n');
+test('T72 CSV on a terminal contains no control characters', async () => {
+  expect(await printToStdout('csv', ['a'], [{ a: 'x\u001b[2J\ny' }], PLAIN_TERMINAL)).toBe('a\n"x [2J y"\n');
 });
 
-test('T72 CSV is safe in a spreadsheet,: a text that begins like a formula stays text', async () => {
-  expect(await print('csv', ['a', 'b'], [{ a: 'x,"y"', b: new Uint8Array([1, 2]) }])).toBe(
+test('T72 a CSV cell that starts like a formula stays text in a spreadsheet', async () => {
+  expect(await printToStdout('csv', ['a', 'b'], [{ a: 'x,"y"', b: new Uint8Array([1, 2]) }])).toBe(
     'a,b\n"x,""y""",AQI=\n',
   );
-  expect(await print('csv', ['a'], [{ a: '=1+1' }])).toBe("a\n'=1+1\n");
+  expect(await printToStdout('csv', ['a'], [{ a: '=1+1' }])).toBe("a\n'=1+1\n");
   for (const number of ['-5.25', '+1', '0.000001']) expect(formatCsvCell(number)).toBe(number);
   for (const evil of ['=1+1', '+1e', '-', '-1+cmd', '@SUM(A1)', '\t=1', '\r=1']) {
     expect(formatCsvCell(evil).replace(/^"/, '')).toMatch(/^'/);

@@ -115,7 +115,7 @@ describe('sync without a running worker', () => {
     interrupted.abort();
     const { exitCode, stdout, stderr } = await runCommand(['sync'], {
       env,
-      interruption: () => interrupted.signal,
+      createInterruptSignal: () => interrupted.signal,
     });
     expect({ exitCode, stdout }).toEqual({ exitCode: 130, stdout: '' });
     expect(stderr).toContain('Interrupted');

@@ -178,7 +178,7 @@ describe('reservations', () => {
     await expectFault(2, 'Expected one of transfer', ...finish, 'burn');
   });
 
-  test('likely mistakes are told', async () => {
+  test('commands refuse amounts, ids and options that cannot work', async () => {
     const create = ['reservations', 'create', ...ofOwner(offered), '--amount'];
     await expectFault(3, 'The warehouse holds less of this credit', ...create, '1e8');
     await expectFault(2, 'amount: expected a positive decimal number', ...create, 'much');
@@ -312,7 +312,7 @@ describe('trigger', () => {
     ]);
   });
 
-  test('likely mistakes are told', async () => {
+  test('refuses an unknown event, an invalid URL and a URL without a receiver', async () => {
     await expectFault(2, 'Did you mean installed', ...post('instaled'));
     await expectFault(2, '--url: expected a URL', ...post('installed', '--url', 'here'));
     await expectFault(5, 'No receiver answers', ...post('installed', '--url', 'http://127.0.0.1:1/webhooks'));

@@ -6,8 +6,8 @@ import { startInstalled, type Program } from '../support/program.js';
 import type { Permissions } from '../../src/registry/model.js';
 import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
 
-/** What a person asks for: look at this organization now. */
-async function lookJob(organizationId: string, { rows }: Program) {
+/** Creates the job of a person who asks to read this organization now. */
+async function createReadJob(organizationId: string, { rows }: Program) {
   const [found] = await rows(
     "SELECT id FROM installations WHERE organization_id = ? AND state = 'active'",
     organizationId,
@@ -80,8 +80,8 @@ test('T33 an organization whose requests never get an answer does not delay the 
   program.registry.faults.add({ path: `/organizations/${organizationId}/**`, kind: 'silence' });
   program.registry.credits.friendbot(organizationId);
   program.registry.credits.friendbot(other.organizationId);
-  await program.inbox.enqueue([await lookJob(organizationId, program)]);
-  await program.inbox.enqueue([await lookJob(other.organizationId, program)]);
+  await program.inbox.enqueue([await createReadJob(organizationId, program)]);
+  await program.inbox.enqueue([await createReadJob(other.organizationId, program)]);
   const rows = async () =>
     (await program.rows('SELECT 1 FROM inventory_credits WHERE organization_id = ?', other.organizationId))
       .length;
@@ -103,7 +103,7 @@ test('T35 a warehouse that is suddenly almost empty is believed only if a second
   });
   const ask = async () => {
     program.time.move(2000);
-    await program.inbox.enqueue([await lookJob(organizationId, program)]);
+    await program.inbox.enqueue([await createReadJob(organizationId, program)]);
   };
   const count = async () => (await program.rows('SELECT 1 FROM warehouse_credits')).length;
   const state = async () =>
@@ -143,7 +143,7 @@ test('T35 a list that is complete again at the second read closes no row', async
     count: 1,
   };
   program.registry.faults.add(fault);
-  await program.inbox.enqueue([await lookJob(organizationId, program)]);
+  await program.inbox.enqueue([await createReadJob(organizationId, program)]);
   await program.rest();
   program.time.move(65_000);
   await program.rest();
@@ -161,7 +161,7 @@ test('T35 retirements that are missing from the list are requested by id before 
     pagination: { total: 0, currentPage: 0, pageCount: 0, nextPage: null, prevPage: null },
   };
   program.registry.faults.add({ path: RETIREMENTS, kind: 'wrongShape', options: { body }, count: 1 });
-  await program.inbox.enqueue([await lookJob(organizationId, program)]);
+  await program.inbox.enqueue([await createReadJob(organizationId, program)]);
   await program.rest();
   expect(await program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
   expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
@@ -175,7 +175,7 @@ test('T36 endless pages are abandoned two pages after the possible end, and clos
   await program.rest();
   const before = calls('/retirements');
   program.registry.faults.add({ path: RETIREMENTS, kind: 'pageLoop', count: 40 });
-  await program.inbox.enqueue([await lookJob(organizationId, program)]);
+  await program.inbox.enqueue([await createReadJob(organizationId, program)]);
   await program.rest();
   expect(calls('/retirements') - before).toBeLessThanOrEqual(9);
   expect(await program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
@@ -192,7 +192,7 @@ test.each(['rowsAppear', 'rowsDisappear'])(
     faults.add({ path: RETIREMENTS, kind: 'pageSize', options: { rows: 7 }, count: 3 });
     faults.add({ path: RETIREMENTS, kind, options: { rows: 2 }, count: 8 });
     retire(0.5);
-    await program.inbox.enqueue([await lookJob(organizationId, program)]);
+    await program.inbox.enqueue([await createReadJob(organizationId, program)]);
     await program.rest();
     expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
     faults.clear();
@@ -208,7 +208,7 @@ test('T38 the job of an app that is no longer known pauses visibly and does not 
   const body = { statusCode: 401, message: 'Unauthorized' };
   faults.add({ path: '/app/**', kind: 'status', options: { status: 401, body } });
   const before = calls('');
-  await program.inbox.enqueue([await lookJob(organizationId, program)]);
+  await program.inbox.enqueue([await createReadJob(organizationId, program)]);
   await program.rest();
   const paused = await program.rows("SELECT * FROM jobs WHERE state = 'paused'");
   expect(paused).toMatchObject([{ error_or_pause_code: 'unauthorized' }]);
@@ -222,7 +222,7 @@ test('T38 a paused job resumes when the app is known again, and shows its error 
   const { program, organizationId } = await startInstalled();
   const { faults } = program.registry;
   faults.add({ path: '/app/**', kind: 'status', options: { status: 401 } });
-  const [id] = await program.inbox.enqueue([await lookJob(organizationId, program)]);
+  const [id] = await program.inbox.enqueue([await createReadJob(organizationId, program)]);
   await program.rest();
   const state = () => program.row('SELECT * FROM jobs WHERE id = ?', id ?? 0);
   for (const attempts of [1, 2, 3]) {
@@ -244,7 +244,7 @@ test('T39 a refusal that a new token does not repeat is not a missing permission
     options: REFUSAL,
     count: 2,
   });
-  await program.inbox.enqueue([await lookJob(organizationId, program)]);
+  await program.inbox.enqueue([await createReadJob(organizationId, program)]);
   await program.rest();
   expect(program.registry.faults.list()[0]?.remaining).toBe(0);
   expect(await program.rows("SELECT resource FROM freshness WHERE reason = 'no_permission'")).toEqual([]);
@@ -257,7 +257,7 @@ test('T39 a permission that is removed and restored during reads opens its resou
   const meanwhile = async (permissions: Permissions): Promise<void> => {
     const slow = { path: '/organizations/*/addresses', kind: 'delay', options: { delayMs: 300 }, count: 1 };
     faults.add(slow);
-    await program.inbox.enqueue([await lookJob(organizationId, program)]);
+    await program.inbox.enqueue([await createReadJob(organizationId, program)]);
     await expect.poll(() => faults.list().at(-1)?.remaining, { interval: 5 }).toBe(0);
     apps.change(program.app.id, { permissions });
     installations.acceptPermissions(installationId);

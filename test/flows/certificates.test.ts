@@ -9,61 +9,64 @@ import { atLength, filesEnough } from '../support/long.js';
 const PDFS = '/organizations/*/retirements/*/pdf';
 const DAY_MS = 24 * 3_600_000;
 
-async function certificates(program: Program) {
+async function readCertificates(program: Program) {
   return await program.rows('SELECT state, attempts, error FROM certificates');
 }
 
-const files = ({ pdfs }: Pick<Program, 'pdfs'>): Promise<string[]> => listPdfNames(pdfs);
+const listFiles = ({ pdfs }: Pick<Program, 'pdfs'>): Promise<string[]> => listPdfNames(pdfs);
 
 filesEnough.test.each([
   ['a page of HTML', { kind: 'html' }],
   ['an empty file', { kind: 'cut', options: { bytes: 0, cleanEnd: true } }],
   ['a file cut short with a clean end', { kind: 'cut', options: { bytes: 900, cleanEnd: true } }],
   ['a file whose connection breaks', { kind: 'cut', options: { bytes: 900 } }],
-])('T50 %s is not stored, and is asked for again later', async (_name, fault) => {
+])('T50 %s is not stored, and the certificate is requested again later', async (_name, fault) => {
   const { program, retire } = await startInstalled();
   program.registry.faults.add({ path: PDFS, count: 1, ...fault });
   retire(1);
   await program.rest();
-  expect(await certificates(program)).toMatchObject([{ state: 'pending', attempts: 1 }]);
-  expect(Object((await certificates(program))[0])['error']).not.toBeNull();
-  expect(await files(program)).toEqual([]);
+  expect(await readCertificates(program)).toMatchObject([{ state: 'pending', attempts: 1 }]);
+  expect(Object((await readCertificates(program))[0])['error']).not.toBeNull();
+  expect(await listFiles(program)).toEqual([]);
   program.time.move(10 * 60_000);
   await program.reconcile();
-  expect(await certificates(program)).toMatchObject([{ state: 'stored' }]);
-  expect(await files(program)).toHaveLength(1);
+  expect(await readCertificates(program)).toMatchObject([{ state: 'stored' }]);
+  expect(await listFiles(program)).toHaveLength(1);
 });
 
-filesEnough.test('T50 an older good copy stays where a later answer is no certificate', async () => {
+filesEnough.test('T50 a stored certificate is kept when a later response is not a certificate', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
-  const [file = ''] = await files(program);
+  const [file = ''] = await listFiles(program);
   const text = await readPdfText(program.pdfs, file);
   program.registry.faults.add({ path: PDFS, kind: 'html' });
   program.time.move(31 * DAY_MS);
   await program.reconcile();
-  expect(await certificates(program)).toMatchObject([{ state: 'stored' }]);
-  expect(await files(program)).toEqual([file]);
+  expect(await readCertificates(program)).toMatchObject([{ state: 'stored' }]);
+  expect(await listFiles(program)).toEqual([file]);
   expect(text).toMatch(/^%PDF/);
   expect(await readPdfText(program.pdfs, file)).toBe(text);
 });
 
-filesEnough.test('T51 the name of a file is ours, whatever the registry suggests', async () => {
-  const { program, retire } = await startInstalled();
-  retire(1);
-  await program.rest();
-  const [row] = await program.rows('SELECT retirement_id, file, sha256 FROM certificates');
-  const { retirement_id, file, sha256 } = Object(row);
-  expect(file).toBe(`${retirement_id}-${String(sha256)}.pdf`);
-  expect(await files(program)).toEqual([file]);
-});
+filesEnough.test(
+  'T51 the mirror names certificate files itself, whatever the registry suggests',
+  async () => {
+    const { program, retire } = await startInstalled();
+    retire(1);
+    await program.rest();
+    const [row] = await program.rows('SELECT retirement_id, file, sha256 FROM certificates');
+    const { retirement_id, file, sha256 } = Object(row);
+    expect(file).toBe(`${retirement_id}-${String(sha256)}.pdf`);
+    expect(await listFiles(program)).toEqual([file]);
+  },
+);
 
-test('T52 a certificate that changes later is kept beside the old one, and the history shows both', async () => {
+test('T52 a changed certificate is stored beside the old one, and the history shows both', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
-  const before = await files(program);
+  const before = await listFiles(program);
   const [retirement] = await program.rows('SELECT id FROM retirements');
   program.registry.retirements.changeDetails(Object(retirement)['id'], {
     beneficiary: 'Grace',
@@ -71,7 +74,7 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
   });
   await program.reconcile();
   expect(await program.rows('SELECT beneficiary FROM retirements')).toEqual([{ beneficiary: 'Grace' }]);
-  const after = await files(program);
+  const after = await listFiles(program);
   expect(after).toHaveLength(2);
   expect(after).toEqual(expect.arrayContaining(before));
   const history = await program.rows(
@@ -84,30 +87,30 @@ test('T52 a certificate that changes later is kept beside the old one, and the h
 });
 
 const ROUNDS = atLength(4, 8);
-const AT_FIRST = atLength(16, 40);
+const INITIAL_RETIREMENTS = atLength(16, 40);
 
-test('T75 purges beside a worker that reads and webhooks that come leave no row without its file, and no half', async () => {
+test('T75 purges during reads and webhooks leave no row without its file and no partial purge', async () => {
   const { program, organizationId, installationId, retire } = await startInstalled();
   const { registry } = program;
-  const held = new Set<string>();
+  const missingFiles = new Set<string>();
   let purged = 0;
-  const looking = new AbortController();
-  onTestFinished(() => looking.abort());
-  const looked = (async () => {
-    while (!looking.signal.aborted) {
-      for (const file of await lost(program)) held.add(file);
+  const watch = new AbortController();
+  onTestFinished(() => watch.abort());
+  const watched = (async () => {
+    while (!watch.signal.aborted) {
+      for (const file of await findLostFiles(program)) missingFiles.add(file);
       await setTimeout(5);
     }
   })();
-  for (let retirement = 0; retirement < AT_FIRST; retirement += 1) retire(0.5);
+  for (let retirement = 0; retirement < INITIAL_RETIREMENTS; retirement += 1) retire(0.5);
   await program.rest();
   for (let round = 0; round < ROUNDS; round += 1) {
     retire(0.5);
     await program.inbox.enqueue([
       { ...createInstallationJob(installationId, organizationId, 'person'), payload: { full: true } },
     ]);
-    const isThere = async () => (await program.rows('SELECT 1 FROM organizations')).length;
-    await expect.poll(isThere, { interval: 2 }).toBe(1);
+    const countOrganizations = async () => (await program.rows('SELECT 1 FROM organizations')).length;
+    await expect.poll(countOrganizations, { interval: 2 }).toBe(1);
     await setTimeout(round * (144 / ROUNDS));
     const { fullName } = registry.organizations.get(organizationId);
     const asked = [
@@ -125,37 +128,37 @@ test('T75 purges beside a worker that reads and webhooks that come leave no row 
   await program.rest();
   await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
   await program.rest();
-  looking.abort();
-  await looked;
+  watch.abort();
+  await watched;
   expect(purged).toBeGreaterThan(ROUNDS / 4);
-  expect(held).toEqual(new Set());
-  expect(await certificates(program)).toHaveLength(AT_FIRST + ROUNDS);
-  expect(new Set((await certificates(program)).map(row => Object(row)['state']))).toEqual(
+  expect(missingFiles).toEqual(new Set());
+  expect(await readCertificates(program)).toHaveLength(INITIAL_RETIREMENTS + ROUNDS);
+  expect(new Set((await readCertificates(program)).map(row => Object(row)['state']))).toEqual(
     new Set(['stored']),
   );
   const named = await program.column('SELECT file FROM certificates ORDER BY file');
-  expect(await files(program)).toEqual(named);
+  expect(await listFiles(program)).toEqual(named);
 });
 
-const NAMED = 'SELECT file FROM certificates_history WHERE file IS NOT NULL';
+const REFERENCED_FILES_SQL = 'SELECT file FROM certificates_history WHERE file IS NOT NULL';
 
-/** Files that a row names and goes on to name, and that are not there. */
-async function lost({ pdfs, column }: Program): Promise<string[]> {
-  const named = await column<string>(NAMED);
-  const there = await files({ pdfs });
+/** Returns files that rows name before and after the look, and that do not exist. */
+async function findLostFiles({ pdfs, column }: Program): Promise<string[]> {
+  const named = await column<string>(REFERENCED_FILES_SQL);
+  const there = await listFiles({ pdfs });
   const gone = named.filter(file => !there.includes(file));
-  const left = new Set(await column(NAMED));
+  const left = new Set(await column(REFERENCED_FILES_SQL));
   return gone.filter(file => left.has(file));
 }
 
 filesEnough.test(
-  'T53 an unclaimed retirement has none: asked again daily, then more rarely, and never in a storm',
+  'T53 the missing certificate of an unclaimed retirement is requested daily, then less often',
   async () => {
     const { program, organizationId, creditId, calls } = await startInstalled();
     program.registry.credits.withdraw(organizationId, { creditId, amount: 10 });
     program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
     await program.reconcile();
-    expect(await certificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
+    expect(await readCertificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
     for (let look = 0; look < 5; look++) await program.reconcile();
     expect(calls('/pdf')).toBe(1);
     program.time.move(DAY_MS);
@@ -171,7 +174,7 @@ filesEnough.test(
 );
 
 filesEnough.test(
-  'T53 an uninstall in the middle of a walk says of no certificate that there is none',
+  'T53 an uninstall during a certificate walk marks no certificate as unavailable',
   async () => {
     const { program, organizationId, installationId, retire, calls } = await startInstalled();
     program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 100 } });
@@ -185,41 +188,38 @@ filesEnough.test(
     program.registry.installations.install(program.app.id, organizationId);
     await program.rest();
     await program.reconcile();
-    expect(new Set((await certificates(program)).map(row => Object(row)['state']))).toEqual(
+    expect(new Set((await readCertificates(program)).map(row => Object(row)['state']))).toEqual(
       new Set(['stored']),
     );
   },
 );
 
-test('a full sync asks for every certificate again, and an unchanged one stays the file it is', async () => {
+test('a full sync requests every certificate again and keeps the files of unchanged ones', async () => {
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
   for (let retirement = 0; retirement < 3; retirement++) retire(1);
   await program.rest();
-  const [asked, before] = [calls('/pdf'), await files(program)];
+  const [asked, before] = [calls('/pdf'), await listFiles(program)];
   const job = { ...createInstallationJob(installationId, organizationId, 'person'), payload: { full: true } };
   await program.inbox.enqueue([job]);
   await program.rest();
   expect(calls('/pdf')).toBe(asked + 3);
-  expect(await files(program)).toEqual(before);
+  expect(await listFiles(program)).toEqual(before);
   expect(await program.rows('SELECT 1 FROM certificates_history WHERE valid_to IS NOT NULL')).toEqual([]);
 });
 
 const MANY = atLength(50, 150);
 
-filesEnough.test(
-  'each of many certificates is asked for once, however many come at the same time',
-  async () => {
-    const { program, retire, calls } = await startInstalled();
-    for (let retirement = 0; retirement < MANY; retirement++) retire(0.5);
-    await program.rest();
-    expect(await program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
-      { stored: MANY },
-    ]);
-    expect(calls('/pdf')).toBe(MANY);
-  },
-);
+filesEnough.test('each certificate is requested once, however many arrive at the same time', async () => {
+  const { program, retire, calls } = await startInstalled();
+  for (let retirement = 0; retirement < MANY; retirement++) retire(0.5);
+  await program.rest();
+  expect(await program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
+    { stored: MANY },
+  ]);
+  expect(calls('/pdf')).toBe(MANY);
+});
 
-test('a walk that was killed goes on where it stopped', async () => {
+test('a killed certificate walk resumes where it stopped', async () => {
   const { program, retire, calls } = await startInstalled({ receiveOnly: true });
   for (let retirement = 0; retirement < 40; retirement++) retire(0.5);
   await program.rest();
@@ -239,24 +239,27 @@ test('a walk that was killed goes on where it stopped', async () => {
   await program.startWorker();
   await program.rest();
   expect(await stored()).toHaveLength(40);
-  expect(await files(program)).toHaveLength(40);
+  expect(await listFiles(program)).toHaveLength(40);
   for (const id of before) expect(calls(`/retirements/${id}/pdf`), id).toBe(1);
 });
 
-filesEnough.test('certificates never delay a delivery: they have places of their own', async () => {
-  const { program, organizationId, installationId, retire } = await startInstalled({
-    worker: { concurrency: 1 },
-  });
-  program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 3000 } });
-  for (let retirement = 0; retirement < 24; retirement++) retire(0.5);
-  const busy = async () =>
-    (await program.rows("SELECT 1 FROM jobs WHERE state = 'running' AND part = 'certificates'")).length > 0;
-  await expect.poll(busy, { interval: 5 }).toBe(true);
-  program.registry.credits.friendbot(organizationId);
-  await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
-  const deposited = async () => (await program.rows('SELECT 1 FROM inventory_credits')).length;
-  await expect.poll(deposited, { interval: 5 }).toBe(1);
-  expect(await program.rows("SELECT 1 FROM certificates WHERE state = 'pending'")).not.toEqual([]);
-  program.registry.faults.clear();
-  await program.rest();
-});
+filesEnough.test(
+  'certificate walks never delay a delivery, because they have job slots of their own',
+  async () => {
+    const { program, organizationId, installationId, retire } = await startInstalled({
+      worker: { concurrency: 1 },
+    });
+    program.registry.faults.add({ path: PDFS, kind: 'delay', options: { delayMs: 3000 } });
+    for (let retirement = 0; retirement < 24; retirement++) retire(0.5);
+    const busy = async () =>
+      (await program.rows("SELECT 1 FROM jobs WHERE state = 'running' AND part = 'certificates'")).length > 0;
+    await expect.poll(busy, { interval: 5 }).toBe(true);
+    program.registry.credits.friendbot(organizationId);
+    await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
+    const deposited = async () => (await program.rows('SELECT 1 FROM inventory_credits')).length;
+    await expect.poll(deposited, { interval: 5 }).toBe(1);
+    expect(await program.rows("SELECT 1 FROM certificates WHERE state = 'pending'")).not.toEqual([]);
+    program.registry.faults.clear();
+    await program.rest();
+  },
+);

@@ -7,8 +7,8 @@ import { issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-/** Everything was read by a clock that was a day ahead, and then it was put right. */
-async function startPutRight(): Promise<InstalledProgram> {
+/** Reads everything with a clock that is a day ahead, and then corrects the clock. */
+async function startAfterClockCorrection(): Promise<InstalledProgram> {
   const installed = await startInstalled();
   const { program, retire } = installed;
   retire(5);
@@ -19,20 +19,20 @@ async function startPutRight(): Promise<InstalledProgram> {
   return installed;
 }
 
-async function states({ program }: InstalledProgram): Promise<unknown[]> {
+async function readFreshnessStates({ program }: InstalledProgram): Promise<unknown[]> {
   return (
     await program.rows('SELECT DISTINCT coalesce(reason, state) AS state FROM freshness ORDER BY state')
   ).map(row => Object(row)['state']);
 }
 
 test('after the clock was put back, resources dated in the future are stale, and the schedule reads them at once', async () => {
-  const installed = await startPutRight();
+  const installed = await startAfterClockCorrection();
   const { program, organizationId } = installed;
   expect(await program.rows('SELECT age_seconds FROM freshness WHERE age_seconds >= 0')).toEqual([]);
-  expect(await states(installed)).toEqual(['clock_changed']);
+  expect(await readFreshnessStates(installed)).toEqual(['clock_changed']);
   issueCredit(program.sandbox, organizationId, { amount: 7 });
   await program.reconcile();
-  expect(await states(installed)).toEqual(['fresh']);
+  expect(await readFreshnessStates(installed)).toEqual(['fresh']);
   expect(await program.rows('SELECT sum(amount_ex_post) AS amount FROM available_credits')).toEqual([
     { amount: 102 },
   ]);
@@ -40,7 +40,7 @@ test('after the clock was put back, resources dated in the future are stale, and
 });
 
 test('after the clock was put back, a full sync and the schedule request every project and certificate again', async () => {
-  const installed = await startPutRight();
+  const installed = await startAfterClockCorrection();
   const { program, organizationId, installationId, calls } = installed;
   const [project] = program.registry.projects.listAll();
   program.registry.projects.change(project?.id ?? '', { fullName: 'A name since then' });

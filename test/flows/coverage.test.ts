@@ -11,24 +11,24 @@ import { createOrganization } from '../support/sandbox.js';
 import { atLength } from '../support/long.js';
 import { listSeeds } from '../support/seeds.js';
 
-const LOOK_MS = 15_000;
+const FACTS_INTERVAL_MS = 15_000;
 const LEASE_MS = 60_000;
 
-interface Fleet {
+interface InstallationFleet {
   readonly program: Program;
   readonly install: (count: number) => Promise<void>;
-  /** Does so many of the jobs that are due. */
-  readonly work: (count: number) => Promise<void>;
-  /** What the registry's list says now, and a worker reads at once. */
-  readonly list: () => Promise<void>;
-  readonly pass: () => Promise<void>;
-  /** The organizations of which the inbox or the list has told, but for those that were found gone, by their state. */
-  readonly told: () => Promise<Map<string, string>>;
-  readonly counted: () => Promise<Map<string, string>>;
+  /** Runs this many of the jobs that are due. */
+  readonly runJobs: (count: number) => Promise<void>;
+  /** Lets a worker read the registry's list of installations now. */
+  readonly readInstallationList: () => Promise<void>;
+  readonly writeFacts: () => Promise<void>;
+  /** Returns the expected state of each organization known from the inbox or the list, without those found uninstalled. */
+  readonly getExpectedStates: () => Promise<Map<string, string>>;
+  readonly readCoverage: () => Promise<Map<string, string>>;
 }
 
-/** A registry whose installations are announced to a receiver, and a worker that does what it is told. */
-async function startFleet(): Promise<Fleet> {
+/** Starts a registry whose installations are announced to a receiver, with a worker that runs jobs on demand. */
+async function startFleet(): Promise<InstallationFleet> {
   const program = await startProgram({ receiveOnly: true });
   const { registry, sandbox, app, inbox, time } = program;
   const context = await openSyncContext(program, {});
@@ -38,7 +38,7 @@ async function startFleet(): Promise<Fleet> {
   const signal = new AbortController().signal;
   const yieldTurn = () => Promise.resolve();
 
-  async function work(count: number): Promise<void> {
+  async function runJobs(count: number): Promise<void> {
     const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: count }], leaseMs: LEASE_MS });
     for (const job of jobs) {
       try {
@@ -57,25 +57,26 @@ async function startFleet(): Promise<Fleet> {
 
   return {
     program,
-    work,
+    runJobs,
     install: async count => {
       for (let left = count; left > 0; left -= 1) {
         registry.installations.install(app.id, createOrganization(sandbox).id);
       }
       await registry.deliveries.waitUntilSettled();
     },
-    list: async () => {
+    readInstallationList: async () => {
       for (const { id, state } of registry.installations.listAll())
         if (state !== 'uninstalled') listed.add(id);
       const [id] = await inbox.enqueue([createDiscoverJob('schedule')]);
-      while ((await program.value('SELECT state FROM jobs WHERE id = ?', id ?? 0)) !== 'done') await work(1);
+      while ((await program.value('SELECT state FROM jobs WHERE id = ?', id ?? 0)) !== 'done')
+        await runJobs(1);
     },
-    pass: async () => {
+    writeFacts: async () => {
       await registry.deliveries.waitUntilSettled();
-      time.move(LOOK_MS);
+      time.move(FACTS_INTERVAL_MS);
       await writeFreshnessFacts(context, time.now());
     },
-    told: async () => {
+    getExpectedStates: async () => {
       const announced = await program.column<string>(
         "SELECT DISTINCT installation_id FROM deliveries WHERE verdict = 'accepted'",
       );
@@ -97,7 +98,7 @@ async function startFleet(): Promise<Fleet> {
       }
       return told;
     },
-    counted: async () => {
+    readCoverage: async () => {
       const rows = await program.rows<{ readonly id: string; readonly state: string }>(
         "SELECT installation_id AS id, state FROM coverage WHERE state <> 'uninstalled'",
       );
@@ -108,12 +109,12 @@ async function startFleet(): Promise<Fleet> {
   };
 }
 
-/** The state of an organization that has told of its end and was seen before stays what it was seen as. */
-function sorted(states: ReadonlyMap<string, string>): [string, string][] {
+/** Sorts states by organization id, for comparison. */
+function sortStates(states: ReadonlyMap<string, string>): [string, string][] {
   return [...states].toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
-async function play(fleet: Fleet, random: Random, size: number): Promise<void> {
+async function playOperations(fleet: InstallationFleet, random: Random, size: number): Promise<void> {
   const { registry, app } = fleet.program;
   const { webhookUrl } = fleet.program;
   for (let left = size; left > 0; ) {
@@ -122,8 +123,8 @@ async function play(fleet: Fleet, random: Random, size: number): Promise<void> {
     await fleet.install(some);
     registry.apps.change(app.id, { webhookUrl });
     left -= some;
-    if (random() < 0.5) await fleet.work(Math.ceil(random() * Math.min(size, 20)));
-    if (random() < 0.4) await fleet.list();
+    if (random() < 0.5) await fleet.runJobs(Math.ceil(random() * Math.min(size, 20)));
+    if (random() < 0.4) await fleet.readInstallationList();
     const victim = pick(
       random,
       registry.installations.listAll().filter(({ state }) => state === 'active'),
@@ -132,21 +133,23 @@ async function play(fleet: Fleet, random: Random, size: number): Promise<void> {
       if (random() < 0.5) registry.installations.suspend(victim.id);
       else registry.installations.uninstall(victim.id);
     }
-    await fleet.pass();
-    expect(sorted(await fleet.counted())).toEqual(sorted(await fleet.told()));
+    await fleet.writeFacts();
+    expect(sortStates(await fleet.readCoverage())).toEqual(sortStates(await fleet.getExpectedStates()));
   }
 }
 
-const MOST = 1000;
-const FEW = 30;
+const MAX_INSTALLATIONS = 1000;
+const FEW_INSTALLATIONS = 30;
 
 test.each(listSeeds(atLength(1, 4)))(
-  'T97 fifteen seconds after the last post coverage is what inbox and list know, whatever was read (seed %i)',
+  'T97 fifteen seconds after the last webhook, coverage matches the inbox and the installation list (seed %i)',
   async seed => {
     const random = createRandom(seed);
     const fleet = await startFleet();
-    const size = Math.ceil(random() ** 2 * (process.env['SEEDS'] === undefined ? FEW : MOST));
-    await play(fleet, random, size);
+    const size = Math.ceil(
+      random() ** 2 * (process.env['SEEDS'] === undefined ? FEW_INSTALLATIONS : MAX_INSTALLATIONS),
+    );
+    await playOperations(fleet, random, size);
     const { rows, value } = fleet.program;
     const known = await value<number>("SELECT count(*) FROM coverage WHERE state <> 'uninstalled'");
     const unread = await value<number>("SELECT count(*) FROM coverage WHERE state = 'never_read'");
@@ -168,30 +171,30 @@ test.each(listSeeds(atLength(1, 4)))(
   },
 );
 
-test('T97 an installation of which a webhook told is one row that was never read, and one a resource after the first sync', async () => {
+test('T97 an announced installation has one unread freshness row, and one row per resource after the first sync', async () => {
   const fleet = await startFleet();
   const { program } = fleet;
   const freshness = () =>
     program.rows('SELECT resource, coalesce(reason, state) AS state FROM freshness ORDER BY resource');
   await fleet.install(1);
   expect(await freshness()).toEqual([]);
-  await fleet.pass();
+  await fleet.writeFacts();
   expect(await freshness()).toEqual([{ resource: '*', state: 'waiting' }]);
-  await fleet.work(1);
+  await fleet.runJobs(1);
   expect(await freshness()).not.toContainEqual({ resource: '*', state: 'waiting' });
   expect(await program.value("SELECT count(*) FROM freshness WHERE state = 'fresh'")).toBeGreaterThan(7);
 });
 
-test('T97 an installation that the list tells of is counted at once, and one that is found gone no longer', async () => {
+test('T97 a listed installation is counted at once, and no longer counted once it is found uninstalled', async () => {
   const fleet = await startFleet();
   const { registry, app, webhookUrl, rows } = fleet.program;
   const states = () => rows('SELECT state, count(organization_id) AS n FROM coverage GROUP BY 1');
   registry.apps.change(app.id, { webhookUrl: null });
   await fleet.install(3);
-  await fleet.list();
+  await fleet.readInstallationList();
   expect(await states()).toEqual([{ state: 'never_read', n: 3 }]);
   for (const { id } of registry.installations.listAll()) registry.installations.uninstall(id);
   registry.apps.change(app.id, { webhookUrl });
-  await fleet.work(3);
+  await fleet.runJobs(3);
   expect(await states()).toEqual([]);
 });

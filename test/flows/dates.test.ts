@@ -4,73 +4,73 @@ import { type InstalledProgram, startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 import { issueCredit } from '../support/sandbox.js';
 
-interface Happening {
+interface RegistryChange {
   readonly name: string;
-  /** The question that is answered ten seconds later, when it has happened. */
+  /** The call that is delayed by ten seconds; the change happens during the delay. */
   readonly path: RegExp;
-  readonly happen: (installed: InstalledProgram) => void;
-  /** What makes the mirror ask; a scheduled read if nothing does. */
-  readonly ask?: (installed: InstalledProgram) => Promise<void>;
-  readonly dates: string;
+  readonly makeChange: (installed: InstalledProgram) => void;
+  /** Makes the mirror read; a scheduled read if undefined. */
+  readonly triggerRead?: (installed: InstalledProgram) => Promise<void>;
+  readonly datesSql: string;
 }
 
-const HAPPENINGS: readonly Happening[] = [
+const REGISTRY_CHANGES: readonly RegistryChange[] = [
   {
     name: 'a retirement',
     path: /\/retirements\?/,
-    happen: ({ retire }) => retire(2),
-    dates: 'SELECT valid_from AS at FROM retirements',
+    makeChange: ({ retire }) => retire(2),
+    datesSql: 'SELECT valid_from AS at FROM retirements',
   },
   {
     name: 'a credit that is available',
     path: /\/warehouse\/inventory$/,
-    happen: ({ program, organizationId }) => issueCredit(program.sandbox, organizationId),
-    dates: 'SELECT max(valid_from) AS at FROM warehouse_credits',
+    makeChange: ({ program, organizationId }) => issueCredit(program.sandbox, organizationId),
+    datesSql: 'SELECT max(valid_from) AS at FROM warehouse_credits',
   },
   {
     name: 'a credit withdrawn',
     path: /\/warehouse\/inventory$/,
-    happen: ({ program, organizationId, creditId }) => {
+    makeChange: ({ program, organizationId, creditId }) => {
       issueCredit(program.sandbox, organizationId);
       program.registry.credits.withdraw(organizationId, { creditId, amount: 100 });
     },
-    dates: "SELECT valid_to AS at FROM past WHERE resource = 'warehouse'",
+    datesSql: "SELECT valid_to AS at FROM past WHERE resource = 'warehouse'",
   },
   {
     name: 'a project renamed',
     path: /\/projects\/[^/]+$/,
-    happen: ({ program }) => {
+    makeChange: ({ program }) => {
       for (const { id } of program.registry.projects.listAll())
         program.registry.projects.change(id, { fullName: 'Renamed' });
     },
-    ask: ({ program }) => program.reconcile(24 * 3_600_000),
-    dates: "SELECT valid_from AS at FROM projects WHERE full_name = 'Renamed'",
+    triggerRead: ({ program }) => program.reconcile(24 * 3_600_000),
+    datesSql: "SELECT valid_from AS at FROM projects WHERE full_name = 'Renamed'",
   },
   {
     name: 'an installation gone',
     path: /\/app\/installations\/[^/]+$/,
-    happen: ({ program, installationId }) => program.registry.installations.uninstall(installationId),
-    ask: async ({ program, installationId, organizationId }) => {
+    makeChange: ({ program, installationId }) => program.registry.installations.uninstall(installationId),
+    triggerRead: async ({ program, installationId, organizationId }) => {
       await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
       await program.rest();
     },
-    dates: "SELECT valid_from AS at FROM installations WHERE state = 'uninstalled'",
+    datesSql: "SELECT valid_from AS at FROM installations WHERE state = 'uninstalled'",
   },
   {
     name: 'a certificate',
     path: /\/pdf$/,
-    happen: () => {},
-    ask: ({ program, retire }) => {
+    makeChange: () => {},
+    triggerRead: ({ program, retire }) => {
       retire(2);
       return program.rest();
     },
-    dates: "SELECT valid_from AS at FROM certificates WHERE state = 'stored'",
+    datesSql: "SELECT valid_from AS at FROM certificates WHERE state = 'stored'",
   },
 ];
 
-test.each(HAPPENINGS)(
-  'what happens while the registry makes its answer is not dated before it happened: $name',
-  async ({ path, happen, ask, dates }) => {
+test.each(REGISTRY_CHANGES)(
+  'a change that happens while the registry responds is not dated before it happened: $name',
+  async ({ path, makeChange: happen, triggerRead: ask, datesSql: dates }) => {
     const installed = await startInstalled({ receiveOnly: true });
     const { program } = installed;
     let isWatched = false;

@@ -16,22 +16,22 @@ const ABSENT = answer(404, 'Cannot GET this');
 const ONE_ADDRESS = { id: 'organization-1', fullName: 'Fjord Marine', publicKey: '0xabc' };
 const ONE_OBJECT = { kind: 'wrongShape', options: { body: ONE_ADDRESS } };
 
-type Part = Pick<InstalledProgram, 'program' | 'organizationId' | 'installationId'>;
+type InstalledPart = Pick<InstalledProgram, 'program' | 'organizationId' | 'installationId'>;
 
-/** What a person asks for; a pace later, so that no two are merged. */
-async function ask({ program, organizationId, installationId }: Part): Promise<void> {
+/** Lets a person request a read, one second later than before, so that no two jobs merge. */
+async function requestRead({ program, organizationId, installationId }: InstalledPart): Promise<void> {
   program.time.move(1000);
   await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
   await program.rest();
 }
 
-const unusual = ({ program }: Part) =>
+const listUnusualStates = ({ program }: InstalledPart) =>
   program.rows(
     "SELECT resource, CASE state WHEN 'fresh' THEN 'fresh, failing' ELSE coalesce(reason, state) END AS state FROM freshness WHERE state <> 'fresh' OR failing_since IS NOT NULL ORDER BY resource",
   );
 
-/** An organization where these answers come from the first sync on. */
-async function startAnswering(...faults: readonly object[]) {
+/** Starts a mirror whose registry has these faults from the first sync on. */
+async function startWithFaults(...faults: readonly object[]) {
   const program = await startProgram();
   for (const fault of faults) program.registry.faults.add(fault);
   const { id: organizationId } = createOrganization(program.sandbox);
@@ -46,8 +46,8 @@ test('T39 a lasting refusal is believed for a minute, then longer each time, and
   const installed = await startInstalled();
   const { program, calls } = installed;
   program.registry.faults.add({ path: MEMBERS, ...REFUSED });
-  await ask(installed);
-  expect(await unusual(installed)).toEqual([{ resource: 'members', state: 'no_permission' }]);
+  await requestRead(installed);
+  expect(await listUnusualStates(installed)).toEqual([{ resource: 'members', state: 'no_permission' }]);
   const asked: boolean[] = [];
   for (const wait of [20_000, 45_000, MINUTE_MS, 65_000, 2 * MINUTE_MS, 125_000]) {
     const before = calls('/members');
@@ -57,7 +57,7 @@ test('T39 a lasting refusal is believed for a minute, then longer each time, and
   expect(asked).toEqual([false, true, false, true, false, true]);
   program.registry.faults.clear();
   await program.reconcile(9 * MINUTE_MS);
-  expect(await unusual(installed)).toEqual([]);
+  expect(await listUnusualStates(installed)).toEqual([]);
   expect(await program.rows("SELECT refusals FROM resource_states WHERE resource = 'members'")).toEqual([
     { refusals: 0 },
   ]);
@@ -68,7 +68,7 @@ test('T39 a refused resource is requested at once by a person or after accepted 
   const { program, installationId, retire, calls } = installed;
   const { installations } = program.registry;
   program.registry.faults.add({ path: MEMBERS, ...REFUSED });
-  for (let times = 0; times < 5; times++) await ask(installed);
+  for (let times = 0; times < 5; times++) await requestRead(installed);
   const asks = async (cause: () => unknown) => {
     const before = calls('/members');
     cause();
@@ -83,18 +83,18 @@ test('T39 a refused resource is requested at once by a person or after accepted 
   program.time.move(1000);
   expect(await asks(() => installations.acceptPermissions(installationId))).toBe(true);
   program.registry.faults.clear();
-  await ask(installed);
-  expect(await unusual(installed)).toEqual([]);
+  await requestRead(installed);
+  expect(await listUnusualStates(installed)).toEqual([]);
 });
 
 test('a resource that is never offered keeps its last answer, is requested daily, and fails no job', async () => {
-  const started = await startAnswering({ path: ADDRESSES, ...ONE_OBJECT }, { path: MEMBERS, ...ABSENT });
+  const started = await startWithFaults({ path: ADDRESSES, ...ONE_OBJECT }, { path: MEMBERS, ...ABSENT });
   const { program, hits } = started;
   const notOffered = [
     { resource: 'addresses', state: 'not_offered' },
     { resource: 'members', state: 'not_offered' },
   ];
-  expect(await unusual(started)).toEqual(notOffered);
+  expect(await listUnusualStates(started)).toEqual(notOffered);
   expect(
     await program.rows(
       `SELECT answer_status, answer_form, answer_text FROM resource_states
@@ -111,16 +111,16 @@ test('a resource that is never offered keeps its last answer, is requested daily
   expect(hits()).toEqual([1, 1]);
   await program.reconcile(DAY_MS / 4);
   expect(hits()).toEqual([2, 2]);
-  expect(await unusual(started)).toEqual(notOffered);
+  expect(await listUnusualStates(started)).toEqual(notOffered);
   expect(await program.inbox.countJobs()).toMatchObject({ waiting: 0, paused: 0, failed: 0 });
   program.registry.faults.clear();
-  await ask(started);
-  expect(await unusual(started)).toEqual([]);
+  await requestRead(started);
+  expect(await listUnusualStates(started)).toEqual([]);
 });
 
 test('a 404 from every list does not mark one as not offered', async () => {
-  const started = await startAnswering({ path: '/organizations/**', ...ABSENT });
-  const states = (await unusual(started)).map(row => Object(row)['state']);
+  const started = await startWithFaults({ path: '/organizations/**', ...ABSENT });
+  const states = (await listUnusualStates(started)).map(row => Object(row)['state']);
   expect(states).toContain('read_failed');
   expect(states).not.toContain('not_offered');
   expect(await started.program.rows("SELECT kind FROM jobs WHERE state = 'waiting'")).toEqual([
@@ -136,13 +136,15 @@ test('a warehouse in another form fails at first, then counts as not offered and
   program.time.move(1000);
   const { installationId, organizationId } = installed;
   await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
-  await expect.poll(() => unusual(installed)).toEqual([{ resource: 'warehouse', state: 'fresh, failing' }]);
+  await expect
+    .poll(() => listUnusualStates(installed))
+    .toEqual([{ resource: 'warehouse', state: 'fresh, failing' }]);
   await program.rest();
-  expect(await unusual(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);
+  expect(await listUnusualStates(installed)).toEqual([{ resource: 'warehouse', state: 'not_offered' }]);
   expect(await program.rows('SELECT 1 FROM available_credits')).toEqual([]);
   expect(await program.rows('SELECT 1 FROM warehouse_credits')).toHaveLength(1);
   program.registry.faults.clear();
   await program.reconcile(2 * MINUTE_MS);
-  expect(await unusual(installed)).toEqual([]);
+  expect(await listUnusualStates(installed)).toEqual([]);
   expect(await program.rows('SELECT 1 FROM available_credits')).toHaveLength(1);
 });

@@ -25,8 +25,8 @@ async function post({ webhookUrl }: Program, { body, signature }: Message): Prom
   return response.status;
 }
 
-/** One genuine message of each of the seven events, about one installation. */
-async function everyMessage() {
+/** Collects one genuine webhook of each of the seven events about one installation. */
+async function collectEveryMessage() {
   const installed = await startInstalled();
   const { program, installationId, organizationId, creditId, retire } = installed;
   const { registry, app } = program;
@@ -50,21 +50,23 @@ async function everyMessage() {
   return { ...installed, messages };
 }
 
-/** Every so many of the 5,040 orders of seven; `npm run torture -- orders` plays them all. */
+/** Plays every Nth of the 5,040 orders of seven events; `npm run torture -- orders` plays all. */
 const ORDER_STEP = Number(process.env['ORDER_STEP'] ?? 251);
 const ORDERS_TIMEOUT_MS = 30 * 60_000;
 
-function ordersOf<T>(items: readonly T[]): T[][] {
+function createPermutations<T>(items: readonly T[]): T[][] {
   if (items.length === 0) return [[]];
-  return items.flatMap((first, index) => ordersOf(items.toSpliced(index, 1)).map(rest => [first, ...rest]));
+  return items.flatMap((first, index) =>
+    createPermutations(items.toSpliced(index, 1)).map(rest => [first, ...rest]),
+  );
 }
 
 async function playOrders(): Promise<void> {
-  const { program, organizationId, messages } = await everyMessage();
+  const { program, organizationId, messages } = await collectEveryMessage();
   expect(new Set(messages.map(message => JSON.parse(message.body).event))).toEqual(new Set(WEBHOOK_EVENTS));
   program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
-  const orders = ordersOf(messages);
+  const orders = createPermutations(messages);
   expect(orders).toHaveLength(5040);
   for (let order = 0; order < orders.length; order += ORDER_STEP) {
     for (const message of orders[order] ?? []) expect(await post(program, message)).toBe(202);

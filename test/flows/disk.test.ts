@@ -6,7 +6,7 @@ import { startInstalled } from '../support/program.js';
 const PDFS = '/organizations/*/retirements/*/pdf';
 const RETIREMENTS = 30;
 
-test('T21 a walk over certificates stops where the disk is nearly full, and goes on where it stopped', async () => {
+test('T21 a certificate walk stops when the disk is nearly full and resumes where it stopped', async () => {
   const disk: { reason: string | null } = { reason: null };
   const { program, retire } = await startInstalled({
     worker: { findPauseReason: () => disk.reason, pauseCheckIntervalMs: 2 },

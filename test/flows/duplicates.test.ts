@@ -19,14 +19,14 @@ function capture({ registry }: Program): Captured {
   return { body, signature: signature ?? '' };
 }
 
-/** Posts them in rotation, and lets the worker do whatever comes due; answers when installations were looked at. */
+/** Posts the captured webhooks in rotation and lets the worker run due jobs. Returns when installations were read. */
 async function replay(
   program: Program,
   captured: readonly Captured[],
   forMs: number,
-  each = async (_afterMs: number): Promise<void> => undefined,
+  afterEachStep = async (_afterMs: number): Promise<void> => undefined,
 ): Promise<number[]> {
-  const looks: number[] = [];
+  const readTimes: number[] = [];
   let seen = program.ended.length;
   for (let step = 0; step * STEP_MS < forMs; step += 1) {
     const { body, signature } = captured[step % captured.length] ?? { body: '', signature: '' };
@@ -37,11 +37,11 @@ async function replay(
     await program.worker().idle();
     const ended = program.ended.slice(seen).filter(({ kind }) => kind === 'installation');
     seen = program.ended.length;
-    looks.push(...ended.map(() => step * STEP_MS));
+    readTimes.push(...ended.map(() => step * STEP_MS));
     program.time.move(STEP_MS);
-    await each((step + 1) * STEP_MS);
+    await afterEachStep((step + 1) * STEP_MS);
   }
-  return looks;
+  return readTimes;
 }
 
 function mostInAMinute(looks: readonly number[]): number {

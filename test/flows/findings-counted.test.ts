@@ -3,7 +3,7 @@ import { countFindings } from '../../src/app/finding-counter.js';
 import { runCommand } from '../support/command.js';
 import { startInstalled } from '../support/program.js';
 
-test('what is found is counted in status, doctor and verify, and is no fault of the mirror', async () => {
+test('findings are counted in status, doctor and verify, and do not fail verify', async () => {
   const { program, creditId } = await startInstalled();
   const { engine, folder, time } = program;
   const ask = (...words: string[]) => runCommand(words, { env: { DATA_DIR: folder }, now: time.now });

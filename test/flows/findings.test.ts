@@ -3,7 +3,7 @@ import { runCommand } from '../support/command.js';
 import { type InstalledProgram, startInstalled, type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
-/** The profiles of the sandbox: its own way to answer, and as the registry is documented. */
+/** The profiles of the sandbox: its default responses, and responses as documented. */
 const PROFILES = [
   ['default', undefined],
   ['as-documented', 'as-documented'],
@@ -15,22 +15,23 @@ const INVENTORY = '/organizations/*/inventory';
 const RESERVATIONS = '/organizations/*/warehouse/inventory/reservations';
 const RETIREMENTS = '/organizations/*/retirements';
 
-/** From now on the registry says other things of what has these ids. */
-function says(program: Program, path: string, body: Readonly<Record<string, object>>): void {
+/** Makes the registry override fields of the objects with these ids. */
+function overrideObjects(program: Program, path: string, body: Readonly<Record<string, object>>): void {
   program.registry.faults.add({ path, kind: 'overrideObjects', options: { body } });
 }
 
-const findings = ({ rows }: Program) => rows('SELECT finding, resource, id FROM credit_findings ORDER BY id');
+const readFindings = ({ rows }: Program) =>
+  rows('SELECT finding, resource, id FROM credit_findings ORDER BY id');
 
-async function retired({ program, retire }: InstalledProgram): Promise<string> {
+async function retireCredit({ program, retire }: InstalledProgram): Promise<string> {
   retire(5);
   await program.rest();
   const [row] = await program.rows('SELECT id FROM retirements');
   return String(Object(row)['id']);
 }
 
-describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
-  test('a reservation is reserved until it ends: expired, cancelled, finished or standing', async () => {
+describe.each(PROFILES)('at a registry with the profile %s', (_name, profile) => {
+  test('the balance counts a reservation as reserved until it expires, is cancelled or is finished', async () => {
     const { program, organizationId, creditId } = await startInstalled({ profile });
     const { registry, app } = program;
     const { reservations } = registry;
@@ -60,22 +61,22 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     expect(await program.rows(standing)).toEqual([{ amount_exact: '38.25' }]);
   });
 
-  test('an amount below zero is found', async () => {
+  test('a negative amount is a finding', async () => {
     const { program, creditId } = await startInstalled({ profile });
-    says(program, WAREHOUSE, { [creditId]: { amount: -5 } });
+    overrideObjects(program, WAREHOUSE, { [creditId]: { amount: -5 } });
     await program.reconcile();
-    expect(await findings(program)).toEqual([
+    expect(await readFindings(program)).toEqual([
       { finding: 'negative_amount', resource: 'warehouse', id: creditId },
     ]);
   });
 
-  test('a serialization that stands for two credits is found, and does not balance', async () => {
+  test('a serialization shared by two credits is a finding and breaks the balance', async () => {
     const { program, organizationId, creditId } = await startInstalled({ profile });
     const other = issueCredit(program.sandbox, organizationId, { place: 'inventory' });
     const [row] = await program.rows('SELECT serialization FROM warehouse_credits');
-    says(program, INVENTORY, { [other]: { serialization: Object(row)['serialization'] } });
+    overrideObjects(program, INVENTORY, { [other]: { serialization: Object(row)['serialization'] } });
     await program.reconcile();
-    const found = (await findings(program)).map(each => Object(each)['finding']);
+    const found = (await readFindings(program)).map(each => Object(each)['finding']);
     expect(found).toEqual(['serialization_twice', 'serialization_twice']);
     const [loose] = await program.rows(
       'SELECT credit_id, other_credit_id FROM balance_serials WHERE balanced = 0',
@@ -83,14 +84,16 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     expect(Object.values(Object(loose)).map(String).toSorted()).toEqual([creditId, other].toSorted());
   });
 
-  test('what is retired and listed as before is found, and does not balance', async () => {
+  test('a retired credit whose listed amount does not fall is a finding and breaks the balance', async () => {
     const installed = await startInstalled({ profile });
     const { program, creditId } = installed;
-    says(program, WAREHOUSE, { [creditId]: { amount: 100 } });
-    const id = await retired(installed);
+    overrideObjects(program, WAREHOUSE, { [creditId]: { amount: 100 } });
+    const id = await retireCredit(installed);
     await program.reconcile();
     await program.reconcile();
-    expect(await findings(program)).toEqual([{ finding: 'listed_and_retired', resource: 'retirements', id }]);
+    expect(await readFindings(program)).toEqual([
+      { finding: 'listed_and_retired', resource: 'retirements', id },
+    ]);
     expect(
       await program.rows('SELECT retired_micro, fall_micro FROM balance_projects WHERE balanced = 0'),
     ).toEqual([{ retired_micro: 5_000_000, fall_micro: 0 }]);
@@ -102,7 +105,7 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     expect(stdout).toContain('5 t retired by reservations and requests, and seen to fall by 0 t in all');
   });
 
-  test('what an organization that is not mirrored retired for one that is makes no finding, and the balance names it', async () => {
+  test('a retirement by an organization that is not mirrored is no finding, and the balance names it', async () => {
     const program = await startProgram({ profile });
     const { registry, app, sandbox } = program;
     const [giver, own] = [createOrganization(sandbox).id, createOrganization(sandbox).id];
@@ -122,7 +125,7 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     expect(await program.rows('SELECT organization_id, amount_exact FROM retirements')).toEqual([
       { organization_id: own, amount_exact: '5' },
     ]);
-    expect(await findings(program)).toEqual([]);
+    expect(await readFindings(program)).toEqual([]);
     const { exitCode, stdout } = await runCommand(['balance'], {
       env: { DATA_DIR: program.folder },
       now: program.time.now,
@@ -131,33 +134,35 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     expect(exitCode).toBe(0);
   });
 
-  test('a reservation that is outstanding an hour after its end is found', async () => {
+  test('a reservation that is outstanding an hour after its expiry is a finding', async () => {
     const { program, organizationId, creditId } = await startInstalled({ profile });
     const { registry, app, time } = program;
     const { id, reservedToDate } = registry.reservations.reserve(organizationId, app.id, {
       creditId,
       amount: 5,
     });
-    says(program, RESERVATIONS, { [id]: { state: 'outstanding', isComplete: false, reservedToDate } });
+    overrideObjects(program, RESERVATIONS, {
+      [id]: { state: 'outstanding', isComplete: false, reservedToDate },
+    });
     await program.reconcile();
-    expect(await findings(program)).toEqual([]);
+    expect(await readFindings(program)).toEqual([]);
     time.move(2 * HOUR_MS);
     await program.reconcile();
-    expect(await findings(program)).toEqual([
+    expect(await readFindings(program)).toEqual([
       { finding: 'reservation_outlived', resource: 'reservations', id },
     ]);
   });
 
-  test('an amount that is restated after its year is a restatement; one within it is a change', async () => {
+  test('an amount changed after its year is a restatement, and one changed within its year is not', async () => {
     const installed = await startInstalled({ profile });
     const { program } = installed;
-    const id = await retired(installed);
+    const id = await retireCredit(installed);
     const year = new Date(program.time.now()).getUTCFullYear();
-    says(program, RETIREMENTS, { [id]: { amount: 4 } });
+    overrideObjects(program, RETIREMENTS, { [id]: { amount: 4 } });
     await program.reconcile();
     expect(await program.rows("SELECT * FROM restatements WHERE resource = 'retirements'")).toEqual([]);
     program.time.move(YEAR_MS);
-    says(program, RETIREMENTS, { [id]: { amount: 3 } });
+    overrideObjects(program, RETIREMENTS, { [id]: { amount: 3 } });
     program.registry.faults.remove(1);
     await program.reconcile();
     const restated =
@@ -167,10 +172,10 @@ describe.each(PROFILES)('at a registry of the profile %s', (_name, profile) => {
     ]);
   });
 
-  test('a certificate that is another file than before is a restatement', async () => {
+  test('a replaced certificate file is a restatement', async () => {
     const installed = await startInstalled({ profile });
     const { program } = installed;
-    const id = await retired(installed);
+    const id = await retireCredit(installed);
     await program.reconcile();
     const stored = () => program.rows("SELECT sha256 FROM certificates WHERE state = 'stored'");
     const [before] = await stored();

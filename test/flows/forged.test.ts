@@ -2,55 +2,55 @@ import { expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { type InstalledProgram, startInstalled } from '../support/program.js';
 
-const VALUES =
+const RETIREMENTS_SQL =
   'SELECT id, organization_id, reason, beneficiary, amount, amount_micro, amount_exact, created_at, valid_from, document FROM retirements ORDER BY id';
-const CURE = '"carbon-mirror sync --full" restores current data from the registry';
+const RESTORE_ADVICE = '"carbon-mirror sync --full" restores current data from the registry';
 
 const DAY_MS = 86_400_000;
 
-interface Fault {
+interface VerifyFault {
   readonly check: string;
   readonly where: string;
 }
 
-interface Forged extends InstalledProgram {
-  readonly change: (sql: string) => Promise<void>;
+interface ForgedMirror extends InstalledProgram {
+  readonly changeFirstRetirement: (sql: string) => Promise<void>;
   readonly run: (...argv: string[]) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
-  readonly faults: (...argv: string[]) => Promise<string[]>;
+  readonly listFaults: (...argv: string[]) => Promise<string[]>;
 }
 
-/** A mirror of three retirements, the first of which somebody is about to change. */
-async function startForged(): Promise<Forged> {
+/** Starts a mirror of three retirements. `changeFirstRetirement` changes the first one by hand. */
+async function startForgedMirror(): Promise<ForgedMirror> {
   const installed = await startInstalled();
   const { program, retire } = installed;
   for (const amount of [1, 2, 3]) retire(amount);
   await program.rest();
   await program.worker().stop();
-  const run: Forged['run'] = (...argv) => runCommand(argv, { env: program.env, now: program.time.now });
+  const run: ForgedMirror['run'] = (...argv) => runCommand(argv, { env: program.env, now: program.time.now });
   return {
     ...installed,
     run,
-    change: set =>
+    changeFirstRetirement: set =>
       program.change(`UPDATE retirements SET ${set} WHERE id = (SELECT min(id) FROM retirements)`),
-    faults: async (...argv) => {
+    listFaults: async (...argv) => {
       const { stdout } = await run('verify', ...argv, '--json');
-      const { faults }: { readonly faults: readonly Fault[] } = JSON.parse(stdout);
+      const { faults }: { readonly faults: readonly VerifyFault[] } = JSON.parse(stdout);
       return faults.map(({ check, where }) => `${check}: ${where}`);
     },
   };
 }
 
-test('T89 a column that was changed by hand is reported, and is as it was after a sync in full', async () => {
-  const { program, change, run, faults } = await startForged();
-  const before = await program.rows(VALUES);
-  await change("beneficiary = 'Somebody Else', created_at = '2020-01-01T00:00:00.000Z'");
-  expect(await faults()).toContainEqual(
+test('T89 a column that was changed by hand is reported, and a full sync restores it', async () => {
+  const { program, changeFirstRetirement, run, listFaults } = await startForgedMirror();
+  const before = await program.rows(RETIREMENTS_SQL);
+  await changeFirstRetirement("beneficiary = 'Somebody Else', created_at = '2020-01-01T00:00:00.000Z'");
+  expect(await listFaults()).toContainEqual(
     expect.stringMatching(
       /^each column of retirements is what its document says: version \d+: beneficiary, created_at$/,
     ),
   );
   const told = await run('verify');
-  expect(told).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(CURE) });
+  expect(told).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(RESTORE_ADVICE) });
   const { stdout: explained } = await run('retirements', 'show', String(before[0]?.['id']));
   expect(explained).toContain(
     'The row was edited by hand: its stored JSON contradicts beneficiary, created_at.',
@@ -67,33 +67,33 @@ test('T89 a column that was changed by hand is reported, and is as it was after 
       error: `changed by hand, now restored: ${String(before[0]?.['id'])} (beneficiary, created_at)`,
     },
   ]);
-  expect(await program.rows(VALUES)).toEqual(before);
-  expect(await faults('--against-registry')).toEqual([]);
+  expect(await program.rows(RETIREMENTS_SQL)).toEqual(before);
+  expect(await listFaults('--against-registry')).toEqual([]);
 });
 
-test('T89 a column and its document that were changed alike are found by a fresh read alone, and are replaced', async () => {
-  const { program, change, run, faults } = await startForged();
-  const before = await program.rows(VALUES);
-  await change("reason = 'for bad', document = replace(document, 'for good', 'for bad')");
+test('T89 a column changed together with its document is found only against the registry, and a full sync replaces both', async () => {
+  const { program, changeFirstRetirement, run, listFaults } = await startForgedMirror();
+  const before = await program.rows(RETIREMENTS_SQL);
+  await changeFirstRetirement("reason = 'for bad', document = replace(document, 'for good', 'for bad')");
   const alone = await run('verify');
   expect(alone).toMatchObject({ exitCode: 0, stdout: '' });
   expect(alone.stderr).toContain('The mirror is consistent');
   expect(alone.stderr).toContain('use "carbon-mirror verify --against-registry"');
   const { id, organization_id: owner } = Object(before[0]);
-  expect(await faults('--against-registry')).toEqual([`retirements of ${owner}: ${id}`]);
+  expect(await listFaults('--against-registry')).toEqual([`retirements of ${owner}: ${id}`]);
   expect(await run('sync', '--full')).toMatchObject({ exitCode: 0 });
   const values = (rows: readonly object[]) => rows.map(row => ({ ...row, valid_from: null }));
-  expect(values(await program.rows(VALUES))).toEqual(values(before));
-  expect(await faults('--against-registry')).toEqual([]);
+  expect(values(await program.rows(RETIREMENTS_SQL))).toEqual(values(before));
+  expect(await listFaults('--against-registry')).toEqual([]);
 });
 
-test('T89 a date of the mirror that its read cannot have given is reported, and no sync makes up another', async () => {
-  const { program, change, run, faults } = await startForged();
+test('T89 a valid_from that contradicts its sync is reported, and no sync invents another', async () => {
+  const { program, changeFirstRetirement, run, listFaults } = await startForgedMirror();
   program.time.move(30 * DAY_MS);
   for (const days of [-2, 2]) {
     const at = new Date(program.time.now() - 30 * DAY_MS + days * DAY_MS).toISOString();
-    await change(`valid_from = '${at}'`);
-    expect(await faults()).toEqual([
+    await changeFirstRetirement(`valid_from = '${at}'`);
+    expect(await listFaults()).toEqual([
       expect.stringMatching(/^each version of retirements was written by a read of it: /),
     ]);
     expect(await run('sync', '--full')).toMatchObject({ exitCode: 0 });

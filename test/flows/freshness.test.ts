@@ -271,16 +271,16 @@ test('freshness facts written by a clock that was ahead are ignored once it is c
   expect(await scene.resources('unread_webhook')).toEqual(await announced(scene));
 });
 
-/** By a worker that was stopped in the middle of a read. */
+/** The states left by a worker that was stopped during a read. */
 const INTERRUPTED: readonly string[] = ['read_failed', 'read_interrupted', 'being_read'];
 
-const OLDEST = `SELECT min(at) FROM (
+const OLDEST_UNREAD_SQL = `SELECT min(at) FROM (
     SELECT received_at AS at, installation_id, verdict FROM deliveries
     UNION ALL SELECT unread_duplicate_at, installation_id, verdict FROM deliveries) AS posts
   WHERE installation_id = ? AND verdict = 'accepted' AND at >= ?`;
 
-/** The definition, worked out from what stands in the inbox. */
-async function demandTruth(scene: WatchedProgram): Promise<void> {
+/** Expects each state to match its definition, computed from the inbox. */
+async function expectDefinedStates(scene: WatchedProgram): Promise<void> {
   const { program, installationId } = scene;
   const now = program.time.now();
   const since = (instant: string) => (now - Date.parse(instant)) / 1000;
@@ -289,7 +289,7 @@ async function demandTruth(scene: WatchedProgram): Promise<void> {
   for (const { resource, state, as_of: dataAsOf } of rows) {
     const name = resource === 'certificates' ? 'retirements' : resource;
     const read = rows.find(row => row.resource === name)?.as_of ?? '';
-    const waiting = (await program.value<string | null>(OLDEST, installationId, read)) ?? null;
+    const waiting = (await program.value<string | null>(OLDEST_UNREAD_SQL, installationId, read)) ?? null;
     const isWatched = lastLook !== null && lastLook / 1000 + 20 > Date.parse(dataAsOf) / 1000;
     const isAlone = isWatched && (now - lastLook) / 1000 > 60;
     const waits = waiting === null ? 0 : since(waiting);
@@ -331,24 +331,24 @@ test.each(listSeeds(atLength(1, 2), inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
     ];
     for (let step = 0; step < STEPS; step++) {
       await pick(random, steps)?.();
-      await demandTruth(scene);
+      await expectDefinedStates(scene);
     }
   },
 );
 
-interface Found {
+interface DoctorFinding {
   readonly check: string;
   readonly state: string;
   readonly found: string;
   readonly todo: string | null;
 }
 
-/** What each of those who may be asked says of what waits for too long. */
-async function whatWaits({ program }: WatchedProgram) {
+/** Returns how doctor, status and the console report overdue deliveries and jobs. */
+async function readOverdueReports({ program }: WatchedProgram) {
   const { env, time, engine } = program;
   const run = async (...argv: string[]) => await runCommand(argv, { env, now: time.now });
   const doctor = await run('doctor', '--json');
-  const findings: Found[] = JSON.parse(doctor.stdout);
+  const findings: DoctorFinding[] = JSON.parse(doctor.stdout);
   const { open } = await visitConsole(engine.openReader, { now: time.now });
   return {
     exitCode: doctor.exitCode,
@@ -365,9 +365,9 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.work(false);
     await scene.announce();
     await scene.pass(50);
-    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
     await scene.pass(30);
-    const { exitCode, of, status, now } = await whatWaits(scene);
+    const { exitCode, of, status, now } = await readOverdueReports(scene);
     const id = await scene.program.value<number>('SELECT max(id) FROM deliveries');
     expect(exitCode).toBe(3);
     expect(of('backlog')).toMatchObject([
@@ -381,7 +381,7 @@ describe('T98 overdue deliveries and jobs', () => {
     expect(now).toMatch(new RegExp(`A delivery is unread.*<a href="/deliveries/${id}">`));
     expect(now).not.toContain('carbon-mirror doctor');
     await scene.read();
-    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
   });
 
   test('T98 the error of a failed read is shown, for one resource or for all', async () => {
@@ -394,7 +394,7 @@ describe('T98 overdue deliveries and jobs', () => {
       await scene.program.rest();
       await scene.work(false);
       await scene.pass(90);
-      const { exitCode, of, status, now } = await whatWaits(scene);
+      const { exitCode, of, status, now } = await readOverdueReports(scene);
       expect(exitCode).toBe(3);
       expect(of('backlog')[0]?.found, path).toMatch(/^A delivery is unread, .*503/);
       expect(of('jobs')).toMatchObject([{ state: 'warn', todo: expect.stringMatching(/jobs show \d+/) }]);
@@ -412,7 +412,7 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.read();
     await scene.pass(90);
     expect((await scene.freshness())[0]).toMatchObject({ state: 'suspended' });
-    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
   });
 
   test('T98 scheduled work fails doctor only once it is older than its interval', async () => {
@@ -424,10 +424,10 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.watch(true);
     await inbox.enqueue([createInstallationJob(scene.installationId, scene.organizationId, 'schedule')]);
     await scene.pass(60);
-    const before = await whatWaits(scene);
+    const before = await readOverdueReports(scene);
     expect(before.of('backlog')).toEqual([]);
     await scene.pass(900);
-    const { exitCode, of, now, status } = await whatWaits(scene);
+    const { exitCode, of, now, status } = await readOverdueReports(scene);
     const id = await scene.program.value<number>("SELECT max(id) FROM jobs WHERE state = 'waiting'");
     expect(exitCode).toBe(3);
     expect(of('backlog').map(({ found }) => found)).toEqual([
@@ -447,14 +447,14 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.pass(660);
     await ask('second');
     await scene.pass(660);
-    expect((await whatWaits(scene)).of('backlog')).toHaveLength(1);
+    expect((await readOverdueReports(scene)).of('backlog')).toHaveLength(1);
     const at = new Date(scene.program.time.now() - 1000).toISOString();
     await change(
       "UPDATE jobs SET state = 'done', started_at = ?, finished_at = ? WHERE dedupe_key = 'first'",
       at,
       at,
     );
-    expect((await whatWaits(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
   });
 });
 

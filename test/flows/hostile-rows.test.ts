@@ -6,7 +6,7 @@ import { startProxy } from '../support/proxy.js';
 const AMOUNTS = ['9007199254740993', '0.1', '1e400', '-0', '"1,5"', '0.123456789012345678', 'null'];
 const TEXTS = ["Robert'); DROP TABLE warehouse_credits;--", '=HYPERLINK("x")', '\u0000\ud800', 'Ünïcode 😀'];
 
-/** A warehouse whose answer is exactly this text. */
+/** Reads a warehouse whose response holds exactly these credits. */
 async function readWarehouse(credits: readonly string[]) {
   let answer: string | null = null;
   const installed = await startInstalled({ receiveOnly: true });
@@ -21,7 +21,7 @@ async function readWarehouse(credits: readonly string[]) {
   return program;
 }
 
-test('T67 amounts keep their own digits, and one that no number can hold keeps its row, with its fault', async () => {
+test('T67 amounts keep their exact digits, and an unusable amount keeps its row with a fault', async () => {
   const credits = AMOUNTS.map(
     (amount, index) => `{"id":"exPost-${index}-0xab","amount":${amount},"extra":${amount}}`,
   );
@@ -58,7 +58,7 @@ test('T60 SQL, formulas and broken text in names are stored verbatim and do noth
   expect(await program.tables()).toContain('warehouse_credits');
 });
 
-test('an unusual credit id stands beside the usual ones, and flat spellings are read', async () => {
+test('an unusual credit id is mirrored beside usual ones, and flat field names are accepted', async () => {
   const program = await readWarehouse([
     '{"id":"ICR:2021/7 a","amount":1,"projectId":"p-1","inventoryId":"a/b"}',
     '{"id":"exPost-1-0xab","amount":2}',
@@ -74,7 +74,7 @@ test('an unusual credit id stands beside the usual ones, and flat spellings are 
   ).toEqual([{ state: 'fresh' }]);
 });
 
-test('two rows with one key fail the read visibly, and the last one does not win', async () => {
+test('two rows with the same key fail the read visibly instead of overwriting each other', async () => {
   const row = (amount: number) => `{"id":"exPost-1-0xab","amount":${amount}}`;
   const program = await readWarehouse([row(1), row(2)]);
   expect(await program.rows('SELECT * FROM warehouse_credits')).toEqual([]);

@@ -3,7 +3,7 @@ import { runCommand } from '../support/command.js';
 import { type Program, startProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
-/** As a person at a browser: the page, the button, and whatever address that leads to. */
+/** Installs the app like a person in a browser: opens the page, submits its form and follows the redirect. */
 async function installInBrowser(program: Program, url: string, organizationId: string) {
   const asked = new URL(url);
   const page = await fetch(url);
@@ -20,7 +20,7 @@ async function installInBrowser(program: Program, url: string, organizationId: s
   });
 }
 
-async function installUrl(program: Program): Promise<string> {
+async function readInstallUrl(program: Program): Promise<string> {
   const { nameId } = program.registry.apps.get(program.app.id);
   const env = {
     REGISTRY_BASE_URL: program.sandbox.url,
@@ -31,14 +31,14 @@ async function installUrl(program: Program): Promise<string> {
   return stdout.trim();
 }
 
-test('from the address that install-url makes to a page that says thank you, and the credits', async () => {
+test('the URL of install-url leads through the installation to a confirmation page and mirrored credits', async () => {
   const program = await startProgram();
   const landing = program.webhookUrl.replace('/webhooks', '/installed');
   program.registry.apps.change(program.app.id, { callbackUrls: [landing] });
   const { id } = createOrganization(program.sandbox);
   issueCredit(program.sandbox, id, { amount: 12.5 });
 
-  const answer = await installInBrowser(program, await installUrl(program), id);
+  const answer = await installInBrowser(program, await readInstallUrl(program), id);
   expect(new URL(answer.url).pathname).toBe('/installed');
   expect(answer.status).toBe(200);
   expect(await answer.text()).toContain('your credits follow');

@@ -9,7 +9,7 @@ import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { openTablesIn, openTablesOfFile } from '../support/tables.js';
 import { long } from '../support/long.js';
 
-test('a backup put back over the files of a killed worker: what was lost is counted, and the mirror becomes equal to the registry', async () => {
+test('a restore over the files of a killed worker counts what was lost, and the mirror then matches the registry', async () => {
   const { program, engine, dataDir, keyFile, tables, isQuiet, retire, ask, arrive, count, work, run } =
     await fillByWorkers();
   retire(40);
@@ -71,7 +71,7 @@ test('a backup put back over the files of a killed worker: what was lost is coun
 });
 
 long.test(
-  'a backup while a worker writes is whole, and of each job that is done in it, it has every sync',
+  'a backup while a worker writes is complete and holds every sync of each job that is done in it',
   async () => {
     const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await fillByWorkers();
     retire(30);

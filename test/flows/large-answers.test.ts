@@ -6,15 +6,15 @@ import { createOrganization, issueCredit, retireFrom } from '../support/sandbox.
 import { startWorkProcess } from '../support/work-process.js';
 
 const MB = 1024 * 1024;
-/** What a worker takes at most where it is answered nothing but such things; 195 MB were measured. */
-const MOST_MB = 300;
+/** The memory limit of a worker that receives only such responses; 195 MB were measured. */
+const MAX_WORKER_MB = 300;
 
 const deep = `${'['.repeat(8 * MB)}${']'.repeat(8 * MB)}`;
 const small = (bytes: number) => `[${'{},'.repeat(bytes / 3)}{}]`;
 const list = (name: string, row: string) => `{"${name}":[${row}],"pagination":{"total":1,"nextPage":null}}`;
 
-/** 16 MB each; what is smaller is refused for its row, once all of it was made objects. */
-const ANSWERS: Readonly<Record<string, string>> = {
+/** Responses of 16 MB; smaller ones are refused for a row after the whole response was parsed. */
+const HOSTILE_RESPONSES: Readonly<Record<string, string>> = {
   'warehouse/inventory': list('credits', `{"id":"c","amount":1,"x":${deep}}`),
   reservations: list('reservations', `{"id":"r","amount":1,"x":${small(1.9 * MB)}}`),
   inventory: list('credits', `{"id":"c","amount":1,"x":${small(15.9 * MB)}}`),
@@ -33,26 +33,26 @@ const TABLES = [
   'addresses',
 ];
 
-function hostileTo(path: string): string | null {
+function createHostileResponse(path: string): string | null {
   const [way = ''] = path.split('?');
-  const ending = Object.keys(ANSWERS).find(name => way.endsWith(`/${name}`));
-  return ending === undefined ? null : (ANSWERS[ending] ?? null);
+  const ending = Object.keys(HOSTILE_RESPONSES).find(name => way.endsWith(`/${name}`));
+  return ending === undefined ? null : (HOSTILE_RESPONSES[ending] ?? null);
 }
 
-interface Holder {
+interface CreditHolder {
   readonly organizationId: string;
   readonly creditId: string;
 }
 
-function install({ sandbox, registry, app }: Program): Holder {
+function install({ sandbox, registry, app }: Program): CreditHolder {
   const { id: organizationId } = createOrganization(sandbox);
   const creditId = issueCredit(sandbox, organizationId);
   registry.installations.install(app.id, organizationId);
   return { organizationId, creditId };
 }
 
-/** Announced by a webhook. */
-function retire({ sandbox, app }: Program, holder: Holder): void {
+/** Retires a tonne, which a webhook announces. */
+function retire({ sandbox, app }: Program, holder: CreditHolder): void {
   retireFrom(sandbox, { ...holder, appId: app.id }, 1);
 }
 
@@ -62,7 +62,7 @@ function peakMegabytes(pid: number | undefined): number {
 }
 
 test.skipIf(process.platform !== 'linux')(
-  'T47 a worker that is answered 16 MB of depth, of small objects or of rows stays small, and the receiver and others go on',
+  'T47 responses of 16 MB of nesting, small objects or rows neither exhaust the worker nor stop other organizations',
   async () => {
     const program = await startProgram({ receiveOnly: true });
     const attacked = [install(program), install(program), install(program)];
@@ -70,11 +70,11 @@ test.skipIf(process.platform !== 'linux')(
     let isHostile = false;
     const url = await startProxy(program.sandbox.url, path =>
       isHostile && attacked.some(({ organizationId }) => path.includes(organizationId))
-        ? hostileTo(path)
+        ? createHostileResponse(path)
         : null,
     );
     const { child } = startWorkProcess({ url, app: program.app, dataDir: program.folder });
-    const reads = async ({ organizationId }: Holder, state: string) =>
+    const countResources = async ({ organizationId }: CreditHolder, state: string) =>
       (
         await program.rows(
           'SELECT 1 FROM freshness WHERE organization_id = ? AND coalesce(reason, state) = ?',
@@ -82,17 +82,18 @@ test.skipIf(process.platform !== 'linux')(
           state,
         )
       ).length;
-    for (const holder of [...attacked, other]) await expect.poll(() => reads(holder, 'fresh')).toBe(10);
-    const rowsOf = ({ organizationId }: Holder) =>
+    for (const holder of [...attacked, other])
+      await expect.poll(() => countResources(holder, 'fresh')).toBe(10);
+    const readDocuments = ({ organizationId }: CreditHolder) =>
       Promise.all(
         TABLES.map(table =>
           program.rows(`SELECT document FROM ${table}_history WHERE organization_id = ?`, organizationId),
         ),
       );
-    const before = await Promise.all(attacked.map(rowsOf));
+    const before = await Promise.all(attacked.map(readDocuments));
     isHostile = true;
     for (const holder of attacked) retire(program, holder);
-    for (const holder of attacked) await expect.poll(() => reads(holder, 'read_failed')).toBe(7);
+    for (const holder of attacked) await expect.poll(() => countResources(holder, 'read_failed')).toBe(7);
     retire(program, other);
     await program.registry.deliveries.waitUntilSettled();
     const retired = async () =>
@@ -101,9 +102,9 @@ test.skipIf(process.platform !== 'linux')(
     await expect.poll(retired).toBe(1);
     const attempts = program.registry.deliveries.list(1000).flatMap(delivery => delivery.attempts);
     expect(new Set(attempts.map(({ status }) => status))).toEqual(new Set([202]));
-    expect(await Promise.all(attacked.map(rowsOf))).toEqual(before);
+    expect(await Promise.all(attacked.map(readDocuments))).toEqual(before);
     expect(child.exitCode).toBeNull();
     expect(await program.inbox.countJobs()).toMatchObject({ failed: 0 });
-    expect(peakMegabytes(child.pid)).toBeLessThan(MOST_MB);
+    expect(peakMegabytes(child.pid)).toBeLessThan(MAX_WORKER_MB);
   },
 );

@@ -7,9 +7,9 @@ import { type ProxyAnswer, startProxy } from '../support/proxy.js';
 import { listSeeds } from '../support/seeds.js';
 
 const PAGE_ROWS = 7;
-const PASSES = 6;
+const READ_COUNT = 6;
 
-/** A list that changes before each of its pages is served, while it is restless. */
+/** A list that may change before each response while it is restless. */
 interface MovingList {
   readonly ids: string[];
   restless: boolean;
@@ -20,13 +20,13 @@ function createMovingList(random: Random): MovingList {
   const ids: string[] = [];
   let made = 0;
 
-  function change(): void {
+  function changeList(): void {
     const place = pick(random, [0, 0, ids.length, Math.floor(random() * ids.length)]) ?? 0;
     if (random() < 0.6) ids.splice(place, 0, `r${(made += 1)}`);
     else if (ids.length > 10) ids.splice(Math.floor(random() * ids.length), 1);
   }
 
-  function page(number: number): string {
+  function createPage(number: number): string {
     const rows = ids
       .slice(number * PAGE_ROWS, (number + 1) * PAGE_ROWS)
       .map(id => ({ id, amount: 1, isClaimed: true }));
@@ -38,7 +38,7 @@ function createMovingList(random: Random): MovingList {
     });
   }
 
-  function one(id: string): ProxyAnswer {
+  function createSingleResponse(id: string): ProxyAnswer {
     if (ids.includes(id)) return JSON.stringify({ id, amount: 1, isClaimed: true });
     return { status: 404, text: '{"statusCode":404,"message":"Retirement not found","error":"Not Found"}' };
   }
@@ -50,13 +50,17 @@ function createMovingList(random: Random): MovingList {
     answer(path) {
       const found = /\/retirements(?:\/(r\d+))?(?:\?.*page=(\d+))?$/.exec(path);
       if (found === null) return null;
-      if (this.restless && random() < 0.6) change();
-      return found[1] === undefined ? page(Number(found[2] ?? 0)) : one(found[1]);
+      if (this.restless && random() < 0.6) changeList();
+      return found[1] === undefined ? createPage(Number(found[2] ?? 0)) : createSingleResponse(found[1]);
     },
   };
 }
 
-async function read({ program, installationId, organizationId }: Awaited<ReturnType<typeof startInstalled>>) {
+async function readRetirements({
+  program,
+  installationId,
+  organizationId,
+}: Awaited<ReturnType<typeof startInstalled>>) {
   const payload = serializeScope({ resources: ['retirements'], full: false });
   const dedupeKey = `read:${program.time.now()}`;
   const job = { kind: 'installation', trigger: 'person', installationId, organizationId, payload, dedupeKey };
@@ -65,12 +69,12 @@ async function read({ program, installationId, organizationId }: Awaited<ReturnT
   await program.worker().idle();
 }
 
-async function mirrored(program: Program): Promise<Set<string>> {
+async function listMirroredIds(program: Program): Promise<Set<string>> {
   return new Set((await program.rows('SELECT id FROM retirements')).map(row => String(Object(row)['id'])));
 }
 
 test.each(listSeeds(atLength(1, 2)))(
-  'T37 rows come and go at random between the pages: no live row is closed, and a quiet read is exact (seed %i)',
+  'T37 while rows appear and disappear between pages no live row is closed, and an undisturbed read is exact (seed %i)',
   async seed => {
     const list = createMovingList(createRandom(seed));
     const installed = await startInstalled({ receiveOnly: true });
@@ -78,18 +82,18 @@ test.each(listSeeds(atLength(1, 2)))(
     const baseUrl = await startProxy(program.sandbox.url, path => list.answer(path));
     await program.startWorker({ baseUrl });
     await program.rest();
-    for (let pass = 0; pass < PASSES; pass++) {
-      const known = await mirrored(program);
-      await read(installed);
-      const left = await mirrored(program);
+    for (let pass = 0; pass < READ_COUNT; pass++) {
+      const known = await listMirroredIds(program);
+      await readRetirements(installed);
+      const left = await listMirroredIds(program);
       const lost = [...known].filter(id => !left.has(id) && list.ids.includes(id));
       expect(lost, 'live rows that were closed').toEqual([]);
     }
     list.restless = false;
-    await read(installed);
+    await readRetirements(installed);
     program.time.move(65_000);
-    await read(installed);
-    expect(await mirrored(program)).toEqual(new Set(list.ids));
+    await readRetirements(installed);
+    expect(await listMirroredIds(program)).toEqual(new Set(list.ids));
     expect(
       await program.rows(
         "SELECT coalesce(reason, state) AS state FROM freshness WHERE resource = 'retirements'",

@@ -8,13 +8,13 @@ import { withResolvers } from '../support/wait.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Each law is played twice: as it is, and with one safeguard taken out by a trigger in the database. */
+/** Each rule is tested twice: intact, and with one safeguard removed by a database trigger. */
 type Damage = {
   readonly inFiles: readonly [database: 'inbox' | 'main', trigger: string];
   readonly inSchemas: readonly [when: string, what: string];
 } | null;
 
-async function startDamaged(damage: Damage, options: ProgramOptions = {}) {
+async function startWithDamage(damage: Damage, options: ProgramOptions = {}) {
   const installed = await startInstalled(options);
   if (damage === null) return installed;
   const { program } = installed;
@@ -23,7 +23,7 @@ async function startDamaged(damage: Damage, options: ProgramOptions = {}) {
   return installed;
 }
 
-/** Another test is given the same database. */
+/** Damages a PostgreSQL database and repairs it after the test, because other tests use the same one. */
 async function damageSchemas({ change }: Program, [when, what]: readonly [string, string]): Promise<void> {
   await change(
     `CREATE FUNCTION tests.damage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${what}; RETURN new; END $$;
@@ -32,14 +32,14 @@ async function damageSchemas({ change }: Program, [when, what]: readonly [string
   onTestFinished(() => change('DROP FUNCTION tests.damage() CASCADE'));
 }
 
-describe('T44 the fence: a worker that was thought dead comes back with an old answer', () => {
+describe('T44 fencing: a worker that lost its claim returns with an old response', () => {
   const NO_FENCE: Damage = {
     inFiles: ['main', 'AFTER UPDATE ON fences BEGIN UPDATE fences SET claim = -1; END'],
     inSchemas: ['BEFORE UPDATE ON mirror.fences FOR EACH ROW', 'new.claim := -1'],
   };
 
-  async function comeBackLate(damage: Damage): Promise<Program> {
-    const { program, organizationId, creditId, retire } = await startDamaged(damage, {
+  async function returnAfterLostClaim(damage: Damage): Promise<Program> {
+    const { program, organizationId, creditId, retire } = await startWithDamage(damage, {
       receiveOnly: true,
     });
     issueCredit(program.sandbox, organizationId);
@@ -76,16 +76,16 @@ describe('T44 the fence: a worker that was thought dead comes back with an old a
   }
 
   test('its write is refused', async () => {
-    expect(await findDifferences(await comeBackLate(null))).toEqual([]);
+    expect(await findDifferences(await returnAfterLostClaim(null))).toEqual([]);
   });
 
-  test('without the fence it would bring back what is gone', async () => {
-    const program = await comeBackLate(NO_FENCE);
+  test('without fencing the write restores a removed row', async () => {
+    const program = await returnAfterLostClaim(NO_FENCE);
     await expect.poll(() => findDifferences(program), { interval: 5 }).not.toEqual([]);
   });
 });
 
-describe('the merge rule: a delivery arrives while its installation is being read', () => {
+describe('merging jobs: a delivery arrives during a read of its installation', () => {
   const IS_RUNNING =
     "EXISTS (SELECT 1 FROM inbox.jobs WHERE state = 'running' AND dedupe_key = NEW.dedupe_key)";
   const MERGED_WITH_RUNNING: Damage = {
@@ -99,8 +99,8 @@ describe('the merge rule: a delivery arrives while its installation is being rea
     ],
   };
 
-  async function arriveMeanwhile(damage: Damage): Promise<string[]> {
-    const { program, retire } = await startDamaged(damage);
+  async function deliverDuringRead(damage: Damage): Promise<string[]> {
+    const { program, retire } = await startWithDamage(damage);
     const path = '/organizations/*/retirements';
     program.registry.faults.add({ path, kind: 'delay', options: { delayMs: 400 }, count: 1 });
     retire(1);
@@ -110,16 +110,16 @@ describe('the merge rule: a delivery arrives while its installation is being rea
     return await findDifferences(program);
   }
 
-  test('another read follows', async () => {
-    expect(await arriveMeanwhile(null)).toEqual([]);
+  test('the delivery causes another read', async () => {
+    expect(await deliverDuringRead(null)).toEqual([]);
   });
 
-  test('merged with the read that runs, it would be lost', async () => {
-    expect(await arriveMeanwhile(MERGED_WITH_RUNNING)).not.toEqual([]);
+  test('if it were merged into the running read, its change would be lost', async () => {
+    expect(await deliverDuringRead(MERGED_WITH_RUNNING)).not.toEqual([]);
   });
 });
 
-describe('T35 the emptiness gate: two answers in a row say that nearly everything is gone', () => {
+describe('T35 confirmation of removals: two responses in a row lack nearly every row', () => {
   const NO_WAIT: Damage = {
     inFiles: [
       'main',
@@ -133,8 +133,8 @@ describe('T35 the emptiness gate: two answers in a row say that nearly everythin
     ],
   };
 
-  async function emptyTwice(damage: Damage): Promise<number> {
-    const { program, organizationId, installationId } = await startDamaged(damage);
+  async function respondEmptyTwice(damage: Damage): Promise<number> {
+    const { program, organizationId, installationId } = await startWithDamage(damage);
     for (let credit = 0; credit < 24; credit++) issueCredit(program.sandbox, organizationId, { amount: 1 });
     await program.reconcile();
     const body = { credits: [], organizationId };
@@ -148,11 +148,11 @@ describe('T35 the emptiness gate: two answers in a row say that nearly everythin
     return (await program.rows('SELECT 1 FROM warehouse_credits')).length;
   }
 
-  test('ten seconds apart they are not believed', async () => {
-    expect(await emptyTwice(null)).toBe(25);
+  test('responses ten seconds apart close no row', async () => {
+    expect(await respondEmptyTwice(null)).toBe(25);
   });
 
-  test('without the wait they would be', async () => {
-    expect(await emptyTwice(NO_WAIT)).toBe(0);
+  test('without the wait between them they close every row', async () => {
+    expect(await respondEmptyTwice(NO_WAIT)).toBe(0);
   });
 });

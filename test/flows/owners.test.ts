@@ -3,11 +3,11 @@ import { type NewJob, createInstallationJob } from '../../src/inbox/job.js';
 import { startInstalled } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
 
-const STATE =
+const STATE_SQL =
   "SELECT CASE WHEN state = 'fresh' AND failing_since IS NOT NULL THEN 'fresh, failing' ELSE coalesce(reason, state) END AS state, error FROM freshness WHERE resource = ?";
 
-/** A mirror with one credit and two retirements, whose registry is answered for on paths that end so. */
-async function startAnswered(ending: string) {
+/** Starts a mirror with one credit and two retirements. `answerWith` replaces the response on paths with this ending. */
+async function startWithResponse(ending: string) {
   let answer: string | null = null;
   const installed = await startInstalled({ receiveOnly: true });
   const { program, installationId, organizationId, retire } = installed;
@@ -18,33 +18,33 @@ async function startAnswered(ending: string) {
   );
   await program.startWorker({ baseUrl });
   await program.rest();
-  const look = async (wish: Pick<NewJob, 'payload'> = {}): Promise<void> => {
+  const readNow = async (options: Pick<NewJob, 'payload'> = {}): Promise<void> => {
     program.time.move(2000);
-    const job = { ...createInstallationJob(installationId, organizationId, 'person'), ...wish };
+    const job = { ...createInstallationJob(installationId, organizationId, 'person'), ...options };
     await program.inbox.enqueue([job]);
     await program.worker().idle();
   };
   return {
     ...installed,
-    look,
+    look: readNow,
     answerWith: (value: unknown) => {
       answer = JSON.stringify(value);
     },
-    state: async (resource: string) => (await program.rows(STATE, resource))[0],
+    state: async (resource: string) => (await program.rows(STATE_SQL, resource))[0],
     count: async (table: string) => (await program.rows(`SELECT 1 FROM ${table}`)).length,
   };
 }
 
-const credits = (count: number, rest: object = {}) =>
+const createCredits = (count: number, rest: object = {}) =>
   Array.from({ length: count }, (_, index) => ({ id: `credit-${index}`, amount: 1, ...rest }));
 
-test('T35 an answer that lacks rows and does not say whose it is, as earlier ones did, closes nothing', async () => {
-  const { organizationId, answerWith, look, state, count } = await startAnswered('/warehouse/inventory');
-  answerWith({ organizationId, credits: credits(3) });
+test('T35 a response without the owner that earlier ones named closes no row', async () => {
+  const { organizationId, answerWith, look, state, count } = await startWithResponse('/warehouse/inventory');
+  answerWith({ organizationId, credits: createCredits(3) });
   await look();
   expect(await state('warehouse')).toEqual({ state: 'fresh', error: null });
   const closed = await count("past WHERE resource = 'warehouse'");
-  answerWith({ credits: credits(2) });
+  answerWith({ credits: createCredits(2) });
   for (let read = 0; read < 2; read++) {
     await look();
     expect(await state('warehouse')).toEqual({
@@ -56,23 +56,23 @@ test('T35 an answer that lacks rows and does not say whose it is, as earlier one
     3,
     closed,
   ]);
-  answerWith({ organizationId, credits: credits(2) });
+  answerWith({ organizationId, credits: createCredits(2) });
   await look();
   expect(await state('warehouse')).toEqual({ state: 'fresh', error: null });
   expect(await count('warehouse_credits')).toBe(2);
 });
 
-test('T35 a registry that no longer says whose its lists are is believed once a person asks for a full read', async () => {
-  const { organizationId, answerWith, look, state, count } = await startAnswered('/warehouse/inventory');
-  answerWith({ organizationId, credits: credits(3) });
+test('T35 a full sync accepts a registry that no longer names the owner of its lists', async () => {
+  const { organizationId, answerWith, look, state, count } = await startWithResponse('/warehouse/inventory');
+  answerWith({ organizationId, credits: createCredits(3) });
   await look();
-  answerWith({ credits: credits(2) });
+  answerWith({ credits: createCredits(2) });
   await look({ payload: { full: true } });
   expect([await count('warehouse_credits'), await state('warehouse')]).toEqual([
     2,
     { state: 'fresh', error: null },
   ]);
-  answerWith({ credits: credits(1) });
+  answerWith({ credits: createCredits(1) });
   await look();
   expect([await count('warehouse_credits'), await state('warehouse')]).toEqual([
     1,
@@ -80,9 +80,9 @@ test('T35 a registry that no longer says whose its lists are is believed once a 
   ]);
 });
 
-test('T35 a long answer that says first that it is for somebody else touches no row', async () => {
-  const { answerWith, look, state, count } = await startAnswered('/warehouse/inventory');
-  answerWith({ organizationId: 'somebody-else', credits: credits(1_500) });
+test('T35 a long response that names another owner first changes no row', async () => {
+  const { answerWith, look, state, count } = await startWithResponse('/warehouse/inventory');
+  answerWith({ organizationId: 'somebody-else', credits: createCredits(1_500) });
   await look();
   expect([await count('warehouse_credits'), await count("past WHERE resource = 'warehouse'")]).toEqual([
     1, 0,
@@ -94,8 +94,8 @@ test.each([
   ['addresses', '/addresses', 'addresses', [{ address: '0xab' }]],
   ['members', '/members', 'members', [{ id: 'm', email: 'eve@example.com' }]],
   ['retirements', '/retirements', 'retirements', [{ id: 'r', amount: 1 }]],
-])('T35 %s that say that they are for somebody else touch no row', async (table, path, key, rows) => {
-  const { answerWith, look, state, count } = await startAnswered(path);
+])('T35 %s with another owner change no row', async (table, path, key, rows) => {
+  const { answerWith, look, state, count } = await startWithResponse(path);
   const before = await count(table);
   answerWith({ organizationId: 'somebody-else', [key]: rows, pagination: { total: 1, nextPage: null } });
   await look();
@@ -106,14 +106,14 @@ test.each([
   });
 });
 
-test('T35 a credit of somebody else among ours is left out and named, and no row is closed', async () => {
+test('T35 a credit with another owner is left out and reported, and no row is closed', async () => {
   const { organizationId, program, answerWith, look, state, count } =
-    await startAnswered('/warehouse/inventory');
-  answerWith({ organizationId, credits: credits(3) });
+    await startWithResponse('/warehouse/inventory');
+  answerWith({ organizationId, credits: createCredits(3) });
   await look();
   const closed = await count("past WHERE resource = 'warehouse'");
   const theirs = [{ id: 'their-credit', amount: 5, organizationId: 'somebody-else' }];
-  answerWith({ organizationId, credits: [...credits(2, { organizationId }), ...theirs] });
+  answerWith({ organizationId, credits: [...createCredits(2, { organizationId }), ...theirs] });
   await look();
   expect(await state('warehouse')).toEqual({
     state: 'read_interrupted',
@@ -127,8 +127,8 @@ test('T35 a credit of somebody else among ours is left out and named, and no row
   expect(await count("past WHERE resource = 'warehouse'")).toBe(closed + 2);
 });
 
-test('T35 a retirement of somebody else among ours is left out and named, and no row is closed', async () => {
-  const { organizationId, program, answerWith, look, state, count } = await startAnswered('/retirements');
+test('T35 a retirement with another owner is left out and reported, and no row is closed', async () => {
+  const { organizationId, program, answerWith, look, state, count } = await startWithResponse('/retirements');
   const ours = Object((await program.rows('SELECT id FROM retirements'))[0])['id'];
   const theirs = { id: 'their-retirement', amount: 5, organizationOwner: { id: 'somebody-else' } };
   answerWith({

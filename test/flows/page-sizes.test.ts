@@ -5,28 +5,28 @@ import { startInstalled, openSyncContext } from '../support/program.js';
 import { collect } from '../support/registry-client.js';
 
 const RETIREMENTS = '/organizations/*/retirements';
-const remembered = 'SELECT resource, page_size FROM resource_states WHERE page_size IS NOT NULL';
+const PAGE_SIZES_SQL = 'SELECT resource, page_size FROM resource_states WHERE page_size IS NOT NULL';
 
-/** Retirements that no delivery announces. */
-async function startRetired(count: number) {
+/** Starts a mirror with retirements that no delivery announces. */
+async function startWithRetirements(count: number) {
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
   program.registry.deliveries.changeSettings({ drop: 1000 });
   for (let made = 0; made < count; made++) retire(0.5);
-  const ask = async (payload = {}) => {
+  const requestRead = async (payload = {}) => {
     const job = createInstallationJob(installationId, organizationId, 'person');
     await program.inbox.enqueue([{ ...job, payload }]);
   };
-  return { program, calls, ask, owner: [installationId, organizationId] as const };
+  return { program, calls, ask: requestRead, owner: [installationId, organizationId] as const };
 }
 
-test('a page size that the registry refuses is made smaller and remembered, until a full sync asks anew', async () => {
-  const { program, calls, ask } = await startRetired(70);
+test('a refused page size is reduced and remembered until the next full sync', async () => {
+  const { program, calls, ask } = await startWithRetirements(70);
   const { faults } = program.registry;
   faults.add({ path: RETIREMENTS, kind: 'pageLimit', options: { rows: 20 } });
   await ask();
   await program.rest();
   expect(await findDifferences(program)).toEqual([]);
-  expect(await program.rows(remembered)).toEqual([{ resource: 'retirements', page_size: 20 }]);
+  expect(await program.rows(PAGE_SIZES_SQL)).toEqual([{ resource: 'retirements', page_size: 20 }]);
   const before = calls('/retirements');
   await program.reconcile();
   expect(calls('/retirements') - before).toBe(4);
@@ -36,12 +36,12 @@ test('a page size that the registry refuses is made smaller and remembered, unti
   await ask({ full: true });
   await program.rest();
   expect(calls('/retirements') - before).toBe(9);
-  expect(await program.rows(remembered)).toEqual([]);
+  expect(await program.rows(PAGE_SIZES_SQL)).toEqual([]);
   expect(await findDifferences(program)).toEqual([]);
 });
 
-test('a page and its groups of rows are remembered by how their digests begin', async () => {
-  const { program, ask, owner } = await startRetired(3);
+test('a page and its groups of rows are stored as digest prefixes', async () => {
+  const { program, ask, owner } = await startWithRetirements(3);
   await ask();
   await program.rest();
   const { client } = await openSyncContext(program, {});
@@ -54,11 +54,11 @@ test('a page and its groups of rows are remembered by how their digests begin', 
   expect(kept).toMatch(new RegExp(`^(\\d+) ${page && begins(page)}:3:\\1:${groups}$`));
 });
 
-test('T35 missing retirements are asked for eight at a time, and Node warns of nothing', async () => {
+test('T35 missing retirements are requested eight at a time, without warnings of Node', async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => warnings.push(name);
   process.on('warning', note);
-  const { program, ask } = await startRetired(45);
+  const { program, ask } = await startWithRetirements(45);
   await ask();
   await program.rest();
   const body = { retirements: [], pagination: { total: 0, pageCount: 0, nextPage: null } };

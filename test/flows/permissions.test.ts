@@ -11,8 +11,8 @@ const WORDS = [
 ];
 const { organization_members: _members, ...WITHOUT_MEMBERS } = ALL_PERMISSIONS;
 
-/** An installation whose own answer says this of its permissions, and is looked at once more. */
-async function startSaying(permissions: unknown) {
+/** Starts a mirror whose installation response holds these permissions, and reads the installation again. */
+async function startWithPermissions(permissions: unknown) {
   const installed = await startInstalled();
   const { program, installationId, organizationId } = installed;
   const body = {
@@ -49,13 +49,13 @@ test.each([
   ['only in its token', undefined],
   ['as an empty object, and in its token', {}],
 ])('an installation that shows its permissions %s is read completely', async (_how, permissions) => {
-  const { states, granted } = await startSaying(permissions);
+  const { states, granted } = await startWithPermissions(permissions);
   expect(await states()).toEqual([]);
   expect(await granted()).toEqual(ALL_PERMISSIONS);
 });
 
-test('permissions that only a token shows are read anew at each check', async () => {
-  const { program, installationId, look, states, granted } = await startSaying(undefined);
+test('permissions that only a token shows are read again at each check', async () => {
+  const { program, installationId, look, states, granted } = await startWithPermissions(undefined);
   const { apps, installations } = program.registry;
   apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });
   installations.acceptPermissions(installationId);
@@ -70,7 +70,7 @@ test('permissions that only a token shows are read anew at each check', async ()
 });
 
 test('T39 if permissions are unknown, every resource is requested and a 403 is believed', async () => {
-  const { program, installationId, look, states, granted } = await startSaying(undefined);
+  const { program, installationId, look, states, granted } = await startWithPermissions(undefined);
   const { apps, installations, tokens } = program.registry;
   apps.change(program.app.id, { permissions: WITHOUT_MEMBERS });
   installations.acceptPermissions(installationId);

@@ -14,11 +14,10 @@ import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js
 import { long } from '../support/long.js';
 
 const SECRET = 'a webhook secret of the flow';
-const AN_HOUR = '0 * * * *';
-/** What a killed worker held is free in a minute. */
+const HOURLY_SCHEDULE = '0 * * * *';
 
-/** A registry, and the settings of who mirrors it in a database: nothing of them names a folder that is there. */
-async function scene(database: TestDatabase) {
+/** Creates a registry and the settings of a mirror in PostgreSQL, whose DATA_DIR does not exist. */
+async function createScene(database: TestDatabase) {
   const sandbox = await temporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const folder = join(temporaryFolder(), 'data');
@@ -29,7 +28,7 @@ async function scene(database: TestDatabase) {
     WEBHOOK_SECRETS: SECRET,
     MIRROR_DATABASE_URL: database.url,
     DATA_DIR: folder,
-    SYNC_SCHEDULE: AN_HOUR,
+    SYNC_SCHEDULE: HOURLY_SCHEDULE,
     PORT: '0',
     OPERATIONS_PORT: '0',
     DYNO: 'web.1',
@@ -44,7 +43,7 @@ async function scene(database: TestDatabase) {
       headers: { ...headers, 'content-type': 'application/json' },
     });
   };
-  /** Asks as the owner, whom `query` refuses: it is a superuser here. */
+  /** Queries as the owner. The command `query` would refuse, because the owner is a superuser here. */
   const count = async (sql: string) => {
     const options = { url: database.url, name: 'test', connections: 1, onFault: () => undefined };
     const postgres = openPostgres(options);
@@ -86,16 +85,16 @@ async function startWorker(env: Record<string, string>): Promise<StartedProcess>
   return started;
 }
 
-/** A minute passes for every lease at once. */
+/** Makes every lease expire now. */
 async function expireLeases(database: TestDatabase): Promise<void> {
   await openForTest(database).query(
     "UPDATE inbox.jobs SET claimed_until = '2000-01-01T00:00:00Z' WHERE state = 'running'",
   );
 }
 
-test('with a database alone a webhook becomes rows, nothing is written to a folder, and every process may be killed', async () => {
+test('on PostgreSQL webhooks become rows without any local file, even if every process is killed', async () => {
   const database = await createDatabase({ migrated: false });
-  const mirror = await scene(database);
+  const mirror = await createScene(database);
   expect((await mirror.command('migrate')).exitCode).toBe(0);
   const receive = await mirror.receive();
   const work = await mirror.work();
@@ -118,8 +117,8 @@ test('with a database alone a webhook becomes rows, nothing is written to a fold
   expect(existsSync(mirror.folder)).toBe(false);
 });
 
-/** A way to the server that can be cut, and opened again at the same port. */
-async function wayTo({ url, name }: TestDatabase) {
+/** Starts a proxy to the server that can be cut and reopened on the same port. */
+async function startCuttableProxy({ url, name }: TestDatabase) {
   const socket = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
   const open = new Set<Socket>();
   const server = createServer(from => {
@@ -146,28 +145,28 @@ async function wayTo({ url, name }: TestDatabase) {
     await closed;
   };
   onTestFinished(cut);
-  return { url: `postgres://postgres@127.0.0.1:${port}/${name}`, cut, mend: () => listen(port) };
+  return { url: `postgres://postgres@127.0.0.1:${port}/${name}`, cut, reopen: () => listen(port) };
 }
 
-test('while the server is away a delivery is answered 503 with Retry-After, and all goes on by itself when it is back', async () => {
+test('during a database outage deliveries get 503 with Retry-After, and everything resumes afterwards', async () => {
   const database = await createDatabase();
-  const way = await wayTo(database);
-  const mirror = await scene({ ...database, url: way.url });
+  const proxy = await startCuttableProxy(database);
+  const mirror = await createScene({ ...database, url: proxy.url });
   const receive = await mirror.receive();
   const work = await mirror.work();
-  await way.cut();
+  await proxy.cut();
   const refused = await mirror.deliver(receive);
   expect(refused.status).toBe(503);
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   mirror.issue();
-  await way.mend();
+  await proxy.reopen();
   await expect.poll(async () => (await mirror.deliver(receive)).status).toBe(202);
   await expect.poll(mirror.rows).toBe(1);
   expect([receive.child.exitCode, work.child.exitCode]).toEqual([null, null]);
 });
 
-/** A server of its own, whose commits are flushed: it may be killed. */
-async function mortalServer() {
+/** Starts a server of its own that flushes commits, so that it may be killed. */
+async function startKillableServer() {
   const { server, kill, start, stop } = await startServer(['max_connections=20']);
   onTestFinished(stop);
   if ('missing' in server) throw new Error(server.missing);
@@ -176,35 +175,35 @@ async function mortalServer() {
   return { database: { name, url }, kill, start };
 }
 
-const memoryOf = ({ child }: StartedProcess): number =>
+const readMemoryMb = ({ child }: StartedProcess): number =>
   Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024;
 
-/** What a receiver may grow by while it can keep nothing. */
-const MOST_MB = 60;
+/** The memory growth allowed to a receiver while the database is away. */
+const MAX_GROWTH_MB = 60;
 const GRACE_MS = 30_000;
 
 long.test(
-  'T61 a server that is killed and started again loses nothing of what was answered 202, and while it is away nothing is kept in memory',
+  'T61 a killed and restarted database loses no delivery that got 202, and the receiver buffers none meanwhile',
   async () => {
-    const { database, kill, start } = await mortalServer();
-    const mirror = await scene(database);
+    const { database, kill, start } = await startKillableServer();
+    const mirror = await createScene(database);
     expect((await mirror.command('migrate')).exitCode).toBe(0);
     const receive = await mirror.receive();
     const work = await mirror.work();
     for (let post = 0; post < 20; post += 1) expect((await mirror.deliver(receive)).status).toBe(202);
-    // What a killed server leaves running waits for its lease.
-    const held = () => mirror.command('jobs', 'list', '--state', 'running', '--json');
-    await expect.poll(async () => (await held()).stdout.trim()).toBe('[]');
+    // A job that runs when the server is killed waits for its lease.
+    const listRunningJobs = () => mirror.command('jobs', 'list', '--state', 'running', '--json');
+    await expect.poll(async () => (await listRunningJobs()).stdout.trim()).toBe('[]');
     await kill();
 
-    const before = memoryOf(receive);
+    const before = readMemoryMb(receive);
     for (let round = 0; round < 10; round += 1) {
       const answers = await Promise.all(Array.from({ length: 20 }, () => mirror.deliver(receive)));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
       expect(answers.every(({ headers }) => Number(headers.get('retry-after')) > 0)).toBe(true);
       await Promise.all(answers.map(answer => answer.arrayBuffer()));
     }
-    expect(memoryOf(receive) - before).toBeLessThan(MOST_MB);
+    expect(readMemoryMb(receive) - before).toBeLessThan(MAX_GROWTH_MB);
 
     await start();
     mirror.issue();

@@ -13,7 +13,7 @@ import { type Tables, openTablesIn, withOpenTables } from '../support/tables.js'
 import { startWorkProcess } from '../support/work-process.js';
 import { atLength, long } from '../support/long.js';
 
-/** A minute passes for every lease at once. */
+/** Makes every lease expire now. */
 async function expireLeases(program: Program): Promise<void> {
   await program.change("UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'");
 }

@@ -9,7 +9,7 @@ import { retirement } from '../support/mirror/rows.js';
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-test('31 December is provable in April: what stood there, the read that saw it and the syncs that wrote it', async () => {
+test('the state of 31 December is provable in April: its rows, the sync that observed them and the syncs that wrote them', async () => {
   const folder = temporaryFolder();
   migrateFile(join(folder, 'inbox.db'), 'inbox', '2025-12-01T00:00:00.000Z');
   const { mirror, clock, read } = await openMirror({ folder });

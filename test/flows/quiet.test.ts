@@ -4,10 +4,10 @@ import { startInstalled, type InstalledProgram } from '../support/program.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 const DAY_MS = 86_400_000;
-const OF_LIST = 1;
+const LIST_CALLS = 1;
 
-/** The paths of all calls that it makes, without what stands for an id. */
-async function callsOf({ program }: InstalledProgram, work: () => Promise<void>): Promise<string[]> {
+/** Returns the calls made during `work`, with ids replaced by `ID`. */
+async function recordCalls({ program }: InstalledProgram, work: () => Promise<void>): Promise<string[]> {
   const list = () => program.registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
   const before = list().length;
   await work();
@@ -18,7 +18,7 @@ async function callsOf({ program }: InstalledProgram, work: () => Promise<void>)
     .toSorted();
 }
 
-const EACH_ROUND = [
+const CALLS_PER_ROUND = [
   'GET /app/installations',
   'GET /organizations/ID/inventory',
   'GET /organizations/ID/retirements',
@@ -36,19 +36,19 @@ test('a scheduled round costs at most four calls for an unchanged organization, 
   }
   await program.rest();
   await program.reconcile();
-  const quiet = await callsOf(scene, () => program.reconcile());
-  expect(new Set(quiet)).toEqual(new Set(EACH_ROUND));
-  expect(quiet).toHaveLength(OF_LIST + 10 * 3);
+  const quiet = await recordCalls(scene, () => program.reconcile());
+  expect(new Set(quiet)).toEqual(new Set(CALLS_PER_ROUND));
+  expect(quiet).toHaveLength(LIST_CALLS + 10 * 3);
   program.time.move(2 * 3_600_000);
-  const renewed = await callsOf(scene, () => program.reconcile());
-  expect(renewed.length).toBeLessThanOrEqual(OF_LIST + 10 * 4);
+  const renewed = await recordCalls(scene, () => program.reconcile());
+  expect(renewed.length).toBeLessThanOrEqual(LIST_CALLS + 10 * 4);
 });
 
 test('a daily resource is read again after a day, or at once for a webhook or a person', async () => {
   const scene = await startInstalled();
   const { program, installationId, organizationId } = scene;
   await program.reconcile();
-  const aDayLater = await callsOf(scene, () => program.reconcile(DAY_MS));
+  const aDayLater = await recordCalls(scene, () => program.reconcile(DAY_MS));
   for (const part of [
     '',
     '/addresses',
@@ -60,12 +60,12 @@ test('a daily resource is read again after a day, or at once for a webhook or a 
   expect(aDayLater).toContain('GET /projects/ID');
   const isAll = (calls: readonly string[]) =>
     ['', '/addresses', '/members'].every(part => calls.includes(`GET /organizations/ID${part}`));
-  const announced = await callsOf(scene, async () => {
+  const announced = await recordCalls(scene, async () => {
     scene.retire(0.5);
     await program.rest();
   });
   expect(isAll(announced)).toBe(true);
-  const asked = await callsOf(scene, async () => {
+  const asked = await recordCalls(scene, async () => {
     await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
     await program.rest();
   });
@@ -80,13 +80,13 @@ test('a change found by the schedule has all resources read, and reservations ar
   const { id } = registry.reservations.reserve(organizationId, app.id, { creditId, amount: 1 });
   await program.reconcile(1000);
   expect(await program.value('SELECT count(*) FROM reservations')).toBe(1);
-  const held = await callsOf(scene, () => program.reconcile(1000));
+  const held = await recordCalls(scene, () => program.reconcile(1000));
   expect(held).toContain('GET /organizations/ID/warehouse/inventory/reservations');
   expect(held).not.toContain('GET /organizations/ID/inventory/requests');
   registry.reservations.cancel(organizationId, app.id, id);
   await program.reconcile(1000);
-  const free = await callsOf(scene, () => program.reconcile(1000));
-  expect(new Set(free)).toEqual(new Set(EACH_ROUND));
+  const free = await recordCalls(scene, () => program.reconcile(1000));
+  expect(new Set(free)).toEqual(new Set(CALLS_PER_ROUND));
 });
 
 test.each(['worker', 'delivery'] as const)(
@@ -95,7 +95,7 @@ test.each(['worker', 'delivery'] as const)(
     const scene = await startInstalled();
     const { program, installationId, organizationId } = scene;
     const read = () =>
-      callsOf(scene, async () => {
+      recordCalls(scene, async () => {
         await program.inbox.enqueue([createInstallationJob(installationId, organizationId, trigger)]);
         await program.rest();
       });

@@ -14,7 +14,7 @@ export interface CommandOptions {
   readonly now?: () => number;
   readonly terminal?: boolean;
   readonly columns?: number;
-  readonly interruption?: () => AbortSignal;
+  readonly createInterruptSignal?: () => AbortSignal;
 }
 
 /** Run a command line in this process, as a script would: no terminal unless asked for. */
@@ -36,7 +36,7 @@ export async function runCommand(
     now: options.now ?? Date.now,
     terminal: { stdin: terminal, stdout: terminal, stderr: terminal },
     columns: options.columns ?? 100,
-    createInterruptSignal: options.interruption ?? (() => new AbortController().signal),
+    createInterruptSignal: options.createInterruptSignal ?? (() => new AbortController().signal),
     sendToParent: () => undefined,
   });
   stdout.end();

@@ -14,7 +14,7 @@ test('a console over a database makes the folder that holds its key', async () =
     DATA_DIR: join(temporaryFolder(), 'not', 'yet'),
     CONSOLE_PORT: '0',
   };
-  const started = await runCommand(['console'], { env, interruption: () => AbortSignal.abort() });
+  const started = await runCommand(['console'], { env, createInterruptSignal: () => AbortSignal.abort() });
   expect(started).toMatchObject({ exitCode: 0, stdout: '' });
   expect(await runCommand(['console', 'url'], { env })).toMatchObject({ exitCode: 0, stderr: '' });
 });
