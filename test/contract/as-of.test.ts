@@ -176,7 +176,7 @@ async function createInstantQueries({ stage, env, reader }: TestLibrary) {
       explained: [await explained('a', at), await explained('b', at)],
       retired: [await retired('a', at), await retired('b', at)],
       stood: /([\d.,]+) t ex-post in the warehouses/.exec(then)?.[1],
-      counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)20\\d\\d-`).exec(counts)?.[1]),
+      counts: AS_OF.map(name => new RegExp(` ?${name}(\\d+)4 May 2026`).exec(counts)?.[1]),
     };
   };
 }
