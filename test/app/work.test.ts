@@ -20,7 +20,7 @@ import {
   installApp,
   issueCredit,
   type TestApp,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 import { openTablesIn } from '../support/tables.js';
 
@@ -59,7 +59,7 @@ async function startWorkerHere(
 }
 
 test('the schedule alone fills the mirror without any webhook, and each tick is claimed as soon as it is stored', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id);
   const { rows } = await startWorkerHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
@@ -72,7 +72,7 @@ test('the schedule alone fills the mirror without any webhook, and each tick is 
 });
 
 test('the first JWT is signed before any job is claimed, because signing is slow on a cold machine', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app } = installApp(sandbox);
   const signed = vi.spyOn(crypto.subtle, 'sign');
   onTestFinished(() => signed.mockRestore());
@@ -91,7 +91,7 @@ test('the first JWT is signed before any job is claimed, because signing is slow
 const ONCE_A_YEAR = '0 0 1 1 *';
 
 test('a worker with MIRROR_MEMBERS=off removes stored members before it runs jobs', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app } = installApp(sandbox);
   const filled = await startWorkerHere(sandbox, app);
   const members = async () => (await filled.rows('SELECT id FROM members')).length;
@@ -107,7 +107,7 @@ test('a worker with MIRROR_MEMBERS=off removes stored members before it runs job
 });
 
 test('T75 a worker removes orphaned certificate files that a killed process left behind', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app } = installApp(sandbox);
   const first = await startWorkerHere(sandbox, app, { syncSchedule: ONCE_A_YEAR });
   await first.stop();
@@ -130,7 +130,7 @@ test.each([
 ])(
   '%s is logged at the start, and the jobs that failed stay visible',
   async (_name, state, setting, wrong) => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { app } = installApp(sandbox);
     const { rows, lines } = await startWorkerHere(sandbox, app, { syncSchedule: ONCE_A_YEAR, ...wrong });
     await expect.poll(() => lines).toHaveLength(1);
@@ -143,7 +143,7 @@ test.each([
 );
 
 test('the drift metric is 0 for each resource before the first read', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const operationsPort = await freePort();
   const nobody = 'http://127.0.0.1:1';
   await startWorkerHere(sandbox, installApp(sandbox).app, {
@@ -160,7 +160,7 @@ test('the drift metric is 0 for each resource before the first read', async () =
 });
 
 test('the metrics of the worker show the last count of each finding', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const operationsPort = await freePort();
   const { folder } = await startWorkerHere(sandbox, installApp(sandbox).app, {
     operationsPort,
@@ -217,7 +217,7 @@ test('T66 the metrics of the worker show how much of a log a reader holds back, 
 });
 
 test('T91 a worker with a key seals what is in the mirror, and one without a key seals nothing', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id);
   const first = await startWorkerHere(sandbox, app, { syncSchedule: '*/2 * * * * *' });
@@ -238,7 +238,7 @@ test('T91 a worker with a key seals what is in the mirror, and one without a key
 });
 
 test('T92 a worker does not start if its signing key is not usable', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app } = installApp(sandbox);
   const evidenceKeyFile = join(temporaryFolder(), 'evidence.key');
   writeFileSync(evidenceKeyFile, 'PRIVATE+KEY+nobody\n');

@@ -6,7 +6,7 @@ import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { temporaryMirror } from '../support/mirror/open.js';
 import { startRawServer, formatRawResponse } from '../support/raw-server.js';
-import { temporarySandbox } from '../support/sandbox.js';
+import { startTemporarySandbox } from '../support/sandbox.js';
 
 test('T70 the console secret is stored in a private file, and a sign-in link is printed only on a terminal and by "console url"', async () => {
   const folder = temporaryFolder();
@@ -30,7 +30,7 @@ test('T70 the console secret is stored in a private file, and a sign-in link is 
 });
 
 test('findSandbox finds only a sandbox on this machine', async () => {
-  const { url } = await temporarySandbox();
+  const { url } = await startTemporarySandbox();
   expect(await findSandbox(url)).not.toBeNull();
   const registry = await startRawServer(socket => socket.write(formatRawResponse(404, '{"statusCode":404}')));
   const empty = await startRawServer(socket => socket.write(formatRawResponse(200, '{}')));

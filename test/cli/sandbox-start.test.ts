@@ -7,10 +7,10 @@ import { runCommand } from '../support/command.js';
 import { createControlClient } from '../../src/sandbox/control/client.js';
 import {
   createPrivateKey,
-  publicKeyOf,
-  sandboxFolder,
+  getPublicKey,
+  createTemporarySandboxFolder,
   signJwt,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -44,7 +44,7 @@ async function stopped(child: ChildProcess, signal: NodeJS.Signals): Promise<unk
 }
 
 test('sandbox start prints its URL, stops at a signal and resumes with its data at the next start', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const first = await start(
     'start',
     '--port',
@@ -67,7 +67,7 @@ test('sandbox start prints its URL, stops at a signal and resumes with its data 
 });
 
 test('a strict sandbox refuses a call without the version header named by REGISTRY_HEADER_PREFIX', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const env = { REGISTRY_HEADER_PREFIX: 'icr' };
   const { child, line } = await startWith(env, 'start', '--port', '0', '--folder', folder, '--strict');
   const prefixed = { headers: { 'x-icr-api-version': '2023-06-16' } };
@@ -87,13 +87,15 @@ test('a sandbox with the profile as-documented answers as the public documentati
     '--port',
     '0',
     '--folder',
-    sandboxFolder(),
+    createTemporarySandboxFolder(),
     '--profile',
     'as-documented',
   );
   const control = createControlClient(line);
   const privateKey = createPrivateKey();
-  const app = Object(await control('POST', '/apps', { name: 'Shop', publicKeys: [publicKeyOf(privateKey)] }));
+  const app = Object(
+    await control('POST', '/apps', { name: 'Shop', publicKeys: [getPublicKey(privateKey)] }),
+  );
   const { organization } = Object(
     await control('POST', '/organizations', {
       user: { email: 'ada@people.example' },
@@ -116,8 +118,8 @@ test('a sandbox with the profile as-documented answers as the public documentati
 });
 
 test('sandbox start explains likely mistakes with exit code 2', async () => {
-  const sandbox = await temporarySandbox();
-  const folder = sandboxFolder();
+  const sandbox = await startTemporarySandbox();
+  const folder = createTemporarySandboxFolder();
   for (const [words, text] of [
     [['--port', String(sandbox.port)], `Port ${sandbox.port} is in use by another program`],
     [['--port', 'x'], '--port: expected a whole number'],
@@ -140,7 +142,7 @@ test('sandbox start explains likely mistakes with exit code 2', async () => {
 });
 
 test('sandbox start refuses another seed for a folder that already has data', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const { child } = await start(
     'start',
     '--port',

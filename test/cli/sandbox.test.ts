@@ -4,9 +4,9 @@ import { runCommand } from '../support/command.js';
 import {
   createOrganization,
   registerApp,
-  sandboxFolder,
+  createTemporarySandboxFolder,
   startSandboxForFile,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 
 const sandbox = await startSandboxForFile();
@@ -68,7 +68,7 @@ test('sandbox app registers the given webhook URL, secret and permissions and pr
 });
 
 test('sandbox app prints the header prefix of the sandbox, not of the environment', async () => {
-  const icr = await temporarySandbox({ headerPrefix: 'icr', profile: 'as-documented' });
+  const icr = await startTemporarySandbox({ headerPrefix: 'icr', profile: 'as-documented' });
   const argv = ['sandbox', 'app', 'Asked', '--url', icr.url];
   const { stdout, stderr } = await runCommand(argv, { env: { REGISTRY_HEADER_PREFIX: 'registry' } });
   expect(parseEnv(stdout)['REGISTRY_HEADER_PREFIX']).toBe('icr');
@@ -140,7 +140,7 @@ describe('the URL of the sandbox', () => {
   });
 
   test('defaults to SANDBOX_PORT on this machine', async () => {
-    const env = { SANDBOX_PORT: String(sandbox.port), DATA_DIR: sandboxFolder() };
+    const env = { SANDBOX_PORT: String(sandbox.port), DATA_DIR: createTemporarySandboxFolder() };
     expect(await runCommand(STATUS, { env })).toMatchObject({ exitCode: 0, stderr: '' });
   });
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Program, startProgram } from '../support/program.js';
 import { startProxy } from '../support/proxy.js';
-import { createOrganization, issueCredit, retireFrom } from '../support/sandbox.js';
+import { createOrganization, issueCredit, retireFromWarehouse } from '../support/sandbox.js';
 import { startWorkProcess } from '../support/work-process.js';
 
 const MB = 1024 * 1024;
@@ -53,7 +53,7 @@ function install({ sandbox, registry, app }: Program): CreditHolder {
 
 /** Retires a tonne, which a webhook announces. */
 function retire({ sandbox, app }: Program, holder: CreditHolder): void {
-  retireFrom(sandbox, { ...holder, appId: app.id }, 1);
+  retireFromWarehouse(sandbox, { ...holder, appId: app.id }, 1);
 }
 
 function peakMegabytes(pid: number | undefined): number {

@@ -10,7 +10,7 @@ import { payloadOf, installationOf, signedPost } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { type TestDatabase, openForTest, createDatabase } from '../support/postgres.js';
 import { type StartedProcess, startProcess } from '../support/processes.js';
-import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+import { installApp, issueCredit, startTemporarySandbox } from '../support/sandbox.js';
 import { long } from '../support/long.js';
 
 const SECRET = 'a webhook secret of the flow';
@@ -18,7 +18,7 @@ const HOURLY_SCHEDULE = '0 * * * *';
 
 /** Creates a registry and the settings of a mirror in PostgreSQL, whose DATA_DIR does not exist. */
 async function createScene(database: TestDatabase) {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const folder = join(temporaryFolder(), 'data');
   const env = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createClientWithToken } from '../../src/registry/access-token-client.js';
-import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+import { installApp, issueCredit, startTemporarySandbox } from '../support/sandbox.js';
 import { startLoopbackServer } from '../support/registry-client.js';
 
 const REAL = { now: Date.now, random: () => 0, sleep: async () => undefined };
@@ -8,7 +8,7 @@ const ONE = { total: 1, currentPage: 0, pageCount: 1, nextPage: null, prevPage: 
 
 describe('a client with an access token', () => {
   test('makes the calls that its token allows, without a private key', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { app, organization, token } = installApp(sandbox);
     const creditId = issueCredit(sandbox, organization.id);
     const client = createClientWithToken({ ...REAL, baseUrl: sandbox.url, token, appId: app.id });
@@ -19,14 +19,14 @@ describe('a client with an access token', () => {
   });
 
   test('fails if the registry refuses a token that was given as a string', async () => {
-    let asked = 0;
+    let requests = 0;
     await using registry = await startLoopbackServer((_request, response) => {
-      asked += 1;
+      requests += 1;
       response.writeHead(401).end('{"statusCode":401,"message":"Access token invalid"}');
     });
     const client = createClientWithToken({ ...REAL, baseUrl: registry.url, token: 'crs_of_yesterday' });
     await expect(client.token.readProject('p')).rejects.toMatchObject({ code: 'unauthorized' });
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
   });
 
   test('calls a token function again after a refusal', async () => {

@@ -8,7 +8,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { freePort } from '../support/processes.js';
 import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
 import { until } from '../support/wait.js';
-import { installApp, issueCredit, type TestApp, temporarySandbox } from '../support/sandbox.js';
+import { installApp, issueCredit, type TestApp, startTemporarySandbox } from '../support/sandbox.js';
 
 const run = promisify(execFile);
 const EXAMPLES = join(import.meta.dirname, '../../docs/examples');
@@ -41,15 +41,15 @@ async function runExample(name: string, sandbox: Sandbox, app: TestApp, args: re
 /** Lists the owners and amounts of all credits in the sandbox. */
 function listCreditOwners(sandbox: Sandbox): readonly unknown[] {
   const { holdings, organizations } = sandbox.registry.store.tables;
-  const held = holdings.list().filter(({ amountMicro }) => amountMicro > 0);
-  return held.map(({ organizationId, amountMicro }) => ({
+  const holdingsWithCredits = holdings.list().filter(({ amountMicro }) => amountMicro > 0);
+  return holdingsWithCredits.map(({ organizationId, amountMicro }) => ({
     fullName: organizations.get(organizationId)?.fullName,
     amountMicro,
   }));
 }
 
 test('docs/examples/retire.js retires a tonne and saves its certificate', async () => {
-  const sandbox = await temporarySandbox(OTHER_WORDS);
+  const sandbox = await startTemporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 2.5 });
   issueCredit(sandbox, organization.id, { amount: 9, type: 'exAnte' });
@@ -68,7 +68,7 @@ test('docs/examples/retire.js retires a tonne and saves its certificate', async 
 });
 
 test('docs/examples/sell.js sells a tonne to an organization that it creates', async () => {
-  const sandbox = await temporarySandbox(OTHER_WORDS);
+  const sandbox = await startTemporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
 
@@ -100,7 +100,7 @@ test('docs/examples/express.js accepts a signed post and refuses one without a b
 });
 
 test('docs/examples/sell.js cancels the reservation if the customer cannot be created', async () => {
-  const sandbox = await temporarySandbox(OTHER_WORDS);
+  const sandbox = await startTemporarySandbox(OTHER_WORDS);
   const { app, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 1 });
   const args = [organization.id, creditId, 'no e-mail', 'Customer and Daughters'];

@@ -17,12 +17,12 @@ type Reply = string | object | null;
 
 /** Starts a registry that answers with `reply`, and records requests, bodies and waits. */
 async function startRegistry(reply: (request: IncomingMessage, count: number) => Reply, status = 200) {
-  const seen: string[] = [];
+  const requestLines: string[] = [];
   const bodies: string[] = [];
   const waits: number[] = [];
   const loopback = await startLoopbackServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`);
-    const count = seen.length;
+    requestLines.push(`${request.method} ${request.url}`);
+    const count = requestLines.length;
     let body = '';
     request.on('data', part => {
       body += String(part);
@@ -42,7 +42,7 @@ async function startRegistry(reply: (request: IncomingMessage, count: number) =>
   const token = createInstallationTokenSource();
   return {
     http,
-    seen,
+    seen: requestLines,
     bodies,
     waits,
     organization: createOrganizationClient({ http, organizationId: 'org-1', appId: 'app-1', token }),
@@ -98,11 +98,12 @@ describe('T45 a look-up', () => {
   });
 
   it('never returns one reservation to two callers whose amounts are equal but written differently', async () => {
-    const held: object[] = [];
+    const reservations: object[] = [];
     await using registry = await startRegistry(request => {
-      if (isGet(request)) return { pagination: { total: held.length, nextPage: null }, reservations: held };
-      held.push(createReservation(`res-${held.length + 1}`));
-      return held.length === 1 ? null : (held.at(-1) ?? null);
+      if (isGet(request))
+        return { pagination: { total: reservations.length, nextPage: null }, reservations: reservations };
+      reservations.push(createReservation(`res-${reservations.length + 1}`));
+      return reservations.length === 1 ? null : (reservations.at(-1) ?? null);
     });
     const both = await Promise.all([
       registry.organization.reserve({ creditId: 'credit-1', amount: '2.5' }),

@@ -23,22 +23,31 @@ interface HeldReservation {
 /** Starts a registry that randomly answers a reserve, loses it, carries it out without an answer, or refuses it. */
 async function startUnreliableRegistry(seed: number) {
   const random = createRandom(seed);
-  const held: HeldReservation[] = [];
-  const sent = { calls: 0, refused: 0, made: 0 };
+  const reservations: HeldReservation[] = [];
+  const counts = { calls: 0, refused: 0, made: 0 };
 
   function createReservation(body: string): HeldReservation {
     const { creditId, amount }: { creditId: string; amount: number } = JSON.parse(body);
     const createdAt = new Date().toISOString();
-    const one = { id: `res-${held.length + 1}`, creditId, amount, createdAt, reserver: { id: 'app-1' } };
-    held.push(one);
-    sent.made += 1;
-    return one;
+    const reservation = {
+      id: `res-${reservations.length + 1}`,
+      creditId,
+      amount,
+      createdAt,
+      reserver: { id: 'app-1' },
+    };
+    reservations.push(reservation);
+    counts.made += 1;
+    return reservation;
   }
 
   const loopback = await startLoopbackServer((request, response) => {
     if (request.method === 'GET') {
       response.end(
-        JSON.stringify({ pagination: { total: held.length, nextPage: null }, reservations: held }),
+        JSON.stringify({
+          pagination: { total: reservations.length, nextPage: null },
+          reservations: reservations,
+        }),
       );
       return;
     }
@@ -47,10 +56,10 @@ async function startUnreliableRegistry(seed: number) {
       body += String(part);
     });
     request.on('end', () => {
-      sent.calls += 1;
+      counts.calls += 1;
       const fate = pick(random, FATES, 'cut');
       if (fate === 'refused') {
-        sent.refused += 1;
+        counts.refused += 1;
         response.writeHead(409).end('{"statusCode":409,"message":"no"}');
         return;
       }
@@ -60,7 +69,12 @@ async function startUnreliableRegistry(seed: number) {
       else request.socket.destroy();
     });
   });
-  return { url: loopback.url, held, sent, [Symbol.asyncDispose]: () => loopback[Symbol.asyncDispose]() };
+  return {
+    url: loopback.url,
+    held: reservations,
+    sent: counts,
+    [Symbol.asyncDispose]: () => loopback[Symbol.asyncDispose](),
+  };
 }
 
 it('T45 each reserve is sent once and returns its own reservation, whichever answers are lost', async () => {

@@ -25,9 +25,9 @@ test.each([
   ['privateKey', createPublicKey(KEY), 'privateKey: expected PEM text'],
   ['now', undefined, 'now: expected a function'],
   ['random', 4, 'random: expected a function'],
-])('createClient refuses an unusable %s and states what it expects: %s', (name, value, said) => {
+])('createClient refuses an unusable %s and states what it expects: %s', (name, value, expectation) => {
   expect(() => createWith({ ...OPTIONS, [name]: value })).toThrow(
-    expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(said) }),
+    expect.objectContaining({ code: 'bad_request', message: expect.stringContaining(expectation) }),
   );
 });
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
 import { freePort } from '../support/processes.js';
-import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+import { installApp, issueCredit, startTemporarySandbox } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 
 const run = promisify(execFile);
@@ -20,7 +20,7 @@ const NEEDED = ['jose', '@types/node', 'undici-types'];
 /** The programs in TypeScript of docs/examples. */
 const EXAMPLES = ['warehouse', 'with-token', 'webhook'];
 /** The compiler's output for all programs, by line. */
-let said: readonly string[] = [];
+let messages: readonly string[] = [];
 let folder = '';
 
 const EXPORTS = `
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'wrong.ts'), WRONG);
   for (const name of EXAMPLES)
     await copyFile(join(ROOT, `docs/examples/${name}.ts`), join(folder, `${name}.ts`));
-  said = await compileFiles([...EXAMPLES.map(name => `${name}.ts`), 'exports.ts', 'wrong.ts']);
+  messages = await compileFiles([...EXAMPLES.map(name => `${name}.ts`), 'exports.ts', 'wrong.ts']);
   return () => rm(folder, { recursive: true, force: true });
 });
 
@@ -70,10 +70,10 @@ async function compileFiles(files: readonly string[]): Promise<readonly string[]
 }
 
 test('P10 the programs of docs/examples type-check and run with the package installed in an empty folder', async () => {
-  const sandbox = await temporarySandbox({ headerPrefix: 'icr', strict: true });
+  const sandbox = await startTemporarySandbox({ headerPrefix: 'icr', strict: true });
   const { app, organization, token } = installApp(sandbox);
   issueCredit(sandbox, organization.id, { amount: 12.5 });
-  expect(said.filter(isFault)).toEqual([]);
+  expect(messages.filter(isFault)).toEqual([]);
   await writeFile(join(folder, 'key.pem'), app.privateKey, { mode: 0o600 });
   const of = { PATH: process.env['PATH'], REGISTRY_BASE_URL: sandbox.url, REGISTRY_HEADER_PREFIX: 'icr' };
   const credits = await run(process.execPath, ['warehouse.js'], {
@@ -116,7 +116,7 @@ const isThere = () => true;
 const isNotThere = () => false;
 
 test('every export of the package has code and types', async () => {
-  expect(said.filter(isFault)).toEqual([]);
+  expect(messages.filter(isFault)).toEqual([]);
   const manifest = JSON.parse(
     await readFile(join(folder, 'node_modules/carbon-mirror/package.json'), 'utf8'),
   );
@@ -147,7 +147,7 @@ test('the package contains no source map whose source it lacks', async () => {
 });
 
 test('a call with wrong arguments does not compile', () => {
-  const faults = said.filter(line => line.startsWith('wrong.ts'));
+  const faults = messages.filter(line => line.startsWith('wrong.ts'));
   expect(faults).toEqual([expect.stringContaining('listInstallations')]);
 });
 

@@ -14,7 +14,7 @@ interface RequestedPage {
 }
 
 /** Creates the answer to a request for a page. */
-type CreatePage = (asked: RequestedPage) => unknown;
+type CreatePage = (requested: RequestedPage) => unknown;
 
 const createRow = (number: number) => ({ id: `ret-${number}`, amount: number });
 const createRows = (from: number, to: number) =>
@@ -44,18 +44,21 @@ function createOrganizationClientFor(url: string) {
 
 /** Reads a list from a registry that answers with these pages. */
 async function readList(answer: CreatePage, options?: ListOptions) {
-  const asked: RequestedPage[] = [];
+  const requestedPages: RequestedPage[] = [];
   await using registry = await startLoopbackServer((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://x');
-    const one = { limit: Number(searchParams.get('limit')), page: Number(searchParams.get('page')) };
-    asked.push(one);
-    const said = answer(one);
-    response.statusCode = Number(Object(said)['statusCode'] ?? 200);
-    response.end(typeof said === 'string' ? said : JSON.stringify(said));
+    const requestedPage = {
+      limit: Number(searchParams.get('limit')),
+      page: Number(searchParams.get('page')),
+    };
+    requestedPages.push(requestedPage);
+    const body = answer(requestedPage);
+    response.statusCode = Number(Object(body)['statusCode'] ?? 200);
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
   const pages = await collect(createOrganizationClientFor(registry.url).listRetirements(options));
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
-  return { pages, ids, asked, end: pages.at(-1)?.end };
+  return { pages, ids, asked: requestedPages, end: pages.at(-1)?.end };
 }
 
 const createIds = (count: number) => createRows(0, count).map(({ id }) => id);
@@ -119,9 +122,9 @@ test('T47 long rows of a streamed list are yielded in smaller batches', async ()
 });
 
 test('T35 a list that names another organization is a bad answer', async () => {
-  const said = { ...Object(createHonestRegistry(3)({ limit: 100, page: 0 })), organizationId: 'org-2' };
-  await expect(readList(() => said)).rejects.toMatchObject({ code: 'bad_answer' });
-  const { ids } = await readList(() => ({ ...said, organizationId: 'ORG-1' }));
+  const answer = { ...Object(createHonestRegistry(3)({ limit: 100, page: 0 })), organizationId: 'org-2' };
+  await expect(readList(() => answer)).rejects.toMatchObject({ code: 'bad_answer' });
+  const { ids } = await readList(() => ({ ...answer, organizationId: 'ORG-1' }));
   expect(ids).toEqual(createIds(3));
 });
 
@@ -199,10 +202,10 @@ describe('a list', () => {
     expect(
       pages.flatMap(page => [...page.known, ...page.unknown].flatMap(({ ids }) => ids)).toSorted(),
     ).toEqual(createIds(250).toSorted());
-    const broken: CreatePage = asked =>
-      asked.page === 1
-        ? { ...Object(createHonestRegistry(250)(asked)), retirements: [{ amount: 1 }] }
-        : createHonestRegistry(250)(asked);
+    const broken: CreatePage = requested =>
+      requested.page === 1
+        ? { ...Object(createHonestRegistry(250)(requested)), retirements: [{ amount: 1 }] }
+        : createHonestRegistry(250)(requested);
     await expect(readList(broken)).rejects.toMatchObject({ code: 'bad_answer' });
     expect((await readList(broken, { knownRows: { ...NOTHING, hasGroup: () => true } })).pages).toHaveLength(
       3,
@@ -301,14 +304,14 @@ describe('a list', () => {
 /** Creates the pages of a correct registry that refuses requests above a page size, which may change. */
 function createStrictRegistry(
   total: number,
-  getMaxPageSize: (asked: RequestedPage) => number,
+  getMaxPageSize: (requested: RequestedPage) => number,
   formatMessage: (most: number) => string,
 ): CreatePage {
-  return asked => {
-    const most = getMaxPageSize(asked);
-    return asked.limit <= most
-      ? createHonestRegistry(total)(asked)
-      : { statusCode: 400, message: formatMessage(most), error: 'Bad Request' };
+  return requested => {
+    const maxPageSize = getMaxPageSize(requested);
+    return requested.limit <= maxPageSize
+      ? createHonestRegistry(total)(requested)
+      : { statusCode: 400, message: formatMessage(maxPageSize), error: 'Bad Request' };
   };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type Client, createClient } from '../../src/client.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { collect, collectBytes } from '../support/registry-client.js';
-import { installApp, issueCredit, temporarySandbox } from '../support/sandbox.js';
+import { installApp, issueCredit, startTemporarySandbox } from '../support/sandbox.js';
 
 interface Scene {
   readonly sandbox: Sandbox;
@@ -15,7 +15,7 @@ interface Scene {
 
 /** Starts a strict sandbox with an app that is installed on an organization with credits in warehouse and inventory. */
 async function createScene(): Promise<Scene> {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const client = createClient({
     baseUrl: sandbox.url,
@@ -58,14 +58,14 @@ test('the client uses GET /projects/find by serialization', async () => {
 test('the client uses GET /app/installations, of all, of one and of an organization', async () => {
   const { client, installationId, organizationId } = await createScene();
   const [page] = await collect(client.app.listInstallations());
-  const one = await client.app.readInstallation(installationId);
-  expect(one).toMatchObject({
+  const installation = await client.app.readInstallation(installationId);
+  expect(installation).toMatchObject({
     id: installationId,
     organizationId,
     permissions: { organization_info: 'VIEW' },
   });
-  expect(page?.items).toEqual([one]);
-  await expect(client.app.readInstallationOf(organizationId)).resolves.toEqual(one);
+  expect(page?.items).toEqual([installation]);
+  await expect(client.app.readInstallationOf(organizationId)).resolves.toEqual(installation);
 });
 
 test('the client uses POST /app/create/user/organization', async () => {
@@ -125,22 +125,24 @@ test('the client uses GET warehouse/inventory and inventory, and keeps every dig
 test('the client uses POST, GET and DELETE reservations', async () => {
   const { client, installationId, organizationId, warehouseCredit } = await createScene();
   const organization = client.organization(installationId, organizationId);
-  const held = await organization.reserve({ creditId: warehouseCredit, amount: '10.25' });
-  expect(held).toMatchObject({ creditId: warehouseCredit, state: 'outstanding', isComplete: false });
-  expect(held.amount.exact).toBe('10.25');
-  await expect(organization.readReservation(held.id)).resolves.toEqual(held);
+  const reservation = await organization.reserve({ creditId: warehouseCredit, amount: '10.25' });
+  expect(reservation).toMatchObject({ creditId: warehouseCredit, state: 'outstanding', isComplete: false });
+  expect(reservation.amount.exact).toBe('10.25');
+  await expect(organization.readReservation(reservation.id)).resolves.toEqual(reservation);
   const [page] = await collect(organization.listReservations());
-  expect(page?.items).toEqual([held]);
-  await expect(organization.cancelReservation(held.id)).resolves.toMatchObject({ state: 'cancelled' });
-  await expect(organization.cancelReservation(held.id)).rejects.toMatchObject({ code: /conflict|invalid/ });
+  expect(page?.items).toEqual([reservation]);
+  await expect(organization.cancelReservation(reservation.id)).resolves.toMatchObject({ state: 'cancelled' });
+  await expect(organization.cancelReservation(reservation.id)).rejects.toMatchObject({
+    code: /conflict|invalid/,
+  });
 });
 
 test('the client uses POST reservations/:id/:action, GET retirements, one of them, and their certificate on both paths', async () => {
   const { client, installationId, organizationId, warehouseCredit } = await createScene();
   const organization = client.organization(installationId, organizationId);
-  const held = await organization.reserve({ creditId: warehouseCredit, amount: 3 });
-  const finished = await organization.finishReservation(held.id, 'retire', { retirementData });
-  expect(finished).toMatchObject({ id: held.id, isComplete: true, state: 'finished' });
+  const reservation = await organization.reserve({ creditId: warehouseCredit, amount: 3 });
+  const finished = await organization.finishReservation(reservation.id, 'retire', { retirementData });
+  expect(finished).toMatchObject({ id: reservation.id, isComplete: true, state: 'finished' });
 
   const [page] = await collect(organization.listRetirements());
   const [retirement] = page?.items ?? [];
@@ -160,15 +162,19 @@ test('the client uses POST reservations/:id/:action, GET retirements, one of the
 test('the client uses POST and GET inventory/requests', async () => {
   const { client, installationId, organizationId, inventoryCredit } = await createScene();
   const organization = client.organization(installationId, organizationId);
-  const asked = await organization.requestInventoryAction('retire', {
+  const request = await organization.requestInventoryAction('retire', {
     creditId: inventoryCredit,
     amount: '1.5',
     retirementData,
   });
-  expect(asked).toMatchObject({ action: 'retire', creditId: inventoryCredit, beneficiary: 'Ása Jónsdóttir' });
-  await expect(organization.readInventoryRequest(asked.id)).resolves.toEqual(asked);
+  expect(request).toMatchObject({
+    action: 'retire',
+    creditId: inventoryCredit,
+    beneficiary: 'Ása Jónsdóttir',
+  });
+  await expect(organization.readInventoryRequest(request.id)).resolves.toEqual(request);
   const [page] = await collect(organization.listInventoryRequests());
-  expect(page?.items).toEqual([asked]);
+  expect(page?.items).toEqual([request]);
 });
 
 test('endpoints without a method can be requested by their path', async () => {
@@ -214,18 +220,18 @@ test('T45 every write whose answer is lost is carried out once and found by a lo
   const base = `/organizations/${organizationId}`;
 
   loseAnswers(sandbox, 'POST', `${base}/warehouse/inventory/reservations`);
-  const held = await organization.reserve({ creditId: warehouseCredit, amount: 2 });
-  loseAnswers(sandbox, 'POST', `${base}/warehouse/inventory/reservations/${held.id}/retire`);
-  const finished = await organization.finishReservation(held.id, 'retire', { retirementData });
-  expect(finished).toMatchObject({ id: held.id, state: 'finished' });
+  const reservation = await organization.reserve({ creditId: warehouseCredit, amount: 2 });
+  loseAnswers(sandbox, 'POST', `${base}/warehouse/inventory/reservations/${reservation.id}/retire`);
+  const finished = await organization.finishReservation(reservation.id, 'retire', { retirementData });
+  expect(finished).toMatchObject({ id: reservation.id, state: 'finished' });
 
   const other = await organization.reserve({ creditId: warehouseCredit, amount: 3 });
   loseAnswers(sandbox, 'DELETE', `${base}/warehouse/inventory/reservations/${other.id}`);
   await expect(organization.cancelReservation(other.id)).resolves.toMatchObject({ state: 'cancelled' });
 
   loseAnswers(sandbox, 'POST', `${base}/inventory/requests/retire`);
-  const asked = { creditId: inventoryCredit, amount: 1, retirementData };
-  await expect(organization.requestInventoryAction('retire', asked)).resolves.toMatchObject({
+  const action = { creditId: inventoryCredit, amount: 1, retirementData };
+  await expect(organization.requestInventoryAction('retire', action)).resolves.toMatchObject({
     action: 'retire',
   });
 

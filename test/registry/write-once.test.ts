@@ -30,25 +30,22 @@ const LOSSES: Record<AnswerLoss, (request: IncomingMessage, response: ServerResp
 };
 
 /** Starts a registry that carries out every write and loses its answer. */
-async function startLossyRegistry({
-  createAnswers: shown,
-  answerLoss: losing = 'cut',
-}: LossyRegistryOptions) {
+async function startLossyRegistry({ createAnswers, answerLoss = 'cut' }: LossyRegistryOptions) {
   const writes: string[] = [];
   const waits: number[] = [];
   const loopback = await startLoopbackServer((request, response) => {
     const path = request.url ?? '';
     if (request.method === 'GET' && !path.endsWith('/friendbot')) {
-      const answer = shown(Date.now(), writes.length)[path.split('?')[0] ?? ''];
+      const answer = createAnswers(Date.now(), writes.length)[path.split('?')[0] ?? ''];
       const missing = { statusCode: 404, message: 'Not found' };
       response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer ?? missing));
       return;
     }
     writes.push(`${request.method} ${path}`);
-    request.resume().on('end', () => LOSSES[losing](request, response));
+    request.resume().on('end', () => LOSSES[answerLoss](request, response));
   });
   const http = createTestHttpClient(loopback.url, {
-    deadlineMs: losing === 'silent' ? 200 : 5_000,
+    deadlineMs: answerLoss === 'silent' ? 200 : 5_000,
     sleep: async ms => {
       waits.push(ms);
     },
@@ -104,7 +101,7 @@ const order = { creditId: 'credit-1', amount: '2.50' };
 describe('T45 a reserve whose answer is lost', () => {
   test.each<AnswerLoss>(['cut', 'silent', 'html', 'empty', 'error'])(
     '(%s) is sent once and found by app, credit and amount',
-    async losing => {
+    async answerLoss => {
       const others = [
         { reserver: { id: 'app-2' } },
         { creditId: 'credit-2' },
@@ -113,7 +110,7 @@ describe('T45 a reserve whose answer is lost', () => {
       ];
       await using registry = await startLossyRegistry({
         createAnswers: showReservations({}, ...others),
-        answerLoss: losing,
+        answerLoss: answerLoss,
       });
       await expect(registry.organization.reserve(order)).resolves.toMatchObject({ id: 'res-1' });
       expect(registry.writes).toEqual([`POST ${RESERVATIONS}`]);

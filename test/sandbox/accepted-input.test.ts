@@ -1,12 +1,21 @@
 import { expect, test } from 'vitest';
-import { type Answer, ask, registerApp, signAppJwt, startSandboxForFile } from '../support/sandbox.js';
+import {
+  type Answer,
+  callSandbox,
+  registerApp,
+  signAppJwt,
+  startSandboxForFile,
+} from '../support/sandbox.js';
 
 const sandbox = await startSandboxForFile();
 const app = registerApp(sandbox);
 
 async function createOrganizationForApp(user: object, organization: object): Promise<Answer> {
   const body = { user, organization };
-  return ask(sandbox, 'POST /app/create/user/organization', { token: signAppJwt(sandbox, app), body });
+  return callSandbox(sandbox, 'POST /app/create/user/organization', {
+    token: signAppJwt(sandbox, app),
+    body,
+  });
 }
 
 test('an empty profilePicture is accepted', async () => {

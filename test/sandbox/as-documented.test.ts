@@ -1,5 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ask, createOrganization, installApp, issueCredit, startSandboxForFile } from '../support/sandbox.js';
+import {
+  callSandbox,
+  createOrganization,
+  installApp,
+  issueCredit,
+  startSandboxForFile,
+} from '../support/sandbox.js';
 
 const EXTERNAL_ADDRESS = `0x${'Ab'.repeat(20)}`;
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
@@ -11,7 +17,7 @@ const creditId = issueCredit(sandbox, installed.organization.id);
 
 async function callWithToken(endpoint: string, body?: unknown) {
   const { token } = installed;
-  return await ask(sandbox, endpoint, body === undefined ? { token } : { token, body });
+  return await callSandbox(sandbox, endpoint, body === undefined ? { token } : { token, body });
 }
 
 async function reserve(credit: string, amount: number): Promise<string> {
@@ -41,12 +47,12 @@ test('a credit in a warehouse has exactly the documented fields', async () => {
 
 test('no answer shows the state of a reservation', async () => {
   const queue = `${root}/warehouse/inventory/reservations`;
-  const made = await callWithToken(`POST ${queue}`, { creditId, amount: 1 });
-  const one = await callWithToken(`GET ${queue}/${made.body.id}`);
+  const created = await callWithToken(`POST ${queue}`, { creditId, amount: 1 });
+  const read = await callWithToken(`GET ${queue}/${created.body.id}`);
   const { reservations } = (await callWithToken(`GET ${queue}`)).body;
-  const cancelled = await callWithToken(`DELETE ${queue}/${made.body.id}`);
-  for (const shown of [made.body, one.body, reservations[0], cancelled.body]) {
-    expect(shown).toMatchObject({ id: made.body.id, isComplete: false });
+  const cancelled = await callWithToken(`DELETE ${queue}/${created.body.id}`);
+  for (const shown of [created.body, read.body, reservations[0], cancelled.body]) {
+    expect(shown).toMatchObject({ id: created.body.id, isComplete: false });
     expect(shown).not.toHaveProperty('state');
   }
 });
@@ -88,10 +94,12 @@ describe('an exAnte credit', () => {
     const refused = { status: 409, body: { message: 'An exAnte credit cannot be retired' } };
     expect(await finish(exAnte, 'retire', { retirementData })).toMatchObject(refused);
     expect(await finish(exAnte, 'transfer_retire', { receiverId, retirementData })).toMatchObject(refused);
-    const asked = { creditId: exAnte, amount: 1, retirementData };
-    expect(await callWithToken(`POST ${root}/inventory/requests/retire`, asked)).toMatchObject(refused);
+    const request = { creditId: exAnte, amount: 1, retirementData };
+    expect(await callWithToken(`POST ${root}/inventory/requests/retire`, request)).toMatchObject(refused);
     const path = `POST /_sandbox/organizations/${installed.organization.id}/retire-off-platform`;
-    expect(await ask(sandbox, path, { body: { creditId: exAnte, amount: 1 } })).toMatchObject(refused);
+    expect(await callSandbox(sandbox, path, { body: { creditId: exAnte, amount: 1 } })).toMatchObject(
+      refused,
+    );
   });
 
   test('can be transferred', async () => {
@@ -120,8 +128,8 @@ describe('an address that no organization has', () => {
     const { id } = installed.organization;
     const credit = issueCredit(sandbox, id, { place: 'inventory', amount: 100 });
     const body = { creditId: credit, amount: 100, toAddress: EXTERNAL_ADDRESS };
-    const asked = await callWithToken(`POST ${root}/inventory/requests/transfer`, body);
-    const accepted = await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`);
+    const request = await callWithToken(`POST ${root}/inventory/requests/transfer`, body);
+    const accepted = await callSandbox(sandbox, `POST /_sandbox/requests/${request.body.id}/accept`);
     expect(accepted).toMatchObject({ status: 200, body: { state: 'Accepted', toAddress: EXTERNAL_ADDRESS } });
     const left = sandbox.registry.store.tables.externalHoldings.list().find(row => row.creditId === credit);
     expect(left?.amountMicro).toBe(100_000_000);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
-  ask,
+  callSandbox,
   installApp,
   issueCredit,
   mintToken,
@@ -22,8 +22,8 @@ const creditId = issueCredit(sandbox, ownId, { amount: 10 });
 sandbox.registry.credits.issue({ organizationId: ownId, creditId, amount: 10 });
 const root = `/organizations/${ownId}`;
 const queue = `${root}/warehouse/inventory/reservations`;
-const one = { token: installed.token, body: { creditId, amount: 1 } };
-const reservationId = (await ask(sandbox, `POST ${queue}`, one)).body.id;
+const reserveCall = { token: installed.token, body: { creditId, amount: 1 } };
+const reservationId = (await callSandbox(sandbox, `POST ${queue}`, reserveCall)).body.id;
 const paths: Record<string, string> = {
   root,
   queue,
@@ -53,7 +53,7 @@ function expectRefusal({ status, body }: Answer, expected: number): void {
 }
 
 async function post(path: string, body: unknown): Promise<Answer> {
-  return ask(sandbox, `POST ${path}`, { token: installed.token, body });
+  return callSandbox(sandbox, `POST ${path}`, { token: installed.token, body });
 }
 
 const BAD_AMOUNTS: readonly [string, unknown][] = [
@@ -236,7 +236,7 @@ describe('POST /app/create/user/organization refuses', () => {
   const organization = { fullName: 'Never made', type: 'other', countryCode: 'IS' };
 
   async function createOrganizationForApp(body: unknown): Promise<Answer> {
-    return ask(sandbox, 'POST /app/create/user/organization', {
+    return callSandbox(sandbox, 'POST /app/create/user/organization', {
       token: signAppJwt(sandbox, installed.app),
       body,
     });
@@ -302,17 +302,20 @@ describe('limit and page are refused if given as', () => {
       `${paths['queue']}`,
       `${paths['requests']}`,
     ]) {
-      expectRefusal(await ask(sandbox, `GET ${path}?${query}`, { token: installed.token }), 400);
+      expectRefusal(await callSandbox(sandbox, `GET ${path}?${query}`, { token: installed.token }), 400);
     }
   });
   test.each(bad)('page=%s', async page => {
     const query = `limit=10&page=${encodeURIComponent(page)}`;
-    expectRefusal(await ask(sandbox, `GET /projects?${query}`, { token: installed.token }), 400);
+    expectRefusal(await callSandbox(sandbox, `GET /projects?${query}`, { token: installed.token }), 400);
     const token = signAppJwt(sandbox, installed.app);
-    expectRefusal(await ask(sandbox, `GET /app/installations?${query}`, { token }), 400);
+    expectRefusal(await callSandbox(sandbox, `GET /app/installations?${query}`, { token }), 400);
   });
   test('two values', async () => {
-    expectRefusal(await ask(sandbox, 'GET /projects?limit=1&limit=2', { token: installed.token }), 400);
+    expectRefusal(
+      await callSandbox(sandbox, 'GET /projects?limit=1&limit=2', { token: installed.token }),
+      400,
+    );
   });
 });
 
@@ -320,12 +323,15 @@ describe('lookups answer', () => {
   test.each(['', '?serialization=', '?creditId=', '?other=1', '?creditId=a&creditId=b'])(
     '400 to GET /projects/find%s',
     async query => {
-      expectRefusal(await ask(sandbox, `GET /projects/find${query}`, { token: installed.token }), 400);
+      expectRefusal(
+        await callSandbox(sandbox, `GET /projects/find${query}`, { token: installed.token }),
+        400,
+      );
     },
   );
 
   test.each(['', '?id=', '?id=a&id=b'])('400 to GET /retirements%s', async query => {
-    expectRefusal(await ask(sandbox, `GET /retirements${query}`, { token: installed.token }), 400);
+    expectRefusal(await callSandbox(sandbox, `GET /retirements${query}`, { token: installed.token }), 400);
   });
 
   test.each([
@@ -345,7 +351,7 @@ describe('lookups answer', () => {
   ])('404 to %s', async call => {
     const real = call.replace('<root>', paths['root'] ?? '');
     const accept = real.endsWith('/pdf') ? '*/*' : 'application/json';
-    expectRefusal(await ask(sandbox, real, { token: installed.token, headers: { accept } }), 404);
+    expectRefusal(await callSandbox(sandbox, real, { token: installed.token, headers: { accept } }), 404);
   });
 
   test.each([
@@ -353,22 +359,22 @@ describe('lookups answer', () => {
     `POST /app/installations/${UNKNOWN}/accessTokens`,
     `GET /app/organizations/${UNKNOWN}/installation`,
   ])('404 to %s', async call => {
-    expectRefusal(await ask(sandbox, call, { token: signAppJwt(sandbox, installed.app) }), 404);
+    expectRefusal(await callSandbox(sandbox, call, { token: signAppJwt(sandbox, installed.app) }), 404);
   });
 
   test('400 to a path that cannot be decoded', async () => {
-    expectRefusal(await ask(sandbox, 'GET /projects/%E0%A4%A', { token: installed.token }), 400);
+    expectRefusal(await callSandbox(sandbox, 'GET /projects/%E0%A4%A', { token: installed.token }), 400);
   });
 
   test("403 to another organization's id and to an unknown one", async () => {
     for (const id of [UNKNOWN, 'nope', '%00']) {
-      expectRefusal(await ask(sandbox, `GET /organizations/${id}`, { token: installed.token }), 403);
+      expectRefusal(await callSandbox(sandbox, `GET /organizations/${id}`, { token: installed.token }), 403);
     }
   });
 
   test('403 to a revoked token', async () => {
     const token = mintToken(sandbox, installed.app);
-    await ask(sandbox, 'DELETE /app/installations/token', { token });
-    expectRefusal(await ask(sandbox, 'GET /projects', { token }), 403);
+    await callSandbox(sandbox, 'DELETE /app/installations/token', { token });
+    expectRefusal(await callSandbox(sandbox, 'GET /projects', { token }), 403);
   });
 });

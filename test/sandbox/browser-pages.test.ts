@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ask, installApp, issueCredit, startSandboxForFile, VERSION } from '../support/sandbox.js';
+import { callSandbox, installApp, issueCredit, startSandboxForFile, VERSION } from '../support/sandbox.js';
 
 const PAGE = { origin: 'https://shop.example' };
 
@@ -10,7 +10,7 @@ describe('a web page of any site', () => {
   test('may call the registry with a token and reads the answer and the file name', async () => {
     const { organization, token } = installed;
     const path = `/organizations/${organization.id}`;
-    const asked = await fetch(`${sandbox.url}${path}`, {
+    const preflight = await fetch(`${sandbox.url}${path}`, {
       method: 'OPTIONS',
       headers: {
         ...PAGE,
@@ -18,19 +18,26 @@ describe('a web page of any site', () => {
         'access-control-request-headers': 'authorization,x-registry-api-version',
       },
     });
-    expect(asked.status).toBe(204);
-    expect(asked.headers.get('access-control-allow-origin')).toBe('*');
-    const allowed = asked.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    const allowed = preflight.headers.get('access-control-allow-headers')?.toLowerCase().split(', ');
     expect(allowed).toEqual(expect.arrayContaining(['authorization', Object.keys(VERSION)[0]]));
-    expect(asked.headers.get('access-control-allow-methods')?.split(', ')).toEqual(['GET', 'POST', 'DELETE']);
-    const { status, headers } = await ask(sandbox, `GET ${path}`, { token, headers: PAGE });
+    expect(preflight.headers.get('access-control-allow-methods')?.split(', ')).toEqual([
+      'GET',
+      'POST',
+      'DELETE',
+    ]);
+    const { status, headers } = await callSandbox(sandbox, `GET ${path}`, { token, headers: PAGE });
     expect(status).toBe(200);
     expect(headers.get('access-control-allow-origin')).toBe('*');
     expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition');
   });
 
   test('may read an error answer', async () => {
-    const { status, headers } = await ask(sandbox, 'GET /projects', { token: 'crs_none', headers: PAGE });
+    const { status, headers } = await callSandbox(sandbox, 'GET /projects', {
+      token: 'crs_none',
+      headers: PAGE,
+    });
     expect(status).toBe(403);
     expect(headers.get('access-control-allow-origin')).toBe('*');
   });
@@ -54,7 +61,7 @@ describe('a web page of any site', () => {
 test('the project finder answers at both of its known paths', async () => {
   const creditId = issueCredit(sandbox, installed.organization.id);
   const { token } = installed;
-  const one = await ask(sandbox, `GET /projects/find?creditId=${creditId}`, { token });
-  const other = await ask(sandbox, `GET /projects/find/project?creditId=${creditId}`, { token });
-  expect(other).toMatchObject({ status: 200, body: one.body });
+  const answer = await callSandbox(sandbox, `GET /projects/find?creditId=${creditId}`, { token });
+  const other = await callSandbox(sandbox, `GET /projects/find/project?creditId=${creditId}`, { token });
+  expect(other).toMatchObject({ status: 200, body: answer.body });
 });

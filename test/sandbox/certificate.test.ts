@@ -41,8 +41,8 @@ const HOSTILE_DATA: CertificateData = {
 const LITERAL = /\((?:\\[()\\]|\\[0-7]{3}|[^()\\])*\)/g;
 
 test('a certificate shows the project, serialization, vintage, amount, beneficiary, reason, date and id', () => {
-  const shown = readTexts(createCertificatePdf(DATA));
-  expect(shown).toEqual(
+  const texts = readTexts(createCertificatePdf(DATA));
+  expect(texts).toEqual(
     expect.arrayContaining([
       'Certificate of Retirement',
       'CARBON CREDIT REGISTRY',
@@ -59,7 +59,7 @@ test('a certificate shows the project, serialization, vintage, amount, beneficia
       '7c0e1c5e-41aa-4d2e-9a55-0123456789ab',
     ]),
   );
-  expect(shown.join(' ')).toContain('Sandbox document');
+  expect(texts.join(' ')).toContain('Sandbox document');
 });
 
 test('the same data give the same bytes in any time zone, and different data give different bytes', () => {

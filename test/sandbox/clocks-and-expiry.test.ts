@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
-  ask,
+  callSandbox,
   installApp,
   issueCredit,
   registerApp,
   signAppJwt,
   signJwt,
   startSandboxForFile,
-  temporarySandbox,
+  startTemporarySandbox,
   type TestApp,
 } from '../support/sandbox.js';
 
@@ -29,19 +29,19 @@ function signByWallClock({ id, privateKey }: TestApp, claims: object = {}): stri
 }
 
 async function getStatus(token: string): Promise<number> {
-  return (await ask(sandbox, 'GET /app/installations', { token })).status;
+  return (await callSandbox(sandbox, 'GET /app/installations', { token })).status;
 }
 
 async function reserve(): Promise<Answer> {
   const { organization, token } = installed;
   const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  return await ask(sandbox, `POST ${path}`, { token, body: { creditId, amount: 1 } });
+  return await callSandbox(sandbox, `POST ${path}`, { token, body: { creditId, amount: 1 } });
 }
 
 async function readReservation(id: string): Promise<Answer> {
   const { organization, token } = installed;
   const path = `/organizations/${organization.id}/warehouse/inventory/reservations/${id}`;
-  return await ask(sandbox, `GET ${path}`, { token });
+  return await callSandbox(sandbox, `GET ${path}`, { token });
 }
 
 describe('a JWT', () => {
@@ -79,11 +79,11 @@ describe('a JWT', () => {
 
   test.each(['iat', 'alg'])('without the claim %s is refused by a strict sandbox only', async claim => {
     const claims = { [claim]: undefined };
-    const lenient = await temporarySandbox({ strict: false });
+    const lenient = await startTemporarySandbox({ strict: false });
     const app = registerApp(lenient, { privateKey: installed.app.privateKey });
     expect(await getStatus(signByWallClock(installed.app, claims))).toBe(401);
     const token = signByWallClock(app, claims);
-    expect((await ask(lenient, 'GET /app/installations', { token })).status).toBe(200);
+    expect((await callSandbox(lenient, 'GET /app/installations', { token })).status).toBe(200);
   });
 });
 
@@ -91,7 +91,7 @@ test('a program that signs by the wall clock sees its reservation expire by the 
   const { body } = await reserve();
   sandbox.registry.store.clock.shiftTime(10 * 60_000);
   const path = `POST /app/installations/${installed.installationId}/accessTokens`;
-  expect((await ask(sandbox, path, { token: signByWallClock(installed.app) })).status).toBe(200);
+  expect((await callSandbox(sandbox, path, { token: signByWallClock(installed.app) })).status).toBe(200);
   expect((await readReservation(body.id)).body).toMatchObject({ state: 'expired' });
 });
 
@@ -114,7 +114,7 @@ describe('a reservation', () => {
     const { body } = await reserve();
     expect((await readAmounts()).warehouse).toBe(warehouse - 1);
     const before = sandbox.registry.store.now();
-    const ended = await ask(sandbox, `POST /_sandbox/reservations/${body.id}/expire`);
+    const ended = await callSandbox(sandbox, `POST /_sandbox/reservations/${body.id}/expire`);
     expect(ended).toMatchObject({
       status: 200,
       body: { state: 'expired', organizationId: installed.organization.id },
@@ -122,9 +122,9 @@ describe('a reservation', () => {
     expect((await readAmounts()).warehouse).toBe(warehouse);
     const { reservedToDate } = (await readReservation(body.id)).body;
     expect(reservedToDate >= before && reservedToDate <= sandbox.registry.store.now()).toBe(true);
-    expect((await ask(sandbox, `POST /_sandbox/reservations/${body.id}/expire`)).status).toBe(409);
-    expect((await ask(sandbox, 'POST /_sandbox/reservations/none/expire')).status).toBe(404);
-    const { reservations } = (await ask(sandbox, 'GET /_sandbox/reservations?limit=1')).body;
+    expect((await callSandbox(sandbox, `POST /_sandbox/reservations/${body.id}/expire`)).status).toBe(409);
+    expect((await callSandbox(sandbox, 'POST /_sandbox/reservations/none/expire')).status).toBe(404);
+    const { reservations } = (await callSandbox(sandbox, 'GET /_sandbox/reservations?limit=1')).body;
     expect(reservations).toEqual([ended.body]);
   });
 
@@ -132,9 +132,9 @@ describe('a reservation', () => {
     const { organization, token } = installed;
     const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
     const [one, other] = [(await reserve()).body.id, (await reserve()).body.id];
-    await ask(sandbox, `DELETE ${path}/${one}`, { token });
+    await callSandbox(sandbox, `DELETE ${path}/${one}`, { token });
     const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
-    await ask(sandbox, `POST ${path}/${other}/retire`, { token, body: { retirementData } });
+    await callSandbox(sandbox, `POST ${path}/${other}/retire`, { token, body: { retirementData } });
     for (const id of [one, other]) {
       const { reservedToDate, updatedAt } = (await readReservation(id)).body;
       expect(reservedToDate).toBe(updatedAt);
@@ -144,7 +144,7 @@ describe('a reservation', () => {
 
   async function readAmounts(): Promise<{ warehouse: number }> {
     const { organization, token } = installed;
-    const { body } = await ask(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
+    const { body } = await callSandbox(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
       token,
     });
     return { warehouse: body.credits[0].amount };
@@ -153,15 +153,15 @@ describe('a reservation', () => {
 
 test('the control API expires one token and no other', async () => {
   const path = `POST /app/installations/${installed.installationId}/accessTokens`;
-  const made = await ask(sandbox, path, { token: signByWallClock(installed.app) });
+  const made = await callSandbox(sandbox, path, { token: signByWallClock(installed.app) });
   const call = `GET /organizations/${installed.organization.id}`;
-  expect((await ask(sandbox, call, { token: made.body.token })).status).toBe(200);
-  const ended = await ask(sandbox, `POST /_sandbox/tokens/${made.body.id}/expire`);
+  expect((await callSandbox(sandbox, call, { token: made.body.token })).status).toBe(200);
+  const ended = await callSandbox(sandbox, `POST /_sandbox/tokens/${made.body.id}/expire`);
   expect(ended).toMatchObject({ status: 200, body: { id: made.body.id, isActive: false } });
-  const refused = await ask(sandbox, call, { token: made.body.token });
+  const refused = await callSandbox(sandbox, call, { token: made.body.token });
   expect(refused).toMatchObject({ status: 403, body: { message: 'Access token invalid: it has expired' } });
-  expect((await ask(sandbox, call, { token: installed.token })).status).toBe(200);
-  const { tokens } = (await ask(sandbox, 'GET /_sandbox/tokens?limit=1')).body;
+  expect((await callSandbox(sandbox, call, { token: installed.token })).status).toBe(200);
+  const { tokens } = (await callSandbox(sandbox, 'GET /_sandbox/tokens?limit=1')).body;
   expect(tokens).toEqual([ended.body]);
   expect(JSON.stringify(tokens)).not.toContain('crs_');
 });

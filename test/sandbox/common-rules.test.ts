@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start.js';
 import {
-  ask,
+  callSandbox,
   installApp,
   issueCredit,
   signAppJwt,
   startSandboxForFile,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 
 const sandbox = await startSandboxForFile();
@@ -30,7 +30,7 @@ describe('versioning', () => {
     'another value, %j, is 400',
     async version => {
       const headers = { 'x-registry-api-version': version };
-      const { status, body } = await ask(sandbox, read, { token: installed.token, headers });
+      const { status, body } = await callSandbox(sandbox, read, { token: installed.token, headers });
       expect(status).toBe(400);
       expect(body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
     },
@@ -42,7 +42,7 @@ describe('versioning', () => {
   });
 
   test('a sandbox that is not strict accepts a missing version header and counts it', async () => {
-    const forgiving = await temporarySandbox({ strict: false });
+    const forgiving = await startTemporarySandbox({ strict: false });
     const { organization, token } = installApp(forgiving);
     const url = `${forgiving.url}/organizations/${organization.id}`;
     const authorization = `Bearer ${token}`;
@@ -50,11 +50,11 @@ describe('versioning', () => {
     expect(
       (await fetchWithHeaders(url, { authorization, 'x-registry-api-version': '2023-06-17' })).status,
     ).toBe(400);
-    expect((await ask(forgiving, 'GET /_sandbox/status')).body.callsWithoutVersion).toBe(1);
+    expect((await callSandbox(forgiving, 'GET /_sandbox/status')).body.callsWithoutVersion).toBe(1);
   });
 
   test('the prefix of the headers can be set to that of the public registry', async () => {
-    const other = await temporarySandbox({ headerPrefix: 'icr' });
+    const other = await startTemporarySandbox({ headerPrefix: 'icr' });
     const { organization, token } = installApp(other);
     const url = `${other.url}/organizations/${organization.id}`;
     const authorization = `Bearer ${token}`;
@@ -81,19 +81,19 @@ describe('every call needs Authorization: Bearer and a token', () => {
 
   test.each(ROUTES)('%s without the header answers 401', async route => {
     const call = route.replace('<id>', installed.organization.id);
-    const { status, body } = await ask(sandbox, call);
+    const { status, body } = await callSandbox(sandbox, call);
     expect(status).toBe(401);
     expect(body).toEqual({ statusCode: 401, message: expect.any(String), error: 'Unauthorized' });
   });
 
   test.each(['', 'Bearer', 'Basic abc', 'Bearer a b'])('the header %j answers 401', async authorization => {
-    expect((await ask(sandbox, read, { headers: { authorization } })).status).toBe(401);
+    expect((await callSandbox(sandbox, read, { headers: { authorization } })).status).toBe(401);
   });
 
   test.each(['crs_unknown', 'cru_other', 'eyJ.eyJ.x'])(
     'the unknown access token %s answers 403',
     async token => {
-      expect(await ask(sandbox, read, { token })).toMatchObject({
+      expect(await callSandbox(sandbox, read, { token })).toMatchObject({
         status: 403,
         body: { statusCode: 403, message: 'Access token invalid', error: 'Forbidden' },
       });
@@ -101,7 +101,9 @@ describe('every call needs Authorization: Bearer and a token', () => {
   );
 
   test('an app JWT is not accepted as an access token', async () => {
-    expect((await ask(sandbox, read, { token: signAppJwt(sandbox, installed.app) })).status).toBe(403);
+    expect((await callSandbox(sandbox, read, { token: signAppJwt(sandbox, installed.app) })).status).toBe(
+      403,
+    );
   });
 });
 
@@ -110,18 +112,23 @@ describe('the Accept header', () => {
     const { organization, token } = installApp(sandbox, { app: installed.app });
     const creditId = issueCredit(sandbox, organization.id);
     const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+    const reservation = await callSandbox(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
     const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
-    await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
+    await callSandbox(sandbox, `POST ${queue}/${reservation.body.id}/retire`, {
+      token,
+      body: { retirementData },
+    });
     const path = `/organizations/${organization.id}/retirements`;
-    const list = await ask(sandbox, `GET ${path}`, { token });
+    const list = await callSandbox(sandbox, `GET ${path}`, { token });
     expect(list.headers.get('content-type')).toMatch(/^application\/json/);
 
     const pdf = `GET ${path}/${list.body.retirements[0].id}/pdf`;
     const [octets, json] = ['application/octet-stream', 'application/json'];
-    expect((await ask(sandbox, pdf, { token, headers: { accept: octets } })).status).toBe(200);
-    expect((await ask(sandbox, pdf, { token, headers: { accept: json } })).status).toBe(406);
-    expect((await ask(sandbox, `GET ${path}`, { token, headers: { accept: octets } })).status).toBe(406);
+    expect((await callSandbox(sandbox, pdf, { token, headers: { accept: octets } })).status).toBe(200);
+    expect((await callSandbox(sandbox, pdf, { token, headers: { accept: json } })).status).toBe(406);
+    expect((await callSandbox(sandbox, `GET ${path}`, { token, headers: { accept: octets } })).status).toBe(
+      406,
+    );
   });
 });
 
@@ -129,7 +136,7 @@ test('a body must have the Content-Type application/json', async () => {
   const path = `POST /organizations/${installed.organization.id}/warehouse/inventory/reservations`;
   const body = '{"creditId":"x","amount":1}';
   const { token } = installed;
-  const text = await ask(sandbox, path, { token, body, headers: { 'content-type': 'text/plain' } });
+  const text = await callSandbox(sandbox, path, { token, body, headers: { 'content-type': 'text/plain' } });
   expect(text).toMatchObject({ status: 415, body: { statusCode: 415, error: 'Unsupported Media Type' } });
 });
 
@@ -137,28 +144,30 @@ describe('paginated endpoints accept limit and page', () => {
   test.each(['limit=1&page=0', 'limit=1000&page=0', 'limit=1', 'page=2', ''])(
     'the query %j is valid',
     async query => {
-      expect((await ask(sandbox, `GET /projects?${query}`, { token: installed.token })).status).toBe(200);
+      expect((await callSandbox(sandbox, `GET /projects?${query}`, { token: installed.token })).status).toBe(
+        200,
+      );
     },
   );
 });
 
 test('an installation access token reads one organization only', async () => {
   const other = installApp(sandbox, { app: installed.app });
-  const { status } = await ask(sandbox, `GET /organizations/${other.organization.id}`, {
+  const { status } = await callSandbox(sandbox, `GET /organizations/${other.organization.id}`, {
     token: installed.token,
   });
   expect(status).toBe(403);
 });
 
 test('the Date header is the time of the sandbox’s clock', async () => {
-  const moved = await temporarySandbox();
+  const moved = await startTemporarySandbox();
   moved.registry.store.clock.setTime(Date.UTC(2030, 0, 1));
-  const { headers } = await ask(moved, 'GET /projects');
+  const { headers } = await callSandbox(moved, 'GET /projects');
   expect(headers.get('date')).toMatch(/^Tue, 01 Jan 2030 00:00/);
 });
 
 test('an idle connection stays open for a minute', async () => {
-  expect((await ask(sandbox, 'GET /projects')).headers.get('keep-alive')).toBe('timeout=60');
+  expect((await callSandbox(sandbox, 'GET /projects')).headers.get('keep-alive')).toBe('timeout=60');
 });
 
 test('startSandbox rejects if the port is in use', async () => {

@@ -4,14 +4,14 @@ import { createRandom, type Random } from '../../src/sandbox/world/random.js';
 import {
   type Answer,
   copyJournalAsKilled,
-  ask,
+  callSandbox,
   createOrganization,
   installApp,
   issueCredit,
-  issuedMicro,
+  sumIssuedMicro,
   mintToken,
-  rowsOf,
-  temporarySandbox,
+  listAllRows,
+  startTemporarySandbox,
   findUnbalancedCredits,
 } from '../support/sandbox.js';
 
@@ -51,10 +51,10 @@ test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations
     expect(findUnbalancedCredits(sandbox)).toEqual([]);
   }
   // A replay of the journal gives the same rows.
-  const again = await temporarySandbox({ folder: copyJournalAsKilled(sandbox) });
-  expect(rowsOf(again)).toEqual(rowsOf(sandbox));
+  const again = await startTemporarySandbox({ folder: copyJournalAsKilled(sandbox) });
+  expect(listAllRows(again)).toEqual(listAllRows(sandbox));
   const friendbots = (tally.get('friendbot done') ?? 0) * FRIENDBOT_TONNES;
-  expect(issuedMicro(sandbox)).toBe(
+  expect(sumIssuedMicro(sandbox)).toBe(
     Math.round([...stage.issued, friendbots].reduce((sum, tonnes) => sum + tonnes) * 1_000_000),
   );
   // Otherwise the sums would prove little.
@@ -80,7 +80,7 @@ test(`P08 credits are conserved over ${SEQUENCES} random sequences of operations
 
 /** Starts a sandbox with three apps, three receivers and three credits. */
 async function openStage(): Promise<Stage> {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const owner = installApp(sandbox);
   const { organization } = owner;
   const neighbour = installApp(sandbox, { organization });
@@ -129,7 +129,7 @@ async function playStep(
   const reservation = `${base}/warehouse/inventory/reservations/${pickRecent(random, reservations)}`;
 
   async function callAndCount(step: string, call: string, body?: object): Promise<Answer['body']> {
-    const answer = await ask(sandbox, call, { token, ...(body && { body }) });
+    const answer = await callSandbox(sandbox, call, { token, ...(body && { body }) });
     const outcome = `${step} ${answer.status < 300 ? 'done' : 'refused'}`;
     stage.tally.set(outcome, (stage.tally.get(outcome) ?? 0) + 1);
     return answer.status < 300 ? answer.body : undefined;

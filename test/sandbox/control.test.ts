@@ -6,12 +6,12 @@ import { createControlClient } from '../../src/sandbox/control/client.js';
 import { CONTROL_ROUTES } from '../../src/sandbox/control/routes.js';
 import {
   ALL_PERMISSIONS,
-  ask,
+  callSandbox,
   createPrivateKey,
   installApp,
   issueCredit,
   mintToken,
-  publicKeyOf,
+  getPublicKey,
   registerApp,
   signAppJwt,
   startSandboxForFile,
@@ -24,7 +24,11 @@ test('the control API does everything that people do in a registry', async () =>
   const control = createControlClient(sandbox.url);
   /** Calls the control API with headers that `fetch` does not allow. */
   const callWithHeaders = async (method: string, path: string, body?: unknown) => {
-    const answer = await ask(sandbox, `${method} /_sandbox${path}`, body === undefined ? {} : { body });
+    const answer = await callSandbox(
+      sandbox,
+      `${method} /_sandbox${path}`,
+      body === undefined ? {} : { body },
+    );
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     return answer.body;
   };
@@ -33,7 +37,7 @@ test('the control API does everything that people do in a registry', async () =>
     name: 'Walker',
     permissions: ['organization_warehouse:write', 'organization_inventory:read_request'],
     webhookSecret: 'a secret of some length',
-    publicKeys: [publicKeyOf(privateKey)],
+    publicKeys: [getPublicKey(privateKey)],
   });
   expect(app).toMatchObject({
     name: 'Walker',
@@ -73,13 +77,15 @@ test('the control API does everything that people do in a registry', async () =>
 
   const token = mintToken(sandbox, { id: app.id, name: app.name, privateKey }, installation.id);
   const root = `/organizations/${organization.id}`;
-  expect((await ask(sandbox, `GET ${root}/warehouse/inventory`, { token })).body.credits).toMatchObject([
+  expect(
+    (await callSandbox(sandbox, `GET ${root}/warehouse/inventory`, { token })).body.credits,
+  ).toMatchObject([
     { id: creditId, amount: 3, supply: 15, serialization: 'ICR-ISL-354-900-1-R-0-2022', vintage: '2022' },
   ]);
-  expect((await ask(sandbox, `GET ${root}/inventory`, { token })).body.credits).toMatchObject([
+  expect((await callSandbox(sandbox, `GET ${root}/inventory`, { token })).body.credits).toMatchObject([
     { amount: 12 },
   ]);
-  expect((await ask(sandbox, `GET ${root}/members`, { token })).status).toBe(200);
+  expect((await callSandbox(sandbox, `GET ${root}/members`, { token })).status).toBe(200);
 
   expect(await control('GET', '/installations')).toMatchObject({
     installations: [{ id: installation.id, state: 'active' }],
@@ -106,7 +112,7 @@ test.each([
   ['as names', ['organization_info:view'], /organization_info:read, .*got organization_info:view/],
   ['with levels', { organization_info: 'WRITE' }, /organization_info: VIEW, .*got organization_info: WRITE/],
 ])('an unknown permission is refused with a list of the known ones, %s', async (_, permissions, said) => {
-  const { status, body } = await ask(sandbox, 'POST /_sandbox/apps', {
+  const { status, body } = await callSandbox(sandbox, 'POST /_sandbox/apps', {
     body: { name: 'Other', permissions },
   });
   expect(status).toBe(400);
@@ -115,10 +121,10 @@ test.each([
 
 describe('the clock', () => {
   test('can be moved, frozen and resumed', async () => {
-    const clock = async (body: object) => (await ask(sandbox, 'POST /_sandbox/clock', { body })).body;
+    const clock = async (body: object) => (await callSandbox(sandbox, 'POST /_sandbox/clock', { body })).body;
     const at = '2031-05-01T12:00:00.000Z';
     expect(await clock({ frozen: true, at })).toEqual({ now: at, isFrozen: true });
-    expect((await ask(sandbox, 'GET /_sandbox/clock')).body).toEqual({ now: at, isFrozen: true });
+    expect((await callSandbox(sandbox, 'GET /_sandbox/clock')).body).toEqual({ now: at, isFrozen: true });
     expect(await clock({ moveMs: 600_000 })).toEqual({ now: '2031-05-01T12:10:00.000Z', isFrozen: true });
     expect((await clock({ frozen: false })).isFrozen).toBe(false);
     const back = await clock({ moveMs: Date.now() - sandbox.registry.store.clock.now() });
@@ -134,7 +140,7 @@ describe('the clock', () => {
     { moveMs: 9e15 },
   ])('refuses %j', async body => {
     const before = sandbox.registry.store.clock.getState();
-    expect((await ask(sandbox, 'POST /_sandbox/clock', { body })).status).toBe(400);
+    expect((await callSandbox(sandbox, 'POST /_sandbox/clock', { body })).status).toBe(400);
     expect(sandbox.registry.store.clock.getState()).toEqual(before);
   });
 });
@@ -234,7 +240,11 @@ describe('the control API refuses', () => {
     ['GET /nothing', undefined, 404],
   ])('%s %j with %i', async (call, body, status) => {
     const [method, path] = call.split(' ');
-    const answer = await ask(sandbox, `${method} /_sandbox${path}`, body === undefined ? {} : { body });
+    const answer = await callSandbox(
+      sandbox,
+      `${method} /_sandbox${path}`,
+      body === undefined ? {} : { body },
+    );
     expect(answer.status, JSON.stringify(answer.body)).toBe(status);
     expect(answer.body).toMatchObject({ statusCode: status });
   });
@@ -242,12 +252,16 @@ describe('the control API refuses', () => {
   test('a second installation on the same organization, a name in use and a second suspension', async () => {
     const { app, organization, installationId } = installApp(sandbox);
     const body = { appId: app.id, organizationId: organization.id };
-    expect((await ask(sandbox, 'POST /_sandbox/installations', { body })).status).toBe(409);
-    expect((await ask(sandbox, 'POST /_sandbox/apps', { body: { name: app.name } })).status).toBe(409);
-    await ask(sandbox, `POST /_sandbox/installations/${installationId}/suspend`);
-    const again = await ask(sandbox, `POST /_sandbox/installations/${installationId}/suspend`);
+    expect((await callSandbox(sandbox, 'POST /_sandbox/installations', { body })).status).toBe(409);
+    expect((await callSandbox(sandbox, 'POST /_sandbox/apps', { body: { name: app.name } })).status).toBe(
+      409,
+    );
+    await callSandbox(sandbox, `POST /_sandbox/installations/${installationId}/suspend`);
+    const again = await callSandbox(sandbox, `POST /_sandbox/installations/${installationId}/suspend`);
     expect(again.body).toMatchObject({ statusCode: 409, message: 'The installation is already suspended' });
-    expect((await ask(sandbox, `POST /_sandbox/installations/${installationId}/unsuspend`)).status).toBe(200);
+    expect(
+      (await callSandbox(sandbox, `POST /_sandbox/installations/${installationId}/unsuspend`)).status,
+    ).toBe(200);
   });
 });
 
@@ -255,7 +269,9 @@ test('a credit is issued up to the largest exact amount', async () => {
   const { organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id, { amount: 999_999_999.999999 });
   const issue = (amount: number) =>
-    ask(sandbox, 'POST /_sandbox/credits', { body: { organizationId: organization.id, creditId, amount } });
+    callSandbox(sandbox, 'POST /_sandbox/credits', {
+      body: { organizationId: organization.id, creditId, amount },
+    });
   expect((await issue(0.000002)).status).toBe(409);
   expect((await issue(0.000001)).body.amount).toBe(0.000001);
   expect((await issue(0.000001)).status).toBe(409);
@@ -266,9 +282,11 @@ test('an app that loses its last key can no longer sign', async () => {
   const { keys } = sandbox.registry.apps.get(app.id);
   const query = encodeURIComponent(keys[0]?.fingerprint ?? '');
   const token = signAppJwt(sandbox, app);
-  expect((await ask(sandbox, 'GET /app/installations', { token })).status).toBe(200);
-  expect((await ask(sandbox, `DELETE /_sandbox/apps/${app.id}/keys?fingerprint=${query}`)).status).toBe(200);
-  expect((await ask(sandbox, 'GET /app/installations', { token })).status).toBe(401);
+  expect((await callSandbox(sandbox, 'GET /app/installations', { token })).status).toBe(200);
+  expect(
+    (await callSandbox(sandbox, `DELETE /_sandbox/apps/${app.id}/keys?fingerprint=${query}`)).status,
+  ).toBe(200);
+  expect((await callSandbox(sandbox, 'GET /app/installations', { token })).status).toBe(401);
 });
 
 test('docs/client-and-sandbox.md names exactly the routes of the control API', () => {

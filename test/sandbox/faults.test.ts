@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import {
-  ask,
+  callSandbox,
   installApp,
   issueCredit,
-  issuedMicro,
+  sumIssuedMicro,
   startSandboxForFile,
   VERSION,
 } from '../support/sandbox.js';
@@ -18,7 +18,7 @@ for (let amount = 1; amount <= 12; amount += 1) {
 afterEach(() => sandbox.registry.faults.clear());
 
 async function addFault(fault: object): Promise<void> {
-  expect((await ask(sandbox, 'POST /_sandbox/faults', { body: fault })).status).toBe(200);
+  expect((await callSandbox(sandbox, 'POST /_sandbox/faults', { body: fault })).status).toBe(200);
 }
 
 async function get(path: string, signal?: AbortSignal): Promise<Response> {
@@ -50,7 +50,7 @@ describe('a fault applies', () => {
     await addFault({ path: root, kind: 'status', count: 2 });
     const statuses = [await get(root), await get(root), await get(root)].map(({ status }) => status);
     expect(statuses).toEqual([503, 503, 200]);
-    expect((await ask(sandbox, 'GET /_sandbox/faults')).body.faults).toMatchObject([
+    expect((await callSandbox(sandbox, 'GET /_sandbox/faults')).body.faults).toMatchObject([
       { hits: 2, remaining: 0 },
     ]);
   });
@@ -59,10 +59,10 @@ describe('a fault applies', () => {
     await addFault({ path: root, kind: 'html' });
     const [fault] = sandbox.registry.faults.list();
     expect((await get(root)).headers.get('content-type')).toMatch(/html/);
-    await ask(sandbox, `DELETE /_sandbox/faults/${fault?.id}`);
+    await callSandbox(sandbox, `DELETE /_sandbox/faults/${fault?.id}`);
     expect((await get(root)).status).toBe(200);
     await addFault({ path: root, kind: 'html' });
-    await ask(sandbox, 'DELETE /_sandbox/faults');
+    await callSandbox(sandbox, 'DELETE /_sandbox/faults');
     expect((await get(root)).status).toBe(200);
   });
 });
@@ -89,9 +89,9 @@ describe('kinds of faults', () => {
 
   test('hangup closes the connection without an answer and does not carry out the call', async () => {
     await addFault({ path: `${root}/friendbot`, kind: 'hangup', count: 1 });
-    const before = issuedMicro(sandbox);
+    const before = sumIssuedMicro(sandbox);
     await expect(get(`${root}/friendbot`)).rejects.toThrow();
-    expect(issuedMicro(sandbox)).toBe(before);
+    expect(sumIssuedMicro(sandbox)).toBe(before);
   });
 
   test('slow sends the true answer one byte at a time', async () => {
@@ -119,10 +119,10 @@ describe('kinds of faults', () => {
   });
 
   test('cut at byte 0 carries out the call and loses the answer', async () => {
-    const before = issuedMicro(sandbox);
+    const before = sumIssuedMicro(sandbox);
     await addFault({ path: `${root}/friendbot`, kind: 'cut', options: { bytes: 0 } });
     await expect(get(`${root}/friendbot`)).rejects.toThrow();
-    expect(issuedMicro(sandbox)).toBe(before + 100_000_000);
+    expect(sumIssuedMicro(sandbox)).toBe(before + 100_000_000);
   });
 
   test('delay sends the true answer late', async () => {
@@ -164,7 +164,9 @@ describe('faults of lists', () => {
   const path = () => `${root}/retirements`;
 
   async function readPage(page: number) {
-    const { body } = await ask(sandbox, `GET ${path()}?limit=5&page=${page}`, { token: installed.token });
+    const { body } = await callSandbox(sandbox, `GET ${path()}?limit=5&page=${page}`, {
+      token: installed.token,
+    });
     const amounts: number[] = body.retirements.map(({ amount }: { amount: number }) => amount);
     return { amounts, pagination: body.pagination };
   }
@@ -220,6 +222,6 @@ describe('faults of lists', () => {
 test.each([{}, { kind: 'unknown' }, { kind: 'html', count: -1 }, { kind: 'html', path: '' }, []])(
   'the fault %j is refused',
   async body => {
-    expect((await ask(sandbox, 'POST /_sandbox/faults', { body })).status).toBe(400);
+    expect((await callSandbox(sandbox, 'POST /_sandbox/faults', { body })).status).toBe(400);
   },
 );

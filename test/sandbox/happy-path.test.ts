@@ -1,36 +1,38 @@
 import { expect, test } from 'vitest';
 import {
-  ask,
+  callSandbox,
   createOrganization,
   installApp,
   issueCredit,
   registerApp,
   signAppJwt,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 import { receiveWebhooks } from '../support/webhook-receiver.js';
 
 test('an app reads a warehouse, reserves, finishes with a retirement and downloads the certificate', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { url, posts } = await receiveWebhooks();
   const app = registerApp(sandbox, { webhookUrl: url, webhookSecret: 'a secret of some length' });
   const { organization, installationId } = installApp(sandbox, { app });
   const creditId = issueCredit(sandbox, organization.id, { amount: 12.5 });
 
   const jwt = signAppJwt(sandbox, app);
-  const minted = await ask(sandbox, `POST /app/installations/${installationId}/accessTokens`, { token: jwt });
+  const minted = await callSandbox(sandbox, `POST /app/installations/${installationId}/accessTokens`, {
+    token: jwt,
+  });
   expect(minted.status).toBe(200);
   const { token } = minted.body;
   const root = `/organizations/${organization.id}`;
 
-  const warehouse = await ask(sandbox, `GET ${root}/warehouse/inventory`, { token });
+  const warehouse = await callSandbox(sandbox, `GET ${root}/warehouse/inventory`, { token });
   expect(warehouse.body).toMatchObject({
     credits: [{ id: creditId, amount: 12.5 }],
     organizationId: organization.id,
   });
 
   const queue = `${root}/warehouse/inventory/reservations`;
-  const reserved = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 2.5 } });
+  const reserved = await callSandbox(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 2.5 } });
   expect(reserved.body).toMatchObject({ state: 'outstanding', amount: 2.5, reserver: { id: app.id } });
 
   const retirementData = {
@@ -38,21 +40,25 @@ test('an app reads a warehouse, reserves, finishes with a retirement and downloa
     beneficiaryName: 'Grüne Energie GmbH',
     comment: 'für 2026',
   };
-  const finished = await ask(sandbox, `POST ${queue}/${reserved.body.id}/retire`, {
+  const finished = await callSandbox(sandbox, `POST ${queue}/${reserved.body.id}/retire`, {
     token,
     body: { retirementData },
   });
   expect(finished.body).toMatchObject({ state: 'finished', isComplete: true });
 
-  const retirements = await ask(sandbox, `GET ${root}/retirements?limit=10&page=0`, { token });
+  const retirements = await callSandbox(sandbox, `GET ${root}/retirements?limit=10&page=0`, { token });
   expect(retirements.body).toMatchObject({
     pagination: { total: 1, currentPage: 0, pageCount: 1, nextPage: null, prevPage: null },
     retirements: [{ amount: 2.5, beneficiary: 'Grüne Energie GmbH', isClaimed: true }],
   });
-  const pdf = await ask(sandbox, `GET ${root}/retirements/${retirements.body.retirements[0].id}/pdf`, {
-    token,
-    headers: { accept: 'application/octet-stream' },
-  });
+  const pdf = await callSandbox(
+    sandbox,
+    `GET ${root}/retirements/${retirements.body.retirements[0].id}/pdf`,
+    {
+      token,
+      headers: { accept: 'application/octet-stream' },
+    },
+  );
   expect(pdf.status).toBe(200);
   expect(pdf.body).toMatch(/^%PDF/);
 
@@ -61,15 +67,15 @@ test('an app reads a warehouse, reserves, finishes with a retirement and downloa
 });
 
 test('the control API does what the direct calls do', async () => {
-  const sandbox = await temporarySandbox({ seed: 1 });
+  const sandbox = await startTemporarySandbox({ seed: 1 });
   const organization = createOrganization(sandbox);
   const app = registerApp(sandbox);
   const body = { appId: app.id, organizationId: organization.id };
-  const installed = await ask(sandbox, 'POST /_sandbox/installations', { body });
+  const installed = await callSandbox(sandbox, 'POST /_sandbox/installations', { body });
   expect(installed.body).toMatchObject({ appId: app.id, organization: { id: organization.id } });
-  const suspended = await ask(sandbox, `POST /_sandbox/installations/${installed.body.id}/suspend`);
+  const suspended = await callSandbox(sandbox, `POST /_sandbox/installations/${installed.body.id}/suspend`);
   expect(suspended.status).toBe(200);
-  const refused = await ask(sandbox, `POST /app/installations/${installed.body.id}/accessTokens`, {
+  const refused = await callSandbox(sandbox, `POST /app/installations/${installed.body.id}/accessTokens`, {
     token: signAppJwt(sandbox, app),
   });
   expect(refused.body).toEqual({
@@ -77,6 +83,6 @@ test('the control API does what the direct calls do', async () => {
     message: 'The installation is suspended',
     error: 'Forbidden',
   });
-  const calls = await ask(sandbox, `GET /_sandbox/calls?appId=${app.id}`);
+  const calls = await callSandbox(sandbox, `GET /_sandbox/calls?appId=${app.id}`);
   expect(calls.body.calls).toMatchObject([{ method: 'POST', status: 403, appId: app.id }]);
 });

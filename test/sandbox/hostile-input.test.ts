@@ -6,16 +6,16 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start.js';
 import {
   type Answer,
-  ask,
+  callSandbox,
   createPrivateKey,
   installApp,
   issueCredit,
   mintToken,
-  publicKeyOf,
+  getPublicKey,
   registerApp,
   signAppJwt,
   signJwt,
-  temporarySandbox,
+  startTemporarySandbox,
   findUnbalancedCredits,
 } from '../support/sandbox.js';
 import { makeFolder } from '../support/folder.js';
@@ -23,13 +23,13 @@ import { makeFolder } from '../support/folder.js';
 const RETIREMENT = { reason: 'Voluntary purposes', beneficiaryName: 'Nordlys', comment: 'x' };
 
 test('a JWT that is unsigned, signed with the public key as a secret, or not valid base64url answers 401', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const app = registerApp(sandbox);
   const genuine = signAppJwt(sandbox, app);
   const [, claims = '', signature = ''] = genuine.split('.');
   const none = `${encodeJwtPart({ alg: 'none' })}.${claims}`;
   const symmetric = `${encodeJwtPart({ alg: 'HS256' })}.${claims}`;
-  const hmac = createHmac('sha256', publicKeyOf(app.privateKey)).update(symmetric).digest('base64url');
+  const hmac = createHmac('sha256', getPublicKey(app.privateKey)).update(symmetric).digest('base64url');
   const now = Math.floor(sandbox.registry.store.clock.now() / 1000);
   const forged = [
     `${none}.`,
@@ -44,22 +44,23 @@ test('a JWT that is unsigned, signed with the public key as a secret, or not val
     `${genuine}!`,
     `${genuine}.${signature}`,
   ];
-  for (const token of forged) expectRefusal(await ask(sandbox, 'POST /app/accessTokens', { token }), 401);
-  expect((await ask(sandbox, 'POST /app/accessTokens', { token: genuine })).status).toBe(200);
+  for (const token of forged)
+    expectRefusal(await callSandbox(sandbox, 'POST /app/accessTokens', { token }), 401);
+  expect((await callSandbox(sandbox, 'POST /app/accessTokens', { token: genuine })).status).toBe(200);
 });
 
 test('an installation can call friendbot for its own organization only', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { token, app } = installApp(sandbox);
   const other = installApp(sandbox);
   const call = `GET /organizations/${other.organization.id}/friendbot`;
-  expectRefusal(await ask(sandbox, call, { token }), 403);
-  expect((await ask(sandbox, call, { token: other.token })).status).toBe(200);
-  expect((await ask(sandbox, call, { token: mintToken(sandbox, app) })).status).toBe(200);
+  expectRefusal(await callSandbox(sandbox, call, { token }), 403);
+  expect((await callSandbox(sandbox, call, { token: other.token })).status).toBe(200);
+  expect((await callSandbox(sandbox, call, { token: mintToken(sandbox, app) })).status).toBe(200);
 });
 
 test('a call with an unusual id answers 4xx on every path', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { token, organization } = installApp(sandbox);
   const own = `/organizations/${organization.id}`;
   const long = 'x'.repeat(5_000);
@@ -77,7 +78,7 @@ test('a call with an unusual id answers 4xx on every path', async () => {
       `/retirements/${id}/pdf`,
     ];
     for (const path of paths) {
-      const answer = await ask(sandbox, `GET ${path}`, { token, headers: { accept: '*/*' } });
+      const answer = await callSandbox(sandbox, `GET ${path}`, { token, headers: { accept: '*/*' } });
       expect([400, 403, 404]).toContain(answer.status);
       expectRefusal(answer, answer.status);
     }
@@ -85,7 +86,7 @@ test('a call with an unusual id answers 4xx on every path', async () => {
 });
 
 test('an invalid body is refused and reserves nothing', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { token, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
   const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
@@ -101,29 +102,32 @@ test('an invalid body is refused and reserves nothing', async () => {
     `"${'x'.repeat(200_000)}"`,
   ];
   for (const body of bodies) {
-    const answer = await ask(sandbox, `POST ${path}`, { token, body });
+    const answer = await callSandbox(sandbox, `POST ${path}`, { token, body });
     expect([400, 413]).toContain(answer.status);
     expectRefusal(answer, answer.status);
   }
-  expect((await ask(sandbox, `GET ${path}`, { token })).body.pagination.total).toBe(0);
+  expect((await callSandbox(sandbox, `GET ${path}`, { token })).body.pagination.total).toBe(0);
 });
 
 test('of twenty concurrent finishes and cancels exactly one succeeds', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { token, organization } = installApp(sandbox);
   const receiver = installApp(sandbox).organization;
   const creditId = issueCredit(sandbox, organization.id);
   const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  const { body: held } = await ask(sandbox, `POST ${path}`, { token, body: { creditId, amount: 40 } });
+  const { body: held } = await callSandbox(sandbox, `POST ${path}`, {
+    token,
+    body: { creditId, amount: 40 },
+  });
   const orders = ['DELETE', 'POST transfer', 'POST retire', 'POST transfer_retire'].flatMap(order =>
     Array(5).fill(order),
   );
   const answers = await Promise.all(
     orders.map(async (order: string) => {
       const [method, action] = order.split(' ');
-      if (action === undefined) return ask(sandbox, `${method} ${path}/${held.id}`, { token });
+      if (action === undefined) return callSandbox(sandbox, `${method} ${path}/${held.id}`, { token });
       const body = { receiverId: receiver.id, retirementData: RETIREMENT };
-      return ask(sandbox, `${method} ${path}/${held.id}/${action}`, { token, body });
+      return callSandbox(sandbox, `${method} ${path}/${held.id}/${action}`, { token, body });
     }),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -132,15 +136,15 @@ test('of twenty concurrent finishes and cancels exactly one succeeds', async () 
 });
 
 test('of thirty concurrent reservations of more than half a credit exactly one succeeds', async () => {
-  const sandbox = await temporarySandbox();
-  const one = installApp(sandbox);
-  const two = installApp(sandbox, { organization: one.organization });
-  const creditId = issueCredit(sandbox, one.organization.id, { amount: 100 });
-  const call = `POST /organizations/${one.organization.id}/warehouse/inventory/reservations`;
+  const sandbox = await startTemporarySandbox();
+  const installed = installApp(sandbox);
+  const two = installApp(sandbox, { organization: installed.organization });
+  const creditId = issueCredit(sandbox, installed.organization.id, { amount: 100 });
+  const call = `POST /organizations/${installed.organization.id}/warehouse/inventory/reservations`;
   const answers = await Promise.all(
     Array.from({ length: 30 }, async (_, index) =>
-      ask(sandbox, call, {
-        token: index % 2 === 0 ? one.token : two.token,
+      callSandbox(sandbox, call, {
+        token: index % 2 === 0 ? installed.token : two.token,
         body: { creditId, amount: 50.5 },
       }),
     ),
@@ -150,25 +154,31 @@ test('of thirty concurrent reservations of more than half a credit exactly one s
 });
 
 test('T60 hostile text in a retirement is returned unchanged, and its certificate has one page', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { token, organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
   const words = `'); drop table retirements; -- \\( ) Tj ET %%EOF \u0141\u{1f600}\u202e\n<script>`;
   const base = `/organizations/${organization.id}`;
   const reservations = `${base}/warehouse/inventory/reservations`;
-  const { body: held } = await ask(sandbox, `POST ${reservations}`, { token, body: { creditId, amount: 1 } });
+  const { body: held } = await callSandbox(sandbox, `POST ${reservations}`, {
+    token,
+    body: { creditId, amount: 1 },
+  });
   const retirementData = { reason: words, beneficiaryName: words, comment: words };
-  await ask(sandbox, `POST ${reservations}/${held.id}/retire`, { token, body: { retirementData } });
-  const { retirements } = (await ask(sandbox, `GET ${base}/retirements`, { token })).body;
+  await callSandbox(sandbox, `POST ${reservations}/${held.id}/retire`, { token, body: { retirementData } });
+  const { retirements } = (await callSandbox(sandbox, `GET ${base}/retirements`, { token })).body;
   expect(retirements).toMatchObject([{ reason: words, beneficiary: words, comment: words }]);
   const headers = { accept: 'application/octet-stream' };
-  const pdf = await ask(sandbox, `GET ${base}/retirements/${retirements[0].id}/pdf`, { token, headers });
+  const pdf = await callSandbox(sandbox, `GET ${base}/retirements/${retirements[0].id}/pdf`, {
+    token,
+    headers,
+  });
   expect(pdf.status).toBe(200);
   expect(pdf.body.startsWith('%PDF-') && pdf.body.endsWith('%%EOF\n')).toBe(true);
 });
 
 test('a slow reader of a long answer, or one that disconnects, does not fill the sandbox’s memory', async () => {
-  const sandbox = await temporarySandbox({ seed: 1, world: { organizations: 1, credits: 6_000 } });
+  const sandbox = await startTemporarySandbox({ seed: 1, world: { organizations: 1, credits: 6_000 } });
   const warnings: Error[] = [];
   const note = (warning: Error) => warnings.push(warning);
   process.on('warning', note);
@@ -177,23 +187,23 @@ test('a slow reader of a long answer, or one that disconnects, does not fill the
   const { token } = installApp(sandbox, { organization });
   const path = `/organizations/${organization.id}/warehouse/inventory`;
   await disconnectEarly(sandbox, path, token);
-  const { body } = await ask(sandbox, `GET ${path}`, { token });
+  const { body } = await callSandbox(sandbox, `GET ${path}`, { token });
   expect(body.credits).toHaveLength(4_800);
   process.off('warning', note);
   expect(warnings).toEqual([]);
 });
 
 test('the clock stays within years of four digits', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   for (const body of [
     { moveMs: 8e15 },
     { moveMs: -8e13 },
     { at: '+275760-09-13T00:00:00.000Z' },
     { at: 'soon' },
   ]) {
-    expectRefusal(await ask(sandbox, 'POST /_sandbox/clock', { body }), 400);
+    expectRefusal(await callSandbox(sandbox, 'POST /_sandbox/clock', { body }), 400);
   }
-  const { body } = await ask(sandbox, 'GET /_sandbox/clock');
+  const { body } = await callSandbox(sandbox, 'GET /_sandbox/clock');
   expect(Math.abs(Date.parse(body.now) - Date.now())).toBeLessThan(60_000);
 });
 
@@ -205,13 +215,16 @@ test.each([
   { delayMs: -1 },
   { colour: 'red' },
 ])('A fault with the options %o is refused', async options => {
-  const sandbox = await temporarySandbox();
-  expectRefusal(await ask(sandbox, 'POST /_sandbox/faults', { body: { kind: 'status', options } }), 400);
-  expect((await ask(sandbox, 'GET /_sandbox/faults')).body.faults).toEqual([]);
+  const sandbox = await startTemporarySandbox();
+  expectRefusal(
+    await callSandbox(sandbox, 'POST /_sandbox/faults', { body: { kind: 'status', options } }),
+    400,
+  );
+  expect((await callSandbox(sandbox, 'GET /_sandbox/faults')).body.faults).toEqual([]);
 });
 
 test('delivery settings have limits', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const wishes = [
     { duplicate: 1e9 },
     { delayMs: 9e15 },
@@ -219,8 +232,9 @@ test('delivery settings have limits', async () => {
     { attempts: 1_000 },
     { timeoutMs: 2 ** 33 },
   ];
-  for (const body of wishes) expectRefusal(await ask(sandbox, 'PATCH /_sandbox/webhooks', { body }), 400);
-  expect((await ask(sandbox, 'GET /_sandbox/webhooks')).body).toMatchObject({
+  for (const body of wishes)
+    expectRefusal(await callSandbox(sandbox, 'PATCH /_sandbox/webhooks', { body }), 400);
+  expect((await callSandbox(sandbox, 'GET /_sandbox/webhooks')).body).toMatchObject({
     duplicate: 0,
     delayMs: 0,
     attempts: 1,
@@ -242,18 +256,18 @@ test('a folder refuses another seed than its world’s, and a seed for a registr
 });
 
 test('rows can appear between the pages of the project list', async () => {
-  const sandbox = await temporarySandbox({ seed: 1 });
+  const sandbox = await startTemporarySandbox({ seed: 1 });
   const { token } = installApp(sandbox);
-  await ask(sandbox, 'POST /_sandbox/faults', {
+  await callSandbox(sandbox, 'POST /_sandbox/faults', {
     body: { kind: 'rowsDisappear', path: '/projects', options: { rows: 2 } },
   });
-  const first = (await ask(sandbox, 'GET /projects', { token })).body.pagination.total;
-  const second = (await ask(sandbox, 'GET /projects', { token })).body.pagination.total;
+  const first = (await callSandbox(sandbox, 'GET /projects', { token })).body.pagination.total;
+  const second = (await callSandbox(sandbox, 'GET /projects', { token })).body.pagination.total;
   expect(first - second).toBe(2);
 });
 
 test('the control API refuses web pages and rebound host names', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   for (const headers of [
     { origin: 'https://evil.example' },
     { host: 'evil.example' },
@@ -265,7 +279,7 @@ test('the control API refuses web pages and rebound host names', async () => {
 });
 
 test('a control call with an unknown id changes nothing and answers 4xx', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const calls: [string, object?][] = [
     ['POST /_sandbox/apps', { name: 'app', permissions: 5 }],
     ['POST /_sandbox/apps', { name: 'app', publicKeys: ['none'] }],
@@ -277,7 +291,7 @@ test('a control call with an unknown id changes nothing and answers 4xx', async 
     ['DELETE /_sandbox/faults/none'],
   ];
   for (const [call, body] of calls) {
-    const answer = await ask(sandbox, call, body === undefined ? {} : { body });
+    const answer = await callSandbox(sandbox, call, body === undefined ? {} : { body });
     expect([400, 404]).toContain(answer.status);
     expectRefusal(answer, answer.status);
   }

@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
-import { createOrganization, registerApp, temporarySandbox } from '../support/sandbox.js';
+import { createOrganization, registerApp, startTemporarySandbox } from '../support/sandbox.js';
 
 const FIRST = 'https://shop.example/installed?from=registry';
 const SECOND = 'http://127.0.0.1:8080/installed';
 
 async function startWithApp(callbackUrls: readonly string[] = [FIRST, SECOND]) {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const app = registerApp(sandbox);
   sandbox.registry.apps.change(app.id, { callbackUrls });
   const { nameId } = sandbox.registry.apps.get(app.id);
@@ -83,7 +83,7 @@ test('an app without callback URLs redirects nowhere, and a page of another site
 
 /** Calls the sandbox with the host name and origin that a browser behind a proxy would send, and returns the status. */
 async function submitFrom(sandbox: Sandbox, path: string, host: string, origin?: string): Promise<number> {
-  const asked = request(`${sandbox.url}${path}`, {
+  const submission = request(`${sandbox.url}${path}`, {
     method: origin === undefined ? 'GET' : 'POST',
     headers: {
       host,
@@ -91,15 +91,15 @@ async function submitFrom(sandbox: Sandbox, path: string, host: string, origin?:
     },
     agent: false,
   });
-  asked.end();
-  const [answer] = await once(asked, 'response');
+  submission.end();
+  const [answer] = await once(submission, 'response');
   answer.resume();
   return Number(answer.statusCode);
 }
 
 test('the form works behind a TLS proxy, and a rebound host name is refused', async () => {
   const { sandbox, nameId } = await startWithApp([]);
-  const named = await temporarySandbox({ installPageHosts: ['registry.example'] });
+  const named = await startTemporarySandbox({ installPageHosts: ['registry.example'] });
   const app = registerApp(named);
   const path = `/apps/${nameId}/installations/new`;
   const pathOfNamed = `/apps/${named.registry.apps.get(app.id).nameId}/installations/new`;

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import {
   type Answer,
-  ask,
+  callSandbox,
   type Installed,
   installApp,
   issueCredit,
@@ -24,11 +24,11 @@ beforeEach(() => {
 });
 
 async function callWithToken(endpoint: string, body?: unknown): Promise<Answer> {
-  return ask(sandbox, endpoint, { token: installed.token, ...(body !== undefined && { body }) });
+  return callSandbox(sandbox, endpoint, { token: installed.token, ...(body !== undefined && { body }) });
 }
 
 async function readInventoryAmount(owner: Installed): Promise<number> {
-  const { body } = await ask(sandbox, `GET /organizations/${owner.organization.id}/inventory`, {
+  const { body } = await callSandbox(sandbox, `GET /organizations/${owner.organization.id}/inventory`, {
     token: owner.token,
   });
   const found = body.credits.find((credit: { id: string }) => credit.id === creditId);
@@ -36,7 +36,7 @@ async function readInventoryAmount(owner: Installed): Promise<number> {
 }
 
 async function decide(id: string, decision: 'accept' | 'decline'): Promise<Answer> {
-  return ask(sandbox, `POST /_sandbox/requests/${id}/${decision}`);
+  return callSandbox(sandbox, `POST /_sandbox/requests/${id}/${decision}`);
 }
 
 test('POST of an inventory request waits for review and moves nothing', async () => {
@@ -85,7 +85,7 @@ test('an accepted transfer moves the credits into the target inventory', async (
 });
 
 test('an accepted transfer moves the credits to the owner of the target address', async () => {
-  const addresses = await ask(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
+  const addresses = await callSandbox(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
     token: receiver.token,
   });
   const toAddress = addresses.body.addresses[0].address;
@@ -110,11 +110,11 @@ test('an accepted retire retires the credits for the organization', async () => 
 
 test('an accepted transfer_retire retires the credits for the target organization', async () => {
   const toOrganizationId = receiver.organization.id;
-  const asked = { creditId, amount: 4, toOrganizationId, retirementData };
-  const { body } = await callWithToken(`POST ${requests}/transfer_retire`, asked);
+  const request = { creditId, amount: 4, toOrganizationId, retirementData };
+  const { body } = await callWithToken(`POST ${requests}/transfer_retire`, request);
   await decide(body.id, 'accept');
   const path = `GET /organizations/${toOrganizationId}/retirements`;
-  const list = await ask(sandbox, path, { token: receiver.token });
+  const list = await callSandbox(sandbox, path, { token: receiver.token });
   expect(list.body.retirements).toMatchObject([{ amount: 4, organizationId: toOrganizationId }]);
 });
 
@@ -149,6 +149,6 @@ test('GET inventory requests pages through all, newest first', async () => {
     for (const { id } of body.creditRequests) seen.push(id);
   }
   expect(seen).toEqual(ids);
-  const all = await ask(sandbox, 'GET /_sandbox/requests?limit=3');
+  const all = await callSandbox(sandbox, 'GET /_sandbox/requests?limit=3');
   expect(all.body.requests.map(({ id }: { id: string }) => id).toSorted()).toEqual(ids.toSorted());
 });

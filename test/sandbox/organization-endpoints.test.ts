@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  ask,
+  callSandbox,
   type Installed,
   installApp,
   issueCredit,
@@ -25,7 +25,7 @@ const PROJECT_REFERENCE = {
 };
 
 test('GET /organizations/<id> returns the organization', async () => {
-  const { body } = await ask(sandbox, `GET ${root}`, { token: installed.token });
+  const { body } = await callSandbox(sandbox, `GET ${root}`, { token: installed.token });
   expect(body).toEqual({
     id: installed.organization.id,
     fullName: installed.organization.fullName,
@@ -46,7 +46,7 @@ test('GET /organizations/<id> returns the organization', async () => {
 });
 
 test('GET /organizations/<id>/addresses returns its public EVM addresses', async () => {
-  const { body } = await ask(sandbox, `GET ${root}/addresses`, { token: installed.token });
+  const { body } = await callSandbox(sandbox, `GET ${root}/addresses`, { token: installed.token });
   expect(body).toEqual({
     addresses: [{ address: expect.stringMatching(/^0x[0-9a-f]{40}$/), name: 'Default', isDefault: true }],
     organizationId: installed.organization.id,
@@ -54,7 +54,7 @@ test('GET /organizations/<id>/addresses returns its public EVM addresses', async
 });
 
 test('GET /organizations/<id>/members returns its members', async () => {
-  const { body } = await ask(sandbox, `GET ${root}/members`, { token: installed.token });
+  const { body } = await callSandbox(sandbox, `GET ${root}/members`, { token: installed.token });
   expect(body).toEqual({
     members: [{ id: expect.any(String), fullName: 'Ada Admin', email: expect.stringContaining('@') }],
     organizationId: installed.organization.id,
@@ -65,7 +65,7 @@ describe('credits', () => {
   test('GET /organizations/<id>/warehouse/inventory returns all credits, each with the id of its project', async () => {
     const { organization, token } = installApp(sandbox);
     const ids = Array.from({ length: 3 }, () => issueCredit(sandbox, organization.id, { amount: 0.000001 }));
-    const { body } = await ask(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
+    const { body } = await callSandbox(sandbox, `GET /organizations/${organization.id}/warehouse/inventory`, {
       token,
     });
     expect(body.organizationId).toBe(organization.id);
@@ -85,7 +85,7 @@ describe('credits', () => {
       amount: 0.000001,
       type: 'exPost',
     });
-    const project = await ask(sandbox, `GET /projects/${credit.project.id}`, { token });
+    const project = await callSandbox(sandbox, `GET /projects/${credit.project.id}`, { token });
     expect(project.body.fullName).toBe(credit.project.fullName);
   });
 
@@ -93,7 +93,7 @@ describe('credits', () => {
     const { organization, token } = installApp(sandbox);
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory', amount: 7.25 });
     issueCredit(sandbox, organization.id);
-    const { body } = await ask(sandbox, `GET /organizations/${organization.id}/inventory`, { token });
+    const { body } = await callSandbox(sandbox, `GET /organizations/${organization.id}/inventory`, { token });
     expect(body).toMatchObject({
       credits: [{ id: creditId, amount: 7.25, supply: 7.25, project: PROJECT_REFERENCE }],
       organizationId: organization.id,
@@ -103,7 +103,7 @@ describe('credits', () => {
   test('a credit is found by its id and by its serialization in any case', async () => {
     const creditId = issueCredit(sandbox, installed.organization.id);
     const { token } = installed;
-    const { body } = await ask(sandbox, `GET ${root}/warehouse/inventory`, { token });
+    const { body } = await callSandbox(sandbox, `GET ${root}/warehouse/inventory`, { token });
     const { serialization, project } = body.credits.find((credit: { id: string }) => credit.id === creditId);
     for (const query of [
       `creditId=${creditId}`,
@@ -111,7 +111,7 @@ describe('credits', () => {
       `serialization=${serialization.toLowerCase()}`,
       `serialization=${serialization}&creditId=${creditId}`,
     ]) {
-      expect((await ask(sandbox, `GET /projects/find?${query}`, { token })).body.id).toBe(project.id);
+      expect((await callSandbox(sandbox, `GET /projects/find?${query}`, { token })).body.id).toBe(project.id);
     }
   });
 
@@ -132,7 +132,7 @@ describe('credits', () => {
     });
 
     test('is returned completely, in one answer', async () => {
-      const { body } = await ask(sandbox, `GET ${path}`, { token: large.token });
+      const { body } = await callSandbox(sandbox, `GET ${path}`, { token: large.token });
       const ids = new Set(body.credits.map((each: { id: string }) => each.id));
       expect(ids.size).toBe(LARGE_COUNT);
       expect(body.credits.every((each: { amount: number }) => each.amount === 1.5)).toBe(true);
@@ -150,14 +150,17 @@ describe('credits', () => {
       for await (const chunk of answer.setEncoding('utf8')) {
         if (text === '') {
           const body = { creditId: last, amount: 1.5 };
-          const reserved = await ask(sandbox, `POST ${path}/reservations`, { token: large.token, body });
+          const reserved = await callSandbox(sandbox, `POST ${path}/reservations`, {
+            token: large.token,
+            body,
+          });
           expect(reserved.status).toBe(200);
         }
         text += chunk;
         await new Promise(setImmediate);
       }
       expect(JSON.parse(text).credits).toHaveLength(LARGE_COUNT);
-      expect((await ask(sandbox, `GET ${path}`, { token: large.token })).body.credits).toHaveLength(
+      expect((await callSandbox(sandbox, `GET ${path}`, { token: large.token })).body.credits).toHaveLength(
         LARGE_COUNT - 1,
       );
       process.off('warning', keep);
@@ -177,9 +180,15 @@ describe('retirements', () => {
     const creditId = issueCredit(sandbox, retired.organization.id);
     for (let number = 1; number <= 7; number += 1) {
       const { token } = retired;
-      const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: number } });
+      const reservation = await callSandbox(sandbox, `POST ${queue}`, {
+        token,
+        body: { creditId, amount: number },
+      });
       const retirementData = { reason: 'Voluntary purposes', beneficiaryName: `Beneficiary ${number}` };
-      await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
+      await callSandbox(sandbox, `POST ${queue}/${reservation.body.id}/retire`, {
+        token,
+        body: { retirementData },
+      });
     }
   });
 
@@ -187,7 +196,7 @@ describe('retirements', () => {
     const { token } = retired;
     const amounts: number[] = [];
     for (const page of [0, 1, 2]) {
-      const { body } = await ask(sandbox, `GET ${path}?limit=3&page=${page}`, { token });
+      const { body } = await callSandbox(sandbox, `GET ${path}?limit=3&page=${page}`, { token });
       expect(body.pagination).toEqual({
         total: 7,
         currentPage: page,
@@ -198,16 +207,16 @@ describe('retirements', () => {
       for (const { amount } of body.retirements) amounts.push(amount);
     }
     expect(amounts).toEqual([7, 6, 5, 4, 3, 2, 1]);
-    const beyond = await ask(sandbox, `GET ${path}?limit=3&page=99`, { token });
+    const beyond = await callSandbox(sandbox, `GET ${path}?limit=3&page=99`, { token });
     expect(beyond.body).toMatchObject({ retirements: [], pagination: { total: 7, nextPage: null } });
-    const plain = await ask(sandbox, `GET ${path}`, { token });
+    const plain = await callSandbox(sandbox, `GET ${path}`, { token });
     expect(plain.body).toMatchObject({ pagination: { total: 7, currentPage: 0, pageCount: 1 } });
   });
 
   test('GET /organizations/<id>/retirements/<retirement_id> returns one retirement', async () => {
     const { token, organization } = retired;
-    const { body: list } = await ask(sandbox, `GET ${path}`, { token });
-    const { body } = await ask(sandbox, `GET ${path}/${list.retirements[0].id}`, { token });
+    const { body: list } = await callSandbox(sandbox, `GET ${path}`, { token });
+    const { body } = await callSandbox(sandbox, `GET ${path}/${list.retirements[0].id}`, { token });
     expect(body).toEqual(list.retirements[0]);
     expect(body).toEqual({
       id: expect.any(String),
@@ -231,11 +240,11 @@ describe('retirements', () => {
 
   test('GET /organizations/<id>/retirements/<retirement_id>/pdf returns the certificate, with the same bytes each time', async () => {
     const { token } = retired;
-    const { body: list } = await ask(sandbox, `GET ${path}`, { token });
+    const { body: list } = await callSandbox(sandbox, `GET ${path}`, { token });
     const { id, project } = list.retirements[0];
     const download = async (call: string) => {
       const headers = { accept: 'application/octet-stream' };
-      return ask(sandbox, call, { token, headers });
+      return callSandbox(sandbox, call, { token, headers });
     };
     const first = await download(`GET ${path}/${id}/pdf`);
     expect(first.headers.get('content-type')).toBe('application/octet-stream');
@@ -250,9 +259,9 @@ describe('retirements', () => {
   });
 
   test('GET /retirements?id=<id> returns any retirement to any token', async () => {
-    const { body: list } = await ask(sandbox, `GET ${path}`, { token: retired.token });
+    const { body: list } = await callSandbox(sandbox, `GET ${path}`, { token: retired.token });
     const token = mintToken(sandbox, installed.app);
-    const { body } = await ask(sandbox, `GET /retirements?id=${list.retirements[3].id}`, { token });
+    const { body } = await callSandbox(sandbox, `GET /retirements?id=${list.retirements[3].id}`, { token });
     expect(body).toEqual(list.retirements[3]);
   });
 
@@ -260,9 +269,9 @@ describe('retirements', () => {
     const { organization, token } = installApp(sandbox);
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     const offPlatform = `POST /_sandbox/organizations/${organization.id}/retire-off-platform`;
-    const { body: made } = await ask(sandbox, offPlatform, { body: { creditId, amount: 2 } });
+    const { body: made } = await callSandbox(sandbox, offPlatform, { body: { creditId, amount: 2 } });
     const own = `/organizations/${organization.id}/retirements`;
-    const { body: list } = await ask(sandbox, `GET ${own}`, { token });
+    const { body: list } = await callSandbox(sandbox, `GET ${own}`, { token });
     expect(list.retirements).toEqual([
       {
         id: made.id,
@@ -275,30 +284,30 @@ describe('retirements', () => {
       },
     ]);
     const pdf = `GET ${own}/${made.id}/pdf`;
-    expect(await ask(sandbox, pdf, { token, headers: { accept: '*/*' } })).toMatchObject({
+    expect(await callSandbox(sandbox, pdf, { token, headers: { accept: '*/*' } })).toMatchObject({
       status: 404,
       body: { statusCode: 404, error: 'Not Found' },
     });
 
     const claim = { body: { beneficiary: 'Late Claimer', reason: 'Other' } };
-    await ask(sandbox, `PATCH /_sandbox/retirements/${made.id}`, claim);
-    const claimed = await ask(sandbox, `GET ${own}/${made.id}`, { token });
+    await callSandbox(sandbox, `PATCH /_sandbox/retirements/${made.id}`, claim);
+    const claimed = await callSandbox(sandbox, `GET ${own}/${made.id}`, { token });
     expect(claimed.body).toMatchObject({ isClaimed: true, beneficiary: 'Late Claimer' });
-    expect((await ask(sandbox, pdf, { token, headers: { accept: '*/*' } })).status).toBe(200);
+    expect((await callSandbox(sandbox, pdf, { token, headers: { accept: '*/*' } })).status).toBe(200);
   });
 });
 
 test('GET /organizations/<id>/friendbot deposits 100 credits each time', async () => {
   const { organization, token } = installApp(sandbox);
   const friendbot = `GET /organizations/${organization.id}/friendbot`;
-  const { body } = await ask(sandbox, friendbot, { token });
+  const { body } = await callSandbox(sandbox, friendbot, { token });
   expect(body).toMatchObject({ credits: [{ amount: 100, type: 'exPost' }], organizationId: organization.id });
   const appToken = mintToken(sandbox, installed.app);
-  await ask(sandbox, friendbot, { token: appToken });
-  const inventory = await ask(sandbox, `GET /organizations/${organization.id}/inventory`, { token });
+  await callSandbox(sandbox, friendbot, { token: appToken });
+  const inventory = await callSandbox(sandbox, `GET /organizations/${organization.id}/inventory`, { token });
   expect(inventory.body.credits).toMatchObject([{ id: body.credits[0].id, amount: 200 }]);
   const unknown = `GET /organizations/${crypto.randomUUID()}/friendbot`;
-  expect((await ask(sandbox, unknown, { token: appToken })).status).toBe(404);
+  expect((await callSandbox(sandbox, unknown, { token: appToken })).status).toBe(404);
 });
 
 describe('projects', () => {
@@ -309,7 +318,7 @@ describe('projects', () => {
     const total = projects.listAll().length - 1;
     const seen: string[] = [];
     for (let page = 0; ; page += 1) {
-      const { body } = await ask(sandbox, `GET /projects?limit=2&page=${page}`, { token });
+      const { body } = await callSandbox(sandbox, `GET /projects?limit=2&page=${page}`, { token });
       for (const { id } of body.projects) seen.push(id);
       expect(body.pagination.total).toBe(total);
       if (body.pagination.nextPage === null) break;
@@ -318,21 +327,21 @@ describe('projects', () => {
     expect(seen).not.toContain(hidden.id);
 
     projects.change(hidden.id, { isPublic: true });
-    expect((await ask(sandbox, `GET /projects/${hidden.id}`, { token })).status).toBe(200);
+    expect((await callSandbox(sandbox, `GET /projects/${hidden.id}`, { token })).status).toBe(200);
     projects.change(hidden.id, { isPublic: false });
-    expect((await ask(sandbox, `GET /projects/${hidden.id}`, { token })).status).toBe(404);
+    expect((await callSandbox(sandbox, `GET /projects/${hidden.id}`, { token })).status).toBe(404);
   });
 
   test('GET /projects/<project_id> returns one project with its latest shortDescription', async () => {
     const { token } = installed;
-    const made = sandbox.registry.projects.create({
+    const project = sandbox.registry.projects.create({
       fullName: 'Peat',
       shortDescription: 'Wet',
       countryCode: 'IS',
     });
-    const call = `GET /projects/${made.id}`;
-    expect((await ask(sandbox, call, { token })).body).toMatchObject({
-      id: made.id,
+    const call = `GET /projects/${project.id}`;
+    expect((await callSandbox(sandbox, call, { token })).body).toMatchObject({
+      id: project.id,
       num: expect.any(String),
       fullName: 'Peat',
       shortDescription: 'Wet',
@@ -341,16 +350,16 @@ describe('projects', () => {
       countryCode: 'IS',
     });
     const body = { shortDescription: 'Wetter', fullName: 'Peat and moss' };
-    await ask(sandbox, `PATCH /_sandbox/projects/${made.id}`, { body });
-    expect((await ask(sandbox, call, { token })).body).toMatchObject(body);
+    await callSandbox(sandbox, `PATCH /_sandbox/projects/${project.id}`, { body });
+    expect((await callSandbox(sandbox, call, { token })).body).toMatchObject(body);
   });
 
   test('GET /projects/find returns the project that issued the credit, if the project is public', async () => {
     const { organization, token } = installed;
     const creditId = issueCredit(sandbox, organization.id);
     const find = `GET /projects/find?creditId=${creditId}`;
-    const { body } = await ask(sandbox, find, { token });
+    const { body } = await callSandbox(sandbox, find, { token });
     sandbox.registry.projects.change(body.id, { isPublic: false });
-    expect((await ask(sandbox, find, { token })).status).toBe(404);
+    expect((await callSandbox(sandbox, find, { token })).status).toBe(404);
   });
 });

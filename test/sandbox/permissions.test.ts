@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import {
   ALL_PERMISSIONS,
   type Answer,
-  ask,
+  callSandbox,
   createOrganization,
   installApp,
   issueCredit,
   mintToken,
   registerApp,
   startSandboxForFile,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 
 const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
@@ -21,22 +21,22 @@ const creditId = issueCredit(sandbox, home.id);
 sandbox.registry.credits.issue({ organizationId: home.id, creditId, amount: 100 });
 await finishReservation(await reserve(ownToken));
 const retirementId = (await callOwn('GET', 'retirements')).body.retirements[0].id;
-const one = { creditId, amount: 1, retirementData };
-const requestId = (await callOwn('POST', 'inventory/requests/retire', one)).body.id;
+const retireOneTonne = { creditId, amount: 1, retirementData };
+const requestId = (await callOwn('POST', 'inventory/requests/retire', retireOneTonne)).body.id;
 
 async function callOwn(method: string, path: string, body?: unknown): Promise<Answer> {
-  return ask(sandbox, `${method} /organizations/${home.id}/${path}`, { token: ownToken, body });
+  return callSandbox(sandbox, `${method} /organizations/${home.id}/${path}`, { token: ownToken, body });
 }
 
 async function reserve(token: string): Promise<string> {
   const path = `/organizations/${installed.organization.id}/warehouse/inventory/reservations`;
-  const { body } = await ask(sandbox, `POST ${path}`, { token, body: { creditId, amount: 1 } });
+  const { body } = await callSandbox(sandbox, `POST ${path}`, { token, body: { creditId, amount: 1 } });
   return body.id;
 }
 
 async function finishReservation(reservationId: string): Promise<Answer> {
   const path = `/organizations/${installed.organization.id}/warehouse/inventory/reservations/${reservationId}`;
-  return ask(sandbox, `POST ${path}/retire`, { token: installed.token, body: { retirementData } });
+  return callSandbox(sandbox, `POST ${path}/retire`, { token: installed.token, body: { retirementData } });
 }
 
 /** Mints a token of the same installation with other permissions. */
@@ -112,7 +112,7 @@ async function callEndpoint(
     .replace('<retirement_id>', retirementId)
     .replace('<request_id>', requestId);
   const accept = call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json';
-  return ask(sandbox, real, { token, headers: { accept }, ...(body && { body: body() }) });
+  return callSandbox(sandbox, real, { token, headers: { accept }, ...(body && { body: body() }) });
 }
 
 /** Returns the least permissions that allow a call, and a set of all others, which does not. */
@@ -169,7 +169,7 @@ test.each(OPEN_TO_ANY_TOKEN)('%s accepts any access token regardless of permissi
     .replace('<retirement_id>', retirementId);
   const headers = { accept: call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json' };
   for (const token of [mintTokenWith({}), mintToken(sandbox, installed.app)]) {
-    expect((await ask(sandbox, real, { token, headers })).status).toBe(200);
+    expect((await callSandbox(sandbox, real, { token, headers })).status).toBe(200);
   }
 });
 
@@ -185,9 +185,11 @@ test('an installation access token has exactly the permissions that were granted
 
   installations.acceptPermissions(installationId);
   expect(read()).toEqual({ organization_info: 'VIEW', organization_inventory: 'VIEW' });
-  const lost = await ask(sandbox, `GET /organizations/${organization.id}/members`, { token: before });
+  const lost = await callSandbox(sandbox, `GET /organizations/${organization.id}/members`, { token: before });
   expect(lost.status).toBe(403);
-  const kept = await ask(sandbox, `GET /organizations/${organization.id}/inventory`, { token: before });
+  const kept = await callSandbox(sandbox, `GET /organizations/${organization.id}/inventory`, {
+    token: before,
+  });
   expect(kept.status).toBe(200);
 });
 
@@ -200,8 +202,10 @@ test('a token does not gain permissions that its installation is granted later',
   apps.change(app.id, { permissions: ALL_PERMISSIONS });
   installations.acceptPermissions(installationId);
   const members = `GET /organizations/${organization.id}/members`;
-  expect((await ask(sandbox, members, { token })).status).toBe(403);
-  expect((await ask(sandbox, members, { token: mintToken(sandbox, app, installationId) })).status).toBe(200);
+  expect((await callSandbox(sandbox, members, { token })).status).toBe(403);
+  expect(
+    (await callSandbox(sandbox, members, { token: mintToken(sandbox, app, installationId) })).status,
+  ).toBe(200);
 });
 
 test('organization_info is part of every installation', () => {
@@ -214,7 +218,7 @@ test('organization_info is part of every installation', () => {
 });
 
 test('an app without organization_info is refused the five calls that need it until it requests it', async () => {
-  const own = await temporarySandbox();
+  const own = await startTemporarySandbox();
   const { registry } = own;
   const app = registerApp(own, { permissions: { organization_warehouse: 'VIEW' }, organizationInfo: false });
   expect(registry.apps.get(app.id).permissions).toEqual({ organization_warehouse: 'VIEW' });
@@ -225,9 +229,9 @@ test('an app without organization_info is refused the five calls that need it un
   const calls = ['', '/addresses', '/retirements', '/retirements/none', '/retirements/none/pdf'];
   for (const call of calls) {
     const headers = { accept: call.endsWith('/pdf') ? 'application/octet-stream' : 'application/json' };
-    expect((await ask(own, `${root}${call}`, { token, headers })).status, call).toBe(403);
+    expect((await callSandbox(own, `${root}${call}`, { token, headers })).status, call).toBe(403);
   }
-  expect((await ask(own, `${root}/warehouse/inventory`, { token })).status).toBe(200);
+  expect((await callSandbox(own, `${root}/warehouse/inventory`, { token })).status).toBe(200);
   registry.apps.change(app.id, { permissions: { organization_warehouse: 'WRITE' } });
   expect(registry.apps.get(app.id).permissions).toEqual({ organization_warehouse: 'WRITE' });
   registry.apps.change(app.id, { organizationInfo: true });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
-  ask,
+  callSandbox,
   createOrganization,
   installApp,
   issueCredit,
@@ -24,7 +24,7 @@ const NULLABLE = [...DATES, 'thumbnail', 'city', 'state', 'countryCode', 'locati
 
 async function readProject(id: string) {
   const { token } = installed;
-  return (await ask(sandbox, `GET /projects/${id}`, { token })).body;
+  return (await callSandbox(sandbox, `GET /projects/${id}`, { token })).body;
 }
 
 describe('a project has every documented field', () => {
@@ -46,8 +46,10 @@ describe('a project has every documented field', () => {
 
   test('a project names its proponent', async () => {
     const { id, fullName } = createOrganization(sandbox);
-    const made = sandbox.registry.projects.create({ fullName: 'Owned bog', proponentId: id });
-    expect((await readProject(made.id)).proponents).toEqual([{ id, fullName, logo: null, publicUrl: TEXT }]);
+    const project = sandbox.registry.projects.create({ fullName: 'Owned bog', proponentId: id });
+    expect((await readProject(project.id)).proponents).toEqual([
+      { id, fullName, logo: null, publicUrl: TEXT },
+    ]);
   });
 });
 
@@ -60,7 +62,7 @@ test('GET /carbonCredits/projects/<project_id> returns what a project has issued
   issue('2022', 'exAnte', 4);
   sandbox.registry.credits.retireOffPlatform(organizationId, { creditId: first, amount: 2.5 });
   const { token } = installed;
-  const { status, body } = await ask(sandbox, `GET /carbonCredits/projects/${projectId}`, { token });
+  const { status, body } = await callSandbox(sandbox, `GET /carbonCredits/projects/${projectId}`, { token });
   expect(status).toBe(200);
   expect(body.summary).toMatchObject({ exPost: 10.5, exAnte: 4, retired: 2.5, exPostCancelled: 0 });
   expect(body.vintages).toMatchObject([
@@ -69,14 +71,16 @@ test('GET /carbonCredits/projects/<project_id> returns what a project has issued
   ]);
   expect(body.project).toEqual(await readProject(projectId));
   sandbox.registry.projects.change(projectId, { isPublic: false });
-  expect((await ask(sandbox, `GET /carbonCredits/projects/${projectId}`, { token })).status).toBe(404);
+  expect((await callSandbox(sandbox, `GET /carbonCredits/projects/${projectId}`, { token })).status).toBe(
+    404,
+  );
 });
 
 describe('GET /retirements/list', () => {
   test('returns a slice of all retirements, newest first, without pagination', async () => {
     const { token } = installed;
     const list = async (query: string) =>
-      (await ask(sandbox, `GET /retirements/list${query}`, { token })).body;
+      (await callSandbox(sandbox, `GET /retirements/list${query}`, { token })).body;
     const ten = await list('');
     expect(Object.keys(ten)).toEqual(['retirements']);
     expect(ten.retirements).toHaveLength(10);
@@ -92,7 +96,7 @@ describe('GET /retirements/list', () => {
     const creditId = issueCredit(sandbox, id, { place: 'inventory' });
     sandbox.registry.credits.retireOffPlatform(id, { creditId, amount: 1.5 });
     const { token } = installed;
-    const { body } = await ask(sandbox, 'GET /retirements/list?first=1', { token });
+    const { body } = await callSandbox(sandbox, 'GET /retirements/list?first=1', { token });
     expect(body.retirements).toEqual([{ amount: 1.5, project: expect.objectContaining({ id: TEXT }) }]);
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Answer,
-  ask,
+  callSandbox,
   createOrganization,
   type Installed,
   installApp,
@@ -28,7 +28,7 @@ beforeEach(() => {
 afterEach(() => sandbox.registry.store.clock.resume());
 
 async function callWithToken(endpoint: string, body?: unknown): Promise<Answer> {
-  return ask(sandbox, endpoint, { token: installed.token, ...(body !== undefined && { body }) });
+  return callSandbox(sandbox, endpoint, { token: installed.token, ...(body !== undefined && { body }) });
 }
 
 async function reserve(amount = 4): Promise<string> {
@@ -43,7 +43,7 @@ async function readAmountIn(
   owner: Installed = installed,
 ): Promise<number> {
   const path = `/organizations/${owner.organization.id}/${place}`;
-  const { body } = await ask(sandbox, `GET ${path}`, { token: owner.token });
+  const { body } = await callSandbox(sandbox, `GET ${path}`, { token: owner.token });
   const found = body.credits.find((credit: { id: string }) => credit.id === creditId);
   return found === undefined ? 0 : found.amount;
 }
@@ -145,14 +145,14 @@ describe('POST finish reservation with an action', () => {
     expect(finished.body).toMatchObject({ id, state: 'finished', isComplete: true });
     expect(await readAmountIn('inventory', receiver)).toBe(4);
     expect(await readAmountIn('warehouse/inventory')).toBe(6);
-    const { transactions } = (await ask(sandbox, 'GET /_sandbox/transactions?limit=1')).body;
+    const { transactions } = (await callSandbox(sandbox, 'GET /_sandbox/transactions?limit=1')).body;
     expect(transactions).toMatchObject([
       { type: 'transfer', status: 'processed', comment: 'thank you', amount: 4 },
     ]);
   });
 
   test('transfer moves the credits to a receiver named by address, in any case of letters', async () => {
-    const { body } = await ask(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
+    const { body } = await callSandbox(sandbox, `GET /organizations/${receiver.organization.id}/addresses`, {
       token: receiver.token,
     });
     const receiverAddress = `0x${body.addresses[0].address.slice(2).toUpperCase()}`;
@@ -174,7 +174,7 @@ describe('POST finish reservation with an action', () => {
     await callWithToken(`POST ${queue}/${await reserve()}/transfer_retire`, body);
     expect((await callWithToken(`GET ${root}/retirements`)).body.retirements).toEqual([]);
     const path = `/organizations/${receiver.organization.id}/retirements`;
-    const { body: list } = await ask(sandbox, `GET ${path}`, { token: receiver.token });
+    const { body: list } = await callSandbox(sandbox, `GET ${path}`, { token: receiver.token });
     expect(list.retirements).toMatchObject([{ amount: 4, organizationId: receiver.organization.id }]);
     expect(await readAmountIn('inventory', receiver)).toBe(0);
   });
@@ -216,6 +216,6 @@ test('a reservation is not found through another organization', async () => {
   const id = await reserve();
   const other = installApp(sandbox, { app: installed.app, organization: createOrganization(sandbox) });
   const path = `/organizations/${other.organization.id}/warehouse/inventory/reservations/${id}`;
-  expect((await ask(sandbox, `GET ${path}`, { token: other.token })).status).toBe(404);
-  expect((await ask(sandbox, `DELETE ${path}`, { token: other.token })).status).toBe(404);
+  expect((await callSandbox(sandbox, `GET ${path}`, { token: other.token })).status).toBe(404);
+  expect((await callSandbox(sandbox, `DELETE ${path}`, { token: other.token })).status).toBe(404);
 });

@@ -6,15 +6,15 @@ import { startSandbox } from '../../src/sandbox/start.js';
 import { openSandboxStore } from '../../src/sandbox/store/store.js';
 import {
   copyJournalAsKilled,
-  ask,
+  callSandbox,
   createOrganization,
   installApp,
   issueCredit,
-  rowsOf,
-  sandboxFolder,
+  listAllRows,
+  createTemporarySandboxFolder,
   signAppJwt,
   startTestSandbox,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 
 test('without a folder the sandbox uses a temporary one, which close removes', async () => {
@@ -25,40 +25,50 @@ test('without a folder the sandbox uses a temporary one, which close removes', a
 });
 
 test('a restart loses nothing', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const first = await startTestSandbox({ folder, seed: 1 });
   const { app, organization, token } = installApp(first.sandbox);
   const creditId = issueCredit(first.sandbox, organization.id);
   const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  const held = await ask(first.sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+  const reservation = await callSandbox(first.sandbox, `POST ${queue}`, {
+    token,
+    body: { creditId, amount: 1 },
+  });
   first.sandbox.registry.store.clock.shiftTime(400_000);
   first.sandbox.registry.faults.add({ path: '/projects', kind: 'html' });
   await first.stop();
 
-  const second = await temporarySandbox({ folder, seed: 1 });
+  const second = await startTemporarySandbox({ folder, seed: 1 });
   expect(second.registry.store.clock.getState().offsetMs).toBeGreaterThan(399_000);
-  expect((await ask(second, `GET ${queue}/${held.body.id}`, { token })).body).toEqual(held.body);
-  expect((await ask(second, 'GET /app/installations', { token: signAppJwt(second, app) })).status).toBe(200);
-  expect((await ask(second, 'GET /projects', { token })).body).toMatch(/^<!doctype html>/);
-  const calls = await ask(second, `GET /_sandbox/calls?appId=${app.id}`);
+  expect((await callSandbox(second, `GET ${queue}/${reservation.body.id}`, { token })).body).toEqual(
+    reservation.body,
+  );
+  expect(
+    (await callSandbox(second, 'GET /app/installations', { token: signAppJwt(second, app) })).status,
+  ).toBe(200);
+  expect((await callSandbox(second, 'GET /projects', { token })).body).toMatch(/^<!doctype html>/);
+  const calls = await callSandbox(second, `GET /_sandbox/calls?appId=${app.id}`);
   expect(calls.body.calls.map(({ method }: { method: string }) => method)).toContain('POST');
 });
 
 test('a reservation whose time ended while the sandbox was stopped is expired after a restart', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const first = await startTestSandbox({ folder });
   const { organization, token } = installApp(first.sandbox);
   const creditId = issueCredit(first.sandbox, organization.id);
   const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  const held = await ask(first.sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+  const reservation = await callSandbox(first.sandbox, `POST ${queue}`, {
+    token,
+    body: { creditId, amount: 1 },
+  });
   await first.stop();
-  const second = await temporarySandbox({ folder, wallClock: () => Date.now() + 600_000 });
-  const { body } = await ask(second, `GET ${queue}/${held.body.id}`, { token });
-  expect(body).toMatchObject({ state: 'expired', updatedAt: held.body.reservedToDate });
+  const second = await startTemporarySandbox({ folder, wallClock: () => Date.now() + 600_000 });
+  const { body } = await callSandbox(second, `GET ${queue}/${reservation.body.id}`, { token });
+  expect(body).toMatchObject({ state: 'expired', updatedAt: reservation.body.reservedToDate });
 });
 
 test('a folder that holds one world cannot be started with another seed', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const first = await startTestSandbox({ folder, seed: 1 });
   await first.stop();
   await expect(startSandbox({ port: 0, folder, seed: 2 })).rejects.toThrow(/holds the world/);
@@ -69,7 +79,7 @@ test('a folder that holds one world cannot be started with another seed', async 
 
 test('the same seed gives the same world, and another seed a different one', async () => {
   const names = async (seed: number) => {
-    const sandbox = await temporarySandbox({ seed });
+    const sandbox = await startTemporarySandbox({ seed });
     return sandbox.registry.organizations.listAll();
   };
   const [one, same, other] = [await names(1), await names(1), await names(2)];
@@ -78,49 +88,52 @@ test('the same seed gives the same world, and another seed a different one', asy
 });
 
 test('every row that was answered survives a kill -9', async () => {
-  const first = await temporarySandbox({ seed: 1 });
+  const first = await startTemporarySandbox({ seed: 1 });
   const { organization, token } = installApp(first);
   const creditId = issueCredit(first, organization.id);
   const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  await ask(first, 'POST /_sandbox/webhooks', { body: { hold: true } });
-  const held = await ask(first, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+  await callSandbox(first, 'POST /_sandbox/webhooks', { body: { hold: true } });
+  const reservation = await callSandbox(first, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
   const retirementData = { reason: 'Other', beneficiaryName: 'Ada' };
-  await ask(first, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
-  await ask(first, `GET /organizations/${organization.id}/friendbot`, { token });
-  const again = await temporarySandbox({ folder: copyJournalAsKilled(first), seed: 1 });
-  expect(rowsOf(again)).toEqual(rowsOf(first));
+  await callSandbox(first, `POST ${queue}/${reservation.body.id}/retire`, {
+    token,
+    body: { retirementData },
+  });
+  await callSandbox(first, `GET /organizations/${organization.id}/friendbot`, { token });
+  const again = await startTemporarySandbox({ folder: copyJournalAsKilled(first), seed: 1 });
+  expect(listAllRows(again)).toEqual(listAllRows(first));
   expect(again.registry.calls.list(WHOLE)).toEqual(first.registry.calls.list(WHOLE));
 });
 
 test('an incomplete last line of the journal is dropped, because its operation was never answered', async () => {
-  const first = await temporarySandbox();
+  const first = await startTemporarySandbox();
   createOrganization(first, 'Answered');
   const folder = copyJournalAsKilled(first);
   appendFileSync(join(folder, 'sandbox.journal'), '["create organization",[{"fullName":"Half');
   const second = await startTestSandbox({ folder });
   createOrganization(second.sandbox, 'Later');
   await second.stop();
-  const third = await temporarySandbox({ folder });
+  const third = await startTemporarySandbox({ folder });
   const names = third.registry.organizations.listAll().map(({ fullName }) => fullName);
   expect(names.toSorted()).toEqual(['Answered', 'Later']);
 });
 
 test('a refused operation writes no line to the journal and changes no row', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { organization } = installApp(sandbox);
   const creditId = issueCredit(sandbox, organization.id);
   const journal = () => readFileSync(join(sandbox.folder, 'sandbox.journal'), 'utf8');
-  const before = { journal: journal(), rows: rowsOf(sandbox) };
+  const before = { journal: journal(), rows: listAllRows(sandbox) };
   const refused = sandbox.registry.store.defineOperation('refused', () => {
     sandbox.registry.credits.withdraw(organization.id, { creditId, amount: 7 });
     sandbox.registry.organizations.claim(organization.id);
   });
   expect(refused).toThrow('already claimed');
-  expect({ journal: journal(), rows: rowsOf(sandbox) }).toEqual(before);
+  expect({ journal: journal(), rows: listAllRows(sandbox) }).toEqual(before);
 });
 
 test('the journal keeps only the last lines of an operation that has a maximum of lines', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const open = () => {
     const store = openSandboxStore({ folder, wallClock: Date.now });
     const seen: string[] = [];
@@ -169,27 +182,27 @@ test.each([
     /the sandbox of an earlier version: move it away/,
   ],
 ])('a journal %s is refused and left unchanged', async (_, name, content, why) => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   writeFileSync(join(folder, name), content);
   await expect(startSandbox({ port: 0, folder })).rejects.toThrow(why);
   expect(readFileSync(join(folder, name), 'utf8')).toBe(content);
 });
 
 test('of two sandboxes in one folder the second writer fails, and the journal stays intact', async () => {
-  const folder = sandboxFolder();
-  const one = await temporarySandbox({ folder });
-  const other = await temporarySandbox({ folder });
+  const folder = createTemporarySandboxFolder();
+  const one = await startTemporarySandbox({ folder });
+  const other = await startTemporarySandbox({ folder });
   createOrganization(one, 'First');
   expect(() => createOrganization(other, 'Second')).toThrow(/Another sandbox writes .*: stop one of the two/);
   expect(other.registry.organizations.listAll()).toEqual([]);
-  const third = await temporarySandbox({ folder: copyJournalAsKilled(one) });
+  const third = await startTemporarySandbox({ folder: copyJournalAsKilled(one) });
   expect(third.registry.organizations.listAll()).toMatchObject([{ fullName: 'First' }]);
 });
 
 test('T70 the journal and a generated private key are readable by their owner only', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const body = { name: 'My Marketplace!', permissions: {}, generateKey: true };
-  const { body: app } = await ask(sandbox, 'POST /_sandbox/apps', { body });
+  const { body: app } = await callSandbox(sandbox, 'POST /_sandbox/apps', { body });
   expect(app.privateKeyFile).toBe(join(sandbox.folder, 'my-marketplace.private-key.pem'));
   for (const file of [app.privateKeyFile, join(sandbox.folder, 'sandbox.journal')]) {
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -198,11 +211,11 @@ test('T70 the journal and a generated private key are readable by their owner on
   const signature = sign('RSA-SHA256', Buffer.from('x'), privateKey);
   expect(verify('RSA-SHA256', Buffer.from('x'), createPublicKey(privateKey), signature)).toBe(true);
   const token = signAppJwt(sandbox, { id: app.id, name: app.name, privateKey });
-  expect((await ask(sandbox, 'POST /app/accessTokens', { token })).status).toBe(200);
+  expect((await callSandbox(sandbox, 'POST /app/accessTokens', { token })).status).toBe(200);
 });
 
 test('tokens are stored as digests only', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { token } = installApp(sandbox);
   const text = readFileSync(join(sandbox.folder, 'sandbox.journal'), 'utf8');
   expect(text).not.toContain(token.slice(4));

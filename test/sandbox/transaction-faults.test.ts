@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import {
-  ask,
+  callSandbox,
   type Installed,
   installApp,
   issueCredit,
   registerApp,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 import { type Receiver, receiveWebhooks } from '../support/webhook-receiver.js';
 
@@ -21,7 +21,7 @@ interface Scene extends Installed {
 
 /** Puts 100 tonnes into the warehouse or the inventory, of which a transaction will retire 10. */
 async function openScene(place: 'warehouse' | 'inventory'): Promise<Scene> {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const receiver = await receiveWebhooks();
   const app = registerApp(sandbox, { webhookUrl: receiver.url });
   const installed = installApp(sandbox, { app });
@@ -38,18 +38,22 @@ async function retireTen(scene: Scene) {
   );
   const body = { creditId, amount: 10, retirementData };
   if (place === 'warehouse') {
-    const held = await ask(sandbox, `POST ${root}/reservations`, { token, body });
-    return (await ask(sandbox, `POST ${root}/reservations/${held.body.id}/retire`, { token, body })).body;
+    const reservation = await callSandbox(sandbox, `POST ${root}/reservations`, { token, body });
+    return (
+      await callSandbox(sandbox, `POST ${root}/reservations/${reservation.body.id}/retire`, { token, body })
+    ).body;
   }
-  const asked = await ask(sandbox, `POST ${root}/requests/retire`, { token, body });
-  return (await ask(sandbox, `POST /_sandbox/requests/${asked.body.id}/accept`)).body;
+  const request = await callSandbox(sandbox, `POST ${root}/requests/retire`, { token, body });
+  return (await callSandbox(sandbox, `POST /_sandbox/requests/${request.body.id}/accept`)).body;
 }
 
 async function readAmounts({ sandbox, organization, token, place }: Scene) {
   const list = place === 'warehouse' ? 'warehouse/inventory' : 'inventory';
-  const { credits } = (await ask(sandbox, `GET /organizations/${organization.id}/${list}`, { token })).body;
-  const { retirements } = (await ask(sandbox, `GET /organizations/${organization.id}/retirements`, { token }))
+  const { credits } = (await callSandbox(sandbox, `GET /organizations/${organization.id}/${list}`, { token }))
     .body;
+  const { retirements } = (
+    await callSandbox(sandbox, `GET /organizations/${organization.id}/retirements`, { token })
+  ).body;
   return { left: credits[0].amount, retired: retirements.map(({ amount }: { amount: number }) => amount) };
 }
 
@@ -59,7 +63,7 @@ async function listNotifiedStatuses({ sandbox, receiver }: Scene): Promise<unkno
 }
 
 async function readNewest({ sandbox }: Scene) {
-  return (await ask(sandbox, 'GET /_sandbox/transactions?limit=1')).body.transactions[0];
+  return (await callSandbox(sandbox, 'GET /_sandbox/transactions?limit=1')).body.transactions[0];
 }
 
 const PLACES = ['warehouse', 'inventory'] as const;
@@ -105,14 +109,14 @@ describe.each(PLACES)('a transaction out of the %s', place => {
       expect(await readAmounts(scene)).toEqual({ left: 90, retired: [] });
       const { id, status: waiting } = await readNewest(scene);
       expect(waiting).toBe('pending_queue');
-      const settled = await ask(sandbox, `POST /_sandbox/transactions/${id}/${verb}`);
+      const settled = await callSandbox(sandbox, `POST /_sandbox/transactions/${id}/${verb}`);
       expect(settled).toMatchObject({ status: 200, body: { id, status } });
       expect(await readAmounts(scene)).toEqual(ends);
       expect(await listNotifiedStatuses(scene)).toEqual(['pending_queue', status]);
       const list = place === 'warehouse' ? sandbox.registry.reservations : sandbox.registry.requests;
       expect(list.listNewest(1)).toMatchObject([shows]);
-      expect((await ask(sandbox, `POST /_sandbox/transactions/${id}/${verb}`)).status).toBe(409);
-      expect((await ask(sandbox, `POST /_sandbox/transactions/none/${verb}`)).status).toBe(404);
+      expect((await callSandbox(sandbox, `POST /_sandbox/transactions/${id}/${verb}`)).status).toBe(409);
+      expect((await callSandbox(sandbox, `POST /_sandbox/transactions/none/${verb}`)).status).toBe(404);
     },
   );
 });
@@ -122,7 +126,7 @@ test('a transaction fault applies to no call, and a call fault to no transaction
   const { faults } = scene.sandbox.registry;
   faults.add({ kind: 'transactionFails', path: '/projects' });
   faults.add({ kind: 'status', path: '/organizations/*/inventory/requests/none' });
-  expect((await ask(scene.sandbox, 'GET /projects', { token: scene.token })).status).toBe(200);
+  expect((await callSandbox(scene.sandbox, 'GET /projects', { token: scene.token })).status).toBe(200);
   expect(await retireTen(scene)).toMatchObject(DONE.inventory);
   expect(faults.list().map(({ hits }) => hits)).toEqual([0, 0]);
 });

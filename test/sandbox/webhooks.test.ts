@@ -2,16 +2,16 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import {
-  ask,
+  callSandbox,
   createOrganization,
   type Installed,
   installApp,
   issueCredit,
   registerApp,
-  sandboxFolder,
+  createTemporarySandboxFolder,
   signAppJwt,
   startTestSandbox,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../support/sandbox.js';
 import { type Post, type Receiver, receiveWebhooks } from '../support/webhook-receiver.js';
 
@@ -24,7 +24,7 @@ interface Scene extends Installed {
 }
 
 async function openScene(): Promise<Scene> {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const receiver = await receiveWebhooks();
   const app = registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET });
   const scene = { sandbox, receiver, ...installApp(sandbox, { app }) };
@@ -59,7 +59,7 @@ test('each webhook includes the installation id and is signed over the text of s
 });
 
 test('an app without a secret gets no signature, and one without a URL gets no webhook', async () => {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url }) });
   installApp(sandbox, { app: registerApp(sandbox) });
@@ -70,7 +70,7 @@ test('an app without a secret gets no signature, and one without a URL gets no w
 });
 
 test('the signature header has the prefix of the sandbox', async () => {
-  const sandbox = await temporarySandbox({ headerPrefix: 'icr' });
+  const sandbox = await startTemporarySandbox({ headerPrefix: 'icr' });
   const receiver = await receiveWebhooks();
   installApp(sandbox, { app: registerApp(sandbox, { webhookUrl: receiver.url, webhookSecret: SECRET }) });
   await sandbox.registry.deliveries.waitUntilSettled();
@@ -101,7 +101,7 @@ test('creating a user and an organization sends installed', async () => {
     organization: { fullName: 'New', type: 'other' },
   };
   const token = signAppJwt(sandbox, app);
-  const created = await ask(sandbox, 'POST /app/create/user/organization', { token, body });
+  const created = await callSandbox(sandbox, 'POST /app/create/user/organization', { token, body });
   await sandbox.registry.deliveries.waitUntilSettled();
   expect(decodePost(receiver.posts[1]).signed).toMatchObject({
     event: 'installed',
@@ -115,18 +115,21 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const buyer = installApp(sandbox, { app });
     const creditId = issueCredit(sandbox, organization.id);
     const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 2.5 } });
+    const reservation = await callSandbox(sandbox, `POST ${queue}`, {
+      token,
+      body: { creditId, amount: 2.5 },
+    });
     const body = { receiverId: buyer.organization.id };
-    await ask(sandbox, `POST ${queue}/${held.body.id}/transfer`, { token, body });
+    await callSandbox(sandbox, `POST ${queue}/${reservation.body.id}/transfer`, { token, body });
     await sandbox.registry.deliveries.waitUntilSettled();
 
-    const told = receiver.posts.slice(2).map(post => decodePost(post).signed);
-    expect(told).toMatchObject([
+    const payloads = receiver.posts.slice(2).map(post => decodePost(post).signed);
+    expect(payloads).toMatchObject([
       { event: 'warehouseTransaction', installation: { id: installationId } },
       { event: 'organizationTransaction', installation: { id: buyer.installationId } },
     ]);
-    expect(Object.keys(told[0])).toEqual(['event', 'transaction', 'installation']);
-    expect(told[0].transaction).toEqual({
+    expect(Object.keys(payloads[0])).toEqual(['event', 'transaction', 'installation']);
+    expect(payloads[0].transaction).toEqual({
       id: expect.any(String),
       creditId,
       createdAt: expect.any(String),
@@ -142,7 +145,10 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     const path = `POST /organizations/${organization.id}/inventory/requests/retire`;
     const body = { creditId, amount: 1, retirementData };
-    const [one, two] = [await ask(sandbox, path, { token, body }), await ask(sandbox, path, { token, body })];
+    const [one, two] = [
+      await callSandbox(sandbox, path, { token, body }),
+      await callSandbox(sandbox, path, { token, body }),
+    ];
     sandbox.registry.requests.decline(one.body.id);
     sandbox.registry.requests.accept(two.body.id);
     await sandbox.registry.deliveries.waitUntilSettled();
@@ -162,12 +168,15 @@ describe('warehouseTransaction and organizationTransaction', () => {
 
     const creditId = issueCredit(sandbox, organization.id);
     const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
-    await ask(sandbox, `POST ${queue}/${held.body.id}/retire`, { token, body: { retirementData } });
+    const reservation = await callSandbox(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+    await callSandbox(sandbox, `POST ${queue}/${reservation.body.id}/retire`, {
+      token,
+      body: { retirementData },
+    });
     await sandbox.registry.deliveries.waitUntilSettled();
-    const told = receiver.posts.map(post => decodePost(post).signed);
-    expect(told.map(({ event }) => event)).toEqual(['warehouseTransaction', 'warehouseTransaction']);
-    expect(told.map(({ installation }) => installation.appId)).toContain(second.app.id);
+    const payloads = receiver.posts.map(post => decodePost(post).signed);
+    expect(payloads.map(({ event }) => event)).toEqual(['warehouseTransaction', 'warehouseTransaction']);
+    expect(payloads.map(({ installation }) => installation.appId)).toContain(second.app.id);
   });
 
   test('issuing, depositing, reserving and cancelling send no webhook', async () => {
@@ -175,9 +184,9 @@ describe('warehouseTransaction and organizationTransaction', () => {
     const creditId = issueCredit(sandbox, organization.id, { place: 'inventory' });
     sandbox.registry.credits.deposit(organization.id, { creditId, amount: 5 });
     const queue = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-    const held = await ask(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
-    await ask(sandbox, `DELETE ${queue}/${held.body.id}`, { token });
-    await ask(sandbox, `GET /organizations/${organization.id}/friendbot`, { token });
+    const reservation = await callSandbox(sandbox, `POST ${queue}`, { token, body: { creditId, amount: 1 } });
+    await callSandbox(sandbox, `DELETE ${queue}/${reservation.body.id}`, { token });
+    await callSandbox(sandbox, `GET /organizations/${organization.id}/friendbot`, { token });
     await sandbox.registry.deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['installed']);
   });
@@ -190,7 +199,7 @@ describe('delivery', () => {
     sandbox.registry.installations.suspend(installationId);
     await sandbox.registry.deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['installed', 'suspended']);
-    const { body } = await ask(sandbox, 'GET /_sandbox/deliveries');
+    const { body } = await callSandbox(sandbox, 'GET /_sandbox/deliveries');
     expect(body.deliveries).toMatchObject([
       { event: 'suspended', state: 'failed', attempts: [{ status: 500, error: null }] },
       { event: 'installed', state: 'delivered', attempts: [{ status: 202, error: null }] },
@@ -199,7 +208,7 @@ describe('delivery', () => {
 
   test('is retried with backoff if configured, and every attempt is recorded', async () => {
     const { sandbox, receiver, installationId } = await openScene();
-    await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { attempts: 3, backoffMs: 20 } });
+    await callSandbox(sandbox, 'PATCH /_sandbox/webhooks', { body: { attempts: 3, backoffMs: 20 } });
     receiver.status = 503;
     sandbox.registry.installations.suspend(installationId);
     await sandbox.registry.deliveries.waitUntilSettled();
@@ -219,11 +228,13 @@ describe('delivery', () => {
 
   test('a refused connection and a timeout are failed attempts with a reason', async () => {
     const { sandbox, receiver, app, installationId } = await openScene();
-    await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { timeoutMs: 50 } });
+    await callSandbox(sandbox, 'PATCH /_sandbox/webhooks', { body: { timeoutMs: 50 } });
     receiver.status = 0;
     sandbox.registry.installations.suspend(installationId);
     await sandbox.registry.deliveries.waitUntilSettled();
-    await ask(sandbox, `PATCH /_sandbox/apps/${app.id}`, { body: { webhookUrl: 'http://127.0.0.1:1/' } });
+    await callSandbox(sandbox, `PATCH /_sandbox/apps/${app.id}`, {
+      body: { webhookUrl: 'http://127.0.0.1:1/' },
+    });
     sandbox.registry.installations.unsuspend(installationId);
     await sandbox.registry.deliveries.waitUntilSettled();
     const errors = sandbox.registry.deliveries.list(2).map(({ attempts }) => attempts[0]?.error);
@@ -233,7 +244,7 @@ describe('delivery', () => {
   test('can be repeated with the same bytes', async () => {
     const { sandbox, receiver } = await openScene();
     const [first] = sandbox.registry.deliveries.list(1);
-    const again = await ask(sandbox, `POST /_sandbox/deliveries/${first?.id}/resend`);
+    const again = await callSandbox(sandbox, `POST /_sandbox/deliveries/${first?.id}/resend`);
     await sandbox.registry.deliveries.waitUntilSettled();
     expect(again.body.copyOf).toBe(first?.id);
     expect(receiver.posts[1]?.body).toBe(receiver.posts[0]?.body);
@@ -243,7 +254,7 @@ describe('delivery', () => {
 describe('delivery settings', () => {
   async function openSceneWithSettings(settings: object) {
     const scene = await openScene();
-    await ask(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: settings });
+    await callSandbox(scene.sandbox, 'PATCH /_sandbox/webhooks', { body: settings });
     const { installations, deliveries } = scene.sandbox.registry;
     const suspendAndResume = () => {
       installations.suspend(scene.installationId);
@@ -285,7 +296,7 @@ describe('delivery settings', () => {
   test('delay lets later deliveries arrive first', async () => {
     const { sandbox, receiver, deliveries, installationId } = await openSceneWithSettings({ delayMs: 200 });
     sandbox.registry.installations.suspend(installationId);
-    await ask(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
+    await callSandbox(sandbox, 'PATCH /_sandbox/webhooks', { body: { delayMs: 0 } });
     sandbox.registry.installations.unsuspend(installationId);
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['unsuspended', 'suspended']);
@@ -299,24 +310,26 @@ describe('delivery settings', () => {
     expect(receiver.posts).toEqual([]);
     const [four = 0, three = 0, two = 0, one = 0] = deliveries.list(4).map(({ id }) => id);
     const ids = [three, one, four];
-    expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', { body: { ids } })).status).toBe(200);
-    await ask(sandbox, `POST /_sandbox/deliveries/${two}/drop`);
+    expect((await callSandbox(sandbox, 'POST /_sandbox/deliveries/release', { body: { ids } })).status).toBe(
+      200,
+    );
+    await callSandbox(sandbox, `POST /_sandbox/deliveries/${two}/drop`);
     await deliveries.waitUntilSettled();
     expect(listEvents(receiver)).toEqual(['suspended', 'suspended', 'unsuspended']);
     const again = { body: { ids: [one] } };
-    expect((await ask(sandbox, 'POST /_sandbox/deliveries/release', again)).status).toBe(409);
+    expect((await callSandbox(sandbox, 'POST /_sandbox/deliveries/release', again)).status).toBe(409);
   });
 });
 
 test('a delivery that was pending at a stop is sent after the restart', async () => {
-  const folder = sandboxFolder();
+  const folder = createTemporarySandboxFolder();
   const receiver = await receiveWebhooks();
   const { sandbox: first, stop } = await startTestSandbox({ folder });
   const app = registerApp(first, { webhookUrl: receiver.url });
   first.registry.deliveries.changeSettings({ delayMs: 60_000 });
   first.registry.installations.install(app.id, createOrganization(first).id);
   await stop();
-  const second = await temporarySandbox({ folder, wallClock: () => Date.now() + 120_000 });
+  const second = await startTemporarySandbox({ folder, wallClock: () => Date.now() + 120_000 });
   await second.registry.deliveries.waitUntilSettled();
   expect(listEvents(receiver)).toEqual(['installed']);
 });

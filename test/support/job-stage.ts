@@ -10,7 +10,7 @@ import { createJobHandler } from '../../src/sync/sync.js';
 import { temporaryFolder, temporaryInbox } from './inbox.js';
 import { MINUTE, temporaryMirror } from './mirror/open.js';
 import { createTestClient, createTime } from './program.js';
-import { installApp, temporarySandbox } from './sandbox.js';
+import { installApp, startTemporarySandbox } from './sandbox.js';
 import { createTables } from './tables.js';
 
 interface StageOptions {
@@ -27,7 +27,7 @@ interface JobRunOptions extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'att
 export async function openJobStage({ context: own, aheadMs = 0 }: StageOptions = {}) {
   const time = createTime();
   const { now } = time;
-  const sandbox = await temporarySandbox({ wallClock: () => now() + aheadMs });
+  const sandbox = await startTemporarySandbox({ wallClock: () => now() + aheadMs });
   const installed = installApp(sandbox);
   const folder = temporaryFolder();
   const [mirror, inbox] = [temporaryMirror(folder), temporaryInbox(folder)];

@@ -23,12 +23,12 @@ import { type DatabaseKind, createTestStore } from './test-store.js';
 import { createKillableEngine } from './killable-engine.js';
 import {
   ALL_PERMISSIONS,
-  callsTo,
+  countCallsTo,
   createOrganization,
   issueCredit,
   registerApp,
-  retireFrom,
-  sandboxFolder,
+  retireFromWarehouse,
+  createTemporarySandboxFolder,
   startTestSandbox,
   type TestApp,
 } from './sandbox.js';
@@ -96,7 +96,11 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   const time = createTime();
   const { keptIn, folder, database, openTables } = await createTestStore();
   const { profile } = options;
-  const world = { folder: sandboxFolder(), wallClock: time.now, ...(profile !== undefined && { profile }) };
+  const world = {
+    folder: createTemporarySandboxFolder(),
+    wallClock: time.now,
+    ...(profile !== undefined && { profile }),
+  };
   let { sandbox, stop } = await startTestSandbox(world);
   onTestFinished(() => stop());
   const app = registerApp(sandbox, {
@@ -271,7 +275,7 @@ export async function startInstalled(options: ProgramOptions = {}): Promise<Inst
     organizationId,
     installationId,
     creditId,
-    retire: amount => retireFrom(sandbox, { organizationId, appId: app.id, creditId }, amount),
-    calls: ending => callsTo(sandbox, ending),
+    retire: amount => retireFromWarehouse(sandbox, { organizationId, appId: app.id, creditId }, amount),
+    calls: ending => countCallsTo(sandbox, ending),
   };
 }

@@ -1,4 +1,4 @@
-/** A small generator with a seed, so that a failure can be run again. */
+/** Creates a random number generator with a seed, so that a failure can be repeated. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,6 +9,7 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-export function pick<T>(random: () => number, from: readonly T[], otherwise: T): T {
-  return from[Math.floor(random() * from.length)] ?? otherwise;
+/** Returns a random item; `fallback` if there are none. */
+export function pick<T>(random: () => number, items: readonly T[], fallback: T): T {
+  return items[Math.floor(random() * items.length)] ?? fallback;
 }

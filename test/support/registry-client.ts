@@ -27,7 +27,10 @@ export interface TestTokenSource<T extends string> extends TokenSource<T> {
   readonly refused: string[];
 }
 
-/** Creates a source that returns the first token until it is refused, then the next. All but the first are fresh. */
+/**
+ * Creates a source that returns the first token until it is refused, and then the next one. All tokens but the first are
+ * fresh.
+ */
 function createTokenSource<T extends string>(
   isToken: (text: string) => text is T,
   tokens: readonly string[],

@@ -35,27 +35,27 @@ export async function startSandboxForFile(options: Partial<SandboxOptions> = {})
   return sandbox;
 }
 
-/** Starts a strict sandbox that is stopped and removed after the running test. */
-export async function temporarySandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
-  const { sandbox, stop } = await startTestSandbox({ folder: sandboxFolder(), ...options });
+/** Starts a strict sandbox, and stops and removes it after the running test. */
+export async function startTemporarySandbox(options: Partial<SandboxOptions> = {}): Promise<Sandbox> {
+  const { sandbox, stop } = await startTestSandbox({ folder: createTemporarySandboxFolder(), ...options });
   onTestFinished(stop);
   return sandbox;
 }
 
 /** Creates a folder that is removed after the running test. */
-export function sandboxFolder(): string {
+export function createTemporarySandboxFolder(): string {
   return temporaryFolder('carbon-sandbox-test-');
 }
 
-/** Copies the journal as a kill -9 would leave it now into a new folder, and returns that folder. */
+/** Copies the journal, as a `kill -9` would leave it now, into a new folder. Returns that folder. */
 export function copyJournalAsKilled({ folder }: Pick<Sandbox, 'folder'>): string {
-  const copy = sandboxFolder();
+  const copy = createTemporarySandboxFolder();
   copyFileSync(join(folder, 'sandbox.journal'), join(copy, 'sandbox.journal'));
   return copy;
 }
 
 /** Returns all rows of the sandbox as sorted text, to compare two sandboxes. */
-export function rowsOf({ registry }: Sandbox): unknown {
+export function listAllRows({ registry }: Sandbox): unknown {
   return Object.entries(registry.store.tables).flatMap(([name, table]) => {
     const lines: string[] = table.list().map(row => `${name} ${JSON.stringify(row)}`);
     return lines.toSorted();
@@ -85,17 +85,17 @@ const KEYS =
 /** How many of them are never given to an app. */
 const UNUSED_KEYS = 4;
 
-/** Returns a function that returns the keys in turn, so that each differs from the last few. */
-function rotate(keys: readonly string[]): () => string {
+/** Creates a function that returns the keys in turn, so that each key differs from the last few. */
+function createRotation(keys: readonly string[]): () => string {
   let next = 0;
   return () => keys[next++ % keys.length] ?? '';
 }
 
 /** Returns a private key that no app has, unless the test registers it. */
-export const createPrivateKey = rotate(KEYS.slice(0, UNUSED_KEYS));
-const createAppKey = rotate(KEYS.slice(UNUSED_KEYS));
+export const createPrivateKey = createRotation(KEYS.slice(0, UNUSED_KEYS));
+const createAppKey = createRotation(KEYS.slice(UNUSED_KEYS));
 
-export function publicKeyOf(privateKey: string): string {
+export function getPublicKey(privateKey: string): string {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 }
 
@@ -106,7 +106,7 @@ export function registerApp(sandbox: Sandbox, options: AppOptions = {}): TestApp
     name: `app ${randomUUID()}`,
     permissions: ALL_PERMISSIONS,
     ...settings,
-    publicKeys: [publicKeyOf(privateKey)],
+    publicKeys: [getPublicKey(privateKey)],
   });
   return { id, name, privateKey };
 }
@@ -170,8 +170,8 @@ export function issueCredit(
   return creditId;
 }
 
-/** Retires an amount, in tonnes, from the warehouse by a reservation. */
-export function retireFrom(
+/** Retires an amount in tonnes from a warehouse, by a reservation. */
+export function retireFromWarehouse(
   { registry }: Sandbox,
   { organizationId, appId, creditId }: Readonly<Record<'organizationId' | 'appId' | 'creditId', string>>,
   amount: number,
@@ -181,12 +181,13 @@ export function retireFrom(
   registry.reservations.finish(organizationId, appId, { id, action: 'retire', body: { retirementData } });
 }
 
-/** Counts the calls whose path ends with `ending`. */
-export function callsTo({ registry }: Sandbox, ending: string): number {
+/** Counts the calls in the sandbox's log whose path ends with `ending`. */
+export function countCallsTo({ registry }: Sandbox, ending: string): number {
   const calls = registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
   return calls.filter(({ path }) => path.endsWith(ending)).length;
 }
 
+/** An app that is installed on an organization, and a token of the installation. */
 export interface Installed {
   readonly app: TestApp;
   readonly organization: TestOrganization;
@@ -194,7 +195,7 @@ export interface Installed {
   readonly token: string;
 }
 
-/** Installs an app on an organization and mints a token. Creates those that are not given. */
+/** Installs an app on an organization and creates a token. Creates the app and the organization if they are not given. */
 export function installApp(
   sandbox: Sandbox,
   { app = registerApp(sandbox), organization = createOrganization(sandbox) }: Partial<Installed> = {},
@@ -209,7 +210,7 @@ export function mintToken(sandbox: Sandbox, app: TestApp, installationId?: strin
   return tokens.mint(app.id, installations.getActive(app.id, installationId)).token;
 }
 
-/** Returns the ids of credits whose parts do not add up to the issued amount, and of negative holdings. */
+/** Returns the ids of credits whose parts do not sum to the issued amount, and of negative holdings. */
 export function findUnbalancedCredits({ registry }: Sandbox): readonly string[] {
   const { credits, holdings, reservations, retirements, transactions } = registry.store.tables;
   const parts = [
@@ -225,8 +226,8 @@ export function findUnbalancedCredits({ registry }: Sandbox): readonly string[] 
   return [...unbalanced.map(({ id }) => id), ...negative.map(({ creditId }) => creditId)];
 }
 
-/** Sums what was issued of all credits, in millionths of a tonne. */
-export function issuedMicro({ registry }: Sandbox): number {
+/** Sums the issued amounts of all credits, in millionths of a tonne. */
+export function sumIssuedMicro({ registry }: Sandbox): number {
   return registry.store.tables.credits.list().reduce((sum, row) => sum + row.issuedMicro, 0);
 }
 
@@ -245,7 +246,7 @@ export interface CallOptions {
 }
 
 /** Makes a call such as `GET /projects` over HTTP, with the headers that the registry requires. */
-export async function ask(
+export async function callSandbox(
   sandbox: Sandbox,
   call: string,
   { token, body, headers }: CallOptions = {},

@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { readAccess } from '../../src/sync/installation/access.js';
 import { createTestClient } from '../support/program.js';
-import { callsTo, installApp, temporarySandbox } from '../support/sandbox.js';
+import { countCallsTo, installApp, startTemporarySandbox } from '../support/sandbox.js';
 
 async function installSandboxApp() {
-  const sandbox = await temporarySandbox();
+  const sandbox = await startTemporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const clients = createTestClient(sandbox, app, Date.now);
   const options = { appId: app.id, renewToken: false, known: null };
@@ -36,11 +36,11 @@ test('an installation that answers but refuses a new token is suspended', async 
 test('a valid token is reused unless a new one is requested as proof', async () => {
   const { clients, installationId, known, sandbox, options } = await installSandboxApp();
   await readAccess(clients, installationId, options);
-  const before = callsTo(sandbox, '/accessTokens');
+  const before = countCallsTo(sandbox, '/accessTokens');
   await readAccess(clients, installationId, { ...options, known });
-  expect(callsTo(sandbox, '/accessTokens')).toBe(before);
+  expect(countCallsTo(sandbox, '/accessTokens')).toBe(before);
   await readAccess(clients, installationId, { ...options, known, renewToken: true });
-  expect(callsTo(sandbox, '/accessTokens')).not.toBe(before);
+  expect(countCallsTo(sandbox, '/accessTokens')).not.toBe(before);
 });
 
 test('permissions are unknown for a suspended installation that does not show them', async () => {
@@ -58,11 +58,11 @@ test('permissions are unknown for a suspended installation that does not show th
 test('T40 an installation is uninstalled when the registry answers 404 in its own format, and no token is requested', async () => {
   const { clients, installationId, registry, known, sandbox, options } = await installSandboxApp();
   registry.installations.uninstall(installationId);
-  const before = callsTo(sandbox, '/accessTokens');
+  const before = countCallsTo(sandbox, '/accessTokens');
   expect(await readAccess(clients, installationId, { ...options, known, renewToken: true })).toEqual({
     state: 'uninstalled',
   });
-  expect(callsTo(sandbox, '/accessTokens')).toBe(before);
+  expect(countCallsTo(sandbox, '/accessTokens')).toBe(before);
 });
 
 test.each([

@@ -4,11 +4,11 @@ import { openJobStage } from '../support/job-stage.js';
 import { toNewDelivery, acceptedDelivery } from '../support/inbox.js';
 import {
   ALL_PERMISSIONS,
-  ask,
-  callsTo,
+  callSandbox,
+  countCallsTo,
   createOrganization,
   issueCredit,
-  retireFrom,
+  retireFromWarehouse,
 } from '../support/sandbox.js';
 
 const DISCOVER: NewJob = { kind: 'discover', dedupeKey: 'discover', trigger: 'schedule' };
@@ -124,7 +124,7 @@ function createCertificatesJob({ installationId, organization }: Stage): NewJob 
 function retire({ sandbox, app, organization }: Stage, times: number): void {
   const creditId = issueCredit(sandbox, organization.id);
   for (let n = 0; n < times; n += 1)
-    retireFrom(sandbox, { organizationId: organization.id, appId: app.id, creditId }, 1);
+    retireFromWarehouse(sandbox, { organizationId: organization.id, appId: app.id, creditId }, 1);
 }
 
 test('certificates are requested only for known organizations, and a job stops after many refusals in a row', async () => {
@@ -138,7 +138,7 @@ test('certificates are requested only for known organizations, and a job stops a
   registry.faults.add({ path, kind: 'status', options: { status: 403 }, count: 100 });
   expect(await run(createCertificatesJob(stage))).toBe('refused');
   const twiceEach = 2 * 20;
-  expect(callsTo(stage.sandbox, '/pdf')).toBeLessThan(twiceEach);
+  expect(countCallsTo(stage.sandbox, '/pdf')).toBeLessThan(twiceEach);
   registry.faults.clear();
   expect(await run(createCertificatesJob(stage))).toMatch(/^read in part/);
   const left = await stage.mirror.value<number>("SELECT count(*) FROM certificates WHERE state <> 'stored'");
@@ -247,7 +247,7 @@ test('reads of projects and certificates end when their job is stopped', async (
   );
   turns = 0;
   await expect(run(createCertificatesJob(stage), { onTurn: stopAt(1) })).rejects.toThrow('shutdown');
-  expect(callsTo(stage.sandbox, '/pdf')).toBe(0);
+  expect(countCallsTo(stage.sandbox, '/pdf')).toBe(0);
 });
 
 test('the first read of an organization enqueues its certificates, even without retirements', async () => {
@@ -317,7 +317,7 @@ test('the outcome names failed resources with their status, and a retry fails on
 test('a scheduled job does not request an installation that was just listed; retries and deliveries do', async () => {
   const stage = await openJobStage();
   const { installationId, run } = stage;
-  const countCalls = () => callsTo(stage.sandbox, `/app/installations/${installationId}`);
+  const countCalls = () => countCallsTo(stage.sandbox, `/app/installations/${installationId}`);
   await run(createInstallationJob(installationId, null, 'person'));
   const before = countCalls();
   await run(createTick(1));
@@ -370,7 +370,7 @@ test('a reservation that ends in a five-digit year is read again after a day', a
   const creditId = issueCredit(sandbox, organization.id);
   registry.reservations.reserve(organization.id, app.id, { creditId, amount: 1 });
   const path = `/organizations/${organization.id}/warehouse/inventory/reservations`;
-  const { body } = await ask(sandbox, `GET ${path}`, { token: stage.token });
+  const { body } = await callSandbox(sandbox, `GET ${path}`, { token: stage.token });
   const text = JSON.stringify(body).replaceAll(/("reservedToDate":")[^"]+/g, '$19999-12-31T23:59:59.999Z');
   const options = { body: JSON.parse(text) as unknown };
   registry.faults.add({ path, kind: 'wrongShape', options, count: 9 });
@@ -417,7 +417,7 @@ test('a delivery that arrives during other reads has the warehouse read again at
   });
   expect(credits[3]).toBe(1);
   expect(credits.slice(4, 8)).toContain(2);
-  expect(callsTo(stage.sandbox, '/warehouse/inventory')).toBe(2);
+  expect(countCallsTo(stage.sandbox, '/warehouse/inventory')).toBe(2);
 });
 
 const MEMBERS = '/organizations/*/members';
@@ -459,7 +459,7 @@ test('a retry reads a list that was never offered and whose next read failed', a
   const retries = await stage.inbox.column("SELECT payload FROM jobs WHERE kind = 'retry'");
   expect(retries).toEqual([JSON.stringify(payload)]);
   expect(await stage.run(createRetryJob(stage, payload))).toBe('read');
-  expect(callsTo(stage.sandbox, '/members')).toBe(3);
+  expect(countCallsTo(stage.sandbox, '/members')).toBe(3);
   expect(Object.values((await readMembersState(stage)) ?? {})).toEqual([0, 0, 0]);
 });
 
@@ -489,7 +489,7 @@ test('a list that never has as many rows as it claims fails after three passes',
   expect(await stage.run(createInstallationJob(stage.installationId, null, 'person'))).toBe(
     'read in part: retirements failed (partial)',
   );
-  expect(callsTo(stage.sandbox, '/retirements')).toBe(3);
+  expect(countCallsTo(stage.sandbox, '/retirements')).toBe(3);
 });
 
 test.each([null, 403, 410])(
@@ -534,9 +534,9 @@ test('a scheduled round reads rarely read lists after a change or an unanswered 
   const stage = await openJobStage();
   const { installationId, sandbox, organization, context, now } = stage;
   const round = async (): Promise<number> => {
-    const before = callsTo(stage.sandbox, '/addresses');
+    const before = countCallsTo(stage.sandbox, '/addresses');
     await stage.run(createInstallationJob(installationId, null, 'schedule'));
-    return callsTo(stage.sandbox, '/addresses') - before;
+    return countCallsTo(stage.sandbox, '/addresses') - before;
   };
   issueCredit(sandbox, organization.id);
   await stage.run(createInstallationJob(installationId, null, 'person'));
@@ -704,7 +704,7 @@ test('a refused urgent read is not repeated by the same job', async () => {
   const stage = await openJobStage();
   const { installationId, organization, registry, context, move, now } = stage;
   await stage.run(createInstallationJob(installationId, null, 'person'));
-  const before = callsTo(stage.sandbox, '/warehouse/inventory');
+  const before = countCallsTo(stage.sandbox, '/warehouse/inventory');
   let turns = 0;
   await stage.run(createInstallationJob(installationId, null, 'person'), {
     onTurn: async () => {
@@ -725,5 +725,5 @@ test('a refused urgent read is not repeated by the same job', async () => {
   });
   expect(turns).toBeGreaterThan(6);
   const withTwoTokens = 2;
-  expect(callsTo(stage.sandbox, '/warehouse/inventory') - before).toBe(1 + withTwoTokens);
+  expect(countCallsTo(stage.sandbox, '/warehouse/inventory') - before).toBe(1 + withTwoTokens);
 });

@@ -104,9 +104,9 @@ describe('an unusable key is refused with its own reason', () => {
   it('T69 without a part of its text in the error or its cause', () => {
     for (const [, text] of cases) {
       const error = getRefusal(text);
-      const shown = `${error.message} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
+      const printedError = `${error.message} ${error.stack ?? ''} ${JSON.stringify(error)} ${String(error.cause)}`;
       const pieces = text.split(/\s|\\n/).filter(line => line.length >= 16 && !line.startsWith('-----'));
-      for (const piece of pieces) expect(shown).not.toContain(piece);
+      for (const piece of pieces) expect(printedError).not.toContain(piece);
     }
   });
 });

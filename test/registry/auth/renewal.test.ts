@@ -206,9 +206,9 @@ describe('an access token', () => {
     const { organization, jwt } = connectClientParts(registry.url, registryNow);
     jwts.push((await jwt.get()).token);
     const error: unknown = await organization.readOrganization().catch((caught: unknown) => caught);
-    const shown = inspect(error, { depth: 10 });
-    expect(shown).toContain('[masked]');
-    expect(shown).not.toContain('crs_1');
-    for (const piece of jwts[0]?.split('.') ?? []) expect(shown).not.toContain(piece);
+    const printedError = inspect(error, { depth: 10 });
+    expect(printedError).toContain('[masked]');
+    expect(printedError).not.toContain('crs_1');
+    for (const piece of jwts[0]?.split('.') ?? []) expect(printedError).not.toContain(piece);
   });
 });

@@ -7,7 +7,7 @@ import {
   installApp,
   registerApp,
   type TestApp,
-  temporarySandbox,
+  startTemporarySandbox,
 } from '../../support/sandbox.js';
 
 const MINUTE = 60_000;
@@ -40,7 +40,7 @@ function createRecordingClient(
 
 describe('the client against the sandbox', () => {
   it('a private key in PKCS#1 form signs valid JWTs', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const app = registerApp(sandbox);
     const pkcs1 = createPrivateKey(app.privateKey).export({ type: 'pkcs1', format: 'pem' }).toString();
     const { client } = createRecordingClient(sandbox.url, app, Date.now, pkcs1.replaceAll('\n', '\\n'));
@@ -48,7 +48,7 @@ describe('the client against the sandbox', () => {
   });
 
   it('a JWT signed with a key of another app is unauthorized', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { client } = createRecordingClient(
       sandbox.url,
       registerApp(sandbox),
@@ -60,7 +60,7 @@ describe('the client against the sandbox', () => {
 
   for (const skew of [-2 * MINUTE, 2 * MINUTE]) {
     it(`T42 a clock that is ${skew / MINUTE} minutes off is accepted and not corrected`, async () => {
-      const sandbox = await temporarySandbox();
+      const sandbox = await startTemporarySandbox();
       const { app, organization, installationId } = installApp(sandbox);
       const { client, corrections } = createRecordingClient(sandbox.url, app, () => Date.now() + skew);
       await client.organization(installationId, organization.id).readOrganization();
@@ -70,7 +70,7 @@ describe('the client against the sandbox', () => {
 
   for (const skew of [-HOUR, HOUR]) {
     it(`T42 a clock that is ${skew / MINUTE} minutes off is corrected once`, async () => {
-      const sandbox = await temporarySandbox();
+      const sandbox = await startTemporarySandbox();
       const { app, organization, installationId } = installApp(sandbox);
       const { client, corrections, countTokenRequests } = createRecordingClient(
         sandbox.url,
@@ -86,7 +86,7 @@ describe('the client against the sandbox', () => {
   }
 
   it('T43 50 concurrent first calls request one token', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
     const { client, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const read = () => client.organization(installationId, organization.id).readOrganization();
@@ -95,7 +95,7 @@ describe('the client against the sandbox', () => {
   });
 
   it('a token is renewed before it expires, and again after it has expired early', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
     const { clock } = sandbox.registry.store;
     const start = clock.now();
@@ -114,7 +114,7 @@ describe('the client against the sandbox', () => {
   });
 
   it('a revoked token is not used again', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
     const { client, calls, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
@@ -126,7 +126,7 @@ describe('the client against the sandbox', () => {
   });
 
   it('new permissions take effect with the next read of the installation', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const app = registerApp(sandbox, { permissions: { organization_info: 'VIEW' } });
     const organization = createOrganization(sandbox);
     const { installationId } = installApp(sandbox, { app, organization });
@@ -143,7 +143,7 @@ describe('the client against the sandbox', () => {
   });
 
   it('a suspended installation gets no token, and gets a new one after it is unsuspended', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
     const { client, countTokenRequests } = createRecordingClient(sandbox.url, app, Date.now);
     const ours = client.organization(installationId, organization.id);
@@ -156,7 +156,7 @@ describe('the client against the sandbox', () => {
   });
 
   it('T40 a call for an uninstalled installation fails with installation_gone, not with not_found', async () => {
-    const sandbox = await temporarySandbox();
+    const sandbox = await startTemporarySandbox();
     const { app, organization, installationId } = installApp(sandbox);
     const { client } = createRecordingClient(sandbox.url, app, Date.now);
     sandbox.registry.installations.uninstall(installationId);

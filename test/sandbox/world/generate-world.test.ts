@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { generateWorld } from '../../../src/sandbox/world/generate-world.js';
 import type { WorldSpec } from '../../../src/sandbox/world/world-size.js';
 import type { WorldAmounts } from '../../../src/sandbox/options.js';
-import { temporarySandbox, findUnbalancedCredits } from '../../support/sandbox.js';
+import { startTemporarySandbox, findUnbalancedCredits } from '../../support/sandbox.js';
 
 type World = ReturnType<typeof generateWorld>;
 
@@ -68,7 +68,7 @@ test.each<[string, WorldAmounts]>([
   ['the smallest', { organizations: 1, projects: 1, credits: 1, retirements: 1 }],
   ['one without retirements', { retirements: 0 }],
 ])('In %s each credit was issued in the sum of its holdings, holds and retirements', async (_, world) => {
-  const sandbox = await temporarySandbox({ seed: SPEC.seed, world });
+  const sandbox = await startTemporarySandbox({ seed: SPEC.seed, world });
   expect(findUnbalancedCredits(sandbox)).toEqual([]);
   expect(sandbox.registry.store.tables.credits.count()).toBe(world.credits ?? 60);
   expect(sandbox.registry.store.tables.retirements.count()).toBe(world.retirements ?? 150);
@@ -89,8 +89,8 @@ test('each finished reservation and accepted request has a transaction that name
     ...requests.filter(({ state }) => state === 'Accepted'),
   ];
   expect(ended.length).toBeGreaterThan(0);
-  const told = transactions.map(row => row.reservationId ?? row.requestId ?? '');
-  expect(told.toSorted()).toEqual(ended.map(({ id }) => id).toSorted());
+  const originIds = transactions.map(row => row.reservationId ?? row.requestId ?? '');
+  expect(originIds.toSorted()).toEqual(ended.map(({ id }) => id).toSorted());
   for (const { retirementId, creditId, amountMicro, appId } of transactions) {
     expect(appId).not.toBeNull();
     const retired = retirements.find(({ id }) => id === retirementId);
