@@ -129,7 +129,7 @@ test('T69 errors and findings never show a secret, even if it is in the wrong se
     ],
     [['doctor'], { PORT: pasted }, 'nothing answers at http://127.0.0.1:[PORT]/webhooks'],
     [['doctor'], { HOST: pasted, PORT: '9' }, 'nothing answers at http://[HOST]:9/webhooks'],
-    [['doctor'], { REGISTRY_APP_ID: `${pasted}!` }, 'REGISTRY_APP_ID: got a text of 17 characters'],
+    [['doctor'], { REGISTRY_APP_ID: `${pasted}!` }, 'REGISTRY_APP_ID: got a hidden text of 17 characters'],
     [['schema', 'correct horse battery'], {}, '[masked]'],
     [['schema', 'another-one-of-them'], {}, '[masked]'],
   ];
