@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** One alerting rule as it stands in the file. */
+/** An alerting rule of docs/alerts.yml. */
 export interface AlertRule {
   readonly alert: string;
   readonly expr: string;
@@ -12,7 +12,7 @@ export interface AlertRule {
 
 export const ALERTS = readFileSync(new URL('../../docs/alerts.yml', import.meta.url), 'utf8');
 
-/** The rules of a file of one group. */
+/** Returns the rules of all groups in an alerts file. */
 export function parseAlertRules(text: string): readonly AlertRule[] {
   const { groups }: { groups: readonly { name: string; rules: readonly AlertRule[] }[] } = parse(text);
   return groups.flatMap(({ rules }) => rules);

@@ -1,4 +1,4 @@
-/** All of an engine that others see: what it is asked, and the one place that picks. */
+/** Modules through which other areas use a database: the ports, and the code that picks an engine. */
 const ENGINE = [
   'store/contract',
   'store/engine.ts',
@@ -8,7 +8,7 @@ const ENGINE = [
   'store/open-receiver.ts',
 ];
 
-/** For those who wire: everything but what is inside an engine. */
+/** Everything except the inside of an engine, for areas that connect the parts. */
 const EVERYTHING = [
   ...ENGINE,
   'app',
@@ -30,8 +30,8 @@ const EVERYTHING = [
 ];
 
 /**
- * Who may import whom: areas, folders of them or files. What is not listed is forbidden, an area that is not listed too. A
- * folder or a file with a row of its own is an area of its own.
+ * The imports that each area may use: areas, their folders, or files. All other imports and areas are forbidden.
+ * A folder or file with its own row is an area of its own.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   registry: [],
@@ -90,7 +90,7 @@ export interface DependencyHome {
   readonly sandbox: 'one' | 'any' | 'none';
 }
 
-/** What has one home. Homes are areas, folders, files, or the beginning of a file's name before a star. */
+/** Dependencies that only some places may use. A home is an area, a folder, a file, or a file name prefix with a star. */
 export const HOMES: Readonly<Record<string, DependencyHome>> = {
   'process.env': { homes: ['app/config/config.ts'], sandbox: 'one' },
   'the global fetch': { homes: ['registry/http/http-client.ts', 'cli/commands/trigger.ts'], sandbox: 'one' },

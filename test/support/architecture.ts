@@ -22,7 +22,7 @@ interface DependencyUse {
   readonly what: string;
 }
 
-/** Every breach of the architecture under a folder that is laid out like src/. */
+/** Finds every breach of the architecture under a folder that is laid out like src/. */
 export function checkArchitecture(folder: string): ArchitectureFault[] {
   const beside = listFileNames(join(folder, '../migrations'));
   const paths = new Map([
@@ -72,7 +72,7 @@ function createNotTypeScriptFault(file: string): ArchitectureFault {
   };
 }
 
-/** The deepest folder or file that has a row in the import table, else the folder at the top. */
+/** Returns the deepest folder or file with its own row in the import table, or else the top folder. */
 function findArea(file: string): string {
   const parts = file.replace(/\.ts$/, '').split('/');
   const within = parts.map((_, at) => parts.slice(0, at + 1).join('/'));

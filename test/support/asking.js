@@ -1,4 +1,4 @@
-/** Somebody who asks the database that is argument one the SQL that is argument two, and waits for the answer. */
+/** Runs the SQL of the second argument on the database of the first, and prints the rows as JSON lines. */
 import { ask } from '../../dist/src/store/postgres/asker.js';
 
 const [url = '', sql = ''] = process.argv.slice(2);

@@ -5,7 +5,7 @@ import { type SqliteMirror, TRAFFIC } from './mirror/open.js';
 
 const PDF_OF = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
 
-/** Stores one, as a walk does, and answers its name. */
+/** Stores a certificate as a certificate walk does, and returns its file name. */
 export async function storeCertificate(
   scene: Pick<SqliteMirror, 'folder' | 'port' | 'pdfs' | 'clock'>,
   id: string,

@@ -4,11 +4,11 @@ import type { Tables } from './tables.js';
 export interface ObservedChange {
   readonly number: number;
   readonly place: string;
-  /** Null where it is gone. */
+  /** Null if the row was removed. */
   readonly shows: string | null;
 }
 
-/** What moved since a number, in the order of the numbers. */
+/** Lists the changes after a change number, in the order of their numbers. */
 export function listChangesSince(db: Tables, after: number): Promise<ObservedChange[]> {
   const each = Object.entries(KEYS).flatMap(([table, key]) => {
     const same = key.map(column => `n.${column} = p.${column}`).join(' AND ');
@@ -23,7 +23,7 @@ export function listChangesSince(db: Tables, after: number): Promise<ObservedCha
   return db.rows<ObservedChange>(`${each.join(' UNION ALL ')} ORDER BY number`);
 }
 
-/** What stands there now. */
+/** Reads the current rows, by key. */
 export async function readCurrentRows(db: Tables): Promise<Map<string, string>> {
   const each = Object.entries(KEYS).map(
     ([table, key]) =>
@@ -48,7 +48,7 @@ function shows(table: string): string {
   return table === 'certificates' ? 'file' : table === 'installations' ? 'state || document' : 'document';
 }
 
-/** A certificate that was never stored has no history. */
+/** Excludes certificates that were never stored: they have no history. */
 function stored(table: string): string {
   return table === 'certificates' ? " AND state = 'stored'" : '';
 }

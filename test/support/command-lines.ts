@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** Command lines of a document: those in its fences, and those that stand in a sentence. */
+/** Lists the command lines of a document, in its code blocks and in its sentences. */
 export function listCommandLines(markdown: string): string[] {
   const fenced = Array.from(markdown.matchAll(/^```\w*\n([^]*?)^```$/gm), ([, block = '']) => block);
   const outside = markdown.replaceAll(/^```\w*\n[^]*?^```$/gm, '');
@@ -10,7 +10,7 @@ export function listCommandLines(markdown: string): string[] {
     .filter(line => line !== undefined);
 }
 
-/** Up to what a shell takes for itself; quotes hold words together. */
+/** Splits a command line into words, up to a comment, pipe or redirection. Quotes keep words together. */
 export function splitWords(line: string): string[] {
   const words = Array.from(
     line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),
@@ -22,7 +22,7 @@ export function splitWords(line: string): string[] {
 
 const OF_ALL = ['--help', '--version', '--env-file'];
 
-/** What of a line the program would not take; null where it takes all of it. */
+/** Returns the first option or subcommand that the program does not know; null if it knows all of them. */
 export function findUnknownPart(program: Command, line: string): string | null {
   let command = program;
   const words = splitWords(line);

@@ -17,7 +17,7 @@ export interface CommandOptions {
   readonly createInterruptSignal?: () => AbortSignal;
 }
 
-/** Run a command line in this process, as a script would: no terminal unless asked for. */
+/** Runs a command line in this process, by default without a terminal. */
 export async function runCommand(
   argv: readonly string[],
   options: CommandOptions = {},

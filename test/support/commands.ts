@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { registerCommand } from '../../src/cli/register-command.js';
 
-/** All commands, as the program itself defines them. */
+/** Registers all commands as the program does. */
 export function defineProgram(): Command {
   const program = new Command();
   for (const [name, command] of Object.entries(COMMANDS)) {
@@ -25,12 +25,12 @@ export function defineProgram(): Command {
 }
 
 export interface DefinedCommand {
-  /** As in `sandbox apps list`. */
+  /** The full name, such as `sandbox apps list`. */
   readonly name: string;
   readonly command: Command;
 }
 
-/** Every command that does something, groups left out. */
+/** Lists all commands except groups. */
 export async function listCommands(): Promise<DefinedCommand[]> {
   return listLeafCommands(defineProgram(), []);
 }
@@ -40,7 +40,7 @@ function listLeafCommands(command: Command, path: readonly string[]): DefinedCom
   return command.commands.flatMap(child => listLeafCommands(child, [...path, child.name()]));
 }
 
-/** All that can be asked what it does: the program, its groups and its commands. */
+/** Lists the names of everything that has a help text: the program, its groups and its commands. */
 export function listHelpTexts(): readonly string[] {
   const below = (command: Command, path: readonly string[]): string[] => [
     path.join(' '),

@@ -6,15 +6,15 @@ type Registry = Program['registry']['store']['tables'];
 
 interface Comparison {
   readonly name: string;
-  /** The permission that lets the mirror see it; null where none is needed. */
+  /** The permission that the mirror needs to read the list; null if none. */
   readonly permission: string | null;
   readonly registry: (tables: Registry, organizationId: string) => readonly object[];
   readonly mirror: string;
-  /** Columns that the registry does not send according to its documentation; `all` where it sends no rows. */
+  /** Columns that the documented registry does not send; `all` if it sends no rows. */
   readonly undocumented?: readonly string[] | 'all';
 }
 
-/** By the mirror's names of what the registry calls in its own way. */
+/** Picks values of a registry row by the names of the mirror's columns. */
 function pickFrom(row: object, ...columns: readonly string[]) {
   const values = new Map<string, unknown>(Object.entries(row));
   return Object.fromEntries(columns.map(column => [column, values.get(nameOf(column))]));
@@ -53,7 +53,7 @@ const CREDITS = (place: Place, table: string, permission: string): Comparison =>
   ...(place === 'warehouse' && { undocumented: ['token_id'] }),
 });
 
-/** What must be the same on both sides, row by row, for every organization that lets itself be read. */
+/** Lists that must be equal in the registry and the mirror, for every organization with an active installation. */
 const COMPARISONS: readonly Comparison[] = [
   CREDITS('warehouse', 'warehouse_credits', 'organization_warehouse'),
   CREDITS('inventory', 'inventory_credits', 'organization_inventory'),
@@ -155,7 +155,7 @@ interface Installed {
   readonly state: string;
 }
 
-/** Every difference between the mirror and the sandbox's own tables, in words; empty where there is none. */
+/** Describes every difference between the mirror and the sandbox's own tables. */
 export async function findDifferences(program: Program): Promise<string[]> {
   const { store, profile } = program.registry;
   const { tables } = store;
@@ -209,12 +209,12 @@ export const MIRRORED = [
   'addresses',
 ] as const;
 
-/** All rows as they stand now, without the columns in which a row and its later self differ. */
+/** Dumps the current rows of all mirrored tables as sorted lines. */
 export async function dumpRows(program: Program): Promise<string> {
   return rowsOf(program, table => table);
 }
 
-/** The same as of an instant, out of the history. */
+/** Dumps the rows as of an instant, from the history, in the format of `dumpRows`. */
 export async function dumpRowsAsOf(program: Program, at: number): Promise<string> {
   const instant = new Date(at).toISOString();
   return rowsOf(

@@ -24,11 +24,11 @@ const PATHS: Readonly<Record<string, RegExp>> = {
 interface Asking {
   readonly random: Random;
   readonly times: number;
-  /** By how much the clock was put back meanwhile. */
+  /** How far the clock was set back meanwhile. */
   readonly leewayMs: number;
 }
 
-/** Of rows by chance: what the registry's own record of calls and deliveries does not confirm. */
+/** Explains random rows, and returns what the registry's own log of calls and deliveries does not confirm. */
 export async function findUnconfirmedExplanations(
   program: Program,
   { random, times, leewayMs }: Asking,

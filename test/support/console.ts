@@ -24,19 +24,19 @@ export interface ConsoleVisit {
   readonly port: number;
   readonly keys: VisitorKeys;
   readonly clock: { at: number };
-  /** What went wrong with pages. */
+  /** Errors that pages caused. */
   readonly faults: unknown[];
-  /** The visitor's own key, as a browser sends it. */
+  /** The visitor's cookie header. */
   readonly cookie: string;
-  /** A page as this visitor sees it. */
+  /** Requests a page as this visitor. */
   readonly open: (path: string) => Promise<Response>;
-  /** A form of one of its pages, as a browser sends it. */
+  /** Submits a form as a browser does. */
   readonly send: (
     path: string,
     values?: Readonly<Record<string, string>>,
     left?: AbortSignal,
   ) => Promise<Response>;
-  /** One request as raw text; the head and the body of what came. */
+  /** Sends a raw request, and returns the whole response as text. */
   readonly ask: (head: string, ...lines: readonly string[]) => Promise<string>;
 }
 
@@ -51,7 +51,7 @@ const NO_PDFS: ConsoleOptions['certificateFiles'] = {
 };
 const SECRET = Buffer.alloc(32, 7);
 
-/** A console over a mirror, and a visitor whom it let in. */
+/** Starts a console on a mirror, with a visitor who has signed in. */
 export async function visitConsole(
   open: () => Promise<OpenReader>,
   options: Partial<ConsoleOptions> = {},
@@ -121,21 +121,21 @@ export async function visitConsole(
 
 export interface ConsoleStage extends ConsoleVisit {
   readonly scene: SqliteMirror;
-  /** Mirror and inbox. */
+  /** Tables of the mirror and the inbox. */
   readonly tables: Tables;
-  /** What the log was told that people asked for. */
+  /** Log entries about the actions that people requested. */
   readonly asked: unknown[];
-  /** A page as text. */
+  /** Fetches a page as text, and follows one redirect. */
   readonly page: (path: string) => Promise<string>;
 }
 
 interface StageOptions extends Partial<ConsoleOptions> {
-  /** Whether its pages may ask for work. */
+  /** Whether pages may start jobs. */
   readonly canAct?: boolean;
   readonly limits?: Partial<ListenOptions>;
 }
 
-/** A console over a mirror whose clock is the world's: what is fresh is told by it. */
+/** Opens a console on a mirror in files. Its clock is at the current time, because freshness depends on it. */
 export async function openConsoleStage(stage: StageOptions = {}): Promise<ConsoleStage> {
   const { canAct = false, limits = {}, ...options } = stage;
   const scene = await openMirror();
@@ -173,7 +173,7 @@ function pdfsOf({ pdfs }: SqliteMirror): ConsoleOptions['certificateFiles'] {
   return { openFile: store.open, inspectFile: file => inspect(store, file) };
 }
 
-/** What a page says, without its markup. */
+/** Returns the text of a page without its markup. */
 export function getPageText(markup: string): string {
   return markup
     .replace(/<[^>]*>/g, '')

@@ -7,7 +7,7 @@ import { until } from './wait.js';
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Answer = any;
 
-/** The first of their kind by what the world's seed has made, in whichever order they were read. */
+/** Table expressions whose first row depends only on the seed of the demo world, not on the order of reads. */
 const OLDEST = {
   installation:
     'installations ORDER BY (SELECT full_name FROM organizations AS o WHERE o.id = installations.organization_id)',
@@ -19,15 +19,15 @@ const OLDEST = {
 
 export interface CommandScene {
   readonly demo: DemoMirror;
-  /** For files that commands write. */
+  /** The folder for files that commands write. */
   readonly folder: string;
-  /** Runs a command, and reads its JSON. */
+  /** Runs a command, and parses its JSON output. */
   readonly ask: (name: string, words: readonly string[]) => Promise<Answer>;
-  /** In the names of what is made, where it is made several times. */
+  /** Suffix of created names, for tests that run the commands several times. */
   readonly tag?: string;
 }
 
-/** Words after each command that answers without other programs, in an order in which all of them have something to answer. */
+/** Returns the arguments of each command that needs no other program, in an order in which every command has data to print. */
 export function listCommandArguments({
   demo,
   folder,

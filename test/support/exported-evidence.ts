@@ -20,7 +20,7 @@ const RETIREMENTS = [
   retirement('c', { createdAt: '2025-06-01T00:00:00.000Z', comment: 'Zürich \u2028 \\ %s $(id)' }),
 ];
 
-/** A log of retirements, credits and a certificate, with a checkpoint that somebody held before its last round. */
+/** Opens an evidence log of retirements, credits and a certificate. `older` is a file with a checkpoint from before the last round. */
 export async function openExportableLog(engine: TestEngine) {
   const log = await openSealedMirror(engine);
   const { stage, port, round } = log;
@@ -48,14 +48,14 @@ export async function openExportableLog(engine: TestEngine) {
   return { ...log, hex: log.key.publicKey.toString('hex'), older, change, command, write };
 }
 
-/** As an auditor does it, with a script of his own. One that does not end has no status. */
+/** Runs docs/check.sh as an auditor would. The status is null if the script times out. */
 export function runCheckScript(folder: string, ...words: string[]) {
   const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 } as const;
   const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...words], options);
   return { status, said: stdout + stderr };
 }
 
-/** Changes a file of a folder. */
+/** Edits a file of a folder; throws if the edit changes nothing. */
 export function alterFile(folder: string, file: string, by: (text: string) => string): void {
   const path = join(folder, file);
   const before = readFileSync(path, 'utf8');

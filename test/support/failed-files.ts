@@ -3,7 +3,7 @@ import type { Reporter, TestModule } from 'vitest/node';
 
 const ENDED_WELL: ReadonlySet<string> = new Set(['passed', 'skipped']);
 
-/** Writes down each test that failed or passed only when it was tried again, a line each, where FAILED_FILES says. */
+/** Appends each test that failed, or passed only on a retry, to the file that FAILED_FILES names. */
 export class FailedFiles implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const file = process.env['FAILED_FILES'];

@@ -16,7 +16,7 @@ const finish = { ...TRAFFIC, total: null };
 export const creditsIn = ({ db }: FencedScene) =>
   db.column<string>('SELECT credit_id FROM warehouse_credits ORDER BY 1');
 
-/** A worker loses its lease while it reads; another one takes over, reads later and writes first. */
+/** Writes as a worker that lost its lease during a read, after another worker has read and written. Returns the credit ids. */
 export async function writeAfterBeingTakenOver(scene: FencedScene): Promise<string[]> {
   const late = await beginWarehouse(scene, 1);
   await late.writeBatch([credit('old')], scene.clock.at);
@@ -29,7 +29,7 @@ export async function writeAfterBeingTakenOver(scene: FencedScene): Promise<stri
   return creditsIn(scene);
 }
 
-/** The organization uninstalls while a read runs. */
+/** Uninstalls the app during a read, and finishes the read. Returns the credit ids. */
 export async function writeAfterUninstalling(scene: FencedScene): Promise<string[]> {
   const read = await beginWarehouse(scene, 2);
   await read.writeBatch([credit('late')], scene.clock.at);

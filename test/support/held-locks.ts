@@ -3,7 +3,7 @@ import { openDatabase, write } from '../../src/store/sqlite/open.js';
 
 const PAGES_AT_ONCE = 500;
 
-/** A reader of mirror.db that does not end, and more than 16 MiB that is written meanwhile. Answers how it ends. */
+/** Keeps a reader of mirror.db open and writes more than 16 MiB to the write-ahead log. Returns a function that ends both. */
 export function holdWriteAheadLog(folder: string): () => void {
   const file = join(folder, 'mirror.db');
   const writer = openDatabase(file, { busyTimeoutMs: 60_000 });
@@ -25,14 +25,14 @@ export function holdWriteAheadLog(folder: string): () => void {
   };
 }
 
-/** A stranger's lock on a database. Answers how it ends. */
+/** Locks a database from another connection. Returns a function that releases the lock. */
 export function holdLock(file: string): () => void {
   const stranger = openDatabase(file, { busyTimeoutMs: 0 });
   stranger.exec('BEGIN IMMEDIATE');
   return () => void stranger.close();
 }
 
-/** A reader that has begun and does not end. Answers how it ends. */
+/** Starts a query and leaves it open. Returns a function that ends it. */
 export function holdReader(file: string, sql: string): () => void {
   const reader = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
   const endless = reader.prepare(sql).iterate();

@@ -14,7 +14,7 @@ import { createResponseHistory, type ResponseHistory } from './response-history.
 import { createOrganization, issueCredit } from './sandbox.js';
 import { withResolvers } from './wait.js';
 
-/** What went on in one history; a torture run wants none of them to be 0. */
+/** Counts of the events in one history. In a torture run, none of them may be 0. */
 export interface HistoryTally {
   readonly operations: number;
   readonly drops: number;
@@ -22,16 +22,16 @@ export interface HistoryTally {
   /** Times that the registry was killed. */
   readonly falls: number;
   readonly closed: number;
-  /** Times that the clock was put back. */
+  /** Times that the clock was set back. */
   readonly steps: number;
   /** Pages beyond the first of a list. */
   readonly pages: number;
 }
 
-/** A history, and what stands between the registry and the mirror in it. */
+/** A running history, with the controls that disturb it. */
 interface HistoryPlay extends RandomWorld {
   readonly said: ResponseHistory;
-  /** While it is awaited no answer comes. */
+  /** Holds back all answers until the returned function is called. */
   readonly holdAnswers: () => () => void;
   readonly startWorker: () => Promise<void>;
   readonly count: { kills: number; falls: number; steps: number; pages: number };
@@ -40,22 +40,22 @@ interface HistoryPlay extends RandomWorld {
 const RESTS = 3;
 const OPERATIONS_PER_REST = 7;
 const LEASE_MS = 60_000;
-/** Time is moved while reads run, so they seem to take long; what takes long is spared by the schedule. */
+/** The most by which the clock is set back. Time also moves during reads, so they seem slow, and the schedule spares slow reads. */
 const STEP_BACK_MS = 60_000;
-/** The clock never comes back to a rest, whose history would no longer be what it was. */
+/** After a rest the clock moves on, so that it is never set back to before the rest, whose history must stay as it was. */
 const AFTER_REST_MS = OPERATIONS_PER_REST * STEP_BACK_MS;
-/** Leases are to outlast the answers that are held back. */
+/** The longest time that an answer is held back. Leases must be longer. */
 const HELD_MS = 100;
 const SECOND_MS = 1000;
-/** What is read once a day has been read by then. */
+/** Long enough for lists that are read once a day. */
 const LONG_REST_MS = 24 * 3_600_000;
-/** So many rows of each history are asked why they are so. */
+/** How many rows of each history are explained. */
 const EXPLAINED = Number(process.env['HISTORY_EXPLAINED'] ?? 10);
 
 /**
- * A random history of two organizations, with deliveries lost, doubled and reordered, answers held back,
- * pages of any size, the clock put back, and the worker and the registry killed. At each rest the mirror equals the registry;
- * at the end its history still knows every earlier rest, and dates nothing before the registry had said it.
+ * Plays a random history of two organizations, with deliveries lost, doubled and reordered, answers held back,
+ * pages of any size, the clock set back, and the worker and the registry killed. At each rest the mirror must equal the registry. At
+ * the end its history must still show every earlier rest, and must date nothing before the registry had sent it.
  */
 export async function playHistory(seed: number, profile?: ProgramOptions['profile']): Promise<HistoryTally> {
   const play = await startHistory(seed, profile);
@@ -91,7 +91,7 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
   };
 }
 
-/** What `verify` would say of it. The views of a test that moves the clock on PostgreSQL are not those of the migrations. */
+/** Returns the findings of `verify`, except about the schema: a test that moves the clock on PostgreSQL replaces views. */
 async function findBroken({ engine, time }: Program): Promise<Broken[]> {
   const reader = await engine.openReader();
   try {
@@ -113,7 +113,7 @@ async function withReader<T>({ engine }: Program, ask: (reader: Reader) => Promi
 
 async function startHistory(seed: number, profile: ProgramOptions['profile']): Promise<HistoryPlay> {
   const random = createRandom(seed);
-  /** Calls come in an order of their own; what is done does not depend on it. */
+  /** A generator of its own for delays: the order of calls must not change which operations are done. */
   const chance = createRandom(~seed);
   let held: Promise<void> | undefined;
   const program = await startProgram({ receiveOnly: true, profile });
@@ -148,7 +148,7 @@ async function startHistory(seed: number, profile: ProgramOptions['profile']): P
   return { program, random, organizations, said, holdAnswers, startWorker, count };
 }
 
-/** Enough for several pages. */
+/** Retires often enough for several pages. */
 function retireOften({ registry }: Program, organizationId: string, creditId: string): void {
   for (let n = 0; n < 25; n++)
     registry.credits.retireOffPlatform(organizationId, { creditId, amount: 0.001 });
@@ -164,7 +164,7 @@ async function disturb(play: HistoryPlay, log: string[]): Promise<void> {
       program.time.move(-Math.floor(random() * STEP_BACK_MS));
       said.recordClockSetBack();
       count.steps += 1;
-      log.push('clock put back');
+      log.push('clock set back');
     }
     if (random() < 0.15) {
       await killInTheMiddle(play);
@@ -180,7 +180,7 @@ async function disturb(play: HistoryPlay, log: string[]): Promise<void> {
   }
 }
 
-/** Of a read, where an installation may be read at all; answers that are held come when it is over. */
+/** Kills the worker during a read, if an installation can be read. Answers that were held back arrive afterwards. */
 async function killInTheMiddle({ program, holdAnswers, count }: HistoryPlay): Promise<void> {
   const letGo = holdAnswers();
   program.time.move(STEP_BACK_MS);
@@ -201,7 +201,7 @@ function causeTrouble({ registry }: Program, random: Random): void {
   registry.deliveries.changeSettings({ drop, duplicate, reorder });
 }
 
-/** What was held back is let go, and claims of before a step run out; the schedule finds what was lost. */
+/** Releases held deliveries and lets old claims expire. Then the schedule finds what was lost. */
 async function settleDown(program: Program): Promise<void> {
   program.time.move(LEASE_MS + OPERATIONS_PER_REST * STEP_BACK_MS);
   void program.worker().idle();

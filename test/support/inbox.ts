@@ -53,16 +53,16 @@ export function acceptedDelivery(overrides: Partial<ArrivedDelivery> = {}): Arri
 
 type JobRow = Contract['inbox.jobs'];
 
-/** Where an inbox is kept on some engine. */
+/** The tables of an inbox on either engine, and the ways to open it. */
 export interface InboxStore {
   readonly db: Tables;
-  /** Anew: it knows what the tables say, and no more. */
+  /** Opens a new port, which knows nothing but the tables. */
   readonly open: (now: () => number) => InboxPort;
-  /** As another process has it. */
+  /** Opens the same inbox on another connection, as another process would. */
   readonly beside: () => InboxStore;
 }
 
-/** A delivery with the instant at which it came, in epoch ms. */
+/** A delivery with the instant at which it was received, in epoch ms. */
 export type ArrivedDelivery = Omit<NewDelivery, 'receivedMsAgo'> & { readonly receivedAt: number };
 
 interface TestClaimRequest {
@@ -72,7 +72,7 @@ interface TestClaimRequest {
   readonly part?: Part;
 }
 
-/** An inbox whose clock stands wherever each call says. */
+/** An inbox for tests; each call sets its clock. */
 export interface TestInbox {
   readonly db: Tables;
   readonly at: (now: number) => InboxPort;
@@ -95,7 +95,7 @@ export function openTestInbox(db: Sqlite = temporaryInbox()): TestInbox {
   return createTestInbox({ db: createTables(db), open: now => createInboxPort(db, now) });
 }
 
-/** As one process opens it. */
+/** Opens a test inbox through one port, as one process would. */
 export function createTestInbox({ db, open }: Pick<InboxStore, 'db' | 'open'>): TestInbox {
   let told = 0;
   const port = open(() => told);
@@ -127,10 +127,10 @@ export function createTestInbox({ db, open }: Pick<InboxStore, 'db' | 'open'>): 
   };
 }
 
-/** Stores deliveries as they came; throws where one of them was not stored. */
+/** Stores deliveries; throws if one of them was not stored. */
 export type Accept = (deliveries: readonly ArrivedDelivery[], now: number) => Promise<StoredDelivery[]>;
 
-/** As the receiver says it. */
+/** Converts a delivery to the form in which the receiver stores it. */
 export function toNewDelivery(now: number, { receivedAt, ...delivery }: ArrivedDelivery): NewDelivery {
   return { ...delivery, receivedMsAgo: now - receivedAt };
 }
@@ -146,7 +146,7 @@ function createAccept(port: Pick<ReceiverPort, 'store'>, at: (now: number) => un
   };
 }
 
-/** What was announced, as slice after slice tells it. */
+/** Reads the accepted deliveries of a range, slice by slice. */
 export async function listDeliverySlices(
   { at }: TestInbox,
   whole: DeliveryRange,

@@ -4,11 +4,11 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Installs a package of the tests, where its lock is not the one that was installed last; answers an exit code.
+ * Installs a package of the tests, unless its lock file is the one that was installed last. Returns an exit code.
  * @param {string} folder
  */
 export function installPackage(folder) {
-  /** Stands in node_modules/, which npm ci removes first: an installation that was cut short is made again. */
+  /** The marker is in node_modules/, which npm ci removes first, so an interrupted installation is repeated. */
   const installed = join(folder, 'node_modules', '.lock-sha256');
   const lock = createHash('sha256')
     .update(readFileSync(join(folder, 'package-lock.json')))

@@ -23,7 +23,7 @@ interface JobRunOptions extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'att
   readonly onTurn?: (stop: () => void) => Promise<void>;
 }
 
-/** What one job does, without a worker: a registry with one installation, an inbox and a mirror in files. */
+/** Opens a stage that runs single jobs without a worker: a registry with one installation, an inbox and a mirror in files. */
 export async function openJobStage({ context: own, aheadMs = 0 }: StageOptions = {}) {
   const time = createTime();
   const { now } = time;
@@ -48,7 +48,7 @@ export async function openJobStage({ context: own, aheadMs = 0 }: StageOptions =
   const tables = createTables(inbox);
   const perform = createJobHandler({ ...context, ...own });
 
-  /** A minute later asks for the job, does it and answers its word. Of what waited before nothing is left. */
+  /** Removes all waiting jobs, enqueues this one a minute later, runs it, and returns its outcome. */
   async function runJob(job: NewJob, how: JobRunOptions = {}): Promise<string> {
     const { inbox: port } = context;
     time.move(MINUTE);

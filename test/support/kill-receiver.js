@@ -1,4 +1,4 @@
-// Kills a receiver again and again while deliveries arrive, and counts what it had answered and yet lost.
+// Kills a receiver again and again while deliveries arrive, and counts the deliveries that it had answered and then lost.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { Database } from '../../dist/src/store/sqlite/driver.js';
@@ -37,7 +37,8 @@ const INSTALLATIONS = Array.from({ length: 50 }, (_, index) => ({
 }));
 
 /**
- * `answeredPerLife` deliveries are answered before each kill. `environment` is added to the receiver's own; `recover` answers where the files are that survived.
+ * Starts, loads and kills a receiver `kills` times. Each life answers at least `answeredPerLife` deliveries. `environment` is added
+ * to that of the receiver; `recover` returns the folder of the files that survived.
  * @param {KillOptions} options
  * @returns {Promise<KillResult>}
  */
@@ -69,7 +70,7 @@ export async function killReceiver({
 }
 
 /**
- * Answers how many posts waited for their answer when the receiver was killed.
+ * Sends deliveries, kills the receiver once enough are answered, and returns how many posts were waiting for an answer then.
  * @param {Receiver} receiver
  * @param {readonly PreparedDelivery[]} deliveries
  * @param {number} connections

@@ -2,11 +2,11 @@ import type { Engine } from '../../src/store/engine.js';
 
 export interface KillableEngine {
   readonly engine: Engine;
-  /** As a kill -9 leaves it: what was asked for is done or is not, and nothing more is. */
+  /** Stops the worker as `kill -9` would: operations in progress end, and no further one starts. */
   readonly kill: () => Promise<void>;
 }
 
-/** An engine whose worker can be killed. */
+/** Wraps an engine so that its worker can be killed. */
 export function createKillableEngine(engine: Engine): KillableEngine {
   const underway = new Set<Promise<unknown>>();
   let isDead = false;

@@ -1,4 +1,4 @@
-/** A worker that is killed while a certificate arrives: argument one is the database. It says "begun" and waits for the rest. */
+/** A worker that stops in the middle of saving a certificate, so that a test can kill it. The argument is the database URL. It prints "begun" once it waits. */
 import { openPostgres } from '../../dist/src/store/postgres/open.js';
 import { createCertificateTable } from '../../dist/src/store/postgres/mirror/certificates.js';
 

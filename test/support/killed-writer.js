@@ -1,6 +1,6 @@
 /**
- * A worker that dies with a log beside its mirror: it fills DIR/mirror.db, makes copies of it, writes on, and then is
- * killed. The first argument is the folder, the second how many rows are changed after the last checkpoint.
+ * A worker that dies and leaves a write-ahead log: it fills mirror.db in a folder, copies it, writes further rows, and kills
+ * itself. The first argument is the folder, the second the number of rows written after the last checkpoint.
  */
 import { join } from 'node:path';
 import { migrateFile } from '../../dist/src/store/sqlite/migrate.js';

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, vi } from 'vitest';
 
-/** Laws share a process: each file leaves it as it was for the next one. */
+/** Test files share a process, so each file must leave it unchanged. */
 const environment = { ...process.env };
 const { fetch } = globalThis;
 
-/** A command without settings looks where it is started: no test sees or touches what lies in the checkout. */
+/** Commands without settings use the working directory, so tests run in an empty folder instead of the checkout. */
 const checkout = process.cwd();
 const nowhere = mkdtempSync(join(tmpdir(), 'carbon-mirror-nowhere-'));
 process.chdir(nowhere);

@@ -1,4 +1,4 @@
-// A load client on bare sockets, so that it costs little beside what it measures. It knows HTTP only as far as our answers go.
+// A load client on plain sockets, which costs little compared with the receiver that it measures. It parses only as much HTTP as our responses need.
 import { createHmac, randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 
@@ -9,7 +9,7 @@ import { connect } from 'node:net';
  */
 
 /**
- * Signed deliveries, each a different one, ready to be sent: [{ id, bytes }].
+ * Prepares different signed deliveries, each with the bytes of its whole request.
  * @param {number} count
  * @param {{ appId: string, secret: string, installations: readonly Installed[] }} options
  * @returns {PreparedDelivery[]}
@@ -35,7 +35,7 @@ export function prepareDeliveries(count, { appId, secret, installations }) {
 }
 
 /**
- * A keep-alive connection; `send` answers the status, and 0 once the connection is gone. One request at a time.
+ * Opens a keep-alive connection for one request at a time. `send` resolves with the status, or with 0 if the connection is closed.
  * @param {number} port
  * @returns {LoadConnection}
  */

@@ -2,13 +2,13 @@ import { inject, test } from 'vitest';
 
 const IS_LONG = process.env['LONG'] !== undefined;
 
-/** Tests that `npm run torture -- long` plays alone. Each has its short form among those that always run. */
+/** Tests that only `npm run torture -- long` runs. Each has a short form that always runs. */
 export const long: { readonly test: typeof test.skip } = { test: IS_LONG ? test : test.skip };
 
-/** What no engine decides: on a PostgreSQL it is played at length alone. */
+/** Tests whose result does not depend on the engine: on PostgreSQL, only the long run includes them. */
 export const filesEnough: typeof long = { test: inject('keptIn') === 'PostgreSQL' ? long.test : test };
 
-/** How much is played in a run of all tests, and there. */
+/** Returns `full` in the long run, and `short` in all others. */
 export function atLength(short: number, full: number): number {
   return IS_LONG ? full : short;
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 const IN_MEMORY = '/dev/shm';
 
 /**
- * Where folders of tests are made: in memory where that has so much room, else on the disk.
+ * Returns the folder in which test folders are created: in memory if there is enough room, or else on disk.
  * @param {number} roomBytes
  */
 export function rootWith(roomBytes) {

@@ -8,13 +8,13 @@ type Family = 'inbox' | 'mirror';
 const OWNER_ONLY = 0o600;
 const templates = new Map<Family, Buffer>();
 
-/** Both of a folder. */
+/** Creates a migrated inbox.db and mirror.db in a folder. */
 export function createMigratedDatabases(folder: string): void {
   createMigratedDatabase(join(folder, 'inbox.db'), 'inbox');
   createMigratedDatabase(join(folder, 'mirror.db'), 'mirror');
 }
 
-/** Puts a migrated, empty database where none stands. It is migrated once a process: all other tests have a copy. */
+/** Creates a migrated, empty database unless the file exists. The first call of a process migrates; later calls copy. */
 export function createMigratedDatabase(file: string, family: Family): void {
   if (existsSync(file)) return;
   const bytes = templates.get(family) ?? readMigratedDatabase(family);

@@ -7,7 +7,7 @@ export interface MirrorCopy extends Tables {
   readonly folder: string;
 }
 
-/** Both databases of a folder, copied into one where no program is at work. It is gone after the test. */
+/** Copies both databases into a new folder, in which no program works. The copy is removed after the test. */
 export function copyMirror(from: string): MirrorCopy {
   const folder = makeFolder('carbon-mirror-copy-');
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -8,10 +8,10 @@ import type { MirrorMaker } from './mirror/open.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** The program as it is built. */
+/** The built program. */
 export const PROGRAM = join(ROOT, 'dist', 'main.js');
 
-/** The whole program with one piece of one line broken, of one of its files or of what that loads at once; answers what to start. */
+/** Copies the built program and breaks one piece of code, in a file or in the chunk that the file loads at once. Returns the file to start. */
 export function createBrokenProgram(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
@@ -29,7 +29,7 @@ function homeOf(piece: string, bundle: string, file: string): string {
   return atOnce ?? file;
 }
 
-/** The same with one of the files that importers load; the program itself runs a bundle of them. */
+/** Copies the built program and breaks one piece of a file in dist/src, which importers load; the program itself runs bundles. Returns the file to start. */
 export function createBrokenFiles(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
@@ -38,7 +38,7 @@ export function createBrokenFiles(file: string, piece: string, broken: string): 
   return join(folder, 'dist', 'main.js');
 }
 
-/** The program's own mirror with one piece of one line broken, to see that a test would notice. */
+/** Loads the program's mirror with one piece of code broken, to check that a test would notice. */
 export async function createBrokenMirror(file: string, piece: string, broken: string): Promise<MirrorMaker> {
   const folder = brokenFolder(file, piece, broken);
   const mirror: { createMirror: typeof createMirror } = await import(
@@ -51,7 +51,7 @@ export async function createBrokenMirror(file: string, piece: string, broken: st
     mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now);
 }
 
-/** The address of one module of that mirror. */
+/** Returns the URL of a module in a copy of the program with one piece of code broken. */
 export function createBrokenModule(file: string, piece: string, broken: string, name: string): string {
   return moduleIn(brokenFolder(file, piece, broken), name);
 }
@@ -79,7 +79,7 @@ function breakPiece(file: string, piece: string, broken: string): void {
   writeFileSync(file, source.replace(piece, broken));
 }
 
-/** Without the source maps, which would point to nothing. */
+/** Copies code without its source maps, which would point to nothing. */
 function copyCode(from: string, to: string): void {
   const names = readdirSync(from, { recursive: true, encoding: 'utf8' });
   for (const name of names.filter(each => each.endsWith('.js'))) {

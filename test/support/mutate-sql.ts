@@ -1,6 +1,6 @@
 import type { Postgres } from '../../src/store/postgres/open.js';
 
-/** Changes one piece of a function of the inbox in one database, to see that a test would notice. */
+/** Replaces one piece of an inbox function in one database, to check that a test would notice. */
 export async function mutateFunction(owner: Postgres, name: string, from: string, to: string): Promise<void> {
   const [found] = await owner.query<{ sql: string }>(
     `SELECT pg_get_functiondef('inbox.${name}'::regproc) AS sql`,
@@ -10,7 +10,7 @@ export async function mutateFunction(owner: Postgres, name: string, from: string
   await owner.query(broken);
 }
 
-/** The same of the statements that one connection sends. */
+/** Replaces one piece in the statements that a connection sends, to check that a test would notice. */
 export function mutateStatements(real: Postgres, from: string, to: string): Postgres {
   return {
     ...real,

@@ -1,4 +1,4 @@
-/** What is of one run alone, made alike in all of them; as long as it was, so that what stands beside it keeps its place. */
+/** Replaces ids, instants and ages with zeros of the same length, so that columns keep their places. */
 export function normalizeInPlace(text: string): string {
   return text
     .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, id => id.replaceAll(/[0-9a-f]/g, '0'))
@@ -14,7 +14,7 @@ export function normalizeInPlace(text: string): string {
 const FIRST_LINES = 6;
 const LAST_LINES = 4;
 
-/** Only the words: of numbers, ids and hashes that there is one, of many lines the first and the last. */
+/** Reduces output to its words: replaces numbers, ids and hashes, and keeps only the first and last lines of a long text. */
 export function normalizeText(text: string): string {
   const lines = normalizeInPlace(text)
     .replaceAll(/\bproject [0-9a-f][0-9a-f-]+/g, 'project 0')
@@ -37,7 +37,7 @@ export function normalizeText(text: string): string {
 
 const CELL_LENGTH = 12;
 
-/** How much of a name fits beside an age depends on how long that is: of a row the beginnings are enough. */
+/** Shortens the cells of a table row, because the width of a cell depends on the ages beside it. */
 function withShortCells(line: string): string {
   const cells = line.split('  ');
   if (cells.length < 3) return line;
@@ -46,7 +46,7 @@ function withShortCells(line: string): string {
     .join('  ');
 }
 
-/** The names of every place in a JSON value, down to a depth; what the registry sent is one place. */
+/** Lists the paths of a JSON value, down to a depth. A document of the registry counts as one path. */
 export function listJsonPaths(value: unknown, depth = 9): string[] {
   return [...new Set(below(value, '', depth))].toSorted();
 }

@@ -8,7 +8,7 @@ import { credit, installation, retirement } from './mirror/rows.js';
 import { NOON } from './inbox.js';
 import type { Tables } from './tables.js';
 
-/** Texts that people, collations and engines put in different orders. */
+/** Texts that collations and engines sort differently. */
 export const TEXTS = [
   'Zebra',
   'zebra',
@@ -64,7 +64,7 @@ const at = <Item>(items: readonly Item[], index: number): Item => {
 
 const oddAmount = (index: number): Amount => createAmount(at(AMOUNTS, index));
 
-/** What the registry might send, in every list, for four organizations, and what became of reading it. */
+/** Fills every list of four organizations with odd rows that the registry might send, and records failed reads. */
 export async function fillWithOddRows(stage: TestMirror): Promise<void> {
   const { mirror, clock } = stage;
   await mirror.checkOrigin({ baseUrl: 'https://registry.example', appId: 'app-1' });
@@ -99,7 +99,7 @@ const BY = {
 } as const;
 const taskOf = (organizationId: string) => ({ organizationId, part: 'data', claim: 1 });
 
-/** Of three of them the name stands in no list. */
+/** Returns an installation's document with the name of its organization, which for three of the four is in no list. */
 function named(index: number): { organization: Organization | null; document: string } {
   const organization = { fullName: at(TEXTS, index) };
   return {
@@ -151,7 +151,7 @@ async function fillOne(stage: TestMirror, organizationId: string, turn: number):
 }
 
 const oddText = (index: number) => at(TEXTS, index);
-/** What our own words may hold. */
+/** Replaces characters that the mirror's own messages never contain. */
 const said = (index: number) => oddText(index).replaceAll(/[\0\uD800]/g, '?');
 const oddProject = (index: number) =>
   index % 4 === 0 ? null : { id: `project-${index % 5}`, fullName: oddText(index + 3) };
@@ -173,7 +173,7 @@ function oddOrganization(id: string, index: number): Organization {
   return { id, fullName: oddText(index + 2), createdAt, ...words, document: odd({ id }) };
 }
 
-/** As sent: escapes, order, doubles and digits. */
+/** Formats a document with escapes, duplicate keys and unusual digits. */
 function odd(what: object): string {
   return `{"b":1.50,"b":"\\u0000\\ud800 \\u00e4 ä 😀","amount":1E3, "a":${JSON.stringify(what)}}`;
 }
@@ -309,7 +309,7 @@ const DELIVERIES =
 const JOBS = `kind, organization_id, installation_id, part, dedupe_key, trigger, payload, state, attempts, run_at, claimed_until,
   claim, started_at, finished_at, created_at, error_or_pause_code, last_error, outcome, merged_into, only_duplicates_asked`;
 
-/** Jobs in every state, and deliveries of every kind. */
+/** Fills the inbox with jobs in every state and deliveries of every kind. */
 export async function fillInboxWithOddRows(tables: Tables): Promise<void> {
   const { change } = tables;
   const states = ['waiting', 'running', 'paused', 'failed', 'done'];

@@ -4,7 +4,7 @@ import { ALL_PERMISSIONS } from './sandbox.js';
 
 export type Random = () => number;
 
-/** Mulberry32: the same seed, the same numbers. */
+/** Creates a Mulberry32 random number generator. The same seed gives the same numbers. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -100,7 +100,7 @@ function issue(place: 'warehouse' | 'inventory'): RegistryOperation {
   };
 }
 
-/** Everything that changes what a mirror can see; what finds nothing to work on throws. */
+/** Operations that change what a mirror can see. Each throws if there is nothing to work on. */
 const OPERATIONS: Readonly<Record<string, RegistryOperation>> = {
   issueToWarehouse: issue('warehouse'),
   issueToInventory: issue('inventory'),
@@ -199,7 +199,7 @@ const OPERATIONS: Readonly<Record<string, RegistryOperation>> = {
 const SELDOM = new Set(['suspend', 'uninstall', 'permissions', 'wait', 'friendbot']);
 const NAMES = Object.keys(OPERATIONS).flatMap(name => (SELDOM.has(name) ? [name] : [name, name, name]));
 
-/** One operation that works, whichever it is; answers its name. */
+/** Runs random operations until one succeeds, and returns its name. */
 export function runRandomOperation(world: RandomWorld): string {
   for (;;) {
     const name = pick(world.random, NAMES) ?? '';
@@ -213,7 +213,7 @@ export function runRandomOperation(world: RandomWorld): string {
   }
 }
 
-/** The sandbox says no, or there was nothing to work on: another operation is drawn. */
+/** Returns whether the sandbox refused the operation, or there was nothing to work on. */
 function isRefusal(error: Error): boolean {
   return error.message === MISSING || error instanceof ApiError;
 }

@@ -14,7 +14,7 @@ const sha256 = (...parts: readonly Uint8Array[]) =>
 const textOf = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
 const linesOf = (folder: string, file: string) => textOf(folder, file).split('\n').filter(Boolean);
 
-/** The commitments that the rows of a folder make, by their place. */
+/** Computes the commitments of the rows in a folder, by leaf index. */
 function commitmentsIn(folder: string): ReadonlyMap<number, Buffer> {
   const lines = [...linesOf(folder, 'rows.txt'), ...linesOf(folder, 'context.txt')];
   return new Map(
@@ -26,7 +26,7 @@ function commitmentsIn(folder: string): ReadonlyMap<number, Buffer> {
   );
 }
 
-/** Every node of the tree that a folder leads to, by its level and its place on it. */
+/** Computes the tree nodes that a folder determines. Returns a lookup by level and index. */
 function nodesIn(folder: string, commitments: ReadonlyMap<number, Buffer>, size: number) {
   const nodes = new Map<string, Buffer>();
   for (const line of linesOf(folder, 'nodes.txt')) {
@@ -51,7 +51,7 @@ function nodesIn(folder: string, commitments: ReadonlyMap<number, Buffer>, size:
 
 type NodeAt = ReturnType<typeof nodesIn>;
 
-/** The proof of RFC 6962 for one leaf, the lowest node first. */
+/** Creates the RFC 6962 inclusion proof of a leaf, lowest node first. */
 function pathOf(nodeAt: NodeAt, place: number, size: number): Buffer[] {
   const path: Buffer[] = [];
   for (let [level, index, count] = [0, place, size]; count > 1; level += 1) {
@@ -62,7 +62,7 @@ function pathOf(nodeAt: NodeAt, place: number, size: number): Buffer[] {
   return path;
 }
 
-/** The proof of RFC 6962 that a tree goes on from one of so many leaves, as its SUBPROOF has it. */
+/** Creates the RFC 6962 consistency proof (SUBPROOF) from a tree with `older` leaves. */
 function pathFrom(nodeAt: NodeAt, older: number, from: number, to: number, isWhole: boolean): Buffer[] {
   const hashOf = (start: number, end: number) => {
     const level = Math.ceil(Math.log2(end - start));
@@ -75,7 +75,7 @@ function pathFrom(nodeAt: NodeAt, older: number, from: number, to: number, isWho
   return [...pathFrom(nodeAt, older - (middle - from), middle, to, false), hashOf(from, middle)];
 }
 
-/** What sigstore says of the note and of each leaf of a folder, and the RFC 9162 of transmute of an older checkpoint: what does not fit, nothing where all does. */
+/** Checks the note and each leaf of a folder with sigstore, and its consistency with an older checkpoint with transmute's RFC 9162. Returns the faults. */
 export async function checkWithOtherLibraries(
   folder: string,
   { name, publicKey }: { readonly name: string; readonly publicKey: Buffer },
@@ -113,7 +113,7 @@ export async function checkWithOtherLibraries(
     }
   const older = headOf(olderNote);
   const olderRoot = Buffer.from(older.root, 'base64');
-  /** Where the older tree is complete, RFC 9162 puts its root in front. */
+  /** RFC 9162 puts the root of the older tree first if that tree is complete. */
   const isComplete = Number.isInteger(Math.log2(older.size));
   const path = pathFrom(nodeAt, older.size, 0, size, true);
   const proof = {

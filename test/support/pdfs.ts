@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Postgres } from '../../src/store/postgres/open.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 
-/** What somebody does to stored PDFs behind the program's back. */
+/** Changes stored PDFs without the program. */
 export interface PdfTampering {
-  /** Puts a file there, or something else in its place. */
+  /** Writes or replaces a file. */
   readonly put: (file: string, text: string, writtenAt: number) => Promise<void>;
-  /** Lets it look as if it had been written then. */
+  /** Changes the instant at which a file was written. */
   readonly date: (file: string, writtenAt: number) => Promise<void>;
   readonly remove: (file: string) => Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function listPdfNames(pdfs: Pick<PdfStore, 'list'>): Promise<string
   return names.toSorted();
 }
 
-/** Null where it is not there. */
+/** Returns the text of a PDF; null if it does not exist. */
 export async function readPdfText(pdfs: PdfStore, file: string): Promise<string | null> {
   const body = await pdfs.open(file);
   if (body === null) return null;

@@ -2,14 +2,14 @@ import { connect, type Socket } from 'node:net';
 
 const ASKED_AT_ONCE = 2000;
 
-/** What a sender asks again and again; T18 is the same for all of them. */
+/** Requests that a client may repeat without end. T18 holds for all of them. */
 export const QUESTIONS = {
   'the front page': 'GET / HTTP/1.1\r\nhost: x\r\n\r\n',
   'a path that is not there': 'GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n',
   'forged posts': 'POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
 } as const;
 
-/** Asks without end and reads no answer, until it is cut. */
+/** Sends requests without end and reads no response, until the server closes the connection. */
 export function pipelineUntilClosed(port: number, question: string): Promise<void> {
   const bytes = Buffer.from(question.repeat(ASKED_AT_ONCE));
   const socket = connect(port, '127.0.0.1', () => ask(socket, bytes));

@@ -13,14 +13,14 @@ export interface TestDatabase {
   readonly url: string;
 }
 
-/** The server of this run. Where there can be none, whoever asks for it fails and says why. */
+/** Returns the PostgreSQL server of this run; throws with the reason if there is none. */
 function getServer(): Server {
   const server = inject('postgres');
   if ('missing' in server) throw new Error(`This test needs PostgreSQL: ${server.missing}`);
   return server;
 }
 
-/** A database of its own, migrated or empty. It goes with the server. */
+/** Creates a database, migrated or empty. It is removed with the server. */
 export async function createDatabase(
   how: { readonly migrated?: boolean; readonly options?: string } = {},
 ): Promise<TestDatabase> {
@@ -37,7 +37,7 @@ export async function createDatabase(
   return describeDatabase(name);
 }
 
-/** The one of all tests that make nothing in it. */
+/** Returns the database of all tests that create nothing in it. */
 export function getSharedDatabase(): TestDatabase {
   return describeDatabase('postgres');
 }
@@ -57,7 +57,7 @@ export function openForTest({ url }: TestDatabase, connections = 4): Postgres {
   return postgres;
 }
 
-/** A new role that may do in a database what one process needs, and no more: a connection as it. */
+/** Connects with a new role that has only the rights needed for one purpose. */
 export async function openWithRole(
   owner: Postgres,
   database: TestDatabase,
@@ -66,7 +66,7 @@ export async function openWithRole(
   return openForTest(await createRole(owner, database, purpose));
 }
 
-/** The database as such a role is told of it. */
+/** Creates a role with the rights for one purpose, and returns the database with the URL of that role. */
 export async function createRole(
   owner: Pick<Postgres, 'query'>,
   { name, url }: TestDatabase,
@@ -90,7 +90,7 @@ export function openInboxOnPostgres(postgres: Postgres): InboxStore {
   };
 }
 
-/** What is true is 1, as it is on SQLite. */
+/** Opens the tables of both schemas. Booleans are 0 and 1, as on SQLite. */
 export function tablesInSchemas({ query }: Postgres): Tables {
   const rows: Tables['rows'] = async <Row>(sql: string, ...values: Value[]) => {
     let place = 0;
@@ -152,15 +152,15 @@ function withoutBooleans<Row extends object>(row: Row): Row {
   return row;
 }
 
-/** One whose tables are empty, and who connects to it as its owner. */
+/** A database with empty tables, and a connection of its owner. */
 export interface EmptyDatabase extends TestDatabase {
   readonly postgres: Postgres;
 }
 
-/** To make a database and to connect to it takes longer than most tests: one is emptied and used again. */
+/** Databases that are emptied and used again, because creating one takes longer than most tests. */
 export interface DatabasePool {
   readonly free: EmptyDatabase[];
-  /** Done once in each, before it is used. */
+  /** SQL that prepares each new database; null if none. */
   readonly prepare: string | null;
 }
 
@@ -179,7 +179,7 @@ const EMPTY = `DO $$
     INSERT INTO inbox.claims VALUES (1, 0);
   END $$`;
 
-/** Those that are prepared in another way are kept apart. */
+/** Takes an empty database from a pool, or creates one. It returns to the pool after the test. */
 export async function takeEmptyDatabase({ free, prepare }: DatabasePool = PLAIN): Promise<EmptyDatabase> {
   const database = free.pop() ?? (await createEmptyDatabase(prepare));
   await database.postgres.query(EMPTY);

@@ -20,7 +20,7 @@ export function canCutPower() {
 }
 
 /**
- * Each cut is a life of its own: the survivor of one is examined, and the next begins anew.
+ * Cuts the power several times. Each receiver starts with an empty folder, and its surviving files are examined after the cut.
  * @param {Pick<KillOptions, 'folder' | 'connections' | 'answeredPerLife' | 'mutant'> & { readonly cuts: number }} options
  */
 export async function cutPower({ folder, cuts, connections, answeredPerLife, mutant = '' }) {

@@ -8,18 +8,18 @@ import { onTestFinished } from 'vitest';
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const DEADLINE_MS = 170_000;
 
-/** `carbon-mirror` as a process of its own, as a Procfile starts it. */
+/** A `carbon-mirror` process, as a Procfile starts it. */
 export interface StartedProcess {
   readonly child: ChildProcess;
-  /** All it has printed so far. */
+  /** Returns everything that the process has printed. */
   output(): string;
-  /** Waits until a line of its log fits, and answers it as JSON. */
+  /** Waits for a matching line of its log, and returns the parsed line. */
   line(fits: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
-  /** What it has said beside its data. */
+  /** Returns everything that the process has printed to stderr. */
   stderr(): string;
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | string>;
-  /** Nobody holds its output any more: it has ended, and so has every process that it started. */
+  /** Resolves once the process and all processes that it started have ended. */
   readonly outputClosed: Promise<unknown>;
 }
 
@@ -77,7 +77,7 @@ export interface FinishedProcess {
   readonly stderr: string;
 }
 
-/** One command in a process of its own, to its end. */
+/** Runs a command in a process of its own until it ends. */
 export async function runProcess(
   argv: readonly string[],
   env: Record<string, string>,
@@ -104,11 +104,11 @@ function parse(line: string): Record<string, unknown> | null {
   }
 }
 
-/** Below what the system gives to others, and each process of tests has a hundred of its own. */
+/** Ports below those that the system assigns. Each test process has a hundred of its own. */
 const PORTS = { from: 10_000, each: 100, processes: 220 };
 let ports = 0;
 
-/** A port that nobody has, and that nobody is given before it is taken. */
+/** Finds a free port that no other test process will be given. */
 export async function freePort(): Promise<number> {
   for (let tried = 0; tried < PORTS.each; tried++) {
     const port = PORTS.from + (process.pid % PORTS.processes) * PORTS.each + (ports++ % PORTS.each);

@@ -17,22 +17,21 @@ type Environment = Record<string, string>;
 export interface ProcfileProcesses extends Tables {
   readonly sandbox: StartedProcess;
   readonly dataDir: string;
-  /** What both programs and every command are given. */
+  /** The environment of both programs and of every command. */
   readonly env: Environment;
   readonly url: string;
   readonly webhookUrl: string;
   readonly privateKey: string;
   readonly operationsPorts: { readonly web: number; readonly worker: number };
   start(name: 'web' | 'worker', env?: Environment): StartedProcess;
-  /** A call of the sandbox's human side. */
+  /** Calls the control API of the sandbox. */
   callControl(route: string, body?: object): Promise<Record<string, unknown>>;
-  /** Their ids. */
   listOrganizationIds(): Promise<string[]>;
   installEverywhere(): Promise<void>;
   waitUntilFilled(): Promise<void>;
 }
 
-/** The command of a line of the Procfile, without `exec node dist/main.js`. */
+/** Returns the arguments of a line of the Procfile, without `exec node dist/main.js`. */
 export function procfileCommand(name: string): string[] {
   const text = readFileSync(new URL('../../Procfile', import.meta.url), 'utf8');
   const [exec, node, main, ...argv] = (new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1] ?? '').split(' ');
@@ -78,7 +77,7 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
   const tables = openTablesIn(dataDir);
   const organizations = async (): Promise<string[]> => {
     const answer = await control('GET /organizations');
-    if (!Array.isArray(answer['organizations'])) throw new Error('the sandbox told no organizations');
+    if (!Array.isArray(answer['organizations'])) throw new Error('the sandbox listed no organizations');
     return answer['organizations'].map(({ id }) => String(id));
   };
   return {

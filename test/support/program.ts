@@ -38,7 +38,7 @@ import { until } from './wait.js';
 const WEBHOOK_SECRET = 'a webhook secret for tests';
 const SOON_MS = 3000;
 
-/** Wall time that a test can move. Everything in one program and its sandbox reads the same. */
+/** Wall time that a test can move. A program and its sandbox share it. */
 export interface TestTime {
   readonly now: () => number;
   move(ms: number): void;
@@ -55,17 +55,17 @@ export function createTime(): TestTime {
 }
 
 export interface ProgramOptions {
-  /** How the sandbox answers: as documented, or in its own way. */
+  /** How the sandbox answers where the documentation leaves a choice. */
   readonly profile?: SandboxOptions['profile'];
   readonly permissions?: Readonly<Record<string, string>>;
   readonly http?: Partial<HttpOptions>;
   readonly worker?: Partial<SyncServiceOptions>;
   readonly context?: { readonly mirrorMembers?: boolean; readonly retentionDays?: number };
-  /** Without a worker of its own. */
+  /** True to start no worker. */
   readonly receiveOnly?: boolean;
 }
 
-/** A sandbox, the receiver and a worker in one process, over real HTTP, and real files or a real database. */
+/** A sandbox, a receiver and a worker in one process, with real HTTP and a real database. */
 export interface Program extends Tables {
   readonly sandbox: Sandbox;
   readonly registry: Sandbox['registry'];
@@ -73,22 +73,22 @@ export interface Program extends Tables {
   readonly app: TestApp;
   readonly keptIn: DatabaseKind;
   readonly folder: string;
-  /** All settings of it, as an environment has them. */
+  /** All settings as environment variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly engine: Engine;
   readonly webhookUrl: string;
   readonly inbox: InboxPort;
   readonly pdfs: PdfStore;
   readonly ended: EndedJob[];
-  /** The one that was started last. */
+  /** Returns the worker that was started last. */
   worker(): SyncService;
   startWorker(http?: Partial<HttpOptions>): Promise<void>;
   kill(): Promise<void>;
-  /** As a kill -9 leaves the registry: what it does while it goes is in no journal. Another goes on at its address. */
+  /** Kills the registry as `kill -9` would, so that nothing is written during its shutdown, and starts another one at its address. */
   killRegistry(): Promise<void>;
   /** Waits until every delivery has arrived and every job that is due soon is done. */
   rest(): Promise<void>;
-  /** A while later, a minute if not told: one time of the schedule, and everything that comes of it. */
+  /** Moves the time by `afterMs`, one minute by default, starts a round of scheduled reads, and waits for its jobs. */
   reconcile(afterMs?: number): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     current = { working, kill: own.kill };
   }
 
-  /** As a kill -9 leaves it: nothing more is written, nothing is given back. */
+  /** Kills the worker as `kill -9` would: it writes nothing more and releases no claim. */
   async function kill(): Promise<void> {
     const killed = current;
     current = undefined;
@@ -164,7 +164,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     ({ sandbox, stop } = await startTestSandbox({ ...world, port: sandbox.port }));
   }
 
-  /** Nothing is at work and nothing is due soon. What is due soon is not waited for: time moves on. */
+  /** Returns whether no job runs and none is due soon. Otherwise moves the time to the next job instead of waiting for it. */
   async function isQuiet(): Promise<boolean> {
     const { running, oldestRunAt } = await inbox.countJobs();
     const waitMs = oldestRunAt === null ? Infinity : Date.parse(oldestRunAt) - time.now();
@@ -220,7 +220,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   };
 }
 
-/** What a process that works holds, by connections of its own. */
+/** Opens the context of a worker process, with connections of its own. */
 export async function openSyncContext(program: Program, options: ProgramOptions): Promise<SyncContext> {
   const { engine, sandbox, app, time } = program;
   const store = await engine.openWriters(time.now);
@@ -230,7 +230,7 @@ export async function openSyncContext(program: Program, options: ProgramOptions)
   return createSyncContext(settings, { ...store, client, now: time.now, random: () => 0 });
 }
 
-/** No call waits for others, and none is repeated where it failed. */
+/** Calls are neither rate-limited nor retried. */
 const UNHURRIED = { requestsPerSecond: Infinity, burst: Infinity, attempts: 1 };
 
 export function createTestClient(
@@ -254,15 +254,15 @@ export interface InstalledProgram {
   readonly program: Program;
   readonly organizationId: string;
   readonly installationId: string;
-  /** 100 tonnes in the warehouse. */
+  /** A credit with 100 tonnes in the warehouse. */
   readonly creditId: string;
-  /** A retirement of so many tonnes out of the warehouse. */
+  /** Retires an amount in tonnes from the warehouse. */
   readonly retire: (amount: number) => void;
-  /** How often the registry was asked on paths that end so. */
+  /** Counts the calls of the registry whose path ends with `ending`. */
   readonly calls: (ending: string) => number;
 }
 
-/** A program at rest with the app installed on one organization. */
+/** Starts a program with the app installed on one organization, and waits until its jobs are done. */
 export async function startInstalled(options: ProgramOptions = {}): Promise<InstalledProgram> {
   const program = await startProgram(options);
   const { registry, app, sandbox } = program;

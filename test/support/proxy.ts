@@ -2,18 +2,18 @@ import { createServer, type IncomingMessage, request as forward, type ServerResp
 import { buffer } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
 
-/** Text is answered with 200, byte for byte; null lets the sandbox answer. */
+/** A response, or its text alone if the status is 200; null lets the sandbox answer. */
 export type ProxyAnswer = string | { readonly status: number; readonly text: string } | null;
 
-/** What becomes of questions and answers on their way. */
+/** Hooks that change requests and delay responses. */
 export interface ProxyHooks {
-  /** What the sandbox is asked instead. */
+  /** Returns the path that is requested from the sandbox. */
   readonly rewrite: (path: string) => string;
-  /** Is given each whole answer of the sandbox; it goes on when this is done. */
+  /** Receives each complete response of the sandbox, which is sent on when the promise resolves. */
   readonly hold: (path: string, body: Buffer) => Promise<void>;
 }
 
-/** Stands in front of a sandbox and answers in its place where it is told to. */
+/** Starts a proxy in front of a sandbox, which can answer in its place. Returns its URL. */
 export async function startProxy(
   target: string,
   answer: (path: string, authorization: string) => ProxyAnswer,

@@ -4,9 +4,9 @@ import { credit, installation, createUnknownPage, retirement } from './mirror/ro
 import { MINUTE, type SqliteMirror, TRAFFIC } from './mirror/open.js';
 import { createRandom, pick } from './random.js';
 
-/** A mirror that changes in every way in which one can. */
+/** A mirror that can change at random in every possible way. */
 export interface RandomMirror {
-  /** One change by chance; answers its name. */
+  /** Makes a random change, and returns its name. */
   readonly change: () => Promise<string>;
 }
 
@@ -21,7 +21,7 @@ interface Player extends Ground {
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const MOVES = { retirements, warehouse, twice, certificates, project, suspend } as const;
 
-/** The same changes for the same seed, wherever they are made. */
+/** Creates random changes of a mirror. The same seed gives the same changes on every engine. */
 export function createRandomMirror(scene: Ground, seed: number, claim = 1): RandomMirror {
   const random = createRandom(seed);
   const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
@@ -40,7 +40,7 @@ function isMove(name: string): name is keyof typeof MOVES {
   return Object.hasOwn(MOVES, name);
 }
 
-/** Rows that come, change, go and come back. */
+/** Adds, changes and removes random rows, and returns all that are left. */
 function shake(random: () => number, rows: Map<string, string>): [id: string, document: string][] {
   for (const id of IDS) {
     const chance = random();
@@ -55,7 +55,7 @@ async function retirements({ read, random, truth, claim }: Player): Promise<void
   await read('retirements', rows, { claim, limit: 2, total: rows.length, findGone: async ids => ids });
 }
 
-/** One that lacks most rows is believed the second time. */
+/** Reads a changed warehouse, and reads it again if its answer lacks too many rows to be believed at once. */
 async function warehouse({ read, clock, random, truth, claim }: Player): Promise<void> {
   const rows = shake(random, truth.warehouse).map(([id, document]) => credit(id, { document }));
   const { state } = await read('warehouse', rows, { claim });
@@ -63,7 +63,7 @@ async function warehouse({ read, clock, random, truth, claim }: Player): Promise
   if (state !== 'complete') await read('warehouse', rows, { claim });
 }
 
-/** A list that moves shows a row twice, and not the same. */
+/** Reads a list that shows one row twice, with different content. */
 async function twice({ mirror, clock, random, truth, claim }: Player): Promise<void> {
   const [first] = truth.retirements.keys();
   if (first === undefined) return;

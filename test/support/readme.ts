@@ -1,4 +1,4 @@
-/** The code blocks of one language. */
+/** Lists the code blocks of one language. */
 export function listCodeBlocks(markdown: string, language: string): string[] {
   return Array.from(
     markdown.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm')),
@@ -7,12 +7,12 @@ export function listCodeBlocks(markdown: string, language: string): string[] {
 }
 
 interface Link {
-  /** From the folder of the checkout on. */
+  /** The path from the root of the checkout. */
   readonly file: string;
   readonly anchor: string | undefined;
 }
 
-/** What a document links to in this checkout. */
+/** Lists the links of a document to files of this checkout. */
 export function listLinks(markdown: string, document: string): readonly Link[] {
   const found = markdown.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g);
   return Array.from(found, ([, target = '', anchor]) => {
@@ -21,7 +21,7 @@ export function listLinks(markdown: string, document: string): readonly Link[] {
   });
 }
 
-/** The addresses of headings, as GitHub makes them. */
+/** Lists the anchors of the headings, as GitHub creates them. */
 export function listAnchors(markdown: string): readonly string[] {
   return Array.from(markdown.matchAll(/^#+ (.+)$/gm), ([, heading = '']) =>
     heading

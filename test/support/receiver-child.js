@@ -19,7 +19,7 @@ const PROGRAM = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const BROKEN = fileURLToPath(new URL('receiver-process.js', import.meta.url));
 
 /**
- * Answers { child, exited, port }. Its log goes to a file: reading it would cost the load client its time.
+ * Starts a receiver process. Its log goes to a file, because reading it would slow the load client.
  * @param {string} folder
  * @param {ReceiverOptions} options
  */

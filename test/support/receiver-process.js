@@ -1,4 +1,4 @@
-// A receiver with one thing broken on purpose, named by MUTANT; the torture tests have to find out.
+// A receiver with one fault on purpose, named by MUTANT, which the torture tests must detect.
 //   answer-first  answers before the commit
 //   unflushed     commits without a flush to disk
 import { join } from 'node:path';

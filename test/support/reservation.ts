@@ -3,7 +3,7 @@ import { NOON } from './inbox.js';
 import { amount } from './mirror/rows.js';
 import { MINUTE } from './mirror/open.js';
 
-/** One that stands for ten minutes from noon. */
+/** Creates a reservation of ten minutes that starts at noon. */
 export function reservation(id: string, overrides: Partial<Reservation> = {}): Reservation {
   return {
     id,

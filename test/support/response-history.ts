@@ -18,22 +18,22 @@ interface Closing {
   readonly valid_to: string;
 }
 
-/** What the registry has said by when, by the clock that everybody reads. */
+/** Records which objects the registry had sent by which instant. */
 export interface ResponseHistory {
   record(path: string, body: Buffer): void;
-  /** Whatever was said before has been said by then. */
+  /** Dates earlier answers to the current time at the latest, after the clock was set back. */
   recordClockSetBack(): void;
-  /** What the history dates before the registry had said so. */
+  /** Lists changes that the mirror's history dates before the registry had sent them. */
   findDatedTooEarly(program: Program): Promise<string[]>;
 }
 
-/** What each version shows: an object as it was sent, or the hash of a whole file. */
+/** Queries of all versions. A document is an object as it was sent, or the hash of a file. */
 const VERSIONS = new Map<string, string>([
   ...MIRRORED.map(table => [table, `SELECT document, valid_from FROM ${table}_history`] as const),
   ['certificates', "SELECT sha256 AS document, valid_from FROM certificates_history WHERE state = 'stored'"],
 ]);
 
-/** Lists whose whole truth stands in one answer. */
+/** Lists that the registry sends in one answer. */
 const WHOLE = { warehouse_credits: 'warehouse/inventory', inventory_credits: 'inventory' };
 
 export function createResponseHistory(now: () => number): ResponseHistory {
@@ -44,7 +44,7 @@ export function createResponseHistory(now: () => number): ResponseHistory {
     return (said.get(document)?.at ?? Infinity) <= at;
   }
 
-  /** Whether an answer without the row, after one with it, had been given. */
+  /** Returns whether, by the end of the version, an answer without the row had followed one with it. */
   function isGoneBy({ organization_id, document, valid_to }: Closing, list: string): boolean {
     const given = answers.get(`/organizations/${organization_id}/${list}`) ?? [];
     const first = given.findIndex(({ documents }) => documents.has(document));
@@ -95,7 +95,7 @@ const CLOSED = `SELECT organization_id, document, valid_to FROM @table_history A
       = (past.organization_id, past.credit_id, past.inventory_id, past.valid_to)
   )`;
 
-/** A certificate is no JSON, and holds no object. */
+/** Parses a body; returns null for certificates, which are not JSON. */
 function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
@@ -104,7 +104,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Every object in an answer, as it was sent. */
+/** Collects every object of an answer, as it was sent. */
 function gather(value: unknown, documents: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) documents.add(JSON.stringify(value));

@@ -82,7 +82,7 @@ export interface AppOptions {
 const KEYS =
   readFileSync(join(import.meta.dirname, '../fixtures/private-keys.pem'), 'utf8').match(/-.+?END.+?\n/gs) ??
   [];
-/** How many of them are never given to an app. */
+/** How many of the keys are never given to an app. */
 const UNUSED_KEYS = 4;
 
 /** Creates a function that returns the keys in turn, so that each key differs from the last few. */

@@ -3,7 +3,7 @@ import { describeSchema, type Relation } from '../../src/store/contract/relation
 
 type Column = Relation['columns'][number];
 
-/** Types are PostgreSQL's, those of SQLite follow from them. */
+/** Formats docs/schema.md. Column types are those of PostgreSQL; its introduction says how SQLite differs. */
 export function schemaDocument(): string {
   const relations = sortByUse(describeSchema('sqlite'));
   const inPostgres = describeSchema('postgres');
@@ -29,7 +29,7 @@ function baseName({ name }: Relation): string {
   return name.replace(/_history$/, '');
 }
 
-/** The columns that a relation of versions has more than its table; null where it is none. */
+/** Returns the columns that a view of versions adds to its table; null for other relations. */
 function addedToVersions(relation: Relation, relations: readonly Relation[]): readonly string[] | null {
   const base = relations.find(({ name }) => name !== relation.name && name === baseName(relation));
   if (base === undefined) return null;

@@ -15,7 +15,7 @@ import { openTablesOfFile, type Value } from './tables.js';
 
 export const ALL = Number.MAX_SAFE_INTEGER;
 
-/** The leaves of a log between two places; all of them where none are named. */
+/** Reads the leaves of a log between two positions; by default all of them. */
 export async function readLeaves(port: Pick<EvidencePort, 'walk'>, from = 0, to = ALL): Promise<Leaf[]> {
   const all: Leaf[] = [];
   for await (const some of port.walk(from, to)) all.push(...some);
@@ -26,7 +26,7 @@ export async function readCommitments(port: Pick<EvidencePort, 'walk'>, to = ALL
   return (await readLeaves(port, 0, to)).map(({ commitment }) => commitment);
 }
 
-/** A mirror with three retirements, and who seals it. */
+/** Opens a mirror with three retirements and its evidence log, with functions to seal, verify and forge it. */
 export async function openSealedMirror(engine: TestEngine) {
   const { stage, env } = await engine.library();
   const store = openEngine(readStoreSettings(env));
@@ -55,7 +55,7 @@ export async function openSealedMirror(engine: TestEngine) {
   const verified = () => verifyEvidence({ port, key, lastSigned });
   const isOnServer = env.MIRROR_DATABASE_URL !== undefined;
   const log = isOnServer ? stage.db : openTablesOfFile(join(env.DATA_DIR, 'evidence.db'));
-  /** As somebody does it who writes the database: `LEAVES` and `CHECKPOINTS` are the tables of the log. */
+  /** Changes the log as someone with write access could. `LEAVES` and `CHECKPOINTS` name its tables. */
   const forge = (sql: string, ...values: Value[]) =>
     log.change(
       sql.replace(/LEAVES|CHECKPOINTS/, name => `${isOnServer ? 'evidence.' : ''}${name.toLowerCase()}`),

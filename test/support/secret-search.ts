@@ -1,6 +1,6 @@
-/** What may stand nowhere: known secrets in any form, and what looks like a token, a JWT or a key. */
+/** Searches for known secrets in any encoding, and for anything that looks like a token, a JWT or a key. */
 export interface SecretSearch {
-  /** Where a secret stands, by the place that was searched and what it looks like. */
+  /** Describes each secret in the content. `place` names the content in these descriptions. */
   find(place: string, content: string | Buffer): string[];
 }
 

@@ -1,7 +1,7 @@
 const COUNT = process.env['SEEDS'];
 const FIRST = Number(process.env['FIRST_SEED'] ?? 0);
 
-/** With which numbers a law is played by chance: few here, and as many as one likes by `npm run torture -- chance`. */
+/** Returns the seeds of a test with random data: a few by default, or as many as `npm run torture -- chance` requests. */
 export function listSeeds(few: number, first = 1): number[] {
   return Array.from({ length: Number(COUNT ?? few) }, (_, index) => FIRST + first + index);
 }

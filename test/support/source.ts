@@ -1,7 +1,7 @@
 import { parseAst } from 'rolldown/parseAst';
 
 interface Import {
-  /** The module as written; null where it is not a plain string. */
+  /** The module as written; null if it is not a plain string. */
   readonly from: string | null;
   readonly typeOnly: boolean;
   readonly line: number;
@@ -13,19 +13,19 @@ interface Found {
 }
 
 export interface Source {
-  /** Every way to name another module: import, import type, export from, side effect, import(), in code and in types. */
+  /** All references to other modules: import, import type, export from, and import() in code and in types. */
   readonly imports: readonly Import[];
-  /** True where the file re-exports and has no other statement. */
+  /** True if the file contains nothing but re-exports. */
   readonly isBarrel: boolean;
-  /** Uses of globals that have a home. */
+  /** Uses of globals that only some files may use. */
   readonly globals: readonly Found[];
-  /** Words that reach a module which the imports do not show. */
+  /** Identifiers that can load a module without an import. */
   readonly backDoors: readonly Found[];
-  /** Lines of the module's own variables that change or must be filled later. */
+  /** Lines of module-level variables that can change. */
   readonly moduleState: readonly number[];
 }
 
-/** What is looked at of the parser's nodes, of whichever kind they are. */
+/** The fields that this file reads from parser nodes of all kinds. */
 interface Node {
   readonly type: string;
   readonly start: number;
@@ -126,7 +126,7 @@ function isReExport(node: Node): boolean {
   return RE_EXPORTS.has(node.type) && !isNode(node.declaration);
 }
 
-/** The global that a word reaches, where that global has a home. */
+/** Returns the restricted global that an identifier uses; null if none. */
 function globalUse(node: Node, above: readonly Node[]): string | null {
   const name = globalName(node, above);
   if (name === null) return null;
@@ -141,7 +141,7 @@ function globalUse(node: Node, above: readonly Node[]): string | null {
   return SOCKETS.has(name) ? 'a raw socket' : null;
 }
 
-/** A word that names a global, by itself or as `globalThis.word`; null for keys and members of anything else. */
+/** Returns the name of a global that is used alone or as `globalThis.name`; null for keys and members of other objects. */
 function globalName(node: Node, above: readonly Node[]): string | null {
   const name = node.type === 'Identifier' && typeof node.name === 'string' ? node.name : null;
   const parent = above.at(-1);
@@ -156,7 +156,7 @@ function isMember(node: Node): boolean {
   return node.type === 'MemberExpression' || node.type === 'TSQualifiedName';
 }
 
-/** `globalThis.word` stands for the word itself. */
+/** Returns whether the node is the name in `globalThis.name`. */
 function isReach(parent: Node, node: Node): boolean {
   const { object } = parent;
   const isGlobal = isNode(object) && typeof object.name === 'string' && GLOBAL_OBJECTS.has(object.name);
@@ -171,7 +171,7 @@ function isKey(parent: Node, node: Node): boolean {
   return parent.key === node && parent.computed !== true && parent.shorthand !== true;
 }
 
-/** Null where the member is worked out, and may be any. */
+/** Returns the name of a member; null if it is computed. */
 function memberName(parent: Node): string | null {
   const { property } = parent;
   return parent.computed !== true && isNode(property) && typeof property.name === 'string'
@@ -204,7 +204,7 @@ function variablesOf(statement: Node): Node[] {
   return nodesIn(declaration.declarations).map(each => ({ ...each, kind: declaration.kind }));
 }
 
-/** A `let` or `var`, or a constant that starts as an empty collection and so must be filled later. */
+/** Returns whether a variable is a `let`, a `var`, or a constant that starts as an empty collection. */
 function changes({ kind, id, init }: Node): boolean {
   if (kind !== 'const') return true;
   if (!isNode(init) || isReadonly(id)) return false;

@@ -5,32 +5,32 @@ import { openDatabase, type Sqlite } from '../../src/store/sqlite/open.js';
 
 export type Value = string | number | bigint | null | Uint8Array;
 
-/** Where tests look at rows, and change them as no program would. A name finds its table in either database. */
+/** Lets tests read and change rows directly. Tables of the mirror and of the inbox are found by their names. */
 export interface Tables {
   readonly rows: <Row = Record<string, unknown>>(sql: string, ...values: Value[]) => Promise<Row[]>;
-  /** The first row; undefined where there is none. */
+  /** The first row; undefined if there is none. */
   readonly row: <Row = Record<string, unknown>>(sql: string, ...values: Value[]) => Promise<Row | undefined>;
   /** The only column of every row. */
   readonly column: <Cell = unknown>(sql: string, ...values: Value[]) => Promise<Cell[]>;
-  /** The only column of the first row; undefined where there is none. */
+  /** The only column of the first row; undefined if there is none. */
   readonly value: <Cell = unknown>(sql: string, ...values: Value[]) => Promise<Cell | undefined>;
-  /** The names of all tables, views left out. */
+  /** The names of all tables, without views. */
   readonly tables: () => Promise<string[]>;
   readonly views: () => Promise<string[]>;
   /** The names of the columns of a table or view. */
   readonly columns: (table: string) => Promise<string[]>;
-  /** One statement, or several where they take no values, in one transaction. */
+  /** Runs one statement, or several without values, in one transaction. */
   readonly change: (sql: string, ...values: Value[]) => Promise<void>;
 }
 
 const BUSY_MS = 5000;
 
-/** The databases of a folder that are there. Each statement has a connection of its own: none is held. */
+/** Opens the databases of a folder. Each statement uses a connection of its own, and none stays open. */
 export function openTablesIn(folder: string): Tables {
   return tables(openedBy(readonly => openMirrorAndInbox(folder, readonly)));
 }
 
-/** The same by one connection, as long as somebody asks again and again: to open a mirror takes longer than most questions. */
+/** Opens the databases of a folder with one connection while `work` runs. Opening takes longer than most queries. */
 export async function withOpenTables<T>(folder: string, work: (tables: Tables) => Promise<T>): Promise<T> {
   const db = openMirrorAndInbox(folder, true);
   try {
@@ -40,17 +40,17 @@ export async function withOpenTables<T>(folder: string, work: (tables: Tables) =
   }
 }
 
-/** The same of one file, whatever its name. */
+/** Opens one database file. Each statement uses a connection of its own. */
 export function openTablesOfFile(file: string): Tables {
   return tables(openedBy(readonly => openDatabase(file, { busyTimeoutMs: BUSY_MS, readonly })));
 }
 
-/** The same by a connection that stays open. */
+/** Reads and changes rows through a connection that stays open. */
 export function createTables(db: Sqlite): Tables {
   return tables(async (_readonly, work) => work(db));
 }
 
-/** The mirror as `main` and the inbox as `inbox`; where there is no mirror, the inbox alone. */
+/** Opens the mirror as `main` and the inbox as `inbox`; only the inbox if there is no mirror. */
 export function openMirrorAndInbox(folder: string, readonly: boolean): Sqlite {
   const [mirror, inbox] = [join(folder, 'mirror.db'), join(folder, 'inbox.db')];
   const options = { busyTimeoutMs: BUSY_MS, readonly };
@@ -60,7 +60,7 @@ export function openMirrorAndInbox(folder: string, readonly: boolean): Sqlite {
   return db;
 }
 
-/** As they stand now, also while programs are at work on them. */
+/** Copies both databases, even while programs use them. */
 export function copyDatabases(from: string, to: string): void {
   for (const name of ['mirror.db', 'inbox.db']) {
     const db = openDatabase(join(from, name), { busyTimeoutMs: BUSY_MS, readonly: true });

@@ -7,20 +7,20 @@ import { openMirrorAndInbox, type Tables, createTables } from './tables.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the programs of these tests keep things; SQLite where nothing is said. */
+    /** The database of the programs in these tests; SQLite by default. */
     keptIn: DatabaseKind;
   }
 }
 
 export type DatabaseKind = 'SQLite' | 'PostgreSQL';
 
-/** Where a program of a test keeps things. */
+/** The database of a program in a test. */
 export interface TestStore {
   readonly keptIn: DatabaseKind;
   readonly folder: string;
-  /** By a clock that a test moves; null where it is the files of the folder. */
+  /** A database whose views use the clock of the test; null for SQLite files in the folder. */
   readonly database: (DatabaseSettings & { readonly clock: 'process' }) | null;
-  /** To be opened once all is migrated. Views are told the time by that clock. */
+  /** Opens the tables after the migration. Views use the given clock. */
   readonly openTables: (now: () => number) => Tables;
 }
 
@@ -44,7 +44,7 @@ function openFiles(folder: string, now: () => number): Tables {
   onTestFinished(() => {
     db.close();
   });
-  /** Views ask SQLite for the time: here they are told the time that the test moves. */
+  /** Views get the time from these functions, which return the time of the test. */
   db.function('unixepoch', { varargs: true }, (when: unknown, precision?: unknown) => {
     const atMs = when === 'now' ? now() : Date.parse(String(when));
     if (Number.isNaN(atMs)) return null;
@@ -57,7 +57,7 @@ function openFiles(folder: string, now: () => number): Tables {
   return createTables(db);
 }
 
-/** Databases whose views have a clock that tests move: no other test may be given one of them. */
+/** Databases whose views use a clock that tests move. No other test may use one of them. */
 const MOVED = {
   free: new Array<EmptyDatabase>(),
   prepare: `DO $$

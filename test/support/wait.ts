@@ -1,4 +1,4 @@
-/** Wait for a condition, generously; the deadline only keeps a broken test from hanging. */
+/** Waits for a condition. The long deadline only keeps a broken test from hanging. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 170_000;
   while (!(await condition())) {

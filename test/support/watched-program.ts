@@ -7,7 +7,7 @@ const LOOK_SECONDS = 15;
 
 interface SeenFreshness {
   readonly resource: string;
-  /** Its reason where it has one. */
+  /** The reason of the state, or the state itself if it has none. */
   readonly state: string;
   readonly as_of: string;
   readonly oldest_unread_at: string | null;
@@ -15,25 +15,25 @@ interface SeenFreshness {
 }
 
 export interface WatchedProgram extends InstalledProgram {
-  /** So many seconds, with a look of the worker every fifteen of them while it watches. */
+  /** Moves the time by seconds. A worker that watches records freshness facts every fifteen seconds. */
   pass(seconds: number): Promise<void>;
   watch(isWatching: boolean): Promise<void>;
-  /** Whether jobs are done. A worker that watches and does none is just slow. */
+  /** Starts or stops the processing of jobs. A worker that watches without processing is merely slow. */
   work(isWorking: boolean): Promise<void>;
-  /** What arrived is read to its end, also where nobody works otherwise: as `sync` by cron does. */
+  /** Processes all jobs, even if processing is stopped, as `sync` from cron does. */
   read(): Promise<void>;
-  /** The same, and one time of the schedule. */
+  /** Starts a round of scheduled reads, and processes all jobs. */
   reconcile(): Promise<void>;
-  /** A delivery of something that has changed. */
+  /** Changes something at the registry, and waits for its delivery. */
   announce(): Promise<void>;
   freshness(): Promise<SeenFreshness[]>;
-  /** The resources that are in this state, or in their own for this reason. */
+  /** Lists the resources with this state or reason. */
   resources(state: string): Promise<string[]>;
-  /** When the worker looked last; null where it never did. */
+  /** Returns when facts were last recorded; null if never. */
   lastLook(): number | null;
 }
 
-/** A program at rest whose worker's looks are told by the time that the test moves. `damage` breaks one of its parts. */
+/** Starts a program whose worker records freshness facts by the time of the test. `damage` can break one of its parts. */
 export async function startWatched(
   options: ProgramOptions = {},
   damage: (context: SyncContext) => SyncContext = context => context,
@@ -105,7 +105,7 @@ export async function startWatched(
   };
 }
 
-/** A minute and a half in which something changes every five seconds, read every 25 or never. */
+/** Plays 90 seconds in which something changes every five seconds, and is read every 25 seconds or never. Returns the states seen. */
 export async function playFlood(scene: WatchedProgram, isRead: boolean): Promise<Set<string>> {
   const states = new Set<string>();
   await scene.work(false);

@@ -6,7 +6,7 @@ import type { TestApp } from './sandbox.js';
 
 export interface WorkProcess {
   readonly child: ChildProcess;
-  /** SIGTERM; answers the exit code. */
+  /** Sends SIGTERM, and returns the exit code. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export interface WorkSettings {
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
-/** `carbon-mirror work` as it is started for real, in a process of its own. */
+/** Starts `carbon-mirror work` in a process of its own, as in production. */
 export function startWorkProcess({ url, app, dataDir, env = {} }: WorkSettings): WorkProcess {
   const child = spawn(process.execPath, [MAIN, 'work'], {
     env: {

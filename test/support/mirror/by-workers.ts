@@ -14,7 +14,7 @@ import { startWorkProcess } from '../work-process.js';
 
 export const STORED = "certificates WHERE state = 'stored'";
 
-/** A registry with retirements, and a folder of files that worker processes fill from it. */
+/** Starts a registry with one installation, and prepares a data folder that worker processes fill from it. */
 export async function fillByWorkers() {
   const program = await startProgram({ receiveOnly: true });
   const { id: organizationId } = createOrganization(program.sandbox);
@@ -49,7 +49,7 @@ export async function fillByWorkers() {
     tables,
     isQuiet,
     retire: (count: number) => retireMany(program, organizationId, creditId, count),
-    /** Somebody wants all to be read. */
+    /** Requests a read of everything, as a person would. */
     ask: () => {
       const installations = program.registry.store.tables.installations.list();
       const jobs = installations.map(each => createInstallationJob(each.id, each.organizationId, 'person'));

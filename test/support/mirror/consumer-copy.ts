@@ -6,15 +6,15 @@ import { sql, stoodAt, table } from '../../../src/query/sql.js';
 
 const EVERYTHING = { organizationId: null, resource: null, since: null, until: null };
 
-/** A copy that somebody keeps by the view `changes` alone. */
+/** A copy of the mirror that a consumer maintains from the view `changes` alone. */
 export interface ConsumerCopy {
-  /** Takes what came since, and answers what did not fit. */
+  /** Applies the new changes, and returns those that did not fit. */
   readonly catchUp: (reader: Reader) => Promise<string[]>;
-  /** All that it holds, by resource, organization and key. */
+  /** Rows of the copy, by resource, organization and key. */
   readonly rows: () => ReadonlyMap<string, string>;
 }
 
-/** `after` is a number that was kept, as a consumer keeps it over its own restarts. */
+/** Creates an empty copy. It remembers the number of the last change that it applied. */
 export function createConsumerCopy(): ConsumerCopy {
   const rows = new Map<string, string>();
   let last = 0;
@@ -60,7 +60,7 @@ const SAID = [
   'email',
 ];
 
-/** What the mirror's own history says stood there at an instant. */
+/** Lists the rows as of an instant, from the history of the mirror. */
 export async function listRowsAsOf({ all }: Reader, at: string): Promise<string[]> {
   const shown: string[] = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
@@ -71,7 +71,7 @@ export async function listRowsAsOf({ all }: Reader, at: string): Promise<string[
   return shown.toSorted();
 }
 
-/** The same of a copy. */
+/** Lists the rows of a copy, in the format of `listRowsAsOf`. */
 export function listRowsOfCopy(copy: ConsumerCopy): string[] {
   const rows = [...copy.rows()].map(([key, cells]) => ({ key: JSON.parse(key), cells: JSON.parse(cells) }));
   return rows

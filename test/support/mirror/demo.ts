@@ -20,7 +20,7 @@ export interface DemoMirror extends Tables {
   readonly env: Record<string, string>;
   readonly sandbox: Sandbox;
   readonly appId: string;
-  /** Of the worker; null unless asked for. */
+  /** The operations port of the worker; null unless requested. */
   readonly operationsPort: number | null;
   readonly receiverOperationsPort: number | null;
   /** Ids of the organizations, as the sandbox lists them. */
@@ -31,13 +31,13 @@ export interface DemoMirror extends Tables {
 const SECRET = 'a webhook secret of the demo mirror';
 const DEADLINE_MS = 150_000;
 
-/** The demo world, mirrored by the real programs in this process: sandbox, receiver and worker over real HTTP. */
+/** Starts the demo world and its mirror: a sandbox, a receiver and a worker in this process, over real HTTP. */
 export async function startDemoMirror({
   operations = false,
   seed = 7,
-  /** False where the programs that are started now are to read it all. */
+  /** False if the started programs should read everything themselves. */
   mirrored = true,
-  /** Six months of it, as `up` plays them. */
+  /** Whether the world has the six months of history that `up` plays. */
   past = false,
 } = {}): Promise<DemoMirror> {
   const world = await findWorld(seed, past);
@@ -68,7 +68,7 @@ export async function startDemoMirror({
   };
 }
 
-/** The same, for all tests of a file. */
+/** Starts a demo mirror for all tests of a file, and stops it after them. */
 export async function startDemoForFile(
   options: Parameters<typeof startDemoMirror>[0] = {},
 ): Promise<DemoMirror> {
@@ -77,7 +77,7 @@ export async function startDemoForFile(
   return demo;
 }
 
-/** Folders of a registry and of its mirror, and the app that it was mirrored by. */
+/** The folders of a registry and of its mirror, and the app with which it was read. */
 interface DemoWorld {
   readonly sandbox: string;
   readonly mirror: string;
@@ -85,7 +85,7 @@ interface DemoWorld {
   readonly privateKey: string;
 }
 
-/** To mirror one takes seconds: the first process that asks does it, and all go on from there, each with files of its own. */
+/** Returns the mirrored world of a seed. Mirroring takes seconds, so the first process does it, and every caller copies its files. */
 async function findWorld(seed: number, past: boolean): Promise<DemoWorld> {
   const folder = join(inject('worlds'), past ? `${seed}-past` : String(seed));
   if (isFirst(`${folder}.begun`)) {
@@ -206,7 +206,7 @@ const UNFINISHED = `
   SELECT 'resource' FROM freshness WHERE state <> 'fresh' OR resource IS NULL
   UNION ALL SELECT 'certificate' FROM certificates_missing WHERE state = 'pending'`;
 
-/** A read that comes a moment later would mend what a test has broken. */
+/** Jobs that run now or soon: a read a moment later would repair what a test has broken. */
 const AT_WORK = `
   SELECT 1 FROM jobs WHERE state = 'running' OR (state = 'waiting' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
 

@@ -15,7 +15,7 @@ import { openTablesIn } from '../tables.js';
 
 interface MirrorLocation {
   readonly env: Readonly<Record<string, string>>;
-  /** As commands name it. */
+  /** The location as commands print it. */
   readonly place: string;
 }
 
@@ -26,7 +26,7 @@ export interface MirrorPair {
 
 const NOW = NOON + 20 * MINUTE;
 
-/** One mirror with whatever a registry might send, twice: in a database, and in the files of a folder. */
+/** Opens two equal mirrors with every kind of odd row: one in PostgreSQL and one in files. */
 export async function openOddMirrorTwice(): Promise<MirrorPair> {
   const database = await takeEmptyDatabase();
   const stage = await openMirrorOnPostgres(database.postgres);

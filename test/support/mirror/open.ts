@@ -1,6 +1,6 @@
-// The one place where tests get a mirror. `openMirror` opens an empty one in files; `ENGINES` opens one on the engine of this run;
-// `openFilledMirror` fills one with organizations and their rows. The other files of this folder fill one in another way: demo.ts by the
-// programs from the demo world, by-workers.ts by worker processes, twice.ts on both engines at once. rows.ts has what is read into it.
+// Opens mirrors for tests. `openMirror` opens an empty one in files, `ENGINES` opens one on the engine of this run, and
+// `openFilledMirror` fills one with organizations and their rows. The other files of this folder fill mirrors in other ways: demo.ts with
+// the programs and the demo world, by-workers.ts with worker processes, mirror-pair.ts on both engines. rows.ts creates rows to read.
 import { dirname, join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { InboxPort } from '../../../src/inbox/port.js';
@@ -47,7 +47,7 @@ import { listSeeds } from '../seeds.js';
 import { type Tables, openTablesIn, createTables } from '../tables.js';
 import { credit, installation, organization, createUnknownPage, retirement, type Row } from './rows.js';
 
-/** A real, migrated mirror.db that goes away with its test. */
+/** Opens a real, migrated mirror.db that is closed after the test. */
 export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
   const file = join(folder, 'mirror.db');
   createMigratedDatabase(file, 'mirror');
@@ -59,14 +59,14 @@ export function temporaryMirror(folder: string = temporaryFolder()): Sqlite {
   return db;
 }
 
-/** A client's view of time: it moves only when it is told to. */
+/** A clock that only tests move. */
 export interface TestClock {
   at: number;
 }
 
 export const MINUTE = 60_000;
 
-/** What makes a mirror of a connection. Certificates stand beside the database. */
+/** Creates a mirror on a connection, with its certificates in a folder beside the database. */
 export type MirrorMaker = (db: Sqlite, now: () => number) => Mirror;
 
 const makeMirror: MirrorMaker = (db, now) => createMirror(portOf(db), now);
@@ -76,17 +76,17 @@ function portOf(db: Sqlite): MirrorPort {
 }
 
 export interface SqliteMirror {
-  /** Where the mirror stands, its certificates in a folder of it. */
+  /** The folder of the mirror; certificates are in a subfolder. */
   readonly folder: string;
   readonly db: Tables;
-  /** The connection that writes, for tests of the engine. */
+  /** The writing connection, for tests of the engine. */
   readonly handle: Sqlite;
   readonly port: MirrorPort;
-  /** Where its certificates are kept. */
+  /** Opens the store of its certificate files. */
   readonly pdfs: (maxBytes: number) => PdfStore;
   readonly mirror: Mirror;
   readonly clock: TestClock;
-  /** Reads one whole list by the newest claim: pages of `limit`, or one answer where it is null. */
+  /** Reads a whole list with the newest claim, in pages of `limit` rows, or in one answer if `limit` is null. */
   readonly read: <Name extends ListResource>(
     resource: Name,
     items: readonly ListItems[Name][],
@@ -101,7 +101,7 @@ export interface SqliteMirror {
 export const TRAFFIC = { requests: 1, bytes: 100 };
 const TRIGGER = 'delivery';
 
-/** A mirror with one active installation, and a clock at noon. */
+/** Opens a mirror with one active installation and a clock at noon. */
 export async function openMirror({
   folder = temporaryFolder(),
   create = makeMirror,
@@ -126,7 +126,7 @@ export async function openMirror({
   };
 }
 
-/** Installs the app at so many organizations and reads their warehouses: that of organization n has n credits. */
+/** Installs the app on `count` organizations and reads their warehouses. The warehouse of organization n has n credits. */
 export async function fillOrganizations(
   { mirror, clock, read }: Pick<SqliteMirror, 'mirror' | 'clock' | 'read'>,
   count: number,
@@ -146,7 +146,7 @@ export async function fillOrganizations(
   }
 }
 
-/** Makes all lists of an organization ones that could not be read for days. */
+/** Marks all lists of an organization as unreadable for days. */
 export async function breakReads({ db }: Pick<SqliteMirror, 'db'>, organizationId: string): Promise<void> {
   await db.change(
     `UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '2026-11-01T00:00:00.000Z',
@@ -155,7 +155,7 @@ export async function breakReads({ db }: Pick<SqliteMirror, 'db'>, organizationI
   );
 }
 
-/** One installation of the first organization. */
+/** Activates the installation of the first organization. */
 async function activate(mirror: Mirror, clock: TestClock): Promise<void> {
   await mirror.writeInstallation({
     installation: installation('installation-1'),
@@ -167,7 +167,7 @@ async function activate(mirror: Mirror, clock: TestClock): Promise<void> {
   });
 }
 
-/** Begins a read of the first organization by the newest claim. */
+/** Begins a read of the first organization with the newest claim. */
 export async function beginRead<Name extends ListResource>(
   { mirror, clock }: Pick<SqliteMirror, 'mirror' | 'clock'>,
   resource: Name,
@@ -207,7 +207,7 @@ async function writePages<Item extends Row>(
   }
 }
 
-/** A registry that says at once which of the ids it does not know any more. */
+/** Creates a lookup that answers at once which ids the registry no longer has. */
 export function createFindMissing(
   gone: (ids: readonly string[]) => Promise<readonly string[]>,
   clock: TestClock,
@@ -215,10 +215,10 @@ export function createFindMissing(
   return async ids => new Map((await gone(ids)).map(id => [id, clock.at]));
 }
 
-/** A mirror on some engine. No test asks on which. */
+/** A mirror on either engine. Tests do not depend on which. */
 export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
   readonly hands: PdfTampering;
-  /** Writes a copy of the mirror as one SQLite file; false where that is there already. */
+  /** Writes a snapshot of the mirror to a SQLite file. Returns false if the file exists. */
   readonly snapshot: (file: string) => Promise<boolean>;
   readonly findBroken: () => Promise<readonly Broken[]>;
 }
@@ -226,26 +226,26 @@ export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
 export interface TestEngine {
   readonly name: string;
   readonly stage: () => Promise<TestMirror>;
-  /** The same with an inbox beside it, its tables by `inbox.jobs`, and a reader who has the rights of one. */
+  /** Opens a mirror with an inbox and a reader. Inbox tables are named as in `inbox.jobs`. */
   readonly library: () => Promise<TestLibrary>;
-  /** A place for an inbox. */
+  /** Opens an empty inbox. */
   readonly store: () => Promise<InboxStore>;
-  /** How many histories by chance are played on it: each statement to a server is a round trip. */
+  /** Seeds of the random histories. PostgreSQL has fewer, because each statement is a round trip. */
   readonly seeds: readonly number[];
 }
 
 export interface TestLibrary {
   readonly stage: TestMirror;
-  /** By which commands find it. */
+  /** The settings with which commands find the mirror. */
   readonly env: { readonly DATA_DIR: string; readonly MIRROR_DATABASE_URL?: string };
   readonly tables: Tables;
   readonly reader: Reader;
   readonly inbox: InboxPort;
-  /** What a worker does each 15 seconds, so that readers know what was announced. */
+  /** Records the freshness facts, as a worker does every 15 seconds. */
   readonly writeFreshnessFacts: (at: number) => Promise<void>;
 }
 
-/** For what asks both and compares their answers. */
+/** Both engines, for tests that compare them. */
 export const BOTH: readonly TestEngine[] = [
   {
     name: 'SQLite',
@@ -263,17 +263,17 @@ export const BOTH: readonly TestEngine[] = [
   },
 ];
 
-/** The one on which this run keeps: a law is held on files, and once more on a PostgreSQL where there is one. */
+/** The engine of this run: SQLite, or PostgreSQL in the project that repeats these tests there. */
 export const ENGINES = BOTH.filter(({ name }) => name === (inject('keptIn') ?? 'SQLite'));
 
-/** A mirror with an inbox beside it, and a reader that has the rights of one. */
+/** A mirror with an inbox and a reader. */
 type FilledMirror = TestMirror & Omit<TestLibrary, 'stage'>;
 
 /**
- * Opens a mirror on the engine of this run, with so many organizations that were read a minute ago. Organization n is called
+ * Opens a mirror on the engine of this run, with organizations that were read a minute ago. Organization n is named
  * "Organization n", and has n credits of 100 t in its warehouse and n retirements of 12.5 t, all of the project "Peat bog".
- * The view of freshness compares with the clock of the database: a test may move the clock by less than a minute, or gives `at`
- * and asks for nothing that must be fresh.
+ * The view of freshness uses the clock of the database. A test that needs fresh data may move the clock by less than a minute;
+ * all others may also set `at`.
  */
 export async function openFilledMirror({
   organizations = 2,
@@ -374,7 +374,7 @@ export async function openMirrorOnPostgres(postgres: Postgres): Promise<TestMirr
   };
 }
 
-/** A run that has not written yet, of the first organization's first claim. */
+/** Creates a sync of the first organization that has not written anything yet. */
 export function openSync(resource: Resource, knownAt: string | null = null): OpenSync {
   return {
     request: {

@@ -8,7 +8,7 @@ export function amount(exact: string): Amount {
   return { exact, value: Number(exact), micro, fault: null };
 }
 
-/** As the registry sends it: an amount with its own digits. */
+/** Formats an item as the registry sends it, with the exact digits of its amount. */
 function documentOf(item: { readonly amount: Amount }): string {
   return JSON.stringify({ ...item, amount: null }).replace('"amount":null', `"amount":${item.amount.exact}`);
 }
@@ -95,7 +95,7 @@ export interface Row {
   readonly document: string;
 }
 
-/** A page that holds one group, which nobody knows. */
+/** Creates a page with one row group that the mirror does not know. */
 export function createUnknownPage<Item extends Row>(
   items: readonly Item[],
   arrivedAt: number,
@@ -105,7 +105,7 @@ export function createUnknownPage<Item extends Row>(
   return { digest, isKnown: false, known: [], unknown, items, arrivedAt };
 }
 
-/** The same page, told as one that stands as it stood. */
+/** Creates a page that the mirror knows and that has not changed. */
 export function createKnownPage<Item extends Row>(
   items: readonly Item[],
   arrivedAt: number,
@@ -117,7 +117,7 @@ export function createRowGroup(items: readonly Row[]) {
   return { digest: hashRows(items), ids: items.map(({ id = '' }) => id) };
 }
 
-/** Equal for equal rows in equal order. */
+/** Hashes rows. Equal rows in equal order have equal hashes. */
 export function hashRows(items: readonly Row[]): string {
   return createHash('sha256')
     .update(items.map(({ document }) => document).join())
