@@ -36,7 +36,7 @@ let project: string;
 beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'carbon-mirror-build-'));
   createProject(project);
-  expect(build(project)).toEqual({ status: 0, said: '' });
+  expect(build(project)).toEqual({ status: 0, output: '' });
 });
 
 afterAll(() => rmSync(project, { recursive: true }));
@@ -82,7 +82,7 @@ function build(folder: string, env: Record<string, string> = {}) {
     env: { ...process.env, ...env },
     encoding: 'utf8',
   });
-  return { status, said: stdout + stderr };
+  return { status, output: stdout + stderr };
 }
 
 const inDist = (folder: string): string[] =>
@@ -124,7 +124,7 @@ test('a program that goes on through a build finds what it loads later, and what
   expect(started).toBe('started\n');
 
   writeParts(folder, 'second');
-  expect(build(folder)).toEqual({ status: 0, said: '' });
+  expect(build(folder)).toEqual({ status: 0, output: '' });
   running.stdin.end('go on');
   const [printed] = await Promise.all([running.stdout.toArray(), once(running, 'exit')]);
   expect(printed.join('')).toBe('first\n');
@@ -161,13 +161,13 @@ test('a second build of the same sources touches nothing, and needs no compiler'
   const folder = builtProject();
   const before = stamps(folder);
   rmSync(join(folder, 'node_modules'));
-  expect(build(folder)).toEqual({ status: 0, said: '' });
+  expect(build(folder)).toEqual({ status: 0, output: '' });
   expect(stamps(folder)).toEqual(before);
 
   writeParts(folder, 'second');
-  const { status, said } = build(folder);
+  const { status, output } = build(folder);
   expect(status).toBe(1);
-  expect(said).toBe('dist/ is not that of these sources, and there is no compiler here: run npm ci.\n');
+  expect(output).toBe('dist/ is not that of these sources, and there is no compiler here: run npm ci.\n');
   expect(stamps(folder)).toEqual(before);
 });
 
@@ -175,7 +175,7 @@ long.test('what has no source any more goes, and what is missing comes back', ()
   const folder = builtProject();
   writeFileSync(join(folder, 'src/main.ts'), "console.log((await import('./parts/part-1.js')).text);\n");
   for (const part of PARTS.slice(2)) rmSync(join(folder, `src/parts/${part}.ts`));
-  expect(build(folder)).toEqual({ status: 0, said: '' });
+  expect(build(folder)).toEqual({ status: 0, output: '' });
   const parts = inDist(folder).filter(name => name.startsWith('src/parts/'));
   expect(parts).toEqual(
     [0, 1].flatMap(i => ['d.ts', 'js', 'js.map'].map(end => `src/parts/part-${i}.${end}`)),
@@ -187,7 +187,7 @@ long.test('what has no source any more goes, and what is missing comes back', ()
   const [chunk = ''] = inDist(folder).filter(name => name.startsWith(`${program}/part-1-`));
   for (const file of ['src/parts/part-1.js', chunk, 'main.js']) {
     rmSync(join(folder, 'dist', file));
-    expect(build(folder)).toEqual({ status: 0, said: '' });
+    expect(build(folder)).toEqual({ status: 0, output: '' });
     expect(inDist(folder)).toContain(file);
   }
 });
@@ -196,9 +196,9 @@ test('sources that do not compile leave dist/ as it was, and nothing beside it',
   const folder = builtProject();
   const before = stamps(folder);
   writeFileSync(join(folder, 'src/parts/part-1.ts'), "export const text: number = 'no number';\n");
-  const { status, said } = build(folder);
+  const { status, output } = build(folder);
   expect(status).toBeGreaterThan(0);
-  expect(said).toContain("Type 'string' is not assignable to type 'number'");
+  expect(output).toContain("Type 'string' is not assignable to type 'number'");
   expect(stamps(folder)).toEqual(before);
   expect(readdirSync(folder).filter(name => name.startsWith('.dist'))).toEqual([]);
   expect(existsSync(join(folder, 'dist/main.js'))).toBe(true);
@@ -207,11 +207,11 @@ test('sources that do not compile leave dist/ as it was, and nothing beside it',
 test('T86 a driver that cannot be loaded is told at the end of a build and before the tests, its sentence alone; who left it out on purpose is told nothing', () => {
   const folder = builtProject();
   writeFileSync(join(folder, `src/${DRIVER}.ts`), "throw new Error('No driver.\\nTake one.');\nexport {};\n");
-  const told = { status: 1, said: 'No driver.\nTake one.\n' };
+  const told = { status: 1, output: 'No driver.\nTake one.\n' };
   expect(build(folder), 'built anew').toEqual(told);
   expect(inDist(folder)).toContain('.sources-sha256');
   expect(build(folder), 'built before').toEqual(told);
-  expect(build(folder, { npm_config_omit: 'dev\n\noptional' })).toEqual({ status: 0, said: '' });
+  expect(build(folder, { npm_config_omit: 'dev\n\noptional' })).toEqual({ status: 0, output: '' });
   expect(build(folder, { npm_config_omit: 'dev' })).toEqual(told);
 
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

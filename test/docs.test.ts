@@ -8,7 +8,7 @@ import { VERDICTS } from '../src/inbox/delivery.js';
 import { JOB_STATES, PARTS } from '../src/inbox/job.js';
 import { describeSchema } from '../src/store/contract/relation.js';
 import { listLinks } from './support/readme.js';
-import { schemaDocument } from './support/schema-document.js';
+import { formatSchemaDocument } from './support/schema-document.js';
 import { listCommandLines, findUnknownPart } from './support/command-lines.js';
 import { defineProgram } from './support/commands.js';
 import { BROWSER, POSTGRES, SLOW } from '../vitest.config.js';
@@ -130,7 +130,7 @@ test('each choice of the sandbox is documented, seen or assumed, and what its ot
 });
 
 test('docs/schema.md is what the migrations say', async () => {
-  const text = schemaDocument();
+  const text = formatSchemaDocument();
   await expect(text).toMatchFileSnapshot('../docs/schema.md');
   for (const { name, columns } of describeSchema('sqlite')) {
     if (/_(?:history|past)$/.test(name))

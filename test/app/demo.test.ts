@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import { temporaryFolder } from '../support/inbox.js';
-import { freePort, runProcess, startProcess } from '../support/processes.js';
+import { findFreePort, runProcess, startProcess } from '../support/processes.js';
 import { listCodeBlocks } from '../support/readme.js';
 import { long } from '../support/long.js';
 
@@ -41,8 +41,8 @@ long.test(
   'the demo starts on a dyno, prints working commands, runs both examples as its app, and keeps its ports',
   async () => {
     const cwd = temporaryFolder();
-    const [port, operations] = [String(await freePort()), String(await freePort())];
-    const sandbox = String(await freePort());
+    const [port, operations] = [String(await findFreePort()), String(await findFreePort())];
+    const sandbox = String(await findFreePort());
     const env = { DYNO: 'web.1', DATA_DIR, PORT: port, OPERATIONS_PORT: operations, SANDBOX_PORT: sandbox };
     const first = startProcess(['up', '--demo'], env, cwd);
     await expect.poll(() => first.stderr()).toContain('Ready: ');
@@ -83,7 +83,7 @@ long.test(
     );
     const posted = await runProcess([...trigger, id], { DATA_DIR }, cwd);
     expect(posted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`:${port}/webhooks`) });
-    const port2 = String(await freePort());
+    const port2 = String(await findFreePort());
     second.child.kill('SIGTERM');
     await second.outputClosed;
 

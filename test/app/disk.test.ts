@@ -24,8 +24,8 @@ long.test(
     ]);
     const web = processes.start('web', HUGE_RESERVE);
     const paused = processes.start('worker', HUGE_RESERVE);
-    await web.line(line => line['msg'] === 'receiver started');
-    await paused.line(line => String(line['msg']).startsWith('reads and certificates pause'));
+    await web.waitForLine(line => line['msg'] === 'receiver started');
+    await paused.waitForLine(line => String(line['msg']).startsWith('reads and certificates pause'));
     await processes.installEverywhere();
     const stored = async () =>
       (await processes.rows("SELECT 1 FROM deliveries WHERE verdict = 'accepted'")).length;

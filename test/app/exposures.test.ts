@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/inbox.js';
-import { freePort, startProcess } from '../support/processes.js';
+import { findFreePort, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
 
 const SECRET = 'a webhook secret that nobody knows';
@@ -12,7 +12,7 @@ const REGISTRY = { REGISTRY_BASE_URL: 'http://127.0.0.1:9', REGISTRY_APP_ID: 'ap
 /** Starts a process and returns its warnings about access by others, once it is ready. */
 async function readWarnings(argv: readonly string[], env: Record<string, string>, isReady: string) {
   const started = startProcess(argv, { PORT: '0', SYNC_SCHEDULE: '0 0 1 1 *', ...env });
-  await started.line(line => line['msg'] === isReady);
+  await started.waitForLine(line => line['msg'] === isReady);
   const lines = started.output().split('\n');
   return lines.filter(line => /to other users|OPERATIONS_HOST|Warning/.test(line));
 }
@@ -36,7 +36,7 @@ function createFiles(mode: number) {
 
 test('T70 a process warns at the start of each folder, file and operations listener that is open to others', async () => {
   const { dataDir, key, secrets, settings, harmless } = createFiles(0o644);
-  const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_PORT: String(await freePort()) };
+  const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_PORT: String(await findFreePort()) };
   const receive = await readWarnings(
     ['receive', '--env-file', harmless],
     { ...env, WEBHOOK_SECRETS_FILE: secrets, OPERATIONS_HOST: '0.0.0.0' },
@@ -71,7 +71,7 @@ test('T70 a process does not warn if only the owner has access', async () => {
   const { dataDir, key, settings } = createFiles(0o600);
   const env = { ...REGISTRY, DATA_DIR: dataDir, OPERATIONS_HOST: '127.0.0.2' };
   const argv = ['up', '--env-file', settings];
-  const ports = { OPERATIONS_PORT: String(await freePort()) };
+  const ports = { OPERATIONS_PORT: String(await findFreePort()) };
   expect(
     await readWarnings(argv, { ...env, ...ports, REGISTRY_PRIVATE_KEY_FILE: key }, 'worker started'),
   ).toEqual([]);

@@ -7,7 +7,7 @@ import { createLog } from '../../src/app/log.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import { APP_ID, SECRET } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { freePort } from '../support/processes.js';
+import { findFreePort } from '../support/processes.js';
 import { createTime } from '../support/program.js';
 import { createPrivateKey } from '../support/sandbox.js';
 import { openTablesIn } from '../support/tables.js';
@@ -17,7 +17,7 @@ const MINUTE = 60_000;
 async function scene() {
   const time = createTime();
   const dataDir = temporaryFolder();
-  const operations = await freePort();
+  const operations = await findFreePort();
   const env = {
     REGISTRY_BASE_URL: 'http://127.0.0.1:9',
     REGISTRY_APP_ID: APP_ID,

@@ -51,8 +51,8 @@ test('T69 the header of a JWT is not treated as a secret, but its signature is',
   const jwt = `${header}.${btoa('{"iss":"the id of an app, and more"}')}.${signature}`;
   const mask = createLearningMask([]);
   expect(mask.isSecretIn(jwt, Buffer.from(`{"fullName":"${header}"}`))).toBe(false);
-  for (const said of [jwt, signature])
-    expect(mask.isSecretIn(jwt, Buffer.from(`{"fullName":"${said}"}`))).toBe(true);
+  for (const secret of [jwt, signature])
+    expect(mask.isSecretIn(jwt, Buffer.from(`{"fullName":"${secret}"}`))).toBe(true);
 });
 
 test('lines below the level are not written', async () => {

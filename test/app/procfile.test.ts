@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openEngine } from '../../src/store/open.js';
 import { long } from '../support/long.js';
-import { procfileCommand, startSandboxProcess } from '../support/procfile.js';
-import { freePort, runProcess } from '../support/processes.js';
+import { readProcfileCommand, startSandboxProcess } from '../support/procfile.js';
+import { findFreePort, runProcess } from '../support/processes.js';
 
 const READY = {
   web: (line: Record<string, unknown>) => line['msg'] === 'receiver started',
@@ -13,15 +13,15 @@ const READY = {
 };
 
 test('the Procfile starts the receiver and the worker', () => {
-  expect(procfileCommand('web')).toEqual(['receive']);
-  expect(procfileCommand('worker')).toEqual(['work']);
+  expect(readProcfileCommand('web')).toEqual(['receive']);
+  expect(readProcfileCommand('worker')).toEqual(['work']);
 });
 
 test('sandbox, receiver and worker together turn an installation into rows that SQL can query', async () => {
   const processes = await startSandboxProcess(['--seed', '5', '--organizations', '2', '--retirements', '40']);
   const web = processes.start('web');
   const worker = processes.start('worker');
-  await Promise.all([web.line(READY.web), worker.line(READY.worker)]);
+  await Promise.all([web.waitForLine(READY.web), worker.waitForLine(READY.worker)]);
   await processes.installEverywhere();
   await processes.waitUntilFilled();
   const counted = await runProcess(['query', '--csv', 'select count(*) from retirements'], processes.env);
@@ -50,9 +50,9 @@ long.test(
       });
     }
     const web = processes.start('web');
-    await web.line(READY.web);
+    await web.waitForLine(READY.web);
     const first = processes.start('worker', { OPERATIONS_PORT: '0' });
-    await first.line(READY.worker);
+    await first.waitForLine(READY.worker);
     await processes.installEverywhere();
     const mirrored = async () => Number(await processes.value('SELECT count(*) FROM retirements'));
     await expect.poll(mirrored).toBeGreaterThan(0);
@@ -122,7 +122,7 @@ long.test(
   async () => {
     const processes = await startSandboxProcess(['--seed=7', '--organizations=1', '--retirements=5']);
     // The next ports after the shared one are the workers', so the receiver's lies before it.
-    const [receiving, shared] = [String(await freePort()), String(await freePort())];
+    const [receiving, shared] = [String(await findFreePort()), String(await findFreePort())];
     const env = { ...processes.env, OPERATIONS_PORT: shared };
     const pids = async (): Promise<number[]> =>
       (await processes.rows('SELECT pid FROM processes')).map(row => Number(Object(row).pid));

@@ -7,10 +7,10 @@ import { expect, onTestFinished, test } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
-import { pipelineUntilClosed, QUESTIONS } from '../support/pipelining.js';
+import { pipelineUntilClosed, REPEATED_REQUESTS } from '../support/pipelining.js';
 import { openSocket, readUntilClosed } from '../support/wire.js';
 import { holdReader } from '../support/held-locks.js';
-import { freePort, type StartedProcess, startProcess } from '../support/processes.js';
+import { findFreePort, type StartedProcess, startProcess } from '../support/processes.js';
 import { openTablesIn } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { long } from '../support/long.js';
@@ -38,10 +38,10 @@ async function startReceiver(
     WEBHOOK_SECRETS: SECRET,
     DATA_DIR: dataDir,
     PORT: '0',
-    OPERATIONS_PORT: String(await freePort()),
+    OPERATIONS_PORT: String(await findFreePort()),
   };
   const started = startProcess(['receive'], env);
-  const ready = await started.line(line => line['msg'] === 'receiver started');
+  const ready = await started.waitForLine(line => line['msg'] === 'receiver started');
   const url = `http://127.0.0.1:${String(ready['port'])}`;
   return {
     ...started,
@@ -146,7 +146,7 @@ long.test('T18 80 senders that pipeline and never read do not exhaust a heap of 
   await sendPosts(port, 4000);
   const before = residentMegabytes(receiver);
   const cut = Promise.all(
-    Array.from({ length: 80 }, () => pipelineUntilClosed(port, QUESTIONS['the front page'])),
+    Array.from({ length: 80 }, () => pipelineUntilClosed(port, REPEATED_REQUESTS['the front page'])),
   );
   for (let n = 0; n < 20; n += 1) expect((await receiver.post('suspended')).status).toBe(202);
   await cut;
@@ -256,7 +256,7 @@ test('the receiver uses the next free port if PORT is not set, and ends with exi
       ...more,
     });
   const isReady = (line: Record<string, unknown>): boolean => line['msg'] === 'receiver started';
-  const unnamed = await Promise.all([start({}), start({})].map(receiver => receiver.line(isReady)));
+  const unnamed = await Promise.all([start({}), start({})].map(receiver => receiver.waitForLine(isReady)));
   const ports = unnamed.map(line => Number(line['port']));
   expect(new Set(ports).size).toBe(2);
   for (const port of ports) expect(port).toBeGreaterThanOrEqual(8080);

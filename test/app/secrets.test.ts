@@ -88,8 +88,8 @@ test('T69 no log, file, page or command shows a secret, token, JWT or key after 
   const search = createSecretSearch([PROCFILE_SECRET, FORGED_SECRET, processes.privateKey, wrongKey]);
   const web = start('web');
   const worker = start('worker');
-  await web.line(line => line['msg'] === 'receiver started');
-  await worker.line(line => line['msg'] === 'worker started');
+  await web.waitForLine(line => line['msg'] === 'receiver started');
+  await worker.waitForLine(line => line['msg'] === 'worker started');
   await processes.installEverywhere();
   await processes.waitUntilFilled();
   const { installations } = await processes.callControl('GET /installations');
@@ -135,7 +135,7 @@ test('T69 no log, file, page or command shows a secret, token, JWT or key after 
   worker.child.kill('SIGTERM');
   expect(await worker.ended).toBe(0);
   const stranger = start('worker', { REGISTRY_PRIVATE_KEY_FILE: '', REGISTRY_PRIVATE_KEY: wrongKey });
-  await stranger.line(line => line['msg'] === 'worker started');
+  await stranger.waitForLine(line => line['msg'] === 'worker started');
   answers.push(['a post before a wrong key', await post('installed', installation, PROCFILE_SECRET)]);
   const refused = "SELECT 1 FROM jobs WHERE error_or_pause_code = 'unauthorized'";
   await expect.poll(() => processes.rows(refused)).not.toEqual([]);
@@ -186,11 +186,11 @@ function createEcho(key: string) {
     answer: (path: string, authorization: string) => {
       sent.add(authorization.replace(/^Bearer /, ''));
       if (!path.startsWith('/organizations/')) return null;
-      const said = echo();
+      const echoed = echo();
       /** `api` prints an answer as it came; what it is refused is a fault like any other. */
-      if (turn % 3 === 0 && !path.startsWith('/organizations/none/')) return JSON.stringify({ said });
+      if (turn % 3 === 0 && !path.startsWith('/organizations/none/')) return JSON.stringify({ echoed });
       const statusCode = turn % 3 === 1 ? 400 : 409;
-      const body = { statusCode, message: `you sent "${said}", and that is no good`, error: 'No' };
+      const body = { statusCode, message: `you sent "${echoed}", and that is no good`, error: 'No' };
       return { status: statusCode, text: JSON.stringify(body) };
     },
   };
@@ -202,7 +202,7 @@ test('T69 credentials that a registry echoes in any form are stored and shown no
   const hostile = await startProxy(processes.url, echo.answer);
   start('web');
   const worker = start('worker', { REGISTRY_BASE_URL: hostile, REGISTRY_REQUESTS_PER_SECOND: '50' });
-  await worker.line(line => line['msg'] === 'worker started');
+  await worker.waitForLine(line => line['msg'] === 'worker started');
   await processes.installEverywhere();
   await expect
     .poll(async () => {
@@ -235,7 +235,7 @@ test('T69 credentials that a registry echoes in any form are stored and shown no
   const stored = await processes.rows('SELECT error FROM syncs WHERE error IS NOT NULL');
   expect(JSON.stringify(stored)).toContain('you sent');
   expect(JSON.stringify(stored)).toContain('[masked]');
-  const answers = await processes.rows("SELECT 1 FROM resource_states WHERE answer_text LIKE '%said%'");
+  const answers = await processes.rows("SELECT 1 FROM resource_states WHERE answer_text LIKE '%echoed%'");
   expect(answers).not.toEqual([]);
   expect(echo.sent.size).toBeGreaterThan(2);
   const search = createSecretSearch([PROCFILE_SECRET, processes.privateKey, ...echo.sent].filter(Boolean));

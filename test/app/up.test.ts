@@ -8,7 +8,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { makeFolder } from '../support/folder.js';
 import { temporaryFolder } from '../support/inbox.js';
 import {
-  freePort,
+  findFreePort,
   type FinishedProcess,
   runProcess,
   type StartedProcess,
@@ -36,9 +36,9 @@ interface Demo {
 
 async function createDemo(cwd = temporaryFolder()): Promise<Demo> {
   return createDemoIn(cwd, {
-    PORT: String(await freePort()),
-    SANDBOX_PORT: String(await freePort()),
-    CONSOLE_PORT: String(await freePort()),
+    PORT: String(await findFreePort()),
+    SANDBOX_PORT: String(await findFreePort()),
+    CONSOLE_PORT: String(await findFreePort()),
     OPERATIONS_PORT: '0',
     NO_COLOR: '1',
   });
@@ -484,7 +484,7 @@ long.test(
     const up = demo.start();
     await expect.poll(() => up.stderr()).toContain('Ready: ');
     const registry = `http://127.0.0.1:${demo.env['SANDBOX_PORT'] ?? ''}`;
-    for (const env of [{}, { SANDBOX_PORT: String(await freePort()) }]) {
+    for (const env of [{}, { SANDBOX_PORT: String(await findFreePort()) }]) {
       const again = await runProcess(['up', '--demo'], env, demo.cwd);
       expect(again).toMatchObject({ exitCode: 2 });
       expect(again.stderr).toContain(
@@ -499,7 +499,7 @@ long.test('a port that is in use does not change the webhook URL in the registry
   const demo = await copyExistingDemo();
   const before = webhookUrlIn(await demo.readWorld());
   expect(before).toBe(`http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`);
-  const port = await freePort();
+  const port = await findFreePort();
   const stranger = createServer().listen(port, '127.0.0.1');
   onTestFinished(() => void stranger.close());
   const second = startProcess(['up', '--demo'], { ...demo.env, PORT: String(port) }, demo.cwd);

@@ -14,7 +14,7 @@ import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/mirror/demo.js';
 import { holdWriteAheadLog } from '../support/held-locks.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { freePort } from '../support/processes.js';
+import { findFreePort } from '../support/processes.js';
 import {
   createPrivateKey,
   installApp,
@@ -144,7 +144,7 @@ test.each([
 
 test('the drift metric is 0 for each resource before the first read', async () => {
   const sandbox = await startTemporarySandbox();
-  const operationsPort = await freePort();
+  const operationsPort = await findFreePort();
   const nobody = 'http://127.0.0.1:1';
   await startWorkerHere(sandbox, installApp(sandbox).app, {
     operationsPort,
@@ -161,7 +161,7 @@ test('the drift metric is 0 for each resource before the first read', async () =
 
 test('the metrics of the worker show the last count of each finding', async () => {
   const sandbox = await startTemporarySandbox();
-  const operationsPort = await freePort();
+  const operationsPort = await findFreePort();
   const { folder } = await startWorkerHere(sandbox, installApp(sandbox).app, {
     operationsPort,
     syncSchedule: ONCE_A_YEAR,

@@ -254,8 +254,8 @@ async function measurePage({ open }, path, wanted, ask) {
     times.push(await timed(async () => await visit(open, path)));
     if (time % BARE_EVERY === 0) bare.push(await timed(ask));
   }
-  const said = `${path}: median ${median(times).toFixed(1)} ms, its bare queries ${median(bare).toFixed(1)} ms; p99`;
-  demand(said, percentile99(times), 'ms', wanted);
+  const title = `${path}: median ${median(times).toFixed(1)} ms, its bare queries ${median(bare).toFixed(1)} ms; p99`;
+  demand(title, percentile99(times), 'ms', wanted);
 }
 
 /**

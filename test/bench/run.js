@@ -31,8 +31,8 @@ function runAll(benches) {
   const figures = runs.flatMap(each => each.figures);
   process.stdout.write('\n== what was demanded\n');
   for (const { name: what, value, unit, words: bound, holds } of figures) {
-    const said = `${value.toFixed(2)} ${unit}`;
-    process.stdout.write(`${holds ? '  ' : '! '}${what.padEnd(84)} ${said.padStart(16)}  ${bound}\n`);
+    const formatted = `${value.toFixed(2)} ${unit}`;
+    process.stdout.write(`${holds ? '  ' : '! '}${what.padEnd(84)} ${formatted.padStart(16)}  ${bound}\n`);
   }
   if (stampedAs !== null) writeFigures(figures, stampedAs);
   return runs.every(({ status }) => status === 0) ? 0 : 1;

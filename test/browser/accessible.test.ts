@@ -5,12 +5,12 @@ import { SCRIPT } from '../../src/console/live/script.js';
 import { storeCertificate } from '../support/certificates.js';
 import { openConsoleStage } from '../support/console.js';
 import { credit, installation, retirement } from '../support/mirror/rows.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 import { findAccessibilityViolations, openPage, startBrowser } from './browser.js';
 
 vi.setConfig({ testTimeout: 600_000 });
 
-const ORGANIZATIONS = atLength(30, 1_000);
+const ORGANIZATIONS = chooseLength(30, 1_000);
 const AT = '2026-05-04T12:00:00.000Z';
 
 let browser: Browser;
@@ -81,7 +81,7 @@ const ADDRESSES = [
   '/changes?since=2026',
   '/changes?since=soon',
 ];
-const some = ADDRESSES.filter((_, place) => place % atLength(36, 1) === 0);
+const some = ADDRESSES.filter((_, place) => place % chooseLength(36, 1) === 0);
 
 test('no page has an accessibility violation, with many organizations, in light and in dark', async () => {
   const { origin, keys } = await openLargeConsole();

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page, Response } from 'playwright-
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPage, type SignedInState, saveSignedInState, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
-import { atLength, long } from '../support/long.js';
+import { chooseLength, long } from '../support/long.js';
 
 let demo: Demo;
 let browser: Browser;
@@ -69,9 +69,9 @@ test('the permanent link of a retirement shows the same retirement as of its ins
   await expect.poll(() => readHeading(page)).toContain('retired');
   expect(await page.locator('#certificate').innerText()).toContain('matches its hash');
   const cited = (await page.locator('.cite a').getAttribute('href')) ?? '';
-  const said = await readHeading(page);
+  const heading = await readHeading(page);
   await page.goto(`${demo.origin}${cited}`);
-  expect(await readHeading(page)).toBe(said);
+  expect(await readHeading(page)).toBe(heading);
   expect(await page.locator('form.asof').innerText()).toContain('Showing what the mirror had observed by');
   await page.goto(`${demo.origin}/retirements?as-of=2025`);
   expect(await page.locator('.gaps').innerText()).toContain('not known before');
@@ -238,7 +238,7 @@ test('an open page warns that it may be out of date while it cannot be fetched c
 });
 
 /** Returns all pages in a long run, otherwise the first three. */
-const selectSome = (pages: readonly string[]) => pages.slice(0, atLength(3, pages.length));
+const selectSome = (pages: readonly string[]) => pages.slice(0, chooseLength(3, pages.length));
 
 test.each(
   [
@@ -248,7 +248,7 @@ test.each(
       "IS ? getSelection().selectAllChildren(document.querySelector('#charts')) : getSelection().empty()",
     ],
     ['focused', "IS ? document.querySelector('#charts summary').focus() : document.activeElement.blur()"],
-  ].slice(0, atLength(1, 3)),
+  ].slice(0, chooseLength(1, 3)),
 )(
   'a part of a page that the visitor has %s is not updated until it is left, and the others are',
   async (_, act) => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, runProcess } from '../support/processes.js';
+import { findFreePort, runProcess } from '../support/processes.js';
 import { type Tables, openTablesIn } from '../support/tables.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -33,7 +33,7 @@ export async function startUp(
   upOptions: readonly string[] = [],
 ): Promise<StartedProgram> {
   const cwd = mkdtempSync(join(tmpdir(), 'carbon-mirror-seen-'));
-  const [receiverPort, port] = [await freePort(), await freePort()];
+  const [receiverPort, port] = [await findFreePort(), await findFreePort()];
   const settings = {
     PORT: String(receiverPort),
     CONSOLE_PORT: String(port),
@@ -72,6 +72,6 @@ export async function startUp(
 
 /** Starts the whole demo, like `npm start -- --demo`, and waits until everything is mirrored. */
 export async function startDemo(): Promise<Demo> {
-  const started = await startUp({ SANDBOX_PORT: String(await freePort()) }, 'Ready: ', ['--demo']);
+  const started = await startUp({ SANDBOX_PORT: String(await findFreePort()) }, 'Ready: ', ['--demo']);
   return { ...started, tables: openTablesIn(join(started.folder, 'data/demo')) };
 }

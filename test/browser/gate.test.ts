@@ -89,7 +89,7 @@ const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text
 test.each(FOREIGN_HOSTS)(
   'T82 a hostile page cannot send forms with the cookie of a visitor: %s',
   async host => {
-    const { page, origin, asked } = await signIn();
+    const { page, origin, loggedActions: asked } = await signIn();
     const port = await serveForeignPage('<h1>Win</h1>');
     await page.goto(`http://${host}:${port}`);
     for (const mode of ['cors', 'no-cors']) {
@@ -111,7 +111,7 @@ test.each(FOREIGN_HOSTS)(
 );
 
 test('T82 where a browser sends no Sec-Fetch-Site, the Origin distinguishes our forms from those of a neighbour', async () => {
-  const { page, origin, asked } = await signIn(NAME);
+  const { page, origin, loggedActions: asked } = await signIn(NAME);
   const port = await serveForeignPage(
     `<form method="post" action="${origin}${ACT}"><button>Win</button></form>`,
   );

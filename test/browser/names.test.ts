@@ -84,13 +84,13 @@ async function openHostileMirror() {
 const WITHOUT = ['/help'];
 
 /** What was asked for is shown as well. */
-const said = encodeURIComponent(HOSTILE);
+const encodedName = encodeURIComponent(HOSTILE);
 const ASKED = [
-  `/search?q=${said}`,
+  `/search?q=${encodedName}`,
   '/search?q=long',
-  `/ask?sql=${said}`,
-  `/retirements?beneficiary=${said}`,
-  `/changes?since=${said}`,
+  `/ask?sql=${encodedName}`,
+  `/retirements?beneficiary=${encodedName}`,
+  `/changes?since=${encodedName}`,
   `/jobs?state=failed`,
   '/?as-of=now',
   '/warehouse?as-of=now',

@@ -153,9 +153,9 @@ const tables = new Map<string, { readonly piped: CommandOutcome; readonly drawn:
 
 /** To approve changes, run: npx vitest run test/cli/approved-words.test.ts -u, and read the diff. */
 test('the output of every command in a pipe and its JSON keys match the approved text', async () => {
-  const piped = listCommandArguments({ demo, folder, ask, tag: 'zqa' });
-  const drawn = listCommandArguments({ demo, folder, ask, tag: 'zqb' });
-  const asked = listCommandArguments({ demo, folder, ask, tag: 'zqc' });
+  const piped = listCommandArguments({ demo, folder, runJson: ask, tag: 'zqa' });
+  const drawn = listCommandArguments({ demo, folder, runJson: ask, tag: 'zqb' });
+  const asked = listCommandArguments({ demo, folder, runJson: ask, tag: 'zqc' });
   const defined = await listCommands();
   const commands = defined.map(({ name }) => name);
   const printing = defined.filter(printsJson).map(({ name }) => name);

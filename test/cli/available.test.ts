@@ -78,9 +78,11 @@ test('P11 available credits add up to the credits in the fresh warehouses', asyn
 test('T85 available prints a total with its unit for each credit type, of the filtered credits only', async () => {
   const { micro } = await held();
   const { stdout } = await run();
-  const said =
+  const pattern =
     /Available now: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows of \d+ organizations\.\n(?:\d+ of \d+|All \d+) organizations are up to date\.\n$/;
-  const totals = (said.exec(stdout) ?? []).slice(1).map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
+  const totals = (pattern.exec(stdout) ?? [])
+    .slice(1)
+    .map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
   const { rows: all } = await json();
   const of = (wanted: string) =>
     all.filter(row => row.type === wanted).reduce((sum, row) => sum + row.amount_micro, 0);

@@ -15,10 +15,10 @@ import { describe, expect, test } from 'vitest';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { LIST_RESOURCES, type ListResource } from '../../src/resources/lists.js';
 import { SOURCES } from '../../src/sync/sources.js';
-import { BOTH, type TestMirror } from '../support/mirror/open.js';
+import { BOTH_ENGINES, type TestMirror } from '../support/mirror/open.js';
 import { alterFile, openExportableLog } from '../support/exported-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 
 const SCRIPT = join(import.meta.dirname, '../../docs/check.sh');
 const FITS = 0;
@@ -54,7 +54,7 @@ function run(folder: string, words: readonly string[], { shell = ['sh'], tools, 
     encoding: 'utf8',
     env: { ...process.env, PATH: path, ...env },
   });
-  return { status, said: stdout + stderr };
+  return { status, output: stdout + stderr };
 }
 
 /** Creates a program with this name that runs `script`; `$0.real` is the original program. */
@@ -82,7 +82,7 @@ async function readRow<Name extends ListResource>({ read }: TestMirror, name: Na
 
 /** Creates functions that export evidence into folders. */
 async function exportableFiles() {
-  const [engine] = BOTH;
+  const [engine] = BOTH_ENGINES;
   if (engine === undefined) throw new Error('expected an engine');
   return await openExportableLog(engine);
 }
@@ -123,11 +123,11 @@ describe('check.sh', () => {
     for (const name of LIST_RESOURCES) await readRow(stage, name);
     await round();
     const { folder } = await write('organization-1', '--since', older);
-    const { status, said } = run(folder, [hex, older]);
-    expect(status, said).toBe(FITS);
+    const { status, output } = run(folder, [hex, older]);
+    expect(status, output).toBe(FITS);
     /** Members are sealed but not exported. */
     for (const name of LIST_RESOURCES.filter(each => each !== 'members'))
-      expect(said).toMatch(new RegExp(`^${name}, observed by the mirror: [1-9]`, 'm'));
+      expect(output).toMatch(new RegExp(`^${name}, observed by the mirror: [1-9]`, 'm'));
   });
 
   test.each(SHELLS)('T93 never runs a text of the folder as a command (%s)', async (_name, shell) => {
@@ -137,10 +137,10 @@ describe('check.sh', () => {
     const command = `00\\nx;touch\${IFS}${trace};echo\\t00`;
     const record = `{"at":"now","kind":"key","new":"${command}","old":"${command}","signature":"AAAA"}`;
     alterFile(folder, 'context.txt', text => `${text}999999 ${'0'.repeat(64)} ${record}\n`);
-    const { status, said } = run(folder, words, { shell });
+    const { status, output } = run(folder, words, { shell });
     expect(existsSync(trace)).toBe(false);
     expect(status).toBe(DOES_NOT_FIT);
-    expect(said).toContain('a leaf says that a key was replaced, and names none');
+    expect(output).toContain('a leaf says that a key was replaced, and names none');
   });
 
   test.each([
@@ -163,9 +163,9 @@ describe('check.sh', () => {
     const folder = await copyOf('old');
     expect(run(folder, words)).toMatchObject({ status: FITS });
     alterFile(folder, file, text => text.replace(was, is));
-    const { status, said } = run(folder, words);
-    expect(status, said).toBe(NOTHING_TO_CHECK);
-    expect(said).toContain(`a line of ${file} has another form than it must have`);
+    const { status, output } = run(folder, words);
+    expect(status, output).toBe(NOTHING_TO_CHECK);
+    expect(output).toContain(`a line of ${file} has another form than it must have`);
   });
 
   test('T93 does not confirm a row whose organization was left out', async () => {
@@ -180,10 +180,10 @@ describe('check.sh', () => {
     alterFile(folder, 'context.txt', text => text.replace(`${leaf}\n`, ''));
     alterFile(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);
     rmSync(join(folder, 'months'), { recursive: true });
-    const { status, said } = run(folder, words);
-    expect(status, said).toBe(DOES_NOT_FIT);
-    expect(said).toMatch(/row \S+ is not shown to stand at this checkpoint/);
-    expect(said).not.toContain('root of the checkpoint');
+    const { status, output } = run(folder, words);
+    expect(status, output).toBe(DOES_NOT_FIT);
+    expect(output).toMatch(/row \S+ is not shown to stand at this checkpoint/);
+    expect(output).not.toContain('root of the checkpoint');
   });
 
   test.each(['awk', 'sort', 'comm', 'od', 'openssl'])(
@@ -192,9 +192,9 @@ describe('check.sh', () => {
       const { copyOf, words } = await prepare();
       const folder = await copyOf('old');
       for (const script of ['exit 127', 'exit 0', 'cat >/dev/null']) {
-        const { status, said } = run(folder, words, { tools: replaceTool(name, script) });
+        const { status, output } = run(folder, words, { tools: replaceTool(name, script) });
         expect(status, script).toBe(NOTHING_TO_CHECK);
-        expect(said).toContain('A tool is missing or does not work here');
+        expect(output).toContain('A tool is missing or does not work here');
       }
       const calls = join(temporaryFolder(), 'calls');
       const count = `n=1; until mkdir ${calls}/$n 2>/dev/null; do n=$((n + 1)); done`;
@@ -204,15 +204,15 @@ describe('check.sh', () => {
       };
       countAnew();
       const counted = run(folder, words, { tools: replaceTool(name, `${count}; exec "$0.real" "$@"`) });
-      expect(counted.status, counted.said).toBe(FITS);
+      expect(counted.status, counted.output).toBe(FITS);
       const made = readdirSync(calls).length;
       const ends = name === 'awk' ? ['exit 1', 'exit 0'] : ['exit 1'];
       for (const end of ends)
-        for (let call = 1; call <= made; call += atLength(9, 1)) {
+        for (let call = 1; call <= made; call += chooseLength(9, 1)) {
           countAnew();
           const tools = replaceTool(name, `${count}; [ $n -ne ${call} ] || ${end}; exec "$0.real" "$@"`);
-          const { status, said } = run(folder, words, { tools });
-          expect(status, `call ${call} of ${made}: ${end}\n${said}`).not.toBe(FITS);
+          const { status, output } = run(folder, words, { tools });
+          expect(status, `call ${call} of ${made}: ${end}\n${output}`).not.toBe(FITS);
         }
     },
   );
@@ -220,8 +220,8 @@ describe('check.sh', () => {
   test('T93 checks nothing if no temporary folder can be created', async () => {
     const { copyOf, words } = await prepare();
     const folder = await copyOf('old');
-    const { status, said } = run(folder, words, { env: { TMPDIR: join(folder, 'none') } });
-    expect(status, said).toBe(NOTHING_TO_CHECK);
+    const { status, output } = run(folder, words, { env: { TMPDIR: join(folder, 'none') } });
+    expect(status, output).toBe(NOTHING_TO_CHECK);
     const tools = replaceTool('mktemp', 'exit 0');
     expect(run(folder, words, { tools }).status).toBe(NOTHING_TO_CHECK);
   });

@@ -6,7 +6,7 @@ import { explainError } from '../../src/cli/errors/explain-error.js';
 
 async function ask(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {
   const [stdin, stderr] = [new PassThrough(), new PassThrough()];
-  const said = text(stderr);
+  const prompt = text(stderr);
   stdin.end(typed);
   const terminal = options.terminal ?? true;
   const outcome = await requireConfirmation(
@@ -30,14 +30,14 @@ async function ask(typed: string, options: { yes?: boolean; terminal?: boolean }
     (error: unknown) => explainError(error),
   );
   stderr.end();
-  return { outcome, said: await said };
+  return { outcome, prompt: await prompt };
 }
 
 test('requireConfirmation asks on a terminal and accepts only y and yes', async () => {
   for (const typed of ['y\n', 'Y\n', 'yes\n', ' yes \nmore']) {
-    const { outcome, said } = await ask(typed);
+    const { outcome, prompt } = await ask(typed);
     expect(outcome).toBe('go on');
-    expect(said).toBe('This burns the barn. This cannot be undone. Continue? [y/N] ');
+    expect(prompt).toBe('This burns the barn. This cannot be undone. Continue? [y/N] ');
   }
   for (const typed of ['\n', 'n\n', 'no\n', 'yesterday\n', '', 'yea']) {
     expect((await ask(typed)).outcome).toEqual({ exitCode: 130, lines: ['Nothing was done.'] });
@@ -45,11 +45,11 @@ test('requireConfirmation asks on a terminal and accepts only y and yes', async 
 });
 
 test('requireConfirmation without a terminal fails unless --yes is set', async () => {
-  const { outcome, said } = await ask('y\n', { terminal: false });
+  const { outcome, prompt } = await ask('y\n', { terminal: false });
   expect(outcome).toEqual({
     exitCode: 2,
     lines: ['This burns the barn. This cannot be undone.', 'Add --yes to skip the confirmation.'],
   });
-  expect(said).toBe('');
-  expect(await ask('', { terminal: false, yes: true })).toEqual({ outcome: 'go on', said: '' });
+  expect(prompt).toBe('');
+  expect(await ask('', { terminal: false, yes: true })).toEqual({ outcome: 'go on', prompt: '' });
 });

@@ -54,7 +54,7 @@ describe("a demo's settings", () => {
     ['a secret for a name', { ...WRITTEN, q7ZrK2w9Lx1Vd5Tb: '' }, 'a hidden name of 16 characters'],
     ['something else', '{', 'not on this machine'],
     ['a key in its place', WRITTEN.REGISTRY_PRIVATE_KEY, 'a hidden '],
-  ])('T74 with %s are refused by every command that reads them', async (_what, settings, said) => {
+  ])('T74 with %s are refused by every command that reads them', async (_what, settings, expectedOutput) => {
     const env = { DATA_DIR: createDemoFolder(settings) };
     for (const argv of [
       ['status'],
@@ -65,7 +65,7 @@ describe("a demo's settings", () => {
       const { exitCode, stdout, stderr } = await runCommand(argv, { env });
       expect({ argv, exitCode, stdout }).toEqual({ argv, exitCode: 2, stdout: '' });
       expect(stderr).toContain('has contents that no demo writes');
-      expect(stderr).toContain(said);
+      expect(stderr).toContain(expectedOutput);
       expect(stderr).not.toMatch(/q7Zr|BEGIN|AA==/);
       expect(stderr).not.toMatch(/\n\s+at /);
     }

@@ -255,9 +255,9 @@ describe('doctor', () => {
     for (const check of ['registry', 'rejected_webhooks']) {
       const [{ state, found, todo } = { state: '', found: '', todo: '' }] = of(check);
       expect(state).toBe('fail');
-      const said = found.replace(/^.* answered/, 'answered');
-      expect(stdout).toContain(`${said}. ${todo}`);
-      expect(now).toContain(`${said}. ${todo}`);
+      const message = found.replace(/^.* answered/, 'answered');
+      expect(stdout).toContain(`${message}. ${todo}`);
+      expect(now).toContain(`${message}. ${todo}`);
     }
     expect(now).not.toContain('Nothing needs attention');
   });

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { temporaryFolder } from '../support/inbox.js';
-import { freePort, runProcess, startProcess } from '../support/processes.js';
+import { findFreePort, runProcess, startProcess } from '../support/processes.js';
 import { createPrivateKey } from '../support/sandbox.js';
 
 function writeEnvFile(text: string): string {
@@ -93,8 +93,8 @@ describe('a misspelt setting', () => {
       REGISTRY_PRIVATE_KEY: createPrivateKey(),
       WEBHOOK_SECRETS: 'correct horse battery',
       DATA_DIR: temporaryFolder(),
-      PORT: String(await freePort()),
-      CONSOLE_PORT: String(await freePort()),
+      PORT: String(await findFreePort()),
+      CONSOLE_PORT: String(await findFreePort()),
       OPERATIONS_PORT: '0',
       WORKER_CONCURENCY: '8',
     };

@@ -58,7 +58,7 @@ test('an unusable folder or address is explained in a sentence, exit code 2', as
       '"203.0.113.9" is not an address',
     ],
   ];
-  for (const [settings, said] of cases) {
+  for (const [settings, expectedOutput] of cases) {
     const env = {
       REGISTRY_APP_ID: 'app',
       WEBHOOK_SECRETS: 'correct horse battery',
@@ -68,7 +68,7 @@ test('an unusable folder or address is explained in a sentence, exit code 2', as
       ...settings,
     };
     const { exitCode, stderr } = await runCommand(['receive'], { env });
-    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(said) });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(expectedOutput) });
     expect(stderr).not.toMatch(/\n\s+at /);
   }
 });
@@ -133,9 +133,9 @@ test('T69 errors and findings never show a secret, even if it is in the wrong se
     [['schema', 'correct horse battery'], {}, '[masked]'],
     [['schema', 'another-one-of-them'], {}, '[masked]'],
   ];
-  for (const [argv, settings, said] of cases) {
+  for (const [argv, settings, expectedOutput] of cases) {
     const { exitCode, stdout, stderr } = await runCommand(argv, { env: { ...good, ...settings } });
-    expect(stdout + stderr, argv.join(' ')).toContain(said);
+    expect(stdout + stderr, argv.join(' ')).toContain(expectedOutput);
     expect(stdout + stderr).not.toContain(pasted);
     expect(stdout + stderr).not.toMatch(/horse|another-one/);
     expect(exitCode).not.toBe(0);

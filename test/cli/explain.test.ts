@@ -77,19 +77,19 @@ test('show exits with 3 for an instant before the first complete read and states
 
 test('show as of an instant before the mirror existed states when the row was first observed and how the registry dates it', async () => {
   const { show, showJson } = await createSceneOfThreeReads();
-  const said =
+  const expectedOutput =
     'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown. ' +
     'Dated by the registry: 2026-03-01T10:00:00.000Z.';
   const early = await show('retirements', 'r-1', '--as-of', '2026-04');
   expect(early.stdout).toContain('The mirror had not observed it by 2026-04-30T23:59:59.999Z.');
-  expect(early.stdout).toContain(said);
+  expect(early.stdout).toContain(expectedOutput);
   expect(early.stdout).not.toContain('no longer on record');
   expect(await showJson('r-1', '--as-of', '2026-04')).toMatchObject({
     row: null,
     first_seen_at: '2026-05-04T12:00:00.000Z',
     dated_at: '2026-03-01T10:00:00.000Z',
   });
-  expect((await show('retirements', 'r-1')).stdout).toContain(said);
+  expect((await show('retirements', 'r-1')).stdout).toContain(expectedOutput);
   expect((await show('installations', 'installation-1')).stdout).toContain(
     'First observed 2026-05-04T12:00:00.000Z. Earlier history is unknown.',
   );

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { COMMAND_GROUPS } from '../../src/cli/commands.js';
 import { runCommand } from '../support/command.js';
 import { splitWords } from '../support/command-lines.js';
-import { defineProgram, listCommands, listHelpTexts } from '../support/commands.js';
+import { defineProgram, listCommands, listNamesWithHelp } from '../support/commands.js';
 
 const NOW = Date.UTC(2026, 0, 31, 12);
 
@@ -21,7 +21,7 @@ async function readHelp(name: string, columns: number): Promise<string> {
 
 async function readAllHelp(columns: number): Promise<ReadonlyMap<string, string>> {
   const pages = new Map<string, string>();
-  for (const name of listHelpTexts()) pages.set(name, await readHelp(name, columns));
+  for (const name of listNamesWithHelp()) pages.set(name, await readHelp(name, columns));
   return pages;
 }
 

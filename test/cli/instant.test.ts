@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parsePastRange } from '../../src/cli/options.js';
 import { runCommand } from '../support/command.js';
-import { listHelpTexts } from '../support/commands.js';
+import { listNamesWithHelp } from '../support/commands.js';
 
 const NOW = Date.parse('2026-03-01T08:30:00.000Z');
 const formatRange = (text: string) => {
@@ -59,14 +59,17 @@ test.each(['2026-03-02', '2026-04', '2026-Q2', '2027', '2026-03-01T08:30:01Z', '
 
 test('every example instant in the help is the current time, which any mirror can answer', async () => {
   const shown: string[] = [];
-  for (const name of listHelpTexts()) {
+  for (const name of listNamesWithHelp()) {
     const words = name.split(' ').filter(word => word !== '');
     const { stdout } = await runCommand([...words, '--help'], { now: () => NOW, columns: 1000 });
     shown.push(
-      ...Array.from(stdout.matchAll(/(?:as-of|instant such as) (\d{4}[\w:.-]*)/g), ([, said = '']) => said),
+      ...Array.from(
+        stdout.matchAll(/(?:as-of|instant such as) (\d{4}[\w:.-]*)/g),
+        ([, instant = '']) => instant,
+      ),
     );
   }
   expect(shown.length).toBeGreaterThan(1);
   const minute = new Date(NOW).toISOString();
-  for (const said of shown) expect(parsePastRange(said, NOW).until, said).toBe(minute);
+  for (const instant of shown) expect(parsePastRange(instant, NOW).until, instant).toBe(minute);
 });

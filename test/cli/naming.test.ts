@@ -87,7 +87,7 @@ describe('commands that take names', () => {
   /** Returns the arguments and options that a command requires, except the one under test. */
   function createRequiredArguments(command: Command, omitted: string): string[] {
     const { organizationIds, folder } = demo;
-    const said: Record<string, string> = {
+    const valueByOption: Record<string, string> = {
       id: organizationIds[0] ?? '',
       date: new Date().toISOString().slice(0, 10),
       folder: join(folder, 'export'),
@@ -98,10 +98,10 @@ describe('commands that take names', () => {
     };
     const places = command.registeredArguments
       .filter(each => each.name() !== omitted && each.required)
-      .map(each => said[each.name()] ?? 'x');
+      .map(each => valueByOption[each.name()] ?? 'x');
     const options = command.options
       .filter(each => each.mandatory && each.attributeName() !== omitted)
-      .flatMap(each => [each.long ?? '', said[each.attributeName()] ?? '1']);
+      .flatMap(each => [each.long ?? '', valueByOption[each.attributeName()] ?? '1']);
     const retiring = options.includes('retire') ? ['--beneficiary', 'a', '--reason', 'b'] : [];
     return [...places, ...options, ...retiring, ...(hasOption(command, '--yes') ? ['--yes'] : [])];
   }

@@ -107,7 +107,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
-    const said = Promise.all([
+    const outputs = Promise.all([
       text(child.stdout ?? Readable.from([])),
       text(child.stderr ?? Readable.from([])),
     ]);
@@ -117,7 +117,7 @@ describe.skipIf(process.platform !== 'linux')('T76 a query that is killed', () =
     expect(await once(child, 'message')).toMatchObject([{ columns: expect.any(Array) }, undefined]);
     child.disconnect();
     expect(await ended).toEqual([0, null]);
-    expect(await said).toEqual(['', '']);
+    expect(await outputs).toEqual(['', '']);
   });
 
   test('would leave its SQL running if the process did not watch its parent', async () => {
@@ -166,9 +166,9 @@ describe('T77 a query that asks for too much', () => {
         env: { DATA_DIR: emptyMirror() },
         stdio: ['ignore', 'ignore', 'pipe'],
       });
-      const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+      const [stderr, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
       expect(exitCode).toBe(1);
-      expect(said).toMatch(/^The query was stopped: it needs more room for temporary files/);
+      expect(stderr).toMatch(/^The query was stopped: it needs more room for temporary files/);
     },
   );
 

@@ -26,7 +26,7 @@ async function prepare() {
     const env = { PATH: process.env['PATH'], DATA_DIR: folder, NODE_ENV: 'production' };
     const options = { encoding: 'utf8', timeout: HANGS_MS, env } as const;
     const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], options);
-    return { status, said: stdout + stderr };
+    return { status, output: stdout + stderr };
   };
   return { dataDir, backup, run, runAlone };
 }
@@ -41,10 +41,10 @@ describe('restore', () => {
       for (const make of name === 'certificates' ? makers.slice(0, 1) : makers) {
         rmSync(path, { recursive: true, force: true });
         make();
-        const { status, said } = runAlone(dataDir, 'restore', backup);
-        expect(status, said).toBe(1);
-        expect(said).toContain(`${path} is no f`);
-        expect(said).not.toMatch(/\n\s+at /);
+        const { status, output } = runAlone(dataDir, 'restore', backup);
+        expect(status, output).toBe(1);
+        expect(output).toContain(`${path} is no f`);
+        expect(output).not.toMatch(/\n\s+at /);
         expect(readdirSync(dataDir).toSorted()).toEqual(['inbox.db', 'mirror.db']);
       }
     },
@@ -59,10 +59,10 @@ describe('restore', () => {
         rmSync(path, { recursive: true, force: true });
         make();
         for (const words of [['status'], ['doctor'], ['query', 'select 1']]) {
-          const { status, said } = runAlone(dataDir, ...words);
-          expect(status, said).toBe(words[0] === 'doctor' ? 3 : 1);
-          expect(said.replaceAll(/\s+/g, ' ')).toContain('is no file, but a folder, a pipe or a device');
-          expect(said).not.toMatch(/\n\s+at /);
+          const { status, output } = runAlone(dataDir, ...words);
+          expect(status, output).toBe(words[0] === 'doctor' ? 3 : 1);
+          expect(output.replaceAll(/\s+/g, ' ')).toContain('is no file, but a folder, a pipe or a device');
+          expect(output).not.toMatch(/\n\s+at /);
         }
         expect(runAlone(dataDir, 'restore', backup)).toMatchObject({ status: 0 });
         expect(runAlone(dataDir, 'status')).toMatchObject({ status: 0 });

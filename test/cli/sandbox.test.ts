@@ -108,10 +108,10 @@ test.each([
   [2, 'Expected one of GET, POST', ['PUT', '/apps']],
   [6, 'Fault not found', ['DELETE', '/faults/999']],
   [6, 'App not found', ['GET', '/apps/nobody']],
-])('sandbox call exits with %i and prints %s', async (exitCode, said, words) => {
+])('sandbox call exits with %i and prints %s', async (exitCode, expectedOutput, words) => {
   const outcome = await call(...words);
   expect(outcome, words.join(' ')).toMatchObject({ exitCode, stdout: '' });
-  expect(outcome.stderr).toContain(said);
+  expect(outcome.stderr).toContain(expectedOutput);
   expect(outcome.stderr).not.toMatch(/\n\s+at /);
 });
 

@@ -23,7 +23,7 @@ import {
   type Value,
 } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 
 /** A copy of both databases to which no process writes. */
 
@@ -271,7 +271,7 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
 ];
 
 /** Breaks all invariants on one copy; in the long run each on its own copy, so that one does not cause another's fault. */
-const COPIES = atLength(1, BREAKAGES.length);
+const COPIES = chooseLength(1, BREAKAGES.length);
 const SHARES = Array.from({ length: COPIES }, (_, copy) => ({
   share: BREAKAGES.filter((_breakage, index) => index % COPIES === copy),
 }));
@@ -365,8 +365,8 @@ test('verify lists five faults of a kind and counts all of them', async () => {
   const told = found.filter(({ check }) => check === law);
   expect([told.length, told.at(-1)?.where, sumOf(told)]).toEqual([6, `${many - 5} more`, many]);
   expect(rows).toBeGreaterThan(many);
-  const said = await runCommand(['verify'], { env });
-  expect(said.stderr).toContain(`Verification failed: ${formatWithCommas(sumOf(found))} faults.`);
+  const verified = await runCommand(['verify'], { env });
+  expect(verified.stderr).toContain(`Verification failed: ${formatWithCommas(sumOf(found))} faults.`);
   expect(found.length).toBeLessThan(sumOf(found));
 });
 

@@ -25,7 +25,7 @@ async function openConsoleWithJobs(canAct = true) {
 const LOOK = { kind: 'installation', installation_id: 'installation-1', trigger: 'person' };
 
 test('a failed job is retried by its button, and the log records that a person requested it', async () => {
-  const { send, page, asked, tables } = await openConsoleWithJobs();
+  const { send, page, loggedActions: asked, tables } = await openConsoleWithJobs();
   expect(await page('/jobs/1')).toContain('<form class="act" method="post" action="/jobs/1/retry">');
   const answer = await send('/jobs/1/retry');
   expect([answer.status, answer.headers.get('location')]).toEqual([303, '/jobs/1']);
@@ -46,7 +46,7 @@ test('the job list shows why a job failed, and the job page until the job succee
 });
 
 test('one button beside the issue retries all failed jobs', async () => {
-  const { send, page, waiting, asked } = await openConsoleWithJobs();
+  const { send, page, waiting, loggedActions: asked } = await openConsoleWithJobs();
   const now = await page('/');
   expect(getPageText(now)).toContain('2 jobs have failed');
   expect(now).toContain('action="/jobs/retry"');
@@ -57,7 +57,7 @@ test('one button beside the issue retries all failed jobs', async () => {
 });
 
 test('Read now on a delivery syncs its organization and redirects to the job', async () => {
-  const { send, page, waiting, asked } = await openConsoleWithJobs();
+  const { send, page, waiting, loggedActions: asked } = await openConsoleWithJobs();
   expect(await page('/deliveries/7')).toMatch(
     /action="\/read-now"><input type="hidden" name="organization_id" value="organization-1">/,
   );
@@ -88,7 +88,7 @@ test('Read now syncs one organization or all of them', async () => {
 });
 
 test('an action on an unknown job or organization answers 404 and does nothing', async () => {
-  const { send, waiting, asked } = await openConsoleWithJobs();
+  const { send, waiting, loggedActions: asked } = await openConsoleWithJobs();
   for (const path of ['/jobs/9/retry', '/jobs/x/retry']) expect((await send(path)).status, path).toBe(404);
   expect((await send('/read-now', { organization_id: 'nobody' })).status).toBe(404);
   expect(await waiting()).toEqual([]);
@@ -106,7 +106,7 @@ test('with --read-only no page offers actions and every action answers 404', asy
 });
 
 test('T82 a page of another site cannot request actions', async () => {
-  const { ask, cookie, waiting, asked } = await openConsoleWithJobs();
+  const { sendRaw: ask, cookie, waiting, loggedActions: asked } = await openConsoleWithJobs();
   for (const path of PATHS) {
     for (const line of ['sec-fetch-site: cross-site', 'origin: http://evil.example', 'x-no: origin']) {
       const answer = await ask(`POST ${path}`, 'host: localhost', `cookie: ${cookie}`, line);

@@ -27,7 +27,7 @@ describe('T80 the host name of a request', () => {
     'tunnel.example',
     'Tunnel.Example.:443',
   ])('%s is accepted', async host => {
-    const { ask, cookie } = await openConsole(['tunnel.example']);
+    const { sendRaw: ask, cookie } = await openConsole(['tunnel.example']);
     expect(parseStatus(await ask(HOME, `host: ${host}`, `cookie: ${cookie}`))).toBe(200);
   });
 
@@ -42,7 +42,7 @@ describe('T80 the host name of a request', () => {
     'localhost evil.example',
     '',
   ])('%s is rejected for every request, even with a valid cookie or key', async host => {
-    const { ask, cookie, keys } = await openConsole(['tunnel.example']);
+    const { sendRaw: ask, cookie, keys } = await openConsole(['tunnel.example']);
     const own = 'sec-fetch-site: same-origin';
     for (const head of [
       HOME,
@@ -58,7 +58,7 @@ describe('T80 the host name of a request', () => {
   });
 
   test('is checked for every method before anything else', async () => {
-    const { ask, cookie } = await openConsole();
+    const { sendRaw: ask, cookie } = await openConsole();
     for (const method of EVERY) {
       const said = [`cookie: ${cookie}`, 'sec-fetch-site: same-origin'];
       expect(parseStatus(await ask(`${method} /`, 'host: evil.example', ...said)), method).toBe(421);
@@ -79,7 +79,7 @@ describe('T80 the host name of a request', () => {
   ])(
     'T81 what is no path of ours is refused before all else, with a key, a visit or neither: %s',
     async path => {
-      const { ask, cookie, faults } = await openConsole();
+      const { sendRaw: ask, cookie, faults } = await openConsole();
       for (const said of [
         ['host: localhost'],
         ['host: localhost', `cookie: ${cookie}`],
@@ -109,7 +109,7 @@ test('T80 the console listens on loopback only', async () => {
 
 describe('T81 the sign-in key', () => {
   test('without a key a page answers only how to sign in', async () => {
-    const { ask, cookie } = await openConsole();
+    const { sendRaw: ask, cookie } = await openConsole();
     const others = [
       [],
       ['cookie: other=1'],
@@ -149,7 +149,7 @@ describe('T81 the sign-in key', () => {
   });
 
   test('a sign-in link is exchanged once for a cookie of this port', async () => {
-    const { ask, keys, port } = await openConsole();
+    const { sendRaw: ask, keys, port } = await openConsole();
     const key = keys.createSignInKey();
     const first = await ask(`GET /retirements?key=${key}&year=2025`, 'host: localhost');
     expect(parseStatus(first)).toBe(303);
@@ -171,7 +171,7 @@ describe('T81 the sign-in key', () => {
   });
 
   test('a sign-in key cannot be used as a visitor key, or a visitor key to sign in', async () => {
-    const { ask, keys, cookie } = await openConsole();
+    const { sendRaw: ask, keys, cookie } = await openConsole();
     const [name = '', own = ''] = cookie.split('=');
     expect(parseStatus(await ask(HOME, 'host: localhost', `cookie: ${name}=${keys.createSignInKey()}`))).toBe(
       401,
@@ -180,7 +180,7 @@ describe('T81 the sign-in key', () => {
   });
 
   test('a sign-in key expires after 12 hours and a visitor key after 30 days', async () => {
-    const { ask, keys, clock } = await openConsole();
+    const { sendRaw: ask, keys, clock } = await openConsole();
     const early = keys.createSignInKey();
     const late = keys.createSignInKey();
     const cookie =
@@ -195,7 +195,7 @@ describe('T81 the sign-in key', () => {
   test.each(['', 'x', 'once', 'once.9999999999999.x.y', '%00', '../..', 'once.NaN.a.b'])(
     'a malformed sign-in key is refused: %s',
     async key => {
-      const { ask } = await openConsole();
+      const { sendRaw: ask } = await openConsole();
       const answer = await ask(`GET /?key=${key}`, 'host: localhost');
       expect(parseStatus(answer)).toBe(401);
       expect(answer).not.toMatch(/set-cookie/i);
@@ -205,7 +205,7 @@ describe('T81 the sign-in key', () => {
   test.each(['/%2F/evil.example', '/.//evil.example', '/a/..//evil.example', '/..\\\\evil.example'])(
     'signing in never redirects to another site: %s',
     async path => {
-      const { ask, keys } = await openConsole();
+      const { sendRaw: ask, keys } = await openConsole();
       const answer = await ask(`GET ${path}?key=${keys.createSignInKey()}`, 'host: localhost');
       expect(/^location: (.*)\r$/im.exec(answer)?.[1]).toMatch(/^\/(?![/\\])/);
     },
@@ -220,7 +220,7 @@ describe('T82 a request that changes something must come from a page of the cons
     ['origin: http://localhost:8070'],
     ['origin: https://localhost:8070'],
   ])('%s', async line => {
-    const { ask, cookie } = await openConsole();
+    const { sendRaw: ask, cookie } = await openConsole();
     expect(parseStatus(await ask(SENT, 'host: localhost:8070', `cookie: ${cookie}`, line))).toBe(404);
   });
 
@@ -236,7 +236,7 @@ describe('T82 a request that changes something must come from a page of the cons
     ['origin: http://evil.example/localhost:8070'],
     ['origin: http://localhost:8070@evil.example'],
   ])('not %s %s', async (...lines: string[]) => {
-    const { ask, cookie } = await openConsole();
+    const { sendRaw: ask, cookie } = await openConsole();
     for (const method of EVERY.filter(each => each !== 'GET' && each !== 'HEAD')) {
       const answer = await ask(`${method} /`, 'host: localhost:8070', `cookie: ${cookie}`, ...lines);
       expect(parseStatus(answer), method).toBe(403);
@@ -245,7 +245,7 @@ describe('T82 a request that changes something must come from a page of the cons
 });
 
 test('T83 every answer carries the security headers', async () => {
-  const { ask, cookie, open } = await openConsole();
+  const { sendRaw: ask, cookie, open } = await openConsole();
   const answers = [
     await ask(HOME, 'host: evil.example'),
     await ask(HOME, 'host: localhost'),

@@ -7,7 +7,7 @@ import { amount, credit, installation, retirement } from '../support/mirror/rows
 import { MINUTE } from '../support/mirror/open.js';
 
 test('choosing a theme redirects back to the same page and never to another site', async () => {
-  const { send, ask, cookie, page } = await openConsoleStage();
+  const { send, sendRaw: ask, cookie, page } = await openConsoleStage();
   expect(await page('/help')).toContain('<html lang="en">');
   const chosen = async (to: string) => await send('/theme', { theme: 'dark', to });
   const answer = await chosen('/retirements?vintage=2021');

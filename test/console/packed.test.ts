@@ -3,7 +3,7 @@ import { openConsoleStage } from '../support/console.js';
 import { credit } from '../support/mirror/rows.js';
 
 async function openLargeMirror() {
-  const { scene, ask, cookie } = await openConsoleStage();
+  const { scene, sendRaw: ask, cookie } = await openConsoleStage();
   await scene.read(
     'warehouse',
     Array.from({ length: 50 }, (_, index) => credit(`c-${index}`, { vintage: String(2000 + (index % 30)) })),

@@ -17,7 +17,7 @@ import { runCommand } from '../support/command.js';
 import { getPageText, visitConsole } from '../support/console.js';
 import { ENGINES, type TestLibrary, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { installation } from '../support/mirror/rows.js';
-import { filesEnough } from '../support/long.js';
+import { engineIndependent } from '../support/long.js';
 
 const OWNER = 'organization-1';
 /** The rows of each list, turn by turn: rows are there, appear, change, disappear and come back. */
@@ -243,7 +243,7 @@ function listFromContents(photo: TableContents, isCertified: boolean) {
 }
 
 describe.each(ENGINES)('$name', ({ library }) => {
-  filesEnough.test(
+  engineIndependent.test(
     'T84 just before, at and just after each change every list, certificates, as-of, export, page and _history tell what stood there by then: nothing of later, nothing missing',
     async () => {
       const asked = await library();

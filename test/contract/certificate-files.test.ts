@@ -11,7 +11,7 @@ async function* createPdf(words: string): AsyncGenerator<Uint8Array> {
 describe.each(ENGINES)('$name', ({ library }) => {
   test('every certificate file is compared with its row', async () => {
     const { stage, reader } = await library();
-    const { clock, db, hands } = stage;
+    const { clock, db, tampering: hands } = stage;
     const pdfs = stage.pdfs(10_000);
     await pdfs.prepare();
     const store = createCertificateStore(stage.port, pdfs, () => clock.at);

@@ -6,7 +6,7 @@ import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { NOON, temporaryFolder } from '../support/inbox.js';
 import { openOddMirrorTwice, type MirrorPair } from '../support/mirror/mirror-pair.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 
 const OF = ['--organization', 'organization-1'];
 const EVER = ['--since', '0001-01-01'];
@@ -116,7 +116,7 @@ function withoutAge(whole: string): string {
 }
 
 async function runCommandOn(
-  { env, place }: MirrorPair['inFiles'],
+  { env, location: place }: MirrorPair['inFiles'],
   argv: readonly string[],
 ): Promise<unknown> {
   const folder = temporaryFolder();
@@ -157,7 +157,7 @@ async function listCommandLines(): Promise<(readonly string[])[]> {
       if (CHANGING.includes(name)) return [[...argv, '--json']];
       const forms = (options.get(name) ?? [])
         .map(form => [form])
-        .slice(0, words === all[0] ? 2 : atLength(1, 2));
+        .slice(0, words === all[0] ? 2 : chooseLength(1, 2));
       return [...(words === all[0] ? [[]] : []), ...forms].map(form => [...argv, ...form]);
     }),
   );
@@ -180,9 +180,9 @@ test('each command that prints JSON or CSV is tested on both engines or has a re
 test('each command prints the same bytes on both engines, whatever the registry sent', async () => {
   const mirror = await openOddMirrorTwice();
   const seen: string[] = [];
-  for (const asking of (await listCommandLines()).filter((_, place) => place % atLength(3, 1) === 0)) {
+  for (const asking of (await listCommandLines()).filter((_, place) => place % chooseLength(3, 1) === 0)) {
     const files = await runCommandOn(mirror.inFiles, asking);
-    const schemas = await runCommandOn(mirror.inSchemas, asking);
+    const schemas = await runCommandOn(mirror.inPostgres, asking);
     seen.push(JSON.stringify(files));
     expect.soft(files, asking.join(' ')).not.toMatchObject({ exitCode: 1 });
     expect.soft(schemas, asking.join(' ')).toEqual(files);

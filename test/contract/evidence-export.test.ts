@@ -23,7 +23,7 @@ import { ENGINES } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
 import { readLeaves } from '../support/sealed-mirror.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 
 const FITS = 0;
 const DOES_NOT_FIT = 1;
@@ -82,43 +82,43 @@ describe.each(ENGINES)('$name', engine => {
     expect(period).toMatchObject({ exitCode: EXIT.ok });
     const checked = runCheckScript(period.folder, hex, older);
     expect(checked).toMatchObject({ status: FITS });
-    expect(checked.said).toContain(
+    expect(checked.output).toContain(
       'retirements, dated by the registry: 3 of the 3 that were sealed, none of these left out',
     );
-    expect(checked.said).toContain('3 of the rows stood in the log when your older checkpoint was signed');
-    expect(checked.said).toContain(`The checkpoint is signed by ${hex}.`);
-    expect(checked.said).toMatch(/^As they stand here the rows were observed from 2026\S+ to 2026\S+Z\.$/m);
-    expect(checked.said).toMatch(/^2 of the 2 syncs that observed them are here\.$/m);
-    expect(checked.said).toMatch(
+    expect(checked.output).toContain('3 of the rows stood in the log when your older checkpoint was signed');
+    expect(checked.output).toContain(`The checkpoint is signed by ${hex}.`);
+    expect(checked.output).toMatch(/^As they stand here the rows were observed from 2026\S+ to 2026\S+Z\.$/m);
+    expect(checked.output).toMatch(/^2 of the 2 syncs that observed them are here\.$/m);
+    expect(checked.output).toMatch(
       /^1 of 3 retirements have their PDF here\. It has none, or was left out, of: /m,
     );
-    expect(checked.said).not.toMatch(/valid|proven/);
+    expect(checked.output).not.toMatch(/valid|proven/);
 
     const whole = await write('organization-1', '--since', older);
     const all = runCheckScript(whole.folder, hex, older);
     expect(all).toMatchObject({ status: FITS });
-    expect(all.said).toContain(
+    expect(all.output).toContain(
       'retirements, observed by the mirror: 4 of the 4 that were sealed, none of these left out',
     );
-    expect(all.said).toContain(
+    expect(all.output).toContain(
       'certificates, observed by the mirror: 1 of the 1 that were sealed, none of these left out',
     );
-    expect(all.said).toContain(
+    expect(all.output).toContain(
       'inventory, observed by the mirror: 2 of the 2 that were sealed, none of these left out',
     );
-    expect(all.said).toMatch(
+    expect(all.output).toMatch(
       /^retirements, observed by the mirror: .*; \d+\.\d{6} t, \d+ without a usable amount$/m,
     );
-    expect(all.said).not.toMatch(/^(?!retirements,).* t, /m);
-    expect(all.said).toMatch(/^6 of the rows stood/m);
+    expect(all.output).not.toMatch(/^(?!retirements,).* t, /m);
+    expect(all.output).toMatch(/^6 of the rows stood/m);
 
     const one = await write('old', '--since', older);
     const single = runCheckScript(one.folder, hex, older);
     expect(single).toMatchObject({ status: FITS });
-    expect(single.said).toContain(
+    expect(single.output).toContain(
       'retirements, observed by the mirror: 1 of the 4 that were sealed, the others by their hash alone',
     );
-    expect(single.said).toContain(
+    expect(single.output).toContain(
       'Retirement old: 12.5 t, "Peat bog" 2021, for "Another", dated 2026-03-01T10:00:00.000Z, PDF not here.\n',
     );
     expect(readFileText(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
@@ -133,18 +133,18 @@ describe.each(ENGINES)('$name', engine => {
     expect(stderr).toContain('Wrote 1 retirement and 1 other row as of');
     const nobody = runCheckScript(folder);
     const pdf = findFirstFile(folder, 'certificates').replace(/.*\/(\w+)\.pdf/, '$1');
-    expect(nobody.said).toMatch(new RegExp(`^Retirement b: .*, PDF sha256 ${pdf}\\.$`, 'm'));
+    expect(nobody.output).toMatch(new RegExp(`^Retirement b: .*, PDF sha256 ${pdf}\\.$`, 'm'));
     expect(nobody).toMatchObject({ status: NO_KEY });
-    expect(nobody.said).toContain('Consistent with itself, signed by nobody you named.');
+    expect(nobody.output).toContain('Consistent with itself, signed by nobody you named.');
     const alone = runCheckScript(
       folder,
       `${key.name}+00000000+${Buffer.concat([Buffer.of(1), key.publicKey]).toString('base64')}`,
     );
     expect(alone).toMatchObject({ status: FITS });
-    expect(alone.said).toContain('whoever has the key can have written all of this today');
+    expect(alone.output).toContain('whoever has the key can have written all of this today');
     expect(runCheckScript(folder, 'A1'.repeat(32))).toMatchObject({ status: NOTHING_TO_CHECK });
-    expect(runCheckScript(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
-    expect(runCheckScript(folder, hex, older).said).toContain('ask for an export --since it');
+    expect(runCheckScript(folder, 'a1'.repeat(32)).output).toContain('not signed by the key that you named');
+    expect(runCheckScript(folder, hex, older).output).toContain('ask for an export --since it');
   });
 
   test('an export as of a checkpoint contains nothing that was observed later', async () => {
@@ -182,12 +182,12 @@ describe.each(ENGINES)('$name', engine => {
     const { folder } = await write('2025');
     alterFile(folder, 'WHAT.txt', () => 'period 1999\n');
     const relabelled = runCheckScript(folder, hex);
-    expect(relabelled.status, relabelled.said).toBe(DOES_NOT_FIT);
-    expect(relabelled.said).toMatch(/DOES NOT FIT: row \d+ is of no month of 1999/);
+    expect(relabelled.status, relabelled.output).toBe(DOES_NOT_FIT);
+    expect(relabelled.output).toMatch(/DOES NOT FIT: row \d+ is of no month of 1999/);
     while (readFileText(folder, 'rows.txt') !== '') removeRow(folder, () => '', '');
-    const { status, said } = runCheckScript(folder, hex);
-    expect(status, said).toBe(NOTHING_TO_CHECK);
-    expect(said).toContain('No sealed row of this period is here: this proves nothing.');
+    const { status, output } = runCheckScript(folder, hex);
+    expect(status, output).toBe(NOTHING_TO_CHECK);
+    expect(output).toContain('No sealed row of this period is here: this proves nothing.');
   });
 
   test('T95 an export as of a checkpoint is refused if its rows were erased since, and the message says so', async () => {
@@ -361,20 +361,20 @@ describe.each(ENGINES)('$name', engine => {
     await change();
     const { folder } = await write('organization-1', '--since', older);
     const honest = runCheckScript(folder, hex, older);
-    expect(honest.status, honest.said).toBe(FITS);
-    expect(honest.said).toContain('Erased by forget at 2026-01-01T00:00:00.000Z: what 0 leaves spoke of.');
+    expect(honest.status, honest.output).toBe(FITS);
+    expect(honest.output).toContain('Erased by forget at 2026-01-01T00:00:00.000Z: what 0 leaves spoke of.');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter(
       each => each.isFile(),
     );
     const kept = files
       .map(each => join(each.parentPath, each.name))
       .map(path => [path, readFileSync(path)] as const);
-    for (const [what, forge, named] of FORGERIES.filter((_, place) => place % atLength(4, 1) === 0)) {
+    for (const [what, forge, named] of FORGERIES.filter((_, place) => place % chooseLength(4, 1) === 0)) {
       forge(folder);
-      const { status, said } = runCheckScript(folder, hex, older);
+      const { status, output } = runCheckScript(folder, hex, older);
       expect(status, what).toBe(DOES_NOT_FIT);
-      expect(said, what).toContain(named);
-      expect(said, what).not.toMatch(/\/tmp|^\S+: /m);
+      expect(output, what).toContain(named);
+      expect(output, what).not.toMatch(/\/tmp|^\S+: /m);
       rmSync(join(folder, 'documents', `${'0'.repeat(64)}.json`), { force: true });
       for (const [path, bytes] of kept) writeFileSync(path, bytes);
     }
@@ -397,8 +397,8 @@ describe.each(ENGINES)('$name', engine => {
     const { folder } = await write('organization-1', '--since', older);
     for (const key of [hex, newHex])
       expect(runCheckScript(folder, key, older)).toMatchObject({ status: FITS });
-    expect(runCheckScript(folder, hex).said).toContain(`The key ${hex} was replaced by ${newHex}`);
-    expect(runCheckScript(folder, 'a1'.repeat(32)).said).toContain('not signed by the key that you named');
+    expect(runCheckScript(folder, hex).output).toContain(`The key ${hex} was replaced by ${newHex}`);
+    expect(runCheckScript(folder, 'a1'.repeat(32)).output).toContain('not signed by the key that you named');
     const told = await port.leaves({ told: Number.MAX_SAFE_INTEGER });
     const place = told.find(({ kind }) => kind === 'key')?.place ?? 0;
     const { note = '' } = (await port.checkpoint(place)) ?? {};
@@ -417,7 +417,7 @@ describe.each(ENGINES)('$name', engine => {
     const led = await write('organization-1', '--since', older);
     const checked = runCheckScript(led.folder, newHex, older);
     expect(checked).toMatchObject({ status: DOES_NOT_FIT });
-    expect(checked.said).toContain('which has not signed that');
+    expect(checked.output).toContain('which has not signed that');
   });
 
   test('T93 check.sh and verify --evidence refuse a pipe, a link and an endless file in place of any file', async ({
@@ -439,11 +439,11 @@ describe.each(ENGINES)('$name', engine => {
       for (const make of endless) {
         rmSync(path);
         make(path);
-        const { status, said } = runCheckScript(folder, hex);
-        expect(status, said).toBe(NOTHING_TO_CHECK);
-        expect(said).toContain(`${file} is a link, a pipe, or larger than any file of one`);
+        const { status, output } = runCheckScript(folder, hex);
+        expect(status, output).toBe(NOTHING_TO_CHECK);
+        expect(output).toContain(`${file} is a link, a pipe, or larger than any file of one`);
         const verified = await command('verify', '--evidence', folder, '--key', hex);
-        expect(verified).toMatchObject({ exitCode: EXIT.checkFailed, stdout: said });
+        expect(verified).toMatchObject({ exitCode: EXIT.checkFailed, stdout: output });
         rmSync(path);
         writeFileSync(path, bytes);
       }
@@ -458,10 +458,10 @@ describe.each(ENGINES)('$name', engine => {
     const verify = (...words: string[]) => command('verify', '--evidence', folder, ...words);
     const verified = async () => {
       const { exitCode, stdout } = await verify('--key', hex, '--since', older);
-      const { status, said } = runCheckScript(folder, hex, older);
-      expect(stdout).toBe(said);
+      const { status, output } = runCheckScript(folder, hex, older);
+      expect(stdout).toBe(output);
       expect(exitCode).toBe(status === FITS ? EXIT.ok : EXIT.checkFailed);
-      return said;
+      return output;
     };
     expect(await verified()).toContain('3 of the 3 that were sealed');
     const nobody = await verify();
@@ -500,10 +500,12 @@ describe.each(ENGINES)('$name', engine => {
     const { folder } = await write('organization-1', '--since', older);
     const led = runCheckScript(folder, hex, older);
     expect(led).toMatchObject({ status: FITS });
-    expect(led.said).toMatch(
+    expect(led.output).toMatch(
       /^Its first \d+ leaves are those of your older checkpoint, of the log mirror\.example\/log\.$/m,
     );
-    expect(led.said).toMatch(/put back from a backup at 2026-.*: \d+ leaves were sealed before and are lost/);
+    expect(led.output).toMatch(
+      /put back from a backup at 2026-.*: \d+ leaves were sealed before and are lost/,
+    );
     expect(runCheckScript(folder, hex, newest)).toMatchObject({ status: DOES_NOT_FIT });
   });
 
@@ -556,7 +558,7 @@ describe.each(ENGINES)('$name', engine => {
   test('an export is refused if the file of one of its certificates was changed', async () => {
     const { write, stage } = await openExportableLog(engine);
     const [file = ''] = await stage.db.column<string>("SELECT file FROM certificates WHERE state = 'stored'");
-    await stage.hands.put(file, '%PDF of another', stage.clock.at);
+    await stage.tampering.put(file, '%PDF of another', stage.clock.at);
     const outcome = await write('2025');
     expect(outcome).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(outcome.stderr).toContain(`The certificate ${file} changed since it was downloaded`);

@@ -10,7 +10,7 @@ import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
 import { createRandom, pick } from '../support/random.js';
 import { readLeaves, openSealedMirror } from '../support/sealed-mirror.js';
-import { filesEnough } from '../support/long.js';
+import { engineIndependent } from '../support/long.js';
 
 /** The first seed. `npm run torture -- forgery` sets it and the number of seeds. */
 const FIRST = Number(process.env['FORGERY_SEED'] ?? 1);
@@ -269,7 +269,7 @@ async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Pr
 }
 
 describe.each(ENGINES)('$name', engine => {
-  filesEnough.test(
+  engineIndependent.test(
     'T90 T93 no forgery by chance of what a held checkpoint covers is missed, by verify or by check.sh, and each is named',
     async () => {
       const log = await openExportableLog(engine);
@@ -290,16 +290,16 @@ describe.each(ENGINES)('$name', engine => {
           continue;
         }
         const what = forgeFolder(folder, random);
-        const { status, said } = runCheckScript(folder, log.hex, log.older);
-        expect([DOES_NOT_FIT, 2], `seed ${seed}: ${what}: ${said}`).toContain(status);
-        expect(said, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |not an evidence folder/);
+        const { status, output } = runCheckScript(folder, log.hex, log.older);
+        expect([DOES_NOT_FIT, 2], `seed ${seed}: ${what}: ${output}`).toContain(status);
+        expect(output, `seed ${seed}: ${what}`).toMatch(/DOES NOT FIT: |not an evidence folder/);
         rmSync(folder, { recursive: true });
         cpSync(kept, folder, { recursive: true });
       }
     },
   );
 
-  filesEnough.test(
+  engineIndependent.test(
     'T91 what no held checkpoint covers is never called proven, and a log made anew with the key is found',
     async () => {
       for (const seed of listSeeds('UNCOVERED', 2)) {
@@ -314,13 +314,13 @@ describe.each(ENGINES)('$name', engine => {
         if (!isWhole) lastSigned.write(headOf(readFileSync(older, 'utf8')));
         await change();
         const { folder } = await write('organization-1');
-        const { status, said } = runCheckScript(folder, hex, older);
-        expect(said, `seed ${seed}`).not.toMatch(/\bvalid|\bproven|genuine|authentic/);
-        if (isWhole) expect({ status, said }).toMatchObject({ status: DOES_NOT_FIT });
+        const { status, output } = runCheckScript(folder, hex, older);
+        expect(output, `seed ${seed}`).not.toMatch(/\bvalid|\bproven|genuine|authentic/);
+        if (isWhole) expect({ status, output }).toMatchObject({ status: DOES_NOT_FIT });
         const led = await write('organization-1', '--since', older);
         if (isWhole) expect(led.stderr).toContain('does not go on from the older checkpoint');
         else
-          expect(runCheckScript(led.folder, hex, older).said).toContain(
+          expect(runCheckScript(led.folder, hex, older).output).toContain(
             'of the later ones only the signature says when',
           );
       }

@@ -7,7 +7,7 @@ import { ENGINES } from '../support/mirror/open.js';
 import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { checkWithOtherLibraries } from '../support/other-checkers.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 
 const FITS = 0;
 const DOES_NOT_FIT = 1;
@@ -24,7 +24,7 @@ describe.each(ENGINES)('$name', engine => {
     for (let round = 0; round < 3; round += 1) await change();
     await beginOrigin(sealer);
     await change();
-    for (const { note } of (await port.checkpoints(0, ALL)).slice(0, atLength(2, -1))) {
+    for (const { note } of (await port.checkpoints(0, ALL)).slice(0, chooseLength(2, -1))) {
       const held = join(temporaryFolder(), 'held.txt');
       writeFileSync(held, note);
       const { folder } = await write('organization-1', '--since', held);

@@ -8,7 +8,7 @@ const TICK = { kind: 'tick', dedupeKey: 'tick', trigger: 'schedule' } as const;
 
 describe.each(ENGINES)('$name', ({ store }) => {
   test('enqueueOnce creates one job when many processes call it at the same moment', async () => {
-    const { db, beside } = await store();
+    const { db, openSecondConnection: beside } = await store();
     const inboxes = PROCESSES.map(() => beside().open(() => NOON));
     for (let round = 1; round <= 5; round += 1) {
       const job = { ...TICK, dedupeKey: `tick ${round}` };
@@ -19,7 +19,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
   });
 
   test('concurrent counts of rejected webhooks lose none and respect the row limit of a minute', async () => {
-    const { db, beside } = await store();
+    const { db, openSecondConnection: beside } = await store();
     const inboxes = PROCESSES.map(() => beside().open(() => NOON));
     const count = { reason: 'no_signature', status: 401, rejected: 3, newestMsAgo: 0 } as const;
     const prefixes = Array.from({ length: 20 }, (_, index) => `prefix ${index}`);

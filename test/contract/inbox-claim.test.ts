@@ -157,7 +157,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
 
     test('T63 gives a job to only one of several workers', async () => {
       const kept = await store();
-      const workers = Array.from({ length: 4 }, () => createTestInbox(kept.beside()));
+      const workers = Array.from({ length: 4 }, () => createTestInbox(kept.openSecondConnection()));
       for (let index = 0; index < 40; index += 1)
         await workers[0]?.enqueue(createJob(`installation-${index}`), NOON);
       const claimed = (await Promise.all(workers.map(worker => claimJobs(worker, NOON, 15)))).flat();

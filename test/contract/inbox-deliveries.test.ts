@@ -4,7 +4,7 @@ import { type ClaimedJob, createInstallationJob } from '../../src/inbox/job.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type TestInbox, createTestInbox, getOnly, acceptedDelivery, NOON } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
-import { filesEnough } from '../support/long.js';
+import { engineIndependent } from '../support/long.js';
 
 const LEASE = { leaseMs: 60_000, slots: 4 };
 
@@ -138,7 +138,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     expect(await inbox.at(0).countJobs()).toMatchObject({ running: 1, waiting: 0 });
   });
 
-  filesEnough.test(
+  engineIndependent.test(
     'T07 an old uninstalled event replayed 1,000 times leads to one read at a time',
     async () => {
       const inbox = createTestInbox(await store());
@@ -166,7 +166,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     },
   );
 
-  filesEnough.test(
+  engineIndependent.test(
     'T71 10,000 deliveries for 20 installations in 10 seconds are read at once, then once a second, and once after the last',
     async () => {
       const inbox = createTestInbox(await store());

@@ -12,7 +12,7 @@ import {
   NOON,
 } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
-import { filesEnough } from '../support/long.js';
+import { engineIndependent } from '../support/long.js';
 
 const MINUTE_MS = 60_000;
 const STEP_MS = 500;
@@ -116,7 +116,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       expect(await isPaced(createAccept)).toBe(true);
     });
 
-    filesEnough.test.each(Object.entries(brokenInboxes))(
+    engineIndependent.test.each(Object.entries(brokenInboxes))(
       'T20 fail this check in an inbox %s',
       async (_title, create) => {
         expect(await isPaced(create)).toBe(false);
@@ -124,7 +124,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     );
   });
 
-  filesEnough.test(
+  engineIndependent.test(
     'T20 the pace slows from one second to fifteen, and starts again when a read finds a change',
     async () => {
       const kept = await store();

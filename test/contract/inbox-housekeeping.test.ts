@@ -12,7 +12,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const kept = await store();
     let notifications = 0;
     const ours = createTestInbox(kept);
-    const theirs = createTestInbox(kept.beside());
+    const theirs = createTestInbox(kept.openSecondConnection());
     const stop = ours.at(NOON).watch(() => {
       notifications += 1;
     });

@@ -9,7 +9,7 @@ import {
   acceptedDelivery,
   NOON,
 } from '../support/inbox.js';
-import { BOTH } from '../support/mirror/open.js';
+import { BOTH_ENGINES } from '../support/mirror/open.js';
 import { createRandom, pick } from '../support/random.js';
 import { listSeeds } from '../support/seeds.js';
 
@@ -151,7 +151,7 @@ function createEndStep(position: number, end: JobEnd | null): Step {
 test.each(listSeeds(2, 0))(
   'P07 after the same random steps both engines hold the same rows (seed %i)',
   async seed => {
-    const stores = await Promise.all(BOTH.map(({ store }) => store()));
+    const stores = await Promise.all(BOTH_ENGINES.map(({ store }) => store()));
     const runs = stores.map(store => ({
       store,
       box: createTestInbox(store),

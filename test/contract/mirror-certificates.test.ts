@@ -339,7 +339,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   test('T75 files without a row are removed, except recent ones, those of an earlier mirror and those of past rows', async () => {
     const scene = await createCertificateScene(stage);
     const nameOf = (id: string) => `${id}-${'0'.repeat(64)}.pdf`;
-    const put = (name: string, writtenAt: number) => scene.hands.put(name, '%PDF', writtenAt);
+    const put = (name: string, writtenAt: number) => scene.tampering.put(name, '%PDF', writtenAt);
     const born = scene.clock.at;
     await scene.mirror.checkOrigin({ baseUrl: 'http://127.0.0.1:1', appId: 'app-1' });
     await scene.read('retirements', [retirement('r-1')]);
@@ -348,7 +348,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await storeOne(scene, 'changed');
     const named = await scene.names();
     expect(named).toHaveLength(2);
-    for (const name of named) await scene.hands.date(name, born);
+    for (const name of named) await scene.tampering.setWrittenAt(name, born);
     for (let each = 0; each < 150; each += 1) await put(nameOf(`killed-${each}`), born + MINUTE);
     await put('killed-000000000000.pdf', born + MINUTE);
     await put(nameOf('earlier'), born - MINUTE);
@@ -374,7 +374,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await scene.store.makeNewDue();
     const walk = await scene.begin();
     await walk.store('r-1', createPdf('hello'), scene.clock.at);
-    for (const file of await scene.names()) await scene.hands.remove(file);
+    for (const file of await scene.names()) await scene.tampering.remove(file);
     expect(await walk.listDue(10)).toMatchObject([{ retirementId: 'r-1', state: 'pending' }]);
     await walk.store('r-1', createPdf('hello'), scene.clock.at);
     expect(await walk.finish(TRAFFIC)).toBe('complete');
@@ -401,7 +401,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     const scene = await createCertificateScene(stage);
     const { pdfs, names } = scene;
     const { file } = await pdfs.save('r-1', createPdf('x'));
-    await scene.hands.put(file, 'damaged', scene.clock.at);
+    await scene.tampering.put(file, 'damaged', scene.clock.at);
     await pdfs.save('r-1', createPdf('x'));
     expect(await readPdfText(pdfs, file)).toBe('%PDF-1.7 x\n%%EOF\n');
     const [aside = ''] = (await names()).filter(name => name !== file);

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { ENGINES, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit } from '../support/mirror/rows.js';
 import {
-  beginWarehouse,
-  creditsIn,
+  beginWarehouseRead,
+  listCreditIds,
   writeAfterBeingTakenOver,
   writeAfterUninstalling,
 } from '../support/fenced-writes.js';
@@ -21,7 +21,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('T44 a refused write names its reason, and the sync stays as the newer claim ended it', async () => {
     const scene = await stage();
-    const read = await beginWarehouse(scene, 1);
+    const read = await beginWarehouseRead(scene, 1);
     const credits = Array.from({ length: 1_200 }, (_, index) => credit(`c-${index}`));
     await read.writeBatch(credits, scene.clock.at);
     await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 2 });
@@ -46,13 +46,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
 
   test('an older read of the same claim does not overwrite a newer one', async () => {
     const scene = await stage();
-    const older = await beginWarehouse(scene, 1);
+    const older = await beginWarehouseRead(scene, 1);
     await older.writeBatch([credit('old')], scene.clock.at);
     scene.clock.at += MINUTE;
-    const newer = await beginWarehouse(scene, 1);
+    const newer = await beginWarehouseRead(scene, 1);
     await newer.writeBatch([credit('new')], scene.clock.at);
     await newer.finish(finish);
     await expect(older.finish(finish)).rejects.toMatchObject({ code: 'stale_read' });
-    expect(await creditsIn(scene)).toEqual(['new']);
+    expect(await listCreditIds(scene)).toEqual(['new']);
   });
 });

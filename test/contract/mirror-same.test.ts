@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findBroken } from '../../src/store/sqlite/find-broken.js';
 import { openTestInbox, temporaryInbox } from '../support/inbox.js';
-import { BOTH, type TestMirror } from '../support/mirror/open.js';
+import { BOTH_ENGINES, type TestMirror } from '../support/mirror/open.js';
 import { openTablesOfFile } from '../support/tables.js';
 import { TABLES } from '../../src/store/contract/tables.js';
 import { ENTRIES } from '../../src/resources/resources.js';
@@ -29,7 +29,7 @@ test.each(listSeeds(2))(
   'P07 after the same changes both engines have the same rows, history and bookkeeping (seed %i)',
   async seed => {
     const mirrors: unknown[] = [];
-    for (const { stage } of BOTH) {
+    for (const { stage } of BOTH_ENGINES) {
       const scene = await stage();
       const { change } = createRandomMirror(scene, seed);
       for (let time = 0; time < CHANGES; time += 1) tally.add(await change());
@@ -40,7 +40,7 @@ test.each(listSeeds(2))(
   },
 );
 
-test.each(BOTH)(
+test.each(BOTH_ENGINES)(
   'a snapshot of $name is one private file with every row of the mirror and its constraints',
   async engine => {
     const scene = await engine.stage();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { startInstalled, type Program } from '../support/program.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 import { createRandom, pick } from '../support/random.js';
 import { createOrganization } from '../support/sandbox.js';
 import { listSeeds } from '../support/seeds.js';
@@ -147,7 +147,7 @@ async function findContradictions(
   });
 }
 
-test.each(listSeeds(atLength(2, 50)))(
+test.each(listSeeds(chooseLength(2, 50)))(
   "the freshness of projects never claims more than the registry's log shows (seed %i)",
   async seed => {
     const { program, names, step } = await startHistory(seed);

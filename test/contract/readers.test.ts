@@ -54,9 +54,9 @@ import * as status from '../../src/query/status.js';
 import * as progress from '../../src/query/sync-progress.js';
 import { LIST_RESOURCES, LISTS } from '../../src/resources/lists.js';
 import { ENTRIES } from '../../src/resources/resources.js';
-import { BOTH, type TestEngine, MINUTE } from '../support/mirror/open.js';
+import { BOTH_ENGINES, type TestEngine, MINUTE } from '../support/mirror/open.js';
 import { NOON } from '../support/inbox.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 import { fillInboxWithOddRows, fillWithOddRows, TEXTS } from '../support/odd-rows.js';
 import type { Tables } from '../support/tables.js';
 
@@ -103,7 +103,7 @@ const pairs = <One, Other>(takeSample: readonly One[], others: readonly Other[])
   takeSample.flatMap(one => others.map(other => [one, other] as const));
 
 /** Takes every twentieth of many similar items, unless the run has time for all of them. */
-const some = <Item>(items: readonly Item[]) => items.filter((_, place) => place % atLength(20, 1) === 0);
+const some = <Item>(items: readonly Item[]) => items.filter((_, place) => place % chooseLength(20, 1) === 0);
 
 const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
 const FILTER_TEXTS: Readonly<Record<Filter['fits'], readonly string[]>> = {
@@ -460,7 +460,7 @@ async function openLibrary({ library }: TestEngine, isFilled: boolean): Promise<
 
 async function compareAll(isFilled: boolean): Promise<void> {
   const most = isFilled ? Infinity : 3;
-  const [first, ...others] = await Promise.all(BOTH.map(engine => openLibrary(engine, isFilled)));
+  const [first, ...others] = await Promise.all(BOTH_ENGINES.map(engine => openLibrary(engine, isFilled)));
   if (first === undefined) throw new Error('expected engines');
   for (const [name, question] of Object.entries(QUESTIONS)) {
     const expected = await answerQuestion(first, question, most);

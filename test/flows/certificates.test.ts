@@ -4,7 +4,7 @@ import { createInstallationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { startInstalled, type Program } from '../support/program.js';
 import { listPdfNames, readPdfText } from '../support/pdfs.js';
-import { atLength, filesEnough } from '../support/long.js';
+import { chooseLength, engineIndependent } from '../support/long.js';
 
 const PDFS = '/organizations/*/retirements/*/pdf';
 const DAY_MS = 24 * 3_600_000;
@@ -15,7 +15,7 @@ async function readCertificates(program: Program) {
 
 const listFiles = ({ pdfs }: Pick<Program, 'pdfs'>): Promise<string[]> => listPdfNames(pdfs);
 
-filesEnough.test.each([
+engineIndependent.test.each([
   ['a page of HTML', { kind: 'html' }],
   ['an empty file', { kind: 'cut', options: { bytes: 0, cleanEnd: true } }],
   ['a file cut short with a clean end', { kind: 'cut', options: { bytes: 900, cleanEnd: true } }],
@@ -34,22 +34,25 @@ filesEnough.test.each([
   expect(await listFiles(program)).toHaveLength(1);
 });
 
-filesEnough.test('T50 a stored certificate is kept when a later response is not a certificate', async () => {
-  const { program, retire } = await startInstalled();
-  retire(1);
-  await program.rest();
-  const [file = ''] = await listFiles(program);
-  const text = await readPdfText(program.pdfs, file);
-  program.registry.faults.add({ path: PDFS, kind: 'html' });
-  program.time.move(31 * DAY_MS);
-  await program.reconcile();
-  expect(await readCertificates(program)).toMatchObject([{ state: 'stored' }]);
-  expect(await listFiles(program)).toEqual([file]);
-  expect(text).toMatch(/^%PDF/);
-  expect(await readPdfText(program.pdfs, file)).toBe(text);
-});
+engineIndependent.test(
+  'T50 a stored certificate is kept when a later response is not a certificate',
+  async () => {
+    const { program, retire } = await startInstalled();
+    retire(1);
+    await program.rest();
+    const [file = ''] = await listFiles(program);
+    const text = await readPdfText(program.pdfs, file);
+    program.registry.faults.add({ path: PDFS, kind: 'html' });
+    program.time.move(31 * DAY_MS);
+    await program.reconcile();
+    expect(await readCertificates(program)).toMatchObject([{ state: 'stored' }]);
+    expect(await listFiles(program)).toEqual([file]);
+    expect(text).toMatch(/^%PDF/);
+    expect(await readPdfText(program.pdfs, file)).toBe(text);
+  },
+);
 
-filesEnough.test(
+engineIndependent.test(
   'T51 the mirror names certificate files itself, whatever the registry suggests',
   async () => {
     const { program, retire } = await startInstalled();
@@ -86,8 +89,8 @@ test('T52 a changed certificate is stored beside the old one, and the history sh
   ]);
 });
 
-const ROUNDS = atLength(4, 8);
-const INITIAL_RETIREMENTS = atLength(16, 40);
+const ROUNDS = chooseLength(4, 8);
+const INITIAL_RETIREMENTS = chooseLength(16, 40);
 
 test('T75 purges during reads and webhooks leave no row without its file and no partial purge', async () => {
   const { program, organizationId, installationId, retire } = await startInstalled();
@@ -151,7 +154,7 @@ async function findLostFiles({ pdfs, column }: Program): Promise<string[]> {
   return gone.filter(file => left.has(file));
 }
 
-filesEnough.test(
+engineIndependent.test(
   'T53 the missing certificate of an unclaimed retirement is requested daily, then less often',
   async () => {
     const { program, organizationId, creditId, calls } = await startInstalled();
@@ -173,7 +176,7 @@ filesEnough.test(
   },
 );
 
-filesEnough.test(
+engineIndependent.test(
   'T53 an uninstall during a certificate walk marks no certificate as unavailable',
   async () => {
     const { program, organizationId, installationId, retire, calls } = await startInstalled();
@@ -207,17 +210,20 @@ test('a full sync requests every certificate again and keeps the files of unchan
   expect(await program.rows('SELECT 1 FROM certificates_history WHERE valid_to IS NOT NULL')).toEqual([]);
 });
 
-const MANY = atLength(50, 150);
+const MANY = chooseLength(50, 150);
 
-filesEnough.test('each certificate is requested once, however many arrive at the same time', async () => {
-  const { program, retire, calls } = await startInstalled();
-  for (let retirement = 0; retirement < MANY; retirement++) retire(0.5);
-  await program.rest();
-  expect(await program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
-    { stored: MANY },
-  ]);
-  expect(calls('/pdf')).toBe(MANY);
-});
+engineIndependent.test(
+  'each certificate is requested once, however many arrive at the same time',
+  async () => {
+    const { program, retire, calls } = await startInstalled();
+    for (let retirement = 0; retirement < MANY; retirement++) retire(0.5);
+    await program.rest();
+    expect(await program.rows("SELECT count(*) AS stored FROM certificates WHERE state = 'stored'")).toEqual([
+      { stored: MANY },
+    ]);
+    expect(calls('/pdf')).toBe(MANY);
+  },
+);
 
 test('a killed certificate walk resumes where it stopped', async () => {
   const { program, retire, calls } = await startInstalled({ receiveOnly: true });
@@ -243,7 +249,7 @@ test('a killed certificate walk resumes where it stopped', async () => {
   for (const id of before) expect(calls(`/retirements/${id}/pdf`), id).toBe(1);
 });
 
-filesEnough.test(
+engineIndependent.test(
   'certificate walks never delay a delivery, because they have job slots of their own',
   async () => {
     const { program, organizationId, installationId, retire } = await startInstalled({

@@ -164,7 +164,7 @@ test('T99 a delivery whose read failed in part shows what failed and when it is 
   await program.rest();
   const run = async (...argv: string[]) =>
     (await runCommand(argv, { env, now: time.now, columns: 400 })).stdout;
-  const said = async () => {
+  const showDelivery = async () => {
     const [delivery] = JSON.parse(await run('deliveries', 'list', '--limit', '1', '--json'));
     const job = JSON.parse(await run('jobs', 'show', String(delivery.job_id), '--json'));
     const shown = await run('deliveries', 'show', String(delivery.id));
@@ -172,7 +172,7 @@ test('T99 a delivery whose read failed in part shows what failed and when it is 
   };
   const [again] = await program.column<string>("SELECT run_at FROM jobs WHERE kind = 'retry'");
   const end = `read in part: retirements failed (503), tried again ${again?.slice(11, 16)}`;
-  const before = await said();
+  const before = await showDelivery();
   expect(before.delivery.end.startsWith(end), before.delivery.end).toBe(true);
   expect(before.job.end).toBe(before.delivery.end);
   for (const text of [before.list, before.shown]) expect(text).toContain(end);
@@ -191,13 +191,15 @@ test('T99 a delivery whose read failed in part shows what failed and when it is 
   registry.faults.remove(id);
   expect(await program.inbox.prioritizeFailed(['unavailable'])).toBe(1);
   const [last] = await program.column<string>("SELECT started_at FROM jobs WHERE kind = 'retry'");
-  expect((await said()).delivery.end).toContain(`tried again ${last?.slice(11, 16)}`);
+  expect((await showDelivery()).delivery.end).toContain(`tried again ${last?.slice(11, 16)}`);
   time.move(60_000);
   await program.rest();
-  expect((await said()).delivery.end).toContain('read in part: retirements failed (503), tried again');
+  expect((await showDelivery()).delivery.end).toContain(
+    'read in part: retirements failed (503), tried again',
+  );
   retire(1);
   await program.rest();
-  expect((await said()).delivery.end).toMatch(/^read in \d+\.\d s: /);
+  expect((await showDelivery()).delivery.end).toMatch(/^read in \d+\.\d s: /);
 });
 
 test('a delivery shows whether its installation is unknown or uninstalled', async () => {

@@ -6,7 +6,7 @@ import { startInstalled } from '../support/program.js';
 import { runCommand } from '../support/command.js';
 import { visitConsole } from '../support/console.js';
 import { createOrganization } from '../support/sandbox.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 import { createRandom, pick } from '../support/operations.js';
 import { listSeeds } from '../support/seeds.js';
 import { playFlood, startWatched, type WatchedProgram } from '../support/watched-program.js';
@@ -284,7 +284,7 @@ async function expectDefinedStates(scene: WatchedProgram): Promise<void> {
   const { program, installationId } = scene;
   const now = program.time.now();
   const since = (instant: string) => (now - Date.parse(instant)) / 1000;
-  const lastLook = scene.lastLook();
+  const lastLook = scene.lastRecordedAt();
   const rows = await scene.freshness();
   for (const { resource, state, as_of: dataAsOf } of rows) {
     const name = resource === 'certificates' ? 'retirements' : resource;
@@ -309,7 +309,7 @@ async function expectDefinedStates(scene: WatchedProgram): Promise<void> {
 
 const STEPS = 24;
 
-test.each(listSeeds(atLength(1, 2), inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
+test.each(listSeeds(chooseLength(1, 2), inject('keptIn') === 'PostgreSQL' ? 3 : 1))(
   'P04 freshness agrees with the inbox (seed %i)',
   async seed => {
     const random = createRandom(seed);

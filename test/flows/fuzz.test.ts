@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createBrokenFiles, createBrokenProgram, PROGRAM } from '../support/mutant.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 
 const FUZZ = join(import.meta.dirname, '../torture/fuzz.js');
 
@@ -13,16 +13,16 @@ function fuzz(program: string, ...asked: string[]) {
     [FUZZ, `program=${program}`, 'seed=7', ...asked],
     { encoding: 'utf8', timeout: 170_000 },
   );
-  return { status, said: `${stdout}${stderr}` };
+  return { status, output: `${stdout}${stderr}` };
 }
 
 test.each([
   ['T12 random posts', 'posts=400'],
-  ['T34 random responses', `answers=${atLength(400, 1500)}`],
-  ['random command lines', `commands=${atLength(100, 200)}`],
+  ['T34 random responses', `answers=${chooseLength(400, 1500)}`],
+  ['random command lines', `commands=${chooseLength(100, 200)}`],
 ])('%s cause no crash, no 500, no stack trace and no unhandled rejection', (_, asked) => {
-  const { status, said } = fuzz(PROGRAM, asked);
-  expect(status, said).toBe(0);
+  const { status, output } = fuzz(PROGRAM, asked);
+  expect(status, output).toBe(0);
 });
 
 const DELIVERY = ['typeof value === "string" ? toPlainText', 'true ? toPlainText'] as const;
@@ -45,12 +45,12 @@ const BROKEN: readonly (readonly [string, string, () => string])[] = [
   ],
 ];
 
-test.each(BROKEN.slice(0, atLength(3, 4)))(
+test.each(BROKEN.slice(0, chooseLength(3, 4)))(
   '%s detects a program with one broken line',
   (_, asked, create) => {
-    const { status, said } = fuzz(create(), asked);
-    expect(status, said).toBe(1);
-    expect(said).toContain('FAULT');
-    expect(said).not.toContain('MODULE_NOT_FOUND');
+    const { status, output } = fuzz(create(), asked);
+    expect(status, output).toBe(1);
+    expect(output).toContain('FAULT');
+    expect(output).not.toContain('MODULE_NOT_FOUND');
   },
 );

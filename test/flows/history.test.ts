@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
 import { playHistory, type HistoryTally } from '../support/history.js';
-import { atLength } from '../support/long.js';
+import { chooseLength } from '../support/long.js';
 
 /** `npm run torture -- mirror` plays more seeds. */
 const SEED_COUNT = Number(
-  process.env['HISTORY_SEEDS'] ?? atLength(inject('keptIn') === 'PostgreSQL' ? 1 : 2, 10),
+  process.env['HISTORY_SEEDS'] ?? chooseLength(inject('keptIn') === 'PostgreSQL' ? 1 : 2, 10),
 );
 const FIRST_SEED = Number(process.env['HISTORY_FIRST_SEED'] ?? (inject('keptIn') === 'PostgreSQL' ? 23 : 7));
 const tallies: HistoryTally[] = [];

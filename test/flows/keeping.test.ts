@@ -10,8 +10,20 @@ import { openTablesIn, openTablesOfFile } from '../support/tables.js';
 import { long } from '../support/long.js';
 
 test('a restore over the files of a killed worker counts what was lost, and the mirror then matches the registry', async () => {
-  const { program, engine, dataDir, keyFile, tables, isQuiet, retire, ask, arrive, count, work, run } =
-    await fillByWorkers();
+  const {
+    program,
+    engine,
+    dataDir,
+    keyFile,
+    tables,
+    isQuiet,
+    retire,
+    requestReads: ask,
+    storeDelivery: arrive,
+    count,
+    startWorker: work,
+    run,
+  } = await fillByWorkers();
   retire(40);
   await ask();
   const first = work();
@@ -43,15 +55,15 @@ test('a restore over the files of a killed worker counts what was lost, and the 
   await openTablesOfFile(join(backup, 'inbox.db')).change('UPDATE claims SET last = 0');
   const restored = await run('restore', backup, '--json');
   expect(restored).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('were lost') });
-  const said = JSON.parse(restored.stdout);
-  expect(said).toMatchObject({
+  const result = JSON.parse(restored.stdout);
+  expect(result).toMatchObject({
     syncs: { count: syncs },
     lost: { deliveries: { count: 1 } },
     evidence: { lost: (newest?.size ?? 0) - leaves, newest },
   });
-  expect(said.lost.syncs.count).toBeGreaterThan(0);
+  expect(result.lost.syncs.count).toBeGreaterThan(0);
   expect(readdirSync(dataDir).filter(name => /restoring/.test(name))).toEqual([]);
-  const aside = openTablesOfFile(join(said.aside, 'mirror.db'));
+  const aside = openTablesOfFile(join(result.aside, 'mirror.db'));
   expect(Number(await aside.value('SELECT count(*) FROM retirements'))).toBeGreaterThan(40);
   expect(await count('retirements')).toBe(40);
   expect(Number(await tables.value('SELECT last FROM claims'))).toBeGreaterThanOrEqual(
@@ -66,14 +78,24 @@ test('a restore over the files of a killed worker counts what was lost, and the 
   expect(await last.stop()).toBe(0);
   expect(await findDifferences({ ...program, ...tables })).toEqual([]);
   expect(await engine.findBroken(Date.now())).toEqual([]);
-  expect(lastSignedBeside(keyFile).read()?.origin).toBe(said.evidence.origin);
+  expect(lastSignedBeside(keyFile).read()?.origin).toBe(result.evidence.origin);
   expect(await run('verify')).toMatchObject({ exitCode: 0 });
 });
 
 long.test(
   'a backup while a worker writes is complete and holds every sync of each job that is done in it',
   async () => {
-    const { program, tables, retire, ask, arrive, count, isQuiet, work, run } = await fillByWorkers();
+    const {
+      program,
+      tables,
+      retire,
+      requestReads: ask,
+      storeDelivery: arrive,
+      count,
+      isQuiet,
+      startWorker: work,
+      run,
+    } = await fillByWorkers();
     retire(30);
     for (let more = 0; more < 7; more += 1) {
       const { id } = createOrganization(program.sandbox);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { RESOURCES } from '../../src/sync/plan.js';
 import { findDifferences } from '../support/compare.js';
 import { startInstalled, openSyncContext } from '../support/program.js';
-import { filesEnough } from '../support/long.js';
+import { engineIndependent } from '../support/long.js';
 import { listPdfNames } from '../support/pdfs.js';
 import { ALL_PERMISSIONS, issueCredit } from '../support/sandbox.js';
 
@@ -76,7 +76,7 @@ test('a suspension stops reads and keeps the rows, and its end resumes reads', a
   ]);
 });
 
-filesEnough.test('an end of a suspension that no webhook told is found by the schedule', async () => {
+engineIndependent.test('an end of a suspension that no webhook told is found by the schedule', async () => {
   const { program, installationId } = await startInstalled();
   program.registry.installations.suspend(installationId);
   await program.rest();
@@ -102,7 +102,7 @@ test('T40 an uninstalled organization is frozen, and no token is requested again
   expect(calls('/accessTokens')).toBe(mints);
 });
 
-filesEnough.test(
+engineIndependent.test(
   'the schedule finds out that a suspended installation was uninstalled without a webhook',
   async () => {
     const { program, installationId } = await startInstalled();
@@ -133,7 +133,7 @@ test('a new installation of the same organization continues where the old one en
   expect(await program.rows("SELECT * FROM past WHERE resource = 'warehouse'")).toEqual([]);
 });
 
-filesEnough.test(
+engineIndependent.test(
   'T39 a missing permission marks its resources without a call, and a new permission opens them',
   async () => {
     const { organization_warehouse: _, ...fewer } = ALL_PERMISSIONS;
@@ -164,7 +164,7 @@ test('P13 a deposit without a webhook is found by the schedule and counted as dr
   ]);
 });
 
-filesEnough.test('what a delivery announced is no drift', async () => {
+engineIndependent.test('what a delivery announced is no drift', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
@@ -172,7 +172,7 @@ filesEnough.test('what a delivery announced is no drift', async () => {
   expect(await program.rows('SELECT * FROM drift')).toEqual([]);
 });
 
-filesEnough.test('an installation that no webhook announced is found by the schedule', async () => {
+engineIndependent.test('an installation that no webhook announced is found by the schedule', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   program.registry.installations.uninstall(installationId);
   await program.rest();
@@ -185,7 +185,7 @@ filesEnough.test('an installation that no webhook announced is found by the sche
   ]);
 });
 
-filesEnough.test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
+engineIndependent.test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
   const { program, calls } = await startInstalled({ context: { mirrorMembers: false } });
   expect(await program.rows('SELECT * FROM members')).toEqual([]);
   expect(calls('/members')).toBe(0);
@@ -194,13 +194,16 @@ filesEnough.test('MIRROR_MEMBERS=off keeps members out and asks for none', async
 
 test('turning MIRROR_MEMBERS off removes mirrored members and their freshness', async () => {
   const { program } = await startInstalled();
-  const said = () => program.rows("SELECT * FROM freshness WHERE resource = 'members'");
-  expect([await program.rows('SELECT * FROM members'), await said()]).not.toContainEqual([]);
+  const readMemberFreshness = () => program.rows("SELECT * FROM freshness WHERE resource = 'members'");
+  expect([await program.rows('SELECT * FROM members'), await readMemberFreshness()]).not.toContainEqual([]);
   await openSyncContext(program, { context: { mirrorMembers: false } });
-  expect([await program.rows('SELECT * FROM members_history'), await said()]).toEqual([[], []]);
+  expect([await program.rows('SELECT * FROM members_history'), await readMemberFreshness()]).toEqual([
+    [],
+    [],
+  ]);
 });
 
-filesEnough.test('the schedule checks what is still visible of a suspended installation', async () => {
+engineIndependent.test('the schedule checks what is still visible of a suspended installation', async () => {
   const { program, installationId } = await startInstalled();
   const { apps, installations } = program.registry;
   installations.suspend(installationId);
@@ -214,25 +217,28 @@ filesEnough.test('the schedule checks what is still visible of a suspended insta
   ]);
 });
 
-filesEnough.test('a project with a bad answer does not stop the others, and is requested again', async () => {
-  const { program, organizationId } = await startInstalled();
-  const { projects, credits, faults } = program.registry;
-  const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
-  faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
-  for (const { id: projectId } of [one, other]) {
-    credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
-  }
-  await program.reconcile();
-  expect(
-    await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN syncs AS r ON r.id = p.sync_id
+engineIndependent.test(
+  'a project with a bad answer does not stop the others, and is requested again',
+  async () => {
+    const { program, organizationId } = await startInstalled();
+    const { projects, credits, faults } = program.registry;
+    const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
+    faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
+    for (const { id: projectId } of [one, other]) {
+      credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
+    }
+    await program.reconcile();
+    expect(
+      await program.rows(`SELECT p.full_name, r.state FROM projects AS p JOIN syncs AS r ON r.id = p.sync_id
       WHERE p.full_name IN ('One', 'Other') ORDER BY p.full_name`),
-  ).toEqual([
-    { full_name: 'One', state: 'complete' },
-    { full_name: 'Other', state: 'partial' },
-  ]);
-});
+    ).toEqual([
+      { full_name: 'One', state: 'complete' },
+      { full_name: 'Other', state: 'partial' },
+    ]);
+  },
+);
 
-filesEnough.test('a project that is not public is marked so and fails nobody', async () => {
+engineIndependent.test('a project that is not public is marked so and fails nobody', async () => {
   const { program, organizationId } = await startInstalled();
   const hidden = program.registry.projects.create({ fullName: 'Hidden', isPublic: false });
   const credit = { organizationId, projectId: hidden.id, place: 'warehouse', amount: 5, vintage: '2020' };

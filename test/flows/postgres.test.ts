@@ -75,13 +75,13 @@ interface Receiver extends StartedProcess {
 
 async function startReceiver(env: Record<string, string>): Promise<Receiver> {
   const started = startProcess(['receive'], env);
-  const { port } = await started.line(line => line['msg'] === 'receiver started');
+  const { port } = await started.waitForLine(line => line['msg'] === 'receiver started');
   return { ...started, url: `http://127.0.0.1:${String(port)}` };
 }
 
 async function startWorker(env: Record<string, string>): Promise<StartedProcess> {
   const started = startProcess(['work'], env);
-  await started.line(line => line['msg'] === 'worker started');
+  await started.waitForLine(line => line['msg'] === 'worker started');
   return started;
 }
 

@@ -11,7 +11,7 @@ import { createRandom } from '../support/operations.js';
 import { createOrganization, issueCredit } from '../support/sandbox.js';
 import { type Tables, openTablesIn, withOpenTables } from '../support/tables.js';
 import { startWorkProcess } from '../support/work-process.js';
-import { atLength, long } from '../support/long.js';
+import { chooseLength, long } from '../support/long.js';
 
 /** Makes every lease expire now. */
 async function expireLeases(program: Program): Promise<void> {
@@ -35,7 +35,7 @@ test('T61 a worker process that is killed repeatedly loses no data and leaves no
   const settings = { url: program.sandbox.url, app: program.app, dataDir: program.folder };
   const random = createRandom(61);
   let killedAtWork = 0;
-  for (let life = 0; life < atLength(3, 6); life++) {
+  for (let life = 0; life < chooseLength(3, 6); life++) {
     const work = startWorkProcess(settings);
     await expect
       .poll(async () => (await program.inbox.countJobs()).running, { interval: 20 })
@@ -88,7 +88,7 @@ test('T68 the mirror is identical in the time zones of Berlin, Newfoundland and 
   const { id } = program.registry.installations.install(program.app.id, organizationId);
   await program.rest();
   const here = await comparedRows(program);
-  const zones = ['America/St_Johns', 'Europe/Berlin', 'Pacific/Apia'].slice(0, atLength(1, 3));
+  const zones = ['America/St_Johns', 'Europe/Berlin', 'Pacific/Apia'].slice(0, chooseLength(1, 3));
   for (const TZ of zones) {
     const mirror = await mirrorIn(TZ, program, id, organizationId);
     expect(mirror.instants.length).toBeGreaterThan(10);

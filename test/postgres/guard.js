@@ -17,7 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { createInterface } from 'node:readline';
 import { basename, dirname, join } from 'node:path';
-import { rootWith } from '../support/memory.js';
+import { chooseTestRoot } from '../support/memory.js';
 
 const PORT = 5432;
 /** It refuses root: then it is this one, who owns nothing else. */
@@ -45,7 +45,7 @@ const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-postgres-'));
 const native = existsSync(links) ? join(folder, 'native') : binaries;
 /** What is never flushed needs no disk, where the thousand files of a database take longer than most tests. */
 const home = settings.includes('fsync=off')
-  ? mkdtempSync(join(rootWith(ROOM_BYTES), 'carbon-mirror-data-'))
+  ? mkdtempSync(join(chooseTestRoot(ROOM_BYTES), 'carbon-mirror-data-'))
   : folder;
 const data = join(home, 'data');
 process.stdout.on('error', () => undefined);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox/start.js';
-import { freePort } from '../support/processes.js';
+import { findFreePort } from '../support/processes.js';
 import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
 import { until } from '../support/wait.js';
 import { installApp, issueCredit, type TestApp, startTemporarySandbox } from '../support/sandbox.js';
@@ -89,7 +89,7 @@ test('docs/examples/own-test.js passes', async () => {
 });
 
 test('docs/examples/express.js accepts a signed post and refuses one without a body', async () => {
-  const port = await freePort();
+  const port = await findFreePort();
   const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
   const child = spawn(process.execPath, [join(EXAMPLES, 'express.js')], { env });
   onTestFinished(() => void child.kill());

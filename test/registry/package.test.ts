@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { APP_ID, payloadOf, SECRET, signedPost } from '../support/receiver.js';
-import { freePort } from '../support/processes.js';
+import { findFreePort } from '../support/processes.js';
 import { installApp, issueCredit, startTemporarySandbox } from '../support/sandbox.js';
 import { until } from '../support/wait.js';
 
@@ -88,7 +88,7 @@ test('P10 the programs of docs/examples type-check and run with the package inst
   });
   expect(stdout).toBe(`${organization.fullName}\n1 projects\n`);
 
-  const port = await freePort();
+  const port = await findFreePort();
   const env = { PORT: String(port), WEBHOOK_SECRETS: SECRET, REGISTRY_APP_ID: APP_ID };
   const child = spawn(process.execPath, ['webhook.js'], {
     cwd: folder,

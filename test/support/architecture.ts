@@ -19,15 +19,15 @@ interface SourceFile extends Source {
 interface DependencyUse {
   readonly file: string;
   readonly line: number;
-  readonly what: string;
+  readonly dependency: string;
 }
 
 /** Finds every breach of the architecture under a folder that is laid out like src/. */
 export function checkArchitecture(folder: string): ArchitectureFault[] {
-  const beside = listFileNames(join(folder, '../migrations'));
+  const migrationNames = listFileNames(join(folder, '../migrations'));
   const paths = new Map([
     ...listFileNames(folder).map(name => [name, name] as const),
-    ...beside.map(name => [`migrations/${name}`, `../migrations/${name}`] as const),
+    ...migrationNames.map(name => [`migrations/${name}`, `../migrations/${name}`] as const),
   ]);
   const faults: ArchitectureFault[] = [...paths.keys()]
     .filter(name => !name.endsWith('.ts'))
@@ -88,8 +88,8 @@ function resolveImport(file: string, from: string): string {
 
 function findImportFaults({ file, imports }: SourceFile, known: ReadonlySet<string>): ArchitectureFault[] {
   const area = findArea(file);
-  const may = Object.hasOwn(MAY_IMPORT, area) ? MAY_IMPORT[area] : undefined;
-  if (may === undefined) {
+  const allowedImports = Object.hasOwn(MAY_IMPORT, area) ? MAY_IMPORT[area] : undefined;
+  if (allowedImports === undefined) {
     const message = `src/ has no place for "${area}"; put the file in one of: ${Object.keys(MAY_IMPORT).join(', ')}`;
     return [{ file, line: 1, rule: 'unknown area', message }];
   }
@@ -107,8 +107,8 @@ function findImportFaults({ file, imports }: SourceFile, known: ReadonlySet<stri
       ];
     }
     const other = findArea(target);
-    if (other === area || may.some(each => isWithinHome(each, target))) return [];
-    const allowed = may.length === 0 ? 'nothing of ours' : `only ${may.join(', ')}`;
+    if (other === area || allowedImports.some(each => isWithinHome(each, target))) return [];
+    const allowed = allowedImports.length === 0 ? 'nothing of ours' : `only ${allowedImports.join(', ')}`;
     const message = `"${from}" is not allowed: ${area} may import ${allowed}. Take it as an argument, or move the code`;
     return [{ file, line, rule: 'import table', message }];
   });
@@ -142,30 +142,37 @@ function findHomeKey(from: string): string | null {
 
 function listDependencyUses({ file, globals, imports }: SourceFile): DependencyUse[] {
   const packages = imports.flatMap(({ from, typeOnly, line }) => {
-    const what = from === null || from.startsWith('.') ? null : findHomeKey(from);
+    const dependency = from === null || from.startsWith('.') ? null : findHomeKey(from);
     const harmless = typeOnly && (isBuiltin(from ?? '') || findArea(file) === 'sandbox');
-    return what === null || harmless ? [] : [{ what, line }];
+    return dependency === null || harmless ? [] : [{ dependency, line }];
   });
   return [...packages, ...globals].map(use => ({ file, ...use }));
 }
 
 function findHomeFaults(uses: readonly DependencyUse[]): ArchitectureFault[] {
-  return uses.flatMap(({ file, line, what }): ArchitectureFault[] => {
-    const { homes, sandbox } = HOMES[what] ?? { homes: [], sandbox: 'none' };
-    const rule = `home of ${what}`;
+  return uses.flatMap(({ file, line, dependency }): ArchitectureFault[] => {
+    const { homes, sandbox } = HOMES[dependency] ?? { homes: [], sandbox: 'none' };
+    const rule = `home of ${dependency}`;
     if (findArea(file) !== 'sandbox') {
       if (homes.some(home => isWithinHome(home, file))) return [];
-      const message = `${what} lives in ${homes.join(', ') || 'no place at all'}; take a value or a function instead`;
+      const message = `${dependency} lives in ${homes.join(', ') || 'no place at all'}; take a value or a function instead`;
       return [{ file, line, rule, message }];
     }
     if (sandbox === 'any') return [];
-    if (sandbox === 'none') return [{ file, line, rule, message: `the sandbox does without ${what}` }];
+    if (sandbox === 'none') return [{ file, line, rule, message: `the sandbox does without ${dependency}` }];
     const files = new Set(
-      uses.filter(use => use.what === what && findArea(use.file) === 'sandbox').map(use => use.file),
+      uses
+        .filter(use => use.dependency === dependency && findArea(use.file) === 'sandbox')
+        .map(use => use.file),
     );
     if (files.size <= 1) return [];
     return [
-      { file, line, rule, message: `the sandbox has one file for ${what}, not ${[...files].join(', ')}` },
+      {
+        file,
+        line,
+        rule,
+        message: `the sandbox has one file for ${dependency}, not ${[...files].join(', ')}`,
+      },
     ];
   });
 }
@@ -184,8 +191,8 @@ function findShapeFaults({ file, backDoors, isBarrel, moduleState }: SourceFile)
   });
   return [
     ...(isBarrel ? [fault('no barrel', 1, 'only re-exports; import from the file that has the code')] : []),
-    ...backDoors.map(({ what, line }) =>
-      fault('back door', line, `${what} reaches what the import table cannot see`),
+    ...backDoors.map(({ dependency, line }) =>
+      fault('back door', line, `${dependency} reaches what the import table cannot see`),
     ),
     ...moduleState.map(line =>
       fault('no module state', line, 'module-level state that changes; keep it in a createX() closure'),

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { type SqliteMirror, TRAFFIC } from './mirror/open.js';
 
-const PDF_OF = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
+const getPdfText = (id: string) => `%PDF-1.7 the certificate of ${id}\n%%EOF\n`;
 
 /** Stores a certificate as a certificate walk does, and returns its file name. */
 export async function storeCertificate(
   scene: Pick<SqliteMirror, 'folder' | 'port' | 'pdfs' | 'clock'>,
   id: string,
-  text = PDF_OF(id),
+  text = getPdfText(id),
 ): Promise<string> {
   const files = scene.pdfs(100_000);
   await files.prepare();
@@ -21,12 +21,12 @@ export async function storeCertificate(
     startedAt: scene.clock.at,
     trigger: 'schedule',
   });
-  await walk.store(id, bytesOf(text), scene.clock.at);
+  await walk.store(id, streamBytes(text), scene.clock.at);
   await walk.finish(TRAFFIC);
   const names = readdirSync(join(scene.folder, 'certificates'));
   return names.find(name => name.startsWith(id) && name.endsWith('.pdf')) ?? '';
 }
 
-async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+async function* streamBytes(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }

@@ -2,10 +2,12 @@ import type { Command } from 'commander';
 
 /** Lists the command lines of a document, in its code blocks and in its sentences. */
 export function listCommandLines(markdown: string): string[] {
-  const fenced = Array.from(markdown.matchAll(/^```\w*\n([^]*?)^```$/gm), ([, block = '']) => block);
+  const fromCodeBlocks = Array.from(markdown.matchAll(/^```\w*\n([^]*?)^```$/gm), ([, code = '']) => code);
   const outside = markdown.replaceAll(/^```\w*\n[^]*?^```$/gm, '');
-  const spoken = Array.from(outside.matchAll(/`([^`]+)`/g), ([, code = '']) => code.replaceAll('\n', ' '));
-  return [...fenced.flatMap(block => block.split('\n')), ...spoken]
+  const fromSentences = Array.from(outside.matchAll(/`([^`]+)`/g), ([, code = '']) =>
+    code.replaceAll('\n', ' '),
+  );
+  return [...fromCodeBlocks.flatMap(block => block.split('\n')), ...fromSentences]
     .map(line => /^(?:\$ )?(?:npx )?(?:carbon-mirror|node dist\/main\.js) (.+)$/.exec(line.trim())?.[1])
     .filter(line => line !== undefined);
 }
@@ -20,7 +22,7 @@ export function splitWords(line: string): string[] {
   return end === -1 ? words : words.slice(0, end);
 }
 
-const OF_ALL = ['--help', '--version', '--env-file'];
+const GLOBAL_OPTIONS = ['--help', '--version', '--env-file'];
 
 /** Returns the first option or subcommand that the program does not know; null if it knows all of them. */
 export function findUnknownPart(program: Command, line: string): string | null {
@@ -31,7 +33,7 @@ export function findUnknownPart(program: Command, line: string): string | null {
     const known = command.options.map(({ long }) => long);
     if (word.startsWith('--')) {
       const [name = ''] = word.split('=');
-      if (!OF_ALL.includes(name) && !known.includes(name)) return `${command.name()} ${name}`;
+      if (!GLOBAL_OPTIONS.includes(name) && !known.includes(name)) return `${command.name()} ${name}`;
       continue;
     }
     const isValue = words[index - 1]?.startsWith('--') === true;

@@ -41,10 +41,10 @@ function listLeafCommands(command: Command, path: readonly string[]): DefinedCom
 }
 
 /** Lists the names of everything that has a help text: the program, its groups and its commands. */
-export function listHelpTexts(): readonly string[] {
-  const below = (command: Command, path: readonly string[]): string[] => [
+export function listNamesWithHelp(): readonly string[] {
+  const listNames = (command: Command, path: readonly string[]): string[] => [
     path.join(' '),
-    ...command.commands.flatMap(child => below(child, [...path, child.name()])),
+    ...command.commands.flatMap(child => listNames(child, [...path, child.name()])),
   ];
-  return below(defineProgram(), []);
+  return listNames(defineProgram(), []);
 }

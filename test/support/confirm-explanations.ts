@@ -21,7 +21,7 @@ const PATHS: Readonly<Record<string, RegExp>> = {
   certificates: /\/pdf$/,
 };
 
-interface Asking {
+interface SampleOptions {
   readonly random: Random;
   readonly times: number;
   /** How far the clock was set back meanwhile. */
@@ -31,7 +31,7 @@ interface Asking {
 /** Explains random rows, and returns what the registry's own log of calls and deliveries does not confirm. */
 export async function findUnconfirmedExplanations(
   program: Program,
-  { random, times, leewayMs }: Asking,
+  { random, times, leewayMs }: SampleOptions,
 ): Promise<string[]> {
   const { engine, time } = program;
   const reader = await engine.openReader();
@@ -40,13 +40,13 @@ export async function findUnconfirmedExplanations(
   const misfits: string[] = [];
   for (let turn = 0; turn < times; turn += 1) {
     const resource = pick(random, Object.keys(PATHS)) ?? '';
-    for (const each of await explain(
+    for (const each of await explainRandomRow(
       reader,
       { at, inspect: file => inspect(open.pdfs, file), contradicted: findContradictedColumns },
       resource,
       random,
     )) {
-      misfits.push(...confirm(program, resource, each, leewayMs));
+      misfits.push(...checkExplanation(program, resource, each, leewayMs));
     }
   }
   await open.close();
@@ -54,11 +54,11 @@ export async function findUnconfirmedExplanations(
   return misfits;
 }
 
-type Ground = Omit<Parameters<typeof explainRow>[0], 'reader'>;
+type ExplainContext = Omit<Parameters<typeof explainRow>[0], 'reader'>;
 
-async function explain(
+async function explainRandomRow(
   reader: Reader,
-  ground: Ground,
+  context: ExplainContext,
   resource: string,
   random: Random,
 ): Promise<Explanation[]> {
@@ -70,40 +70,40 @@ async function explain(
   if (row === undefined) return [];
   const found = await findRowVersions(reader, entry, String(row[getIdColumn(entry)]), null);
   return await Promise.all(
-    rowsOf(entry, found).map(versions => explainRow({ reader, ...ground }, entry, versions)),
+    rowsOf(entry, found).map(versions => explainRow({ reader, ...context }, entry, versions)),
   );
 }
 
-function confirm(
+function checkExplanation(
   { registry }: Program,
   resource: string,
-  explained: Explanation,
+  explanation: Explanation,
   leewayMs: number,
 ): string[] {
-  const { table, id, row, shown_by: run, organization_id: owner } = explained;
+  const { table, id, row, shown_by: sync, organization_id: owner } = explanation;
   if (row === null) return [];
   const name = `${table} ${id}`;
-  if (run === null || run.job_id === null) return [`${name}: no run or job`];
-  const from = Date.parse(run.started_at) - leewayMs;
-  const to = Date.parse(run.finished_at ?? run.started_at) + leewayMs;
-  const within = (at: unknown) => Date.parse(String(at)) >= from && Date.parse(String(at)) <= to;
-  const misfits = within(row['valid_from'])
+  if (sync === null || sync.job_id === null) return [`${name}: no run or job`];
+  const from = Date.parse(sync.started_at) - leewayMs;
+  const to = Date.parse(sync.finished_at ?? sync.started_at) + leewayMs;
+  const isDuringSync = (at: unknown) => Date.parse(String(at)) >= from && Date.parse(String(at)) <= to;
+  const misfits = isDuringSync(row['valid_from'])
     ? []
-    : [`${name}: shown at ${String(row['valid_from'])}, not by ${run.id}`];
+    : [`${name}: shown at ${String(row['valid_from'])}, not by ${sync.id}`];
   const calls = registry.calls.list({ appId: null, installationId: null, limit: 10_000 });
-  const isAsked = calls.some(
+  const hasCall = calls.some(
     ({ at, path, status }) =>
       status === 200 &&
       (path.includes(String(owner)) || resource === 'certificates') &&
       PATHS[resource]?.test(path.split('?')[0] ?? '') === true &&
-      within(at),
+      isDuringSync(at),
   );
-  if (!isAsked) misfits.push(`${name}: no such call between ${run.started_at} and ${run.finished_at}`);
-  if (run.delivery === null) return misfits;
-  const { event, received_at: receivedAt } = run.delivery;
+  if (!hasCall) misfits.push(`${name}: no such call between ${sync.started_at} and ${sync.finished_at}`);
+  if (sync.delivery === null) return misfits;
+  const { event, received_at: receivedAt } = sync.delivery;
   const sentBy = Date.parse(receivedAt) + leewayMs;
-  const isSent = registry.deliveries
+  const wasSent = registry.deliveries
     .list(1000)
     .some(each => each.event === event && Date.parse(each.createdAt) <= sentBy);
-  return isSent ? misfits : [...misfits, `${name}: no delivery ${event} was sent by ${receivedAt}`];
+  return wasSent ? misfits : [...misfits, `${name}: no delivery ${event} was sent by ${receivedAt}`];
 }

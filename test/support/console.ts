@@ -34,13 +34,13 @@ export interface ConsoleVisit {
   readonly send: (
     path: string,
     values?: Readonly<Record<string, string>>,
-    left?: AbortSignal,
+    signal?: AbortSignal,
   ) => Promise<Response>;
   /** Sends a raw request, and returns the whole response as text. */
-  readonly ask: (head: string, ...lines: readonly string[]) => Promise<string>;
+  readonly sendRaw: (head: string, ...lines: readonly string[]) => Promise<string>;
 }
 
-const NO_QUESTIONS: ConsoleOptions['sql'] = {
+const NO_QUERIES: ConsoleOptions['sql'] = {
   runQuery: async () => ({ columns: [], rows: Readable.from([]) }),
   describeSchema: () => [],
   savedQueries: [],
@@ -61,27 +61,27 @@ export async function visitConsole(
   const now = () => clock.at;
   const keys = createVisitorKeys({ secret: SECRET, now });
   const faults: unknown[] = [];
-  const failed = (fault: unknown) => void faults.push(fault);
+  const onFailure = (fault: unknown) => void faults.push(fault);
   const readers = createReaderPool(open);
-  const changes = createLiveUpdates({
+  const liveUpdates = createLiveUpdates({
     readState: () => readers.withReader(reader => readPulse(reader, now())),
-    onFailure: failed,
+    onFailure: onFailure,
     intervalMs: 10,
   });
   const port = () => listening.port;
   const app = createConsole({
     readers,
     now,
-    liveUpdates: changes,
+    liveUpdates: liveUpdates,
     hostNames: [],
     keys,
     port,
-    onFailure: failed,
+    onFailure: onFailure,
     actions: null,
     comparison: null,
     webhookUrl: null,
     version: '1.2.3',
-    sql: NO_QUESTIONS,
+    sql: NO_QUERIES,
     certificateFiles: NO_PDFS,
     findContradictedColumns: findContradictedColumns,
     describeCheckpoint: async () => null,
@@ -90,7 +90,7 @@ export async function visitConsole(
   });
   const listening = await listenForPeople(app, { host: '127.0.0.1', port: 0, ...limits });
   onTestFinished(async () => {
-    changes.close();
+    liveUpdates.close();
     await listening.close();
     await readers.close();
   });
@@ -103,15 +103,15 @@ export async function visitConsole(
     cookie,
     open: path =>
       fetch(`http://127.0.0.1:${listening.port}${path}`, { headers: { cookie }, redirect: 'manual' }),
-    send: (path, values = {}, left) =>
+    send: (path, values = {}, signal) =>
       fetch(`http://127.0.0.1:${listening.port}${path}`, {
         method: 'POST',
         headers: { cookie, 'sec-fetch-site': 'same-origin' },
         body: new URLSearchParams(values),
         redirect: 'manual',
-        signal: left ?? null,
+        signal: signal ?? null,
       }),
-    ask: (head, ...lines) =>
+    sendRaw: (head, ...lines) =>
       sendAndReadAll(
         listening.port,
         [`${head} HTTP/1.1`, ...lines, 'connection: close', '', ''].join('\r\n'),
@@ -124,19 +124,19 @@ export interface ConsoleStage extends ConsoleVisit {
   /** Tables of the mirror and the inbox. */
   readonly tables: Tables;
   /** Log entries about the actions that people requested. */
-  readonly asked: unknown[];
+  readonly loggedActions: unknown[];
   /** Fetches a page as text, and follows one redirect. */
   readonly page: (path: string) => Promise<string>;
 }
 
-interface StageOptions extends Partial<ConsoleOptions> {
+interface ConsoleStageOptions extends Partial<ConsoleOptions> {
   /** Whether pages may start jobs. */
   readonly canAct?: boolean;
   readonly limits?: Partial<ListenOptions>;
 }
 
 /** Opens a console on a mirror in files. Its clock is at the current time, because freshness depends on it. */
-export async function openConsoleStage(stage: StageOptions = {}): Promise<ConsoleStage> {
+export async function openConsoleStage(stage: ConsoleStageOptions = {}): Promise<ConsoleStage> {
   const { canAct = false, limits = {}, ...options } = stage;
   const scene = await openMirror();
   temporaryInbox(scene.folder);
@@ -148,27 +148,27 @@ export async function openConsoleStage(stage: StageOptions = {}): Promise<Consol
   const actions = canAct ? createConsoleActions(() => engine.openInbox(Date.now), log) : null;
   const visit = await visitConsole(
     async () => openReader(files),
-    { actions, sql: askingOf(engine), certificateFiles: pdfsOf(scene), ...options },
+    { actions, sql: createSqlOptions(engine), certificateFiles: createCertificateFiles(scene), ...options },
     limits,
   );
   return {
     ...visit,
     scene,
     tables: openTablesIn(scene.folder),
-    asked,
+    loggedActions: asked,
     page: async path => {
       const answer = await visit.open(path);
-      const leads = answer.headers.get('location');
-      return await (leads === null ? answer : await visit.open(leads)).text();
+      const redirect = answer.headers.get('location');
+      return await (redirect === null ? answer : await visit.open(redirect)).text();
     },
   };
 }
 
-function askingOf({ ask, describeSchema }: Engine): ConsoleOptions['sql'] {
+function createSqlOptions({ ask, describeSchema }: Engine): ConsoleOptions['sql'] {
   return { runQuery: ask, describeSchema, savedQueries: readReadyQuestions() };
 }
 
-function pdfsOf({ pdfs }: SqliteMirror): ConsoleOptions['certificateFiles'] {
+function createCertificateFiles({ pdfs }: SqliteMirror): ConsoleOptions['certificateFiles'] {
   const store = pdfs(1_000_000);
   return { openFile: store.open, inspectFile: file => inspect(store, file) };
 }

@@ -8,7 +8,7 @@ import { until } from './wait.js';
 export type Answer = any;
 
 /** Table expressions whose first row depends only on the seed of the demo world, not on the order of reads. */
-const OLDEST = {
+const FIRST_ROWS = {
   installation:
     'installations ORDER BY (SELECT full_name FROM organizations AS o WHERE o.id = installations.organization_id)',
   retirement: 'retirements ORDER BY serialization, amount_micro, created_at',
@@ -22,7 +22,7 @@ export interface CommandScene {
   /** The folder for files that commands write. */
   readonly folder: string;
   /** Runs a command, and parses its JSON output. */
-  readonly ask: (name: string, words: readonly string[]) => Promise<Answer>;
+  readonly runJson: (name: string, argv: readonly string[]) => Promise<Answer>;
   /** Suffix of created names, for tests that run the commands several times. */
   readonly tag?: string;
 }
@@ -31,68 +31,77 @@ export interface CommandScene {
 export function listCommandArguments({
   demo,
   folder,
-  ask,
+  runJson: ask,
   tag = '',
 }: CommandScene): Record<string, () => string[] | Promise<string[]>> {
-  const [owner = ''] = demo.organizationIds;
-  const offered = issueCredit(demo.sandbox, owner, { amount: 100 });
-  const kept = issueCredit(demo.sandbox, owner, { amount: 100, place: 'inventory' });
-  const one = async (table: string, column = 'id') =>
+  const [organizationId = ''] = demo.organizationIds;
+  const warehouseCreditId = issueCredit(demo.sandbox, organizationId, { amount: 100 });
+  const inventoryCreditId = issueCredit(demo.sandbox, organizationId, { amount: 100, place: 'inventory' });
+  const selectValue = async (table: string, column = 'id') =>
     String((await demo.rows(`SELECT ${column} AS value FROM ${table} LIMIT 1`))[0]?.['value']);
-  const of = ['--organization', owner];
-  const reserve = [...of, '--credit-id', offered, '--amount', '1'];
+  const organizationOption = ['--organization', organizationId];
+  const reserve = [...organizationOption, '--credit-id', warehouseCreditId, '--amount', '1'];
   const retire = ['--action', 'retire', '--beneficiary', 'Ada', '--reason', 'Testing'];
-  const made = async (name: string, words: readonly string[]) => String((await ask(name, words)).id);
-  const held = async () => await made('reservations create', reserve);
-  const mirrored = async (table: string, making: Promise<string>) => {
-    const id = await making;
+  const createAndGetId = async (name: string, argv: readonly string[]) => String((await ask(name, argv)).id);
+  const createReservation = async () => await createAndGetId('reservations create', reserve);
+  const waitUntilMirrored = async (table: string, creation: Promise<string>) => {
+    const id = await creation;
     const count = async () => (await demo.rows(`SELECT 1 FROM ${table} WHERE id = '${id}'`)).length;
     await until(async () => (await count()) === 1, `${id} among the ${table}`);
     return id;
   };
-  const asked = async () => {
+  const createInventoryRequest = async () => {
     const retirementData = { beneficiaryName: 'Ada', reason: 'Testing' };
-    const body = { creditId: kept, amount: 1, retirementData };
-    const { id } = demo.sandbox.registry.requests.create(owner, demo.appId, { action: 'retire', body });
-    await ask('sync', of);
+    const body = { creditId: inventoryCreditId, amount: 1, retirementData };
+    const { id } = demo.sandbox.registry.requests.create(organizationId, demo.appId, {
+      action: 'retire',
+      body,
+    });
+    await ask('sync', organizationOption);
     return id;
   };
   const today = new Date().toISOString().slice(0, 10);
   return {
-    sync: () => [...of],
+    sync: () => [...organizationOption],
     status: () => [],
     available: () => [],
     query: () => ['select 1 as one, count(*) as two from retirements'],
     doctor: () => [],
     'install-url': () => ['my-app'],
     'installations list': () => [],
-    'installations show': async () => [await one(OLDEST.installation)],
+    'installations show': async () => [await selectValue(FIRST_ROWS.installation)],
     'organizations list': () => [],
-    'organizations show': () => [owner],
+    'organizations show': () => [organizationId],
     'members list': () => [],
-    'members show': async () => [await one('members ORDER BY email')],
+    'members show': async () => [await selectValue('members ORDER BY email')],
     'addresses list': () => [],
-    'addresses show': async () => [await one('addresses ORDER BY document')],
+    'addresses show': async () => [await selectValue('addresses ORDER BY document')],
     'warehouse list': () => [],
-    'warehouse show': async () => [await one(OLDEST.credit, 'credit_id')],
+    'warehouse show': async () => [await selectValue(FIRST_ROWS.credit, 'credit_id')],
     'inventory list': () => [],
-    'inventory show': () => [kept],
+    'inventory show': () => [inventoryCreditId],
     'retirements list': () => [],
-    'retirements show': async () => [await one(OLDEST.retirement)],
+    'retirements show': async () => [await selectValue(FIRST_ROWS.retirement)],
     'projects list': () => [],
-    'projects show': async () => [await one(OLDEST.project)],
+    'projects show': async () => [await selectValue(FIRST_ROWS.project)],
     'reservations create': () => reserve,
-    'reservations list': () => of,
-    'reservations show': async () => [await mirrored('reservations', held()), ...of],
-    'reservations finish': async () => [await held(), ...of, ...retire, '--yes'],
-    'reservations cancel': async () => [await held(), ...of, '--yes'],
-    'inventory-requests list': () => of,
-    'inventory-requests show': async () => [await mirrored('inventory_requests', asked()), ...of],
-    'as-of': () => [today, ...of],
+    'reservations list': () => organizationOption,
+    'reservations show': async () => [
+      await waitUntilMirrored('reservations', createReservation()),
+      ...organizationOption,
+    ],
+    'reservations finish': async () => [await createReservation(), ...organizationOption, ...retire, '--yes'],
+    'reservations cancel': async () => [await createReservation(), ...organizationOption, '--yes'],
+    'inventory-requests list': () => organizationOption,
+    'inventory-requests show': async () => [
+      await waitUntilMirrored('inventory_requests', createInventoryRequest()),
+      ...organizationOption,
+    ],
+    'as-of': () => [today, ...organizationOption],
     changes: () => [],
     balance: () => [],
     'certificates list': () => [],
-    'certificates show': async () => [await one(OLDEST.retirement)],
+    'certificates show': async () => [await selectValue(FIRST_ROWS.retirement)],
     'certificates export': () => [join(folder, `export${tag}`)],
     'syncs list': () => [],
     'syncs show': () => ['1'],
@@ -107,7 +116,7 @@ export function listCommandArguments({
     schema: () => [],
     migrate: () => [],
     verify: () => [],
-    trigger: () => ['warehouseTransaction', ...of],
+    trigger: () => ['warehouseTransaction', ...organizationOption],
     'sandbox start': () => ['--port', '0', '--folder', join(folder, `sandbox${tag}`)],
   };
 }

@@ -39,27 +39,27 @@ export async function openExportableLog(engine: TestEngine) {
   };
   await change();
   const env = { ...log.env, REGISTRY_APP_ID: 'a', EVIDENCE_KEY_FILE: log.keyFile };
-  const command = (...words: string[]) => runCommand(words, { env, now: () => stage.clock.at });
-  const write = async (what: string, ...words: string[]) => {
+  const command = (...argv: string[]) => runCommand(argv, { env, now: () => stage.clock.at });
+  const write = async (kind: string, ...argv: string[]) => {
     const folder = join(temporaryFolder(), 'folder');
-    const outcome = await command('evidence', 'export', what, folder, ...words);
+    const outcome = await command('evidence', 'export', kind, folder, ...argv);
     return { folder, ...outcome };
   };
   return { ...log, hex: log.key.publicKey.toString('hex'), older, change, command, write };
 }
 
 /** Runs docs/check.sh as an auditor would. The status is null if the script times out. */
-export function runCheckScript(folder: string, ...words: string[]) {
+export function runCheckScript(folder: string, ...argv: string[]) {
   const options = { cwd: folder, encoding: 'utf8', timeout: 300_000 } as const;
-  const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...words], options);
-  return { status, said: stdout + stderr };
+  const { status, stdout, stderr } = spawnSync('sh', [SCRIPT, ...argv], options);
+  return { status, output: stdout + stderr };
 }
 
 /** Edits a file of a folder; throws if the edit changes nothing. */
-export function alterFile(folder: string, file: string, by: (text: string) => string): void {
+export function alterFile(folder: string, file: string, edit: (text: string) => string): void {
   const path = join(folder, file);
   const before = readFileSync(path, 'utf8');
-  const after = by(before);
+  const after = edit(before);
   if (after === before) throw new Error(`expected that ${file} changes, and it stays`);
   writeFileSync(path, after);
 }

@@ -3,7 +3,7 @@ import { credit } from './mirror/rows.js';
 
 type FencedScene = Pick<TestMirror, 'mirror' | 'clock' | 'db'>;
 
-export const beginWarehouse = ({ mirror, clock }: FencedScene, claim: number) =>
+export const beginWarehouseRead = ({ mirror, clock }: FencedScene, claim: number) =>
   mirror.beginRead({
     organizationId: 'organization-1',
     resource: 'warehouse',
@@ -12,26 +12,26 @@ export const beginWarehouse = ({ mirror, clock }: FencedScene, claim: number) =>
     trigger: 'delivery',
   });
 
-const finish = { ...TRAFFIC, total: null };
-export const creditsIn = ({ db }: FencedScene) =>
+const FINISH = { ...TRAFFIC, total: null };
+export const listCreditIds = ({ db }: FencedScene) =>
   db.column<string>('SELECT credit_id FROM warehouse_credits ORDER BY 1');
 
 /** Writes as a worker that lost its lease during a read, after another worker has read and written. Returns the credit ids. */
 export async function writeAfterBeingTakenOver(scene: FencedScene): Promise<string[]> {
-  const late = await beginWarehouse(scene, 1);
-  await late.writeBatch([credit('old')], scene.clock.at);
+  const staleRead = await beginWarehouseRead(scene, 1);
+  await staleRead.writeBatch([credit('old')], scene.clock.at);
   scene.clock.at += MINUTE;
   await scene.mirror.raiseFence({ organizationId: 'organization-1', part: 'data', claim: 2 });
-  const newer = await beginWarehouse(scene, 2);
-  await newer.writeBatch([credit('new')], scene.clock.at);
-  await newer.finish(finish);
-  await late.finish(finish).catch(() => undefined);
-  return creditsIn(scene);
+  const newerRead = await beginWarehouseRead(scene, 2);
+  await newerRead.writeBatch([credit('new')], scene.clock.at);
+  await newerRead.finish(FINISH);
+  await staleRead.finish(FINISH).catch(() => undefined);
+  return listCreditIds(scene);
 }
 
 /** Uninstalls the app during a read, and finishes the read. Returns the credit ids. */
 export async function writeAfterUninstalling(scene: FencedScene): Promise<string[]> {
-  const read = await beginWarehouse(scene, 2);
+  const read = await beginWarehouseRead(scene, 2);
   await read.writeBatch([credit('late')], scene.clock.at);
   await scene.mirror.writeInstallation({
     installationId: 'installation-1',
@@ -41,6 +41,6 @@ export async function writeAfterUninstalling(scene: FencedScene): Promise<string
     arrivedAt: scene.clock.at,
     trigger: 'delivery',
   });
-  await read.finish(finish).catch(() => undefined);
-  return creditsIn(scene);
+  await read.finish(FINISH).catch(() => undefined);
+  return listCreditIds(scene);
 }

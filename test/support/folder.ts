@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { rootWith } from './memory.js';
+import { chooseTestRoot } from './memory.js';
 
 /** A folder in memory makes flushes to disk fast. Other tests check that the program flushes at all. */
-const root = rootWith(4 * 2 ** 30);
+const root = chooseTestRoot(4 * 2 ** 30);
 
 /** Creates a data folder, which the caller removes. */
 export function makeFolder(prefix = 'carbon-mirror-'): string {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { openDatabase, write } from '../../src/store/sqlite/open.js';
 
-const PAGES_AT_ONCE = 500;
+const PAGES_PER_TRANSACTION = 500;
 
 /** Keeps a reader of mirror.db open and writes more than 16 MiB to the write-ahead log. Returns a function that ends both. */
 export function holdWriteAheadLog(folder: string): () => void {
@@ -14,7 +14,7 @@ export function holdWriteAheadLog(folder: string): () => void {
   reader.prepare('SELECT count(*) FROM scratch').get();
   for (let turn = 0; turn < 10; turn += 1) {
     write(writer, () => {
-      for (let page = 0; page < PAGES_AT_ONCE; page += 1) insert.run();
+      for (let page = 0; page < PAGES_PER_TRANSACTION; page += 1) insert.run();
     });
   }
   return () => {
@@ -27,18 +27,18 @@ export function holdWriteAheadLog(folder: string): () => void {
 
 /** Locks a database from another connection. Returns a function that releases the lock. */
 export function holdLock(file: string): () => void {
-  const stranger = openDatabase(file, { busyTimeoutMs: 0 });
-  stranger.exec('BEGIN IMMEDIATE');
-  return () => void stranger.close();
+  const connection = openDatabase(file, { busyTimeoutMs: 0 });
+  connection.exec('BEGIN IMMEDIATE');
+  return () => void connection.close();
 }
 
 /** Starts a query and leaves it open. Returns a function that ends it. */
 export function holdReader(file: string, sql: string): () => void {
   const reader = openDatabase(file, { busyTimeoutMs: 0, readonly: true });
-  const endless = reader.prepare(sql).iterate();
-  endless.next();
+  const rows = reader.prepare(sql).iterate();
+  rows.next();
   return () => {
-    endless.return?.();
+    rows.return?.();
     reader.close();
   };
 }

@@ -30,7 +30,7 @@ export interface HistoryTally {
 
 /** A running history, with the controls that disturb it. */
 interface HistoryPlay extends RandomWorld {
-  readonly said: ResponseHistory;
+  readonly responses: ResponseHistory;
   /** Holds back all answers until the returned function is called. */
   readonly holdAnswers: () => () => void;
   readonly startWorker: () => Promise<void>;
@@ -59,20 +59,20 @@ const EXPLAINED = Number(process.env['HISTORY_EXPLAINED'] ?? 10);
  */
 export async function playHistory(seed: number, profile?: ProgramOptions['profile']): Promise<HistoryTally> {
   const play = await startHistory(seed, profile);
-  const { program, said, count } = play;
-  const rests: { readonly at: number; readonly photo: string; readonly copied: string[] }[] = [];
+  const { program, responses, count } = play;
+  const rests: { readonly at: number; readonly dump: string; readonly copyRows: string[] }[] = [];
   const copy = createConsumerCopy();
   const log: string[] = [];
   for (let rest = 0; rest < RESTS; rest++) {
-    await disturb(play, log);
+    await disturbHistory(play, log);
     await settleDown(program);
     expect(await findDifferences(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     expect(await findBroken(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
     expect(await withReader(program, copy.catchUp), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
-    rests.push({ at: program.time.now(), photo: await dumpRows(program), copied: listRowsOfCopy(copy) });
+    rests.push({ at: program.time.now(), dump: await dumpRows(program), copyRows: listRowsOfCopy(copy) });
     program.time.move(AFTER_REST_MS);
   }
-  for (const { at, photo, copied } of rests) {
+  for (const { at, dump: photo, copyRows: copied } of rests) {
     expect(await dumpRowsAsOf(program, at), `seed ${seed}`).toBe(photo);
     const instant = new Date(at).toISOString();
     expect(await withReader(program, reader => listRowsAsOf(reader, instant)), `seed ${seed}`).toEqual(
@@ -80,9 +80,9 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
     );
   }
   const leewayMs = SECOND_MS + count.steps * STEP_BACK_MS;
-  const asking = { random: play.random, times: EXPLAINED, leewayMs };
-  expect(await findUnconfirmedExplanations(program, asking), `seed ${seed}`).toEqual([]);
-  expect(await said.findDatedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
+  const sample = { random: play.random, times: EXPLAINED, leewayMs };
+  expect(await findUnconfirmedExplanations(program, sample), `seed ${seed}`).toEqual([]);
+  expect(await responses.findDatedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
   return {
     ...count,
     operations: RESTS * OPERATIONS_PER_REST,
@@ -95,8 +95,8 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
 async function findBroken({ engine, time }: Program): Promise<Broken[]> {
   const reader = await engine.openReader();
   try {
-    const found = await engine.findBroken(time.now());
-    return [...found.filter(({ law }) => law !== SCHEMA_LAW), ...(await findContradictedRows(reader))];
+    const findings = await engine.findBroken(time.now());
+    return [...findings.filter(({ law }) => law !== SCHEMA_LAW), ...(await findContradictedRows(reader))];
   } finally {
     await reader.close();
   }
@@ -114,20 +114,20 @@ async function withReader<T>({ engine }: Program, ask: (reader: Reader) => Promi
 async function startHistory(seed: number, profile: ProgramOptions['profile']): Promise<HistoryPlay> {
   const random = createRandom(seed);
   /** A generator of its own for delays: the order of calls must not change which operations are done. */
-  const chance = createRandom(~seed);
+  const delayRandom = createRandom(~seed);
   let held: Promise<void> | undefined;
   const program = await startProgram({ receiveOnly: true, profile });
   const { sandbox, registry, app } = program;
-  const said = createResponseHistory(program.time.now);
+  const responses = createResponseHistory(program.time.now);
   const count = { kills: 0, falls: 0, steps: 0, pages: 0 };
   const limit = Math.floor(10 * 10 ** random());
   const baseUrl = await startProxy(sandbox.url, () => null, {
     rewrite: path => path.replace('limit=100', `limit=${limit}`),
     hold: async (path, body) => {
-      await new Promise(resolve => setTimeout(resolve, chance() * 5));
+      await new Promise(resolve => setTimeout(resolve, delayRandom() * 5));
       await held;
-      program.time.move(Math.floor(chance() * HELD_MS));
-      said.record(path, body);
+      program.time.move(Math.floor(delayRandom() * HELD_MS));
+      responses.record(path, body);
       if (/[?&]page=[1-9]/.test(path)) count.pages += 1;
     },
   });
@@ -145,7 +145,7 @@ async function startHistory(seed: number, profile: ProgramOptions['profile']): P
     held = promise;
     return resolve;
   };
-  return { program, random, organizations, said, holdAnswers, startWorker, count };
+  return { program, random, organizations, responses, holdAnswers, startWorker, count };
 }
 
 /** Retires often enough for several pages. */
@@ -154,15 +154,15 @@ function retireOften({ registry }: Program, organizationId: string, creditId: st
     registry.credits.retireOffPlatform(organizationId, { creditId, amount: 0.001 });
 }
 
-async function disturb(play: HistoryPlay, log: string[]): Promise<void> {
-  const { program, random, said, startWorker, count } = play;
+async function disturbHistory(play: HistoryPlay, log: string[]): Promise<void> {
+  const { program, random, responses, startWorker, count } = play;
   for (let step = 0; step < OPERATIONS_PER_REST; step++) {
-    causeTrouble(program, random);
+    disturbDeliveries(program, random);
     log.push(runRandomOperation(play));
     await new Promise(resolve => setTimeout(resolve, random() * 30));
     if (random() < 0.15) {
       program.time.move(-Math.floor(random() * STEP_BACK_MS));
-      said.recordClockSetBack();
+      responses.recordClockSetBack();
       count.steps += 1;
       log.push('clock set back');
     }
@@ -182,19 +182,19 @@ async function disturb(play: HistoryPlay, log: string[]): Promise<void> {
 
 /** Kills the worker during a read, if an installation can be read. Answers that were held back arrive afterwards. */
 async function killInTheMiddle({ program, holdAnswers, count }: HistoryPlay): Promise<void> {
-  const letGo = holdAnswers();
+  const releaseAnswers = holdAnswers();
   program.time.move(STEP_BACK_MS);
   await enqueueTick(program.inbox, program.time.now(), program.time.now());
   void program.worker().idle();
-  for (let looks = 0; looks < 50 && program.worker().countRuns() === 0; looks++)
+  for (let checks = 0; checks < 50 && program.worker().countRuns() === 0; checks++)
     await new Promise(resolve => setTimeout(resolve, 20));
   if (program.worker().countRuns() > 0) count.kills += 1;
   const killed = program.kill();
-  letGo();
+  releaseAnswers();
   await killed;
 }
 
-function causeTrouble({ registry }: Program, random: Random): void {
+function disturbDeliveries({ registry }: Program, random: Random): void {
   const drop = random() < 0.25 ? 1 : 0;
   const duplicate = pick(random, [0, 0, 1, 2]) ?? 0;
   const reorder = pick(random, [0, 0, 2, 3]) ?? 0;

@@ -59,7 +59,7 @@ export interface InboxStore {
   /** Opens a new port, which knows nothing but the tables. */
   readonly open: (now: () => number) => InboxPort;
   /** Opens the same inbox on another connection, as another process would. */
-  readonly beside: () => InboxStore;
+  readonly openSecondConnection: () => InboxStore;
 }
 
 /** A delivery with the instant at which it was received, in epoch ms. */
@@ -97,14 +97,14 @@ export function openTestInbox(db: Sqlite = temporaryInbox()): TestInbox {
 
 /** Opens a test inbox through one port, as one process would. */
 export function createTestInbox({ db, open }: Pick<InboxStore, 'db' | 'open'>): TestInbox {
-  let told = 0;
-  const port = open(() => told);
+  let clockMs = 0;
+  const port = open(() => clockMs);
   const at = (now: number): InboxPort => {
-    told = now;
+    clockMs = now;
     return port;
   };
-  const end: TestInbox['end'] = async (held, how, now) => {
-    const [settled = false] = await at(now).settle([{ claim: held, end: how }]);
+  const end: TestInbox['end'] = async (held, jobEnd, now) => {
+    const [settled = false] = await at(now).settle([{ claim: held, end: jobEnd }]);
     return settled;
   };
   return {

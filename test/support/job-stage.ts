@@ -13,7 +13,7 @@ import { createTestClient, createTime } from './program.js';
 import { installApp, startTemporarySandbox } from './sandbox.js';
 import { createTables } from './tables.js';
 
-interface StageOptions {
+interface JobStageOptions {
   readonly context?: Partial<SyncContext>;
   /** How far the registry's clock is ahead of ours. */
   readonly aheadMs?: number;
@@ -24,7 +24,7 @@ interface JobRunOptions extends Partial<Pick<ClaimedJob, 'onlyDuplicates' | 'att
 }
 
 /** Opens a stage that runs single jobs without a worker: a registry with one installation, an inbox and a mirror in files. */
-export async function openJobStage({ context: own, aheadMs = 0 }: StageOptions = {}) {
+export async function openJobStage({ context: overrides, aheadMs = 0 }: JobStageOptions = {}) {
   const time = createTime();
   const { now } = time;
   const sandbox = await startTemporarySandbox({ wallClock: () => now() + aheadMs });
@@ -46,28 +46,28 @@ export async function openJobStage({ context: own, aheadMs = 0 }: StageOptions =
   );
   await context.mirror.checkOrigin({ baseUrl: sandbox.url, appId, scheduleSeconds: 900 });
   const tables = createTables(inbox);
-  const perform = createJobHandler({ ...context, ...own });
+  const handleJob = createJobHandler({ ...context, ...overrides });
 
   /** Removes all waiting jobs, enqueues this one a minute later, runs it, and returns its outcome. */
-  async function runJob(job: NewJob, how: JobRunOptions = {}): Promise<string> {
+  async function runJob(job: NewJob, options: JobRunOptions = {}): Promise<string> {
     const { inbox: port } = context;
     time.move(MINUTE);
     await tables.change("DELETE FROM jobs WHERE state = 'waiting'");
     await port.enqueue([job]);
     const parts = (['data', 'certificates'] as const).map(part => ({ part, slots: 1 }));
-    const [held] = (await port.claim({ parts, leaseMs: MINUTE })).jobs;
-    if (held === undefined) throw new Error(`the job of the kind ${job.kind} was not due`);
+    const [claimedJob] = (await port.claim({ parts, leaseMs: MINUTE })).jobs;
+    if (claimedJob === undefined) throw new Error(`the job of the kind ${job.kind} was not due`);
     const stopped = new AbortController();
     const { signal } = stopped;
-    const { onTurn, ...rest } = how;
+    const { onTurn, ...changes } = options;
     const yieldTurn = async () => {
       await onTurn?.(() => stopped.abort(new SyncError('shutdown')));
       signal.throwIfAborted();
     };
     try {
-      return await perform({ job: { ...held, ...rest }, signal, yieldTurn });
+      return await handleJob({ job: { ...claimedJob, ...changes }, signal, yieldTurn });
     } finally {
-      await port.settle([{ claim: held, end: { act: 'done', outcome: 'done' } }]);
+      await port.settle([{ claim: claimedJob, end: { act: 'done', outcome: 'done' } }]);
     }
   }
 

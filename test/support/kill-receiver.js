@@ -66,7 +66,12 @@ export async function killReceiver({
     if (inFlight === connections) killsUnderLoad += 1;
     progress(life, acknowledged.length);
   }
-  return { kills, killsUnderLoad, acknowledged: acknowledged.length, ...examine(recover(), acknowledged) };
+  return {
+    kills,
+    killsUnderLoad,
+    acknowledged: acknowledged.length,
+    ...countLostDeliveries(recover(), acknowledged),
+  };
 }
 
 /**
@@ -96,7 +101,7 @@ async function loadAndKill({ child, exited, port }, deliveries, connections, ans
         const status = await sent;
         waiting -= 1;
         if (status !== 202) break;
-        acknowledged.push(digestOf(delivery.signedData));
+        acknowledged.push(computeSha256(delivery.signedData));
         answered += 1;
       }
       connection.close();
@@ -111,7 +116,7 @@ async function loadAndKill({ child, exited, port }, deliveries, connections, ans
  * @param {string} folder
  * @param {readonly string[]} acknowledged
  */
-function examine(folder, acknowledged) {
+function countLostDeliveries(folder, acknowledged) {
   const db = new Database(join(folder, 'inbox.db'));
   /** @type {import('better-sqlite3').Statement<[], Stored>} */
   const select = db.prepare(
@@ -119,21 +124,23 @@ function examine(folder, acknowledged) {
      LEFT JOIN signed_texts ON signed_texts.id = deliveries.stored_text_id LEFT JOIN jobs ON jobs.id = deliveries.job_id`,
   );
   const rows = select.all();
-  const sound = db.pragma('integrity_check', { simple: true }) === 'ok';
+  const isIntact = db.pragma('integrity_check', { simple: true }) === 'ok';
   db.close();
-  const whole = new Set(
+  const completeDigests = new Set(
     rows
-      .filter(row => row.job !== null && row.text !== null && digestOf(row.text) === row.sha256)
+      .filter(row => row.job !== null && row.text !== null && computeSha256(row.text) === row.sha256)
       .map(row => row.sha256),
   );
   return {
     stored: rows.length,
-    lost: acknowledged.filter(digest => !whole.has(digest)).length,
-    halfWritten: sound ? rows.filter(row => !whole.has(row.sha256)).length : Number.POSITIVE_INFINITY,
+    lost: acknowledged.filter(digest => !completeDigests.has(digest)).length,
+    halfWritten: isIntact
+      ? rows.filter(row => !completeDigests.has(row.sha256)).length
+      : Number.POSITIVE_INFINITY,
   };
 }
 
 /** @param {string} text */
-function digestOf(text) {
+function computeSha256(text) {
   return createHash('sha256').update(text).digest('hex');
 }

@@ -11,17 +11,17 @@ export function createKillableEngine(engine: Engine): KillableEngine {
   const underway = new Set<Promise<unknown>>();
   let isDead = false;
 
-  function guarded<Port extends object>(port: Port, names: readonly string[] = Object.keys(port)): Port {
+  function guardPort<Port extends object>(port: Port, names: readonly string[] = Object.keys(port)): Port {
     const guard = (name: string) => {
       const operation: unknown = Reflect.get(port, name);
       if (typeof operation !== 'function' || SYNCHRONOUS.has(name)) return operation;
-      return (...given: unknown[]) => {
+      return (...parameters: unknown[]) => {
         if (isDead) return Promise.reject(new Error('this process was killed'));
-        const done: Promise<unknown> = Reflect.apply(operation, port, given);
-        const settled = done.catch(() => undefined);
+        const result: Promise<unknown> = Reflect.apply(operation, port, parameters);
+        const settled = result.catch(() => undefined);
         underway.add(settled);
         void settled.finally(() => underway.delete(settled));
-        return done;
+        return result;
       };
     };
     return { ...port, ...Object.fromEntries(names.map(name => [name, guard(name)])) };
@@ -35,9 +35,9 @@ export function createKillableEngine(engine: Engine): KillableEngine {
         const { inbox, mirror, pdfs } = store;
         return {
           ...store,
-          inbox: guarded(inbox),
-          mirror: guarded(mirror),
-          pdfs: guarded(pdfs, ['save']),
+          inbox: guardPort(inbox),
+          mirror: guardPort(mirror),
+          pdfs: guardPort(pdfs, ['save']),
         };
       },
     },

@@ -9,13 +9,13 @@ const { fetch } = globalThis;
 
 /** Commands without settings use the working directory, so tests run in an empty folder instead of the checkout. */
 const checkout = process.cwd();
-const nowhere = mkdtempSync(join(tmpdir(), 'carbon-mirror-nowhere-'));
-process.chdir(nowhere);
+const emptyFolder = mkdtempSync(join(tmpdir(), 'carbon-mirror-nowhere-'));
+process.chdir(emptyFolder);
 
 afterAll(() => {
   process.chdir(checkout);
-  expect(readdirSync(nowhere)).toEqual([]);
-  rmdirSync(nowhere);
+  expect(readdirSync(emptyFolder)).toEqual([]);
+  rmdirSync(emptyFolder);
   expect(vi.isFakeTimers()).toBe(false);
   expect({ ...process.env }).toEqual(environment);
   expect(globalThis.fetch).toBe(fetch);

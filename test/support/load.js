@@ -44,7 +44,7 @@ export function openConnection(port) {
   /** @type {((status: number) => void) | null} */
   let settle = null;
   let text = '';
-  let gone = false;
+  let isClosed = false;
   /** @param {number} status */
   const finish = status => {
     text = '';
@@ -59,13 +59,13 @@ export function openConnection(port) {
   });
   socket.on('error', () => undefined);
   socket.on('close', () => {
-    gone = true;
+    isClosed = true;
     finish(0);
   });
   return {
     send: bytes =>
       new Promise(resolve => {
-        if (gone) return resolve(0);
+        if (isClosed) return resolve(0);
         settle = resolve;
         socket.write(bytes);
       }),

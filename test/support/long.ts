@@ -6,9 +6,9 @@ const IS_LONG = process.env['LONG'] !== undefined;
 export const long: { readonly test: typeof test.skip } = { test: IS_LONG ? test : test.skip };
 
 /** Tests whose result does not depend on the engine: on PostgreSQL, only the long run includes them. */
-export const filesEnough: typeof long = { test: inject('keptIn') === 'PostgreSQL' ? long.test : test };
+export const engineIndependent: typeof long = { test: inject('keptIn') === 'PostgreSQL' ? long.test : test };
 
 /** Returns `full` in the long run, and `short` in all others. */
-export function atLength(short: number, full: number): number {
+export function chooseLength(short: number, full: number): number {
   return IS_LONG ? full : short;
 }

@@ -5,10 +5,10 @@ const IN_MEMORY = '/dev/shm';
 
 /**
  * Returns the folder in which test folders are created: in memory if there is enough room, or else on disk.
- * @param {number} roomBytes
+ * @param {number} neededBytes
  */
-export function rootWith(roomBytes) {
-  return hasRoom(IN_MEMORY, roomBytes) ? IN_MEMORY : tmpdir();
+export function chooseTestRoot(neededBytes) {
+  return hasRoom(IN_MEMORY, neededBytes) ? IN_MEMORY : tmpdir();
 }
 
 /**

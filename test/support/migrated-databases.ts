@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { migrateFile } from '../../src/store/sqlite/migrate.js';
 import { makeFolder } from './folder.js';
 
-type Family = 'inbox' | 'mirror';
+type DatabaseFamily = 'inbox' | 'mirror';
 
 const OWNER_ONLY = 0o600;
-const templates = new Map<Family, Buffer>();
+const templates = new Map<DatabaseFamily, Buffer>();
 
 /** Creates a migrated inbox.db and mirror.db in a folder. */
 export function createMigratedDatabases(folder: string): void {
@@ -15,14 +15,14 @@ export function createMigratedDatabases(folder: string): void {
 }
 
 /** Creates a migrated, empty database unless the file exists. The first call of a process migrates; later calls copy. */
-export function createMigratedDatabase(file: string, family: Family): void {
+export function createMigratedDatabase(file: string, family: DatabaseFamily): void {
   if (existsSync(file)) return;
   const bytes = templates.get(family) ?? readMigratedDatabase(family);
   templates.set(family, bytes);
   writeFileSync(file, bytes, { mode: OWNER_ONLY });
 }
 
-function readMigratedDatabase(family: Family): Buffer {
+function readMigratedDatabase(family: DatabaseFamily): Buffer {
   const folder = makeFolder('carbon-mirror-template-');
   const file = join(folder, `${family}.db`);
   migrateFile(file, family, new Date(0).toISOString());

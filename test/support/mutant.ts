@@ -15,37 +15,37 @@ export const PROGRAM = join(ROOT, 'dist', 'main.js');
 export function createBrokenProgram(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
-  borrow(folder);
+  linkDependencies(folder);
   const [program = ''] = /program-\w+/.exec(readFileSync(PROGRAM, 'utf8')) ?? [];
   const bundle = join(folder, 'dist', program);
-  breakPiece(join(bundle, homeOf(piece, bundle, file)), piece, broken);
+  breakPiece(join(bundle, findChunk(piece, bundle, file)), piece, broken);
   return join(folder, 'dist', 'main.js');
 }
 
-function homeOf(piece: string, bundle: string, file: string): string {
+function findChunk(piece: string, bundle: string, file: string): string {
   const source = readFileSync(join(bundle, file), 'utf8');
   if (source.includes(piece)) return file;
-  const [, atOnce] = /from "\.\/(at-once-[^"]+)"/.exec(source) ?? [];
-  return atOnce ?? file;
+  const [, chunk] = /from "\.\/(at-once-[^"]+)"/.exec(source) ?? [];
+  return chunk ?? file;
 }
 
 /** Copies the built program and breaks one piece of a file in dist/src, which importers load; the program itself runs bundles. Returns the file to start. */
 export function createBrokenFiles(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   cpSync(join(ROOT, 'dist'), join(folder, 'dist'), { recursive: true });
-  borrow(folder);
+  linkDependencies(folder);
   breakPiece(join(folder, 'dist/src', file), piece, broken);
   return join(folder, 'dist', 'main.js');
 }
 
 /** Loads the program's mirror with one piece of code broken, to check that a test would notice. */
 export async function createBrokenMirror(file: string, piece: string, broken: string): Promise<MirrorMaker> {
-  const folder = brokenFolder(file, piece, broken);
+  const folder = createBrokenFolder(file, piece, broken);
   const mirror: { createMirror: typeof createMirror } = await import(
-    moduleIn(folder, 'mirror/create-mirror.js')
+    getModuleUrl(folder, 'mirror/create-mirror.js')
   );
   const engine: { createMirrorPort: typeof createMirrorPort } = await import(
-    moduleIn(folder, 'store/sqlite/mirror/mirror.js')
+    getModuleUrl(folder, 'store/sqlite/mirror/mirror.js')
   );
   return (db, now) =>
     mirror.createMirror(engine.createMirrorPort(db, join(dirname(db.name), 'certificates')), now);
@@ -53,22 +53,22 @@ export async function createBrokenMirror(file: string, piece: string, broken: st
 
 /** Returns the URL of a module in a copy of the program with one piece of code broken. */
 export function createBrokenModule(file: string, piece: string, broken: string, name: string): string {
-  return moduleIn(brokenFolder(file, piece, broken), name);
+  return getModuleUrl(createBrokenFolder(file, piece, broken), name);
 }
 
-function moduleIn(folder: string, name: string): string {
+function getModuleUrl(folder: string, name: string): string {
   return pathToFileURL(join(folder, 'dist/src', name)).href;
 }
 
-function brokenFolder(file: string, piece: string, broken: string): string {
+function createBrokenFolder(file: string, piece: string, broken: string): string {
   const folder = temporaryFolder();
   for (const part of ['src', 'migrations']) copyCode(join(ROOT, 'dist', part), join(folder, 'dist', part));
-  borrow(folder);
+  linkDependencies(folder);
   breakPiece(join(folder, 'dist/src', file), piece, broken);
   return folder;
 }
 
-function borrow(folder: string): void {
+function linkDependencies(folder: string): void {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   writeFileSync(join(folder, 'package.json'), '{"type":"module","version":"0.0.0"}');
 }

@@ -29,16 +29,16 @@ export function normalizeText(text: string): string {
     .replaceAll(/\b0 (?:ms|s|min|h|d)\b/g, '0 s')
     .replaceAll(/\b0 s +ago\b/g, '0 s ago')
     .split('\n')
-    .map(line => withShortCells(line.replaceAll(/ {2,}/g, '  ').replace(/\{".*/, '{...').trimEnd()));
-  const left = lines.filter((line, index) => line !== lines[index - 1]);
-  if (left.length <= FIRST_LINES + LAST_LINES) return left.join('\n');
-  return [...left.slice(0, FIRST_LINES), '[...]', ...left.slice(-LAST_LINES)].join('\n');
+    .map(line => shortenCells(line.replaceAll(/ {2,}/g, '  ').replace(/\{".*/, '{...').trimEnd()));
+  const distinctLines = lines.filter((line, index) => line !== lines[index - 1]);
+  if (distinctLines.length <= FIRST_LINES + LAST_LINES) return distinctLines.join('\n');
+  return [...distinctLines.slice(0, FIRST_LINES), '[...]', ...distinctLines.slice(-LAST_LINES)].join('\n');
 }
 
 const CELL_LENGTH = 12;
 
 /** Shortens the cells of a table row, because the width of a cell depends on the ages beside it. */
-function withShortCells(line: string): string {
+function shortenCells(line: string): string {
   const cells = line.split('  ');
   if (cells.length < 3) return line;
   return cells
@@ -48,15 +48,15 @@ function withShortCells(line: string): string {
 
 /** Lists the paths of a JSON value, down to a depth. A document of the registry counts as one path. */
 export function listJsonPaths(value: unknown, depth = 9): string[] {
-  return [...new Set(below(value, '', depth))].toSorted();
+  return [...new Set(listPathsBelow(value, '', depth))].toSorted();
 }
 
-function below(value: unknown, path: string, depth: number): string[] {
+function listPathsBelow(value: unknown, path: string, depth: number): string[] {
   if (depth === 0 || typeof value !== 'object' || value === null) return [path];
-  if (Array.isArray(value)) return value.flatMap(each => below(each, `${path}[]`, depth - 1));
+  if (Array.isArray(value)) return value.flatMap(each => listPathsBelow(each, `${path}[]`, depth - 1));
   return Object.entries(value).flatMap(([name, inner]) =>
-    below(inner, `${path}.${name}`, AS_SENT.includes(name) ? 0 : depth - 1),
+    listPathsBelow(inner, `${path}.${name}`, REGISTRY_DOCUMENTS.includes(name) ? 0 : depth - 1),
   );
 }
 
-const AS_SENT = ['content', 'document', 'body'];
+const REGISTRY_DOCUMENTS = ['content', 'document', 'body'];

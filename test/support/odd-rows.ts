@@ -56,13 +56,13 @@ const INSTANTS = [
 const OWNERS = ['organization-1', 'Organization-1', 'organization_1', `o${'-long'.repeat(25)}`] as const;
 const STATES: readonly InstallationState[] = ['active', 'active', 'suspended', 'active'];
 
-const at = <Item>(items: readonly Item[], index: number): Item => {
+const pickCyclic = <Item>(items: readonly Item[], index: number): Item => {
   const item = items[index % items.length];
   if (item === undefined) throw new Error('expected items');
   return item;
 };
 
-const oddAmount = (index: number): Amount => createAmount(at(AMOUNTS, index));
+const oddAmount = (index: number): Amount => createAmount(pickCyclic(AMOUNTS, index));
 
 /** Fills every list of four organizations with odd rows that the registry might send, and records failed reads. */
 export async function fillWithOddRows(stage: TestMirror): Promise<void> {
@@ -71,54 +71,57 @@ export async function fillWithOddRows(stage: TestMirror): Promise<void> {
   for (const [index, organizationId] of OWNERS.entries()) {
     clock.at += MINUTE;
     await mirror.writeInstallation({
-      installation: installation(`installation-${index + 1}`, { organizationId, ...named(index) }),
+      installation: installation(`installation-${index + 1}`, {
+        organizationId,
+        ...describeNamedOrganization(index),
+      }),
       state: 'active',
       claim: 1,
       startedAt: clock.at,
       arrivedAt: clock.at,
       trigger: 'delivery',
     });
-    await fillOne(stage, organizationId, index);
-    const state = at(STATES, index);
-    const look = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery', state };
+    await fillOrganization(stage, organizationId, index);
+    const state = pickCyclic(STATES, index);
+    const change = { claim: 1, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery', state };
     if (state !== 'active') {
-      await mirror.writeInstallation({ ...look, installationId: `installation-${index + 1}` });
+      await mirror.writeInstallation({ ...change, installationId: `installation-${index + 1}` });
     }
   }
-  await mirror.markAccess('no_permission', taskOf('organization_1'), ['members'], clock.at);
-  await mirror.markAccess('refused', taskOf('organization_1'), ['addresses'], clock.at);
-  await mirror.markAccess('not_offered', taskOf('organization_1'), ['inventory'], clock.at);
+  await mirror.markAccess('no_permission', createWriteClaim('organization_1'), ['members'], clock.at);
+  await mirror.markAccess('refused', createWriteClaim('organization_1'), ['addresses'], clock.at);
+  await mirror.markAccess('not_offered', createWriteClaim('organization_1'), ['inventory'], clock.at);
   await stage.db.change(`UPDATE syncs SET state = 'running', finished_at = NULL
     WHERE resource = 'inventory' AND organization_id = 'organization-1'`);
 }
 
-const BY = {
+const READ_REQUEST = {
   organizationId: 'organization-1',
   trigger: 'schedule',
   hasNewDelivery: async () => false,
 } as const;
-const taskOf = (organizationId: string) => ({ organizationId, part: 'data', claim: 1 });
+const createWriteClaim = (organizationId: string) => ({ organizationId, part: 'data', claim: 1 });
 
 /** Returns an installation's document with the name of its organization, which for three of the four is in no list. */
-function named(index: number): { organization: Organization | null; document: string } {
-  const organization = { fullName: at(TEXTS, index) };
+function describeNamedOrganization(index: number): { organization: Organization | null; document: string } {
+  const organization = { fullName: pickCyclic(TEXTS, index) };
   return {
     organization: null,
     document: JSON.stringify({ organization: index === 3 ? null : organization }),
   };
 }
 
-async function fillOne(stage: TestMirror, organizationId: string, turn: number): Promise<void> {
+async function fillOrganization(stage: TestMirror, organizationId: string, turn: number): Promise<void> {
   const { read, mirror, clock } = stage;
-  const by = { ...BY, organizationId };
+  const by = { ...READ_REQUEST, organizationId };
   if (turn === 0) await read('organization', [oddOrganization(organizationId, turn)], by);
   const credits = TEXTS.filter(id => id !== '').map((id, index) =>
     oddCredit(`${id} ${turn}`, index, organizationId),
   );
   await read('warehouse', credits, by);
   await read('inventory', credits.slice(0, 5), by);
-  const holds = INSTANTS.map((_, index) => oddHold(`h-${index}`, index));
-  await read('reservations', holds, by);
+  const reservations = INSTANTS.map((_, index) => oddReservation(`h-${index}`, index));
+  await read('reservations', reservations, by);
   await read(
     'inventory_requests',
     INSTANTS.map((_, index) => oddRequest(`q-${index}`, index)),
@@ -137,27 +140,27 @@ async function fillOne(stage: TestMirror, organizationId: string, turn: number):
   const ids = TEXTS.map((_, index) => `R${index % 3}${'-long'.repeat(index)}`);
   const retired = ids.map((id, index) => oddRetirement(id, index, organizationId));
   await read('retirements', retired, { ...by, limit: 5, total: retired.length });
-  await certify(stage, organizationId, ids);
-  await project(stage, organizationId, turn);
+  await storeCertificates(stage, organizationId, ids);
+  await writeProjects(stage, organizationId, turn);
   clock.at += MINUTE;
   await read('warehouse', credits.slice(1), by);
   await read('retirements', retired.slice(1), { ...by, limit: 5, findGone: async gone => gone });
-  await certify(stage, organizationId, []);
+  await storeCertificates(stage, organizationId, []);
   const failed = await mirror.beginRead({ ...by, resource: 'addresses', claim: 1, startedAt: clock.at });
   const answer = { status: 404, form: 'none', at: clock.at, text: null } as const;
-  const fault = { code: 'timeout', message: `no answer within ${said(turn)}` };
+  const fault = { code: 'timeout', message: `no answer within ${toPrintableText(turn)}` };
   await failed.abandon(fault, { ...TRAFFIC, lastAnswerAt: clock.at, answer });
   if (turn === 1) await mirror.forget('zebra@example.com');
 }
 
-const oddText = (index: number) => at(TEXTS, index);
+const pickText = (index: number) => pickCyclic(TEXTS, index);
 /** Replaces characters that the mirror's own messages never contain. */
-const said = (index: number) => oddText(index).replaceAll(/[\0\uD800]/g, '?');
+const toPrintableText = (index: number) => pickText(index).replaceAll(/[\0\uD800]/g, '?');
 const oddProject = (index: number) =>
-  index % 4 === 0 ? null : { id: `project-${index % 5}`, fullName: oddText(index + 3) };
+  index % 4 === 0 ? null : { id: `project-${index % 5}`, fullName: pickText(index + 3) };
 
 function oddOrganization(id: string, index: number): Organization {
-  const createdAt = at(INSTANTS, index);
+  const createdAt = pickCyclic(INSTANTS, index);
   const words = {
     type: null,
     countryCode: 'IS',
@@ -166,15 +169,15 @@ function oddOrganization(id: string, index: number): Organization {
     physicalAddress: null,
     registrationNumber: null,
     logo: null,
-    website: oddText(index + 8),
+    website: pickText(index + 8),
     isPublic: null,
     updatedAt: null,
   };
-  return { id, fullName: oddText(index + 2), createdAt, ...words, document: odd({ id }) };
+  return { id, fullName: pickText(index + 2), createdAt, ...words, document: formatOddDocument({ id }) };
 }
 
 /** Formats a document with escapes, duplicate keys and unusual digits. */
-function odd(what: object): string {
+function formatOddDocument(what: object): string {
   return `{"b":1.50,"b":"\\u0000\\ud800 \\u00e4 ä 😀","amount":1E3, "a":${JSON.stringify(what)}}`;
 }
 
@@ -183,15 +186,15 @@ function oddCredit(creditId: string, index: number, organizationId: string) {
     inventoryId: index % 3 === 0 ? null : `i-${index % 2}`,
     organizationId,
     project: oddProject(index),
-    vintage: index % 2 === 0 ? null : oddText(index),
+    vintage: index % 2 === 0 ? null : pickText(index),
     type: index % 5 === 0 ? null : 'exPost',
-    serialization: index % 4 === 0 ? null : `ICR-ÄÖ-${oddText(index)}-2021`,
+    serialization: index % 4 === 0 ? null : `ICR-ÄÖ-${pickText(index)}-2021`,
     amount: oddAmount(index),
-    document: odd({ creditId }),
+    document: formatOddDocument({ creditId }),
   });
 }
 
-function oddHold(id: string, index: number): Reservation {
+function oddReservation(id: string, index: number): Reservation {
   return {
     id,
     creditId: `c-${index}`,
@@ -200,34 +203,39 @@ function oddHold(id: string, index: number): Reservation {
     amount: oddAmount(index),
     project: oddProject(index),
     reserverId: null,
-    reserverName: oddText(index),
+    reserverName: pickText(index),
     state: index % 3 === 0 ? 'Expired' : null,
     isComplete: index % 4 === 0 ? true : null,
-    reservedToDate: at(INSTANTS, index),
-    createdAt: at(INSTANTS, index + 1),
-    updatedAt: at(INSTANTS, index + 2),
-    document: odd({ id }),
+    reservedToDate: pickCyclic(INSTANTS, index),
+    createdAt: pickCyclic(INSTANTS, index + 1),
+    updatedAt: pickCyclic(INSTANTS, index + 2),
+    document: formatOddDocument({ id }),
   };
 }
 
 function oddRequest(id: string, index: number) {
-  const parties = { fromOrganizationId: null, toOrganizationId: oddText(index), toAddress: null, txId: null };
-  const words = { retirementReason: null, beneficiary: oddText(index + 1), retirementComment: null };
+  const parties = {
+    fromOrganizationId: null,
+    toOrganizationId: pickText(index),
+    toAddress: null,
+    txId: null,
+  };
+  const words = { retirementReason: null, beneficiary: pickText(index + 1), retirementComment: null };
   return {
     id,
     creditId: `C-${index}`,
     action: 'retire',
-    state: oddText(index + 4),
+    state: pickText(index + 4),
     type: null,
-    serialization: `icr-äö-${oddText(index)}-2021`,
+    serialization: `icr-äö-${pickText(index)}-2021`,
     vintage: null,
     amount: oddAmount(index + 3),
     ...parties,
     ...words,
     project: oddProject(index + 1),
-    createdAt: at(INSTANTS, index),
+    createdAt: pickCyclic(INSTANTS, index),
     updatedAt: null,
-    document: odd({ id }),
+    document: formatOddDocument({ id }),
   };
 }
 
@@ -236,12 +244,12 @@ function oddRetirement(id: string, index: number, organizationId: string) {
     organizationId,
     project: oddProject(index),
     amount: oddAmount(index),
-    beneficiary: index % 3 === 0 ? null : oddText(index),
-    reason: index === 4 ? null : oddText(index + 5),
-    comment: oddText(index + 6),
-    isClaimed: at([true, false, null], index),
-    createdAt: at(INSTANTS, index),
-    document: odd({ id, email: 'apfel@example.com' }),
+    beneficiary: index % 3 === 0 ? null : pickText(index),
+    reason: index === 4 ? null : pickText(index + 5),
+    comment: pickText(index + 6),
+    isClaimed: pickCyclic([true, false, null], index),
+    createdAt: pickCyclic(INSTANTS, index),
+    document: formatOddDocument({ id, email: 'apfel@example.com' }),
   });
 }
 
@@ -249,17 +257,21 @@ function oddAddress(id: string, name: string, index: number) {
   return {
     id,
     name,
-    address: oddText(index + 1),
-    isDefault: at([true, false, null], index),
-    document: odd({ id }),
+    address: pickText(index + 1),
+    isDefault: pickCyclic([true, false, null], index),
+    document: formatOddDocument({ id }),
   };
 }
 
 function oddMember(id: string, fullName: string) {
-  return { id, fullName, email: `${fullName}@example.com`, document: odd({ id, fullName }) };
+  return { id, fullName, email: `${fullName}@example.com`, document: formatOddDocument({ id, fullName }) };
 }
 
-async function certify({ pdfs, port, clock }: TestMirror, organizationId: string, ids: readonly string[]) {
+async function storeCertificates(
+  { pdfs, port, clock }: TestMirror,
+  organizationId: string,
+  ids: readonly string[],
+) {
   const now = () => clock.at;
   const files = pdfs(1000);
   await files.prepare();
@@ -268,7 +280,8 @@ async function certify({ pdfs, port, clock }: TestMirror, organizationId: string
   const walk = await store.beginWalk({ organizationId, claim: 1, startedAt: clock.at, trigger: 'schedule' });
   for (const [index, id] of ids.entries()) {
     if (index % 4 === 0) await walk.markUnavailable(id, clock.at);
-    if (index % 4 === 1) await walk.markFailed(id, { code: 'timeout', message: said(index) }, clock.at);
+    if (index % 4 === 1)
+      await walk.markFailed(id, { code: 'timeout', message: toPrintableText(index) }, clock.at);
     if (index % 4 === 2) await walk.store(id, pdf(id), clock.at);
   }
   await walk.finish(TRAFFIC);
@@ -278,10 +291,14 @@ async function* pdf(word: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${word}\n%%EOF\n`);
 }
 
-async function project({ mirror, clock }: TestMirror, organizationId: string, turn: number): Promise<void> {
-  const asked = { organizationId, claim: 1, trigger: 'schedule', startedAt: clock.at };
-  const walk = await mirror.beginProjects(asked);
-  const told = { requestedAt: clock.at, arrivedAt: clock.at };
+async function writeProjects(
+  { mirror, clock }: TestMirror,
+  organizationId: string,
+  turn: number,
+): Promise<void> {
+  const request = { organizationId, claim: 1, trigger: 'schedule', startedAt: clock.at };
+  const walk = await mirror.beginProjects(request);
+  const instants = { requestedAt: clock.at, arrivedAt: clock.at };
   const empty = {
     shortDescription: null,
     registry: null,
@@ -292,13 +309,13 @@ async function project({ mirror, clock }: TestMirror, organizationId: string, tu
   const answers = [1, 2, 3].map(index => {
     const shown = {
       num: index === 1 ? null : `${10 - index}`,
-      fullName: oddText(index + turn),
+      fullName: pickText(index + turn),
       status: null,
     };
     const whole = { ...empty, ...shown, id: `project-${index}`, type: null, startDate: 'soon' };
-    return toProjectAnswer({ ...whole, document: odd({ index, turn }) }, told);
+    return toProjectAnswer({ ...whole, document: formatOddDocument({ index, turn }) }, instants);
   });
-  await walk.write([...answers, { id: 'project-4', requestedAt: clock.at, error: said(turn) }]);
+  await walk.write([...answers, { id: 'project-4', requestedAt: clock.at, error: toPrintableText(turn) }]);
   await walk.finish(TRAFFIC);
 }
 
@@ -314,17 +331,17 @@ export async function fillInboxWithOddRows(tables: Tables): Promise<void> {
   const { change } = tables;
   const states = ['waiting', 'running', 'paused', 'failed', 'done'];
   for (let index = 0; index < 20; index += 1) {
-    const state = at(states, index);
+    const state = pickCyclic(states, index);
     const ended = state === 'done' || state === 'failed' ? instant(NOON + index) : null;
     const merged = index % 10 === 4;
     await change(
       `INSERT INTO inbox.jobs (${JOBS}) VALUES (${'?, '.repeat(19)}?)`,
-      at(['installation', 'certificates', 'projects'], index),
-      index % 7 === 0 ? null : at(OWNERS, index),
+      pickCyclic(['installation', 'certificates', 'projects'], index),
+      index % 7 === 0 ? null : pickCyclic(OWNERS, index),
       index % 6 === 0 ? null : `installation-${index % 4}`,
-      at(['data', 'certificates'], index),
+      pickCyclic(['data', 'certificates'], index),
       `key-${index}`,
-      at(['delivery', 'schedule', 'person'], index),
+      pickCyclic(['delivery', 'schedule', 'person'], index),
       '{"b":1.50,"b":"\\u0000"}',
       state,
       index,
@@ -335,26 +352,26 @@ export async function fillInboxWithOddRows(tables: Tables): Promise<void> {
       ended,
       instant(NOON - MINUTE),
       index % 3 === 0 ? 'timeout' : null,
-      index % 3 === 0 ? said(index) : null,
+      index % 3 === 0 ? toPrintableText(index) : null,
       merged ? 'merged' : null,
       merged ? index - 3 : null,
       index % 2,
     );
   }
   for (let index = 0; index < 12; index += 1) {
-    const set = index % 4 === 3;
+    const isIgnored = index % 4 === 3;
     await change(
       `INSERT INTO inbox.deliveries (${DELIVERIES}) VALUES (${'?, '.repeat(12)}?)`,
       instant(NOON + index * MINUTE),
-      at([null, 'warehouseTransaction', 'Äh'], index),
-      at([null, 'installation-1', 'installation-2'], index),
+      pickCyclic([null, 'warehouseTransaction', 'Äh'], index),
+      pickCyclic([null, 'installation-1', 'installation-2'], index),
       `digest-${index % 5}`,
       (index % 5) + 1,
       index % 6 === 0 ? 'event' : null,
-      set ? 'ignored' : 'accepted',
-      set ? 'unreadable' : null,
+      isIgnored ? 'ignored' : 'accepted',
+      isIgnored ? 'unreadable' : null,
       index % 2,
-      set ? null : index + 1,
+      isIgnored ? null : index + 1,
       index % 3,
       index % 3 === 0 ? null : instant(NOON + index * MINUTE + 30_000),
       index % 5 === 0 ? instant(NOON + index * MINUTE + 10_000) : null,
@@ -365,21 +382,21 @@ export async function fillInboxWithOddRows(tables: Tables): Promise<void> {
       'INSERT INTO inbox.signed_texts (sha256, last_received_at, signed_data) VALUES (?, ?, ?)',
       `digest-${index}`,
       instant(NOON),
-      index === 2 ? '' : Buffer.from(odd({ index })).toString('base64'),
+      index === 2 ? '' : Buffer.from(formatOddDocument({ index })).toString('base64'),
     );
     await change(
       'INSERT INTO inbox.rejected_webhooks VALUES (?, ?, ?, ?, ?, ?)',
       instant(NOON + (index % 2) * MINUTE).slice(0, 16),
-      at(['signature', 'too_large'], index),
+      pickCyclic(['signature', 'too_large'], index),
       400 + index,
-      at(['', 'registry', 'other'], index),
+      pickCyclic(['', 'registry', 'other'], index),
       index === 4 ? 9007199254740993n : index + 1,
       instant(NOON + index),
     );
     await change(
       'INSERT INTO inbox.processes (role, host, pid, started_at, seen_at) VALUES (?, ?, ?, ?, ?)',
-      at(['work', 'receive'], index),
-      said(index),
+      pickCyclic(['work', 'receive'], index),
+      toPrintableText(index),
       index,
       instant(NOON),
       instant(NOON + (index - 2) * MINUTE),

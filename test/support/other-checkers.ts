@@ -11,12 +11,12 @@ const ALWAYS = { start: new Date(0), end: new Date(8.64e15) };
 
 const sha256 = (...parts: readonly Uint8Array[]) =>
   createHash('sha256').update(Buffer.concat(parts)).digest();
-const textOf = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
-const linesOf = (folder: string, file: string) => textOf(folder, file).split('\n').filter(Boolean);
+const readText = (folder: string, file: string) => readFileSync(join(folder, file), 'utf8');
+const readLines = (folder: string, file: string) => readText(folder, file).split('\n').filter(Boolean);
 
 /** Computes the commitments of the rows in a folder, by leaf index. */
-function commitmentsIn(folder: string): ReadonlyMap<number, Buffer> {
-  const lines = [...linesOf(folder, 'rows.txt'), ...linesOf(folder, 'context.txt')];
+function computeCommitments(folder: string): ReadonlyMap<number, Buffer> {
+  const lines = [...readLines(folder, 'rows.txt'), ...readLines(folder, 'context.txt')];
   return new Map(
     lines.map(line => {
       const [place = '', salt = ''] = line.split(' ', 2);
@@ -27,9 +27,9 @@ function commitmentsIn(folder: string): ReadonlyMap<number, Buffer> {
 }
 
 /** Computes the tree nodes that a folder determines. Returns a lookup by level and index. */
-function nodesIn(folder: string, commitments: ReadonlyMap<number, Buffer>, size: number) {
+function computeNodes(folder: string, commitments: ReadonlyMap<number, Buffer>, size: number) {
   const nodes = new Map<string, Buffer>();
-  for (const line of linesOf(folder, 'nodes.txt')) {
+  for (const line of readLines(folder, 'nodes.txt')) {
     const [level, index, hash = ''] = line.split(' ');
     nodes.set(`${level} ${index}`, Buffer.from(hash, 'hex'));
   }
@@ -49,10 +49,10 @@ function nodesIn(folder: string, commitments: ReadonlyMap<number, Buffer>, size:
   };
 }
 
-type NodeAt = ReturnType<typeof nodesIn>;
+type GetNode = ReturnType<typeof computeNodes>;
 
 /** Creates the RFC 6962 inclusion proof of a leaf, lowest node first. */
-function pathOf(nodeAt: NodeAt, place: number, size: number): Buffer[] {
+function createInclusionProof(nodeAt: GetNode, place: number, size: number): Buffer[] {
   const path: Buffer[] = [];
   for (let [level, index, count] = [0, place, size]; count > 1; level += 1) {
     const neighbour = index % 2 === 0 ? index + 1 : index - 1;
@@ -63,7 +63,13 @@ function pathOf(nodeAt: NodeAt, place: number, size: number): Buffer[] {
 }
 
 /** Creates the RFC 6962 consistency proof (SUBPROOF) from a tree with `older` leaves. */
-function pathFrom(nodeAt: NodeAt, older: number, from: number, to: number, isWhole: boolean): Buffer[] {
+function createConsistencyProof(
+  nodeAt: GetNode,
+  older: number,
+  from: number,
+  to: number,
+  isWhole: boolean,
+): Buffer[] {
   const hashOf = (start: number, end: number) => {
     const level = Math.ceil(Math.log2(end - start));
     return nodeAt(level, start / 2 ** level);
@@ -71,8 +77,12 @@ function pathFrom(nodeAt: NodeAt, older: number, from: number, to: number, isWho
   const leaves = to - from;
   if (older === leaves) return isWhole ? [] : [hashOf(from, to)];
   const middle = from + 2 ** Math.ceil(Math.log2(leaves) - 1);
-  if (older <= middle - from) return [...pathFrom(nodeAt, older, from, middle, isWhole), hashOf(middle, to)];
-  return [...pathFrom(nodeAt, older - (middle - from), middle, to, false), hashOf(from, middle)];
+  if (older <= middle - from)
+    return [...createConsistencyProof(nodeAt, older, from, middle, isWhole), hashOf(middle, to)];
+  return [
+    ...createConsistencyProof(nodeAt, older - (middle - from), middle, to, false),
+    hashOf(from, middle),
+  ];
 }
 
 /** Checks the note and each leaf of a folder with sigstore, and its consistency with an older checkpoint with transmute's RFC 9162. Returns the faults. */
@@ -81,10 +91,10 @@ export async function checkWithOtherLibraries(
   { name, publicKey }: { readonly name: string; readonly publicKey: Buffer },
   olderNote: string,
 ): Promise<string[]> {
-  const envelope = textOf(folder, 'checkpoint.txt');
+  const envelope = readText(folder, 'checkpoint.txt');
   const { size, root } = headOf(envelope);
-  const commitments = commitmentsIn(folder);
-  const nodeAt = nodesIn(folder, commitments, size);
+  const commitments = computeCommitments(folder);
+  const nodeAt = computeNodes(folder, commitments, size);
   const logId = sha256(Buffer.from(`${name}\n`), Buffer.of(1), publicKey);
   const spki = createPublicKey({ key: Buffer.concat([SPKI, publicKey]), format: 'der', type: 'spki' });
   const entryOf = (place: number, commitment: Buffer) => ({
@@ -97,7 +107,7 @@ export async function checkWithOtherLibraries(
       logIndex: String(place),
       treeSize: String(size),
       rootHash: Buffer.from(root, 'base64'),
-      hashes: pathOf(nodeAt, place, size),
+      hashes: createInclusionProof(nodeAt, place, size),
       checkpoint: { envelope },
     },
     canonicalizedBody: commitment,
@@ -115,7 +125,7 @@ export async function checkWithOtherLibraries(
   const olderRoot = Buffer.from(older.root, 'base64');
   /** RFC 9162 puts the root of the older tree first if that tree is complete. */
   const isComplete = Number.isInteger(Math.log2(older.size));
-  const path = pathFrom(nodeAt, older.size, 0, size, true);
+  const path = createConsistencyProof(nodeAt, older.size, 0, size, true);
   const proof = {
     log_id: '',
     tree_size_1: older.size,

@@ -8,18 +8,19 @@ export interface PdfTampering {
   /** Writes or replaces a file. */
   readonly put: (file: string, text: string, writtenAt: number) => Promise<void>;
   /** Changes the instant at which a file was written. */
-  readonly date: (file: string, writtenAt: number) => Promise<void>;
+  readonly setWrittenAt: (file: string, writtenAt: number) => Promise<void>;
   readonly remove: (file: string) => Promise<void>;
 }
 
 export function tamperWithFiles(folder: string): PdfTampering {
-  const date = async (file: string, at: number) => utimesSync(join(folder, file), at / 1000, at / 1000);
+  const setWrittenAt = async (file: string, at: number) =>
+    utimesSync(join(folder, file), at / 1000, at / 1000);
   return {
     put: async (file, text, writtenAt) => {
       writeFileSync(join(folder, file), text);
-      await date(file, writtenAt);
+      await setWrittenAt(file, writtenAt);
     },
-    date,
+    setWrittenAt: setWrittenAt,
     remove: async file => rmSync(join(folder, file)),
   };
 }
@@ -37,7 +38,7 @@ export function tamperWithTable({ query }: Postgres): PdfTampering {
         Buffer.from(text),
       ]);
     },
-    date: async (file, writtenAt) => {
+    setWrittenAt: async (file, writtenAt) => {
       const at = new Date(writtenAt).toISOString();
       await query('UPDATE mirror.certificate_files SET written_at = $2 WHERE file = $1', [file, at]);
     },

@@ -1,18 +1,18 @@
 import { connect, type Socket } from 'node:net';
 
-const ASKED_AT_ONCE = 2000;
+const REQUESTS_PER_WRITE = 2000;
 
 /** Requests that a client may repeat without end. T18 holds for all of them. */
-export const QUESTIONS = {
+export const REPEATED_REQUESTS = {
   'the front page': 'GET / HTTP/1.1\r\nhost: x\r\n\r\n',
   'a path that is not there': 'GET /nothing HTTP/1.1\r\nhost: x\r\n\r\n',
   'forged posts': 'POST /webhooks HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\n\r\n{}',
 } as const;
 
 /** Sends requests without end and reads no response, until the server closes the connection. */
-export function pipelineUntilClosed(port: number, question: string): Promise<void> {
-  const bytes = Buffer.from(question.repeat(ASKED_AT_ONCE));
-  const socket = connect(port, '127.0.0.1', () => ask(socket, bytes));
+export function pipelineUntilClosed(port: number, request: string): Promise<void> {
+  const bytes = Buffer.from(request.repeat(REQUESTS_PER_WRITE));
+  const socket = connect(port, '127.0.0.1', () => keepWriting(socket, bytes));
   socket.pause();
   socket.on('error', () => undefined);
   return new Promise(resolve => {
@@ -20,8 +20,8 @@ export function pipelineUntilClosed(port: number, question: string): Promise<voi
   });
 }
 
-function ask(socket: Socket, bytes: Buffer): void {
+function keepWriting(socket: Socket, bytes: Buffer): void {
   socket.write(bytes, error => {
-    if (error === undefined || error === null) setImmediate(ask, socket, bytes);
+    if (error === undefined || error === null) setImmediate(keepWriting, socket, bytes);
   });
 }

@@ -22,15 +22,15 @@ function getServer(): Server {
 
 /** Creates a database, migrated or empty. It is removed with the server. */
 export async function createDatabase(
-  how: { readonly migrated?: boolean; readonly options?: string } = {},
+  options: { readonly migrated?: boolean; readonly options?: string } = {},
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  const template = how.migrated === false ? 'template0' : 'template_of_tests';
+  const template = options.migrated === false ? 'template0' : 'template_of_tests';
   const { host, port } = getServer();
   const client = new Client({ host, port, user: 'postgres', database: 'postgres' });
   await client.connect();
   try {
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${how.options ?? ''}`);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template} ${options.options ?? ''}`);
   } finally {
     await client.end();
   }
@@ -86,7 +86,7 @@ export function openInboxOnPostgres(postgres: Postgres): InboxStore {
   return {
     db: tablesInSchemas(postgres),
     open: now => createInboxPort(postgres, now),
-    beside: () => openInboxOnPostgres(postgres),
+    openSecondConnection: () => openInboxOnPostgres(postgres),
   };
 }
 
@@ -98,13 +98,13 @@ export function tablesInSchemas({ query }: Postgres): Tables {
       sql.replaceAll('?', () => `$${(place += 1)}`),
       values,
     );
-    return found.map(withoutBooleans);
+    return found.map(booleansToNumbers);
   };
   const column: Tables['column'] = async <Cell>(sql: string, ...values: Value[]) => {
     const found = await rows<Record<string, Cell>>(sql, ...values);
     return found.flatMap(row => Object.values(row).slice(0, 1));
   };
-  const named = (kind: string) =>
+  const listNames = (kind: string) =>
     column<string>(
       "SELECT table_name FROM information_schema.tables WHERE table_schema = 'mirror' AND table_type = ?",
       kind,
@@ -114,8 +114,8 @@ export function tablesInSchemas({ query }: Postgres): Tables {
     column,
     row: async <Row>(sql: string, ...values: Value[]) => (await rows<Row>(sql, ...values))[0],
     value: async <Cell>(sql: string, ...values: Value[]) => (await column<Cell>(sql, ...values))[0],
-    tables: () => named('BASE TABLE'),
-    views: () => named('VIEW'),
+    tables: () => listNames('BASE TABLE'),
+    views: () => listNames('VIEW'),
     columns: table =>
       column<string>(
         "SELECT column_name FROM information_schema.columns WHERE table_schema = 'mirror' AND table_name = ? ORDER BY ordinal_position",
@@ -145,7 +145,7 @@ function connectTo({ url }: TestDatabase): Postgres {
   });
 }
 
-function withoutBooleans<Row extends object>(row: Row): Row {
+function booleansToNumbers<Row extends object>(row: Row): Row {
   for (const [name, value] of Object.entries(row)) {
     if (typeof value === 'boolean') Object.assign(row, { [name]: Number(value) });
   }
@@ -164,9 +164,9 @@ export interface DatabasePool {
   readonly prepare: string | null;
 }
 
-const PLAIN: DatabasePool = { free: [], prepare: null };
+const DEFAULT_POOL: DatabasePool = { free: [], prepare: null };
 
-const EMPTY = `DO $$
+const EMPTY_ALL_TABLES = `DO $$
   DECLARE t record;
   BEGIN
     FOR t IN SELECT schemaname AS s, tablename AS n FROM pg_tables
@@ -180,9 +180,12 @@ const EMPTY = `DO $$
   END $$`;
 
 /** Takes an empty database from a pool, or creates one. It returns to the pool after the test. */
-export async function takeEmptyDatabase({ free, prepare }: DatabasePool = PLAIN): Promise<EmptyDatabase> {
+export async function takeEmptyDatabase({
+  free,
+  prepare,
+}: DatabasePool = DEFAULT_POOL): Promise<EmptyDatabase> {
   const database = free.pop() ?? (await createEmptyDatabase(prepare));
-  await database.postgres.query(EMPTY);
+  await database.postgres.query(EMPTY_ALL_TABLES);
   onTestFinished(() => void free.push(database));
   return database;
 }

@@ -40,7 +40,7 @@ export async function cutPower({ folder, cuts, connections, answeredPerLife, mut
       answeredPerLife,
       mutant,
       environment: { LD_PRELOAD: shim, POWER_FOLDER: data, POWER_SHADOW: shadow },
-      recover: () => survive(shadow, join(life, 'survivor')),
+      recover: () => copySurvivors(shadow, join(life, 'survivor')),
     });
     total.acknowledged += result.acknowledged;
     total.lost += result.lost;
@@ -55,7 +55,7 @@ export async function cutPower({ folder, cuts, connections, answeredPerLife, mut
  * @param {string} shadow
  * @param {string} survivor
  */
-function survive(shadow, survivor) {
+function copySurvivors(shadow, survivor) {
   cpSync(shadow, survivor, { recursive: true });
   return survivor;
 }

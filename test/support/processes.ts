@@ -14,7 +14,7 @@ export interface StartedProcess {
   /** Returns everything that the process has printed. */
   output(): string;
   /** Waits for a matching line of its log, and returns the parsed line. */
-  line(fits: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
+  waitForLine(matches: (line: Record<string, unknown>) => boolean): Promise<Record<string, unknown>>;
   /** Returns everything that the process has printed to stderr. */
   stderr(): string;
   /** Exit code, or the signal that ended it. */
@@ -34,34 +34,34 @@ export function startProcess(
     ...(cwd === undefined ? {} : { cwd }),
   });
   let output = '';
-  let said = '';
+  let stderrText = '';
   child.stdout.setEncoding('utf8').on('data', (printed: string) => {
     output += printed;
   });
   child.stderr.setEncoding('utf8').on('data', (printed: string) => {
     output += printed;
-    said += printed;
+    stderrText += printed;
   });
-  const gone = once(child, 'close');
+  const closed = once(child, 'close');
   const ended = once(child, 'exit').then(
     ([code, signal]: (number | string | null)[]) => code ?? signal ?? 'unknown',
   );
   onTestFinished(async () => {
     child.kill('SIGKILL');
-    await gone;
+    await closed;
   });
   return {
     child,
     output: () => output,
-    stderr: () => said,
+    stderr: () => stderrText,
     ended,
-    outputClosed: gone,
-    line: async fits => {
+    outputClosed: closed,
+    waitForLine: async fits => {
       const deadline = Date.now() + DEADLINE_MS;
       while (Date.now() < deadline) {
         const found = output
           .split('\n')
-          .map(parse)
+          .map(parseObject)
           .find(line => line !== null && fits(line));
         if (found) return found;
         await new Promise(resolve => setTimeout(resolve, 20));
@@ -95,7 +95,7 @@ export async function runProcess(
   return { exitCode: code ?? signal ?? 'unknown', stdout, stderr };
 }
 
-function parse(line: string): Record<string, unknown> | null {
+function parseObject(line: string): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === 'object' && value !== null ? { ...value } : null;
@@ -109,15 +109,15 @@ const PORTS = { from: 10_000, each: 100, processes: 220 };
 let ports = 0;
 
 /** Finds a free port that no other test process will be given. */
-export async function freePort(): Promise<number> {
+export async function findFreePort(): Promise<number> {
   for (let tried = 0; tried < PORTS.each; tried++) {
     const port = PORTS.from + (process.pid % PORTS.processes) * PORTS.each + (ports++ % PORTS.each);
-    if (await isFree(port)) return port;
+    if (await isPortFree(port)) return port;
   }
   throw new Error(`expected a free port among the ${PORTS.each} of this process, found none`);
 }
 
-async function isFree(port: number): Promise<boolean> {
+async function isPortFree(port: number): Promise<boolean> {
   return await new Promise(resolve => {
     const server = createServer()
       .once('error', () => resolve(false))

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { temporaryFolder } from './inbox.js';
-import { freePort, type StartedProcess, startProcess } from './processes.js';
+import { findFreePort, type StartedProcess, startProcess } from './processes.js';
 import { ALL_PERMISSIONS } from './sandbox.js';
 import { type Tables, openTablesIn, withOpenTables } from './tables.js';
 
@@ -32,7 +32,7 @@ export interface ProcfileProcesses extends Tables {
 }
 
 /** Returns the arguments of a line of the Procfile, without `exec node dist/main.js`. */
-export function procfileCommand(name: string): string[] {
+export function readProcfileCommand(name: string): string[] {
   const text = readFileSync(new URL('../../Procfile', import.meta.url), 'utf8');
   const [exec, node, main, ...argv] = (new RegExp(`^${name}: (.+)$`, 'm').exec(text)?.[1] ?? '').split(' ');
   expect([exec, node, main]).toEqual(['exec', 'node', 'dist/main.js']);
@@ -53,9 +53,9 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     '--json',
   ];
   const sandbox = startProcess([...argv, ...size], {});
-  const url = String((await sandbox.line(line => 'url' in line))['url']);
+  const url = String((await sandbox.waitForLine(line => 'url' in line))['url']);
   const control = createControl(url);
-  const port = await freePort();
+  const port = await findFreePort();
   const webhookUrl = `http://127.0.0.1:${port}/webhooks`;
   const app = await control('POST /apps', {
     name: 'three-processes',
@@ -64,7 +64,7 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     webhookSecret: PROCFILE_SECRET,
     generateKey: true,
   });
-  const operationsPorts = { web: await freePort(), worker: await freePort() };
+  const operationsPorts = { web: await findFreePort(), worker: await findFreePort() };
   const env = {
     REGISTRY_BASE_URL: url,
     REGISTRY_APP_ID: String(app['id']),
@@ -75,7 +75,7 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     PORT: String(port),
   };
   const tables = openTablesIn(dataDir);
-  const organizations = async (): Promise<string[]> => {
+  const listOrganizationIds = async (): Promise<string[]> => {
     const answer = await control('GET /organizations');
     if (!Array.isArray(answer['organizations'])) throw new Error('the sandbox listed no organizations');
     return answer['organizations'].map(({ id }) => String(id));
@@ -89,21 +89,21 @@ export async function startSandboxProcess(size: readonly string[]): Promise<Proc
     privateKey: readFileSync(env.REGISTRY_PRIVATE_KEY_FILE, 'utf8'),
     operationsPorts,
     start: (name, extra = {}) =>
-      startProcess(procfileCommand(name), {
+      startProcess(readProcfileCommand(name), {
         ...env,
         OPERATIONS_PORT: String(operationsPorts[name]),
         ...extra,
       }),
     callControl: control,
-    listOrganizationIds: organizations,
+    listOrganizationIds: listOrganizationIds,
     async installEverywhere() {
-      for (const organizationId of await organizations()) {
+      for (const organizationId of await listOrganizationIds()) {
         await control('POST /installations', { appId: app['id'], organizationId });
       }
     },
     ...tables,
     async waitUntilFilled() {
-      const count = async (of: Tables, sql: string) => (await of.rows(sql)).length;
+      const count = async (source: Tables, sql: string) => (await source.rows(sql)).length;
       await expect.poll(() => count(tables, 'SELECT 1 FROM certificates LIMIT 1')).toBe(1);
       await withOpenTables(dataDir, async open => {
         await expect.poll(() => count(open, UNFINISHED)).toBe(0);
@@ -120,8 +120,8 @@ function createControl(url: string): ProcfileProcesses['callControl'] {
       headers: { 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const answered: Record<string, unknown> = JSON.parse(await answer.text());
-    expect(answer.status, `${route} ${JSON.stringify(answered)}`).toBe(200);
-    return answered;
+    const responseBody: Record<string, unknown> = JSON.parse(await answer.text());
+    expect(answer.status, `${route} ${JSON.stringify(responseBody)}`).toBe(200);
+    return responseBody;
   };
 }

@@ -121,8 +121,8 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     now: time.now,
     log: createLog({ level: 'silent', mask: createMask([]), now: time.now, pretty: false }),
   };
-  const given = { ...(await readSettings(env, 'work')), ...options.context, database, syncSchedule: null };
-  const engine = openEngine(given);
+  const settings = { ...(await readSettings(env, 'work')), ...options.context, database, syncSchedule: null };
+  const engine = openEngine(settings);
   const receiver = await startReceiver({ ...(await readSettings(env, 'receive')), database }, tools);
   onTestFinished(() => receiver.stop());
   const webhookUrl = `http://127.0.0.1:${receiver.port}/webhooks`;
@@ -133,19 +133,19 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
   onTestFinished(closePdfs);
   const tables = openTables(time.now);
   const ended: EndedJob[] = [];
-  let current: { readonly working: RunningWorker; readonly kill: () => Promise<void> } | undefined;
+  let current: { readonly worker: RunningWorker; readonly kill: () => Promise<void> } | undefined;
 
   async function startProgramWorker(http: Partial<HttpOptions> = {}): Promise<void> {
-    const own = createKillableEngine(engine);
-    const working = await startWorker(given, {
+    const killable = createKillableEngine(engine);
+    const working = await startWorker(settings, {
       ...tools,
-      engine: own.engine,
+      engine: killable.engine,
       random: () => 0,
-      calls: { ...UNHURRIED, ...options.http, ...http },
+      calls: { ...UNLIMITED, ...options.http, ...http },
       sync: { concurrency: 4, onEnded: event => ended.push(event), ...options.worker },
     });
     onTestFinished(() => working.stop());
-    current = { working, kill: own.kill };
+    current = { worker: working, kill: killable.kill };
   }
 
   /** Kills the worker as `kill -9` would: it writes nothing more and releases no claim. */
@@ -153,7 +153,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     const killed = current;
     current = undefined;
     await killed?.kill();
-    await killed?.working.stop();
+    await killed?.worker.stop();
   }
 
   async function killRegistry(): Promise<void> {
@@ -171,7 +171,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     if (running > 0) return false;
     if (waitMs > SOON_MS) return true;
     if (waitMs > 0) time.move(waitMs);
-    void current?.working.sync.idle();
+    void current?.worker.sync.idle();
     return false;
   }
 
@@ -201,7 +201,7 @@ export async function startProgram(options: ProgramOptions = {}): Promise<Progra
     ended,
     worker: () => {
       if (current === undefined) throw new Error('no worker was started');
-      return current.working.sync;
+      return current.worker.sync;
     },
     kill,
     killRegistry,
@@ -231,7 +231,7 @@ export async function openSyncContext(program: Program, options: ProgramOptions)
 }
 
 /** Calls are neither rate-limited nor retried. */
-const UNHURRIED = { requestsPerSecond: Infinity, burst: Infinity, attempts: 1 };
+const UNLIMITED = { requestsPerSecond: Infinity, burst: Infinity, attempts: 1 };
 
 export function createTestClient(
   sandbox: Sandbox,
@@ -243,7 +243,7 @@ export function createTestClient(
     baseUrl: sandbox.url,
     appId: app.id,
     privateKey: app.privateKey,
-    ...UNHURRIED,
+    ...UNLIMITED,
     now,
     random: Math.random,
     ...http,

@@ -21,9 +21,9 @@ export async function startProxy(
 ): Promise<string> {
   const server = createServer((request, response) => {
     const path = request.url ?? '/';
-    const given = answer(path, request.headers.authorization ?? '');
-    if (given !== null) {
-      const { status, text } = typeof given === 'string' ? { status: 200, text: given } : given;
+    const override = answer(path, request.headers.authorization ?? '');
+    if (override !== null) {
+      const { status, text } = typeof override === 'string' ? { status: 200, text: override } : override;
       response.writeHead(status, { 'content-type': 'application/json' }).end(text);
       return;
     }

@@ -10,38 +10,38 @@ export interface RandomMirror {
   readonly change: () => Promise<string>;
 }
 
-type Ground = Omit<SqliteMirror, 'handle'>;
+type MirrorScene = Omit<SqliteMirror, 'handle'>;
 
-interface Player extends Ground {
+interface ChangeContext extends MirrorScene {
   readonly random: () => number;
   readonly claim: number;
   readonly truth: Record<'retirements' | 'warehouse', Map<string, string>>;
 }
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f'];
-const MOVES = { retirements, warehouse, twice, certificates, project, suspend } as const;
+const CHANGES = { retirements, warehouse, twice, certificates, project, suspend } as const;
 
 /** Creates random changes of a mirror. The same seed gives the same changes on every engine. */
-export function createRandomMirror(scene: Ground, seed: number, claim = 1): RandomMirror {
+export function createRandomMirror(scene: MirrorScene, seed: number, claim = 1): RandomMirror {
   const random = createRandom(seed);
   const truth = { retirements: new Map<string, string>(), warehouse: new Map<string, string>() };
-  const player = { ...scene, random, truth, claim };
+  const context = { ...scene, random, truth, claim };
   return {
     change: async () => {
       scene.clock.at += MINUTE;
-      const name = pick(random, Object.keys(MOVES), 'warehouse');
-      await MOVES[isMove(name) ? name : 'warehouse'](player);
+      const name = pick(random, Object.keys(CHANGES), 'warehouse');
+      await CHANGES[isChangeName(name) ? name : 'warehouse'](context);
       return name;
     },
   };
 }
 
-function isMove(name: string): name is keyof typeof MOVES {
-  return Object.hasOwn(MOVES, name);
+function isChangeName(name: string): name is keyof typeof CHANGES {
+  return Object.hasOwn(CHANGES, name);
 }
 
 /** Adds, changes and removes random rows, and returns all that are left. */
-function shake(random: () => number, rows: Map<string, string>): [id: string, document: string][] {
+function changeRows(random: () => number, rows: Map<string, string>): [id: string, document: string][] {
   for (const id of IDS) {
     const chance = random();
     if (chance < 0.25) rows.delete(id);
@@ -50,21 +50,21 @@ function shake(random: () => number, rows: Map<string, string>): [id: string, do
   return [...rows];
 }
 
-async function retirements({ read, random, truth, claim }: Player): Promise<void> {
-  const rows = shake(random, truth.retirements).map(([id, document]) => retirement(id, { document }));
+async function retirements({ read, random, truth, claim }: ChangeContext): Promise<void> {
+  const rows = changeRows(random, truth.retirements).map(([id, document]) => retirement(id, { document }));
   await read('retirements', rows, { claim, limit: 2, total: rows.length, findGone: async ids => ids });
 }
 
 /** Reads a changed warehouse, and reads it again if its answer lacks too many rows to be believed at once. */
-async function warehouse({ read, clock, random, truth, claim }: Player): Promise<void> {
-  const rows = shake(random, truth.warehouse).map(([id, document]) => credit(id, { document }));
+async function warehouse({ read, clock, random, truth, claim }: ChangeContext): Promise<void> {
+  const rows = changeRows(random, truth.warehouse).map(([id, document]) => credit(id, { document }));
   const { state } = await read('warehouse', rows, { claim });
   clock.at += 2 * MINUTE;
   if (state !== 'complete') await read('warehouse', rows, { claim });
 }
 
 /** Reads a list that shows one row twice, with different content. */
-async function twice({ mirror, clock, random, truth, claim }: Player): Promise<void> {
+async function twice({ mirror, clock, random, truth, claim }: ChangeContext): Promise<void> {
   const [first] = truth.retirements.keys();
   if (first === undefined) return;
   const request = { organizationId: 'organization-1', claim, trigger: 'delivery' };
@@ -77,7 +77,7 @@ async function twice({ mirror, clock, random, truth, claim }: Player): Promise<v
   await read.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
 }
 
-async function certificates({ pdfs, port, clock, random, truth, claim }: Player): Promise<void> {
+async function certificates({ pdfs, port, clock, random, truth, claim }: ChangeContext): Promise<void> {
   const now = () => clock.at;
   const files = pdfs(1000);
   await files.prepare();
@@ -95,7 +95,7 @@ async function* pdf(words: number): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`%PDF-1.7 ${words}\n%%EOF\n`);
 }
 
-async function project({ mirror, clock, random, claim }: Player): Promise<void> {
+async function project({ mirror, clock, random, claim }: ChangeContext): Promise<void> {
   const request = { organizationId: 'organization-1', claim, trigger: 'schedule' };
   const walk = await mirror.beginProjects({ ...request, startedAt: clock.at });
   const fullName = `Peat bog ${random()}`;
@@ -114,7 +114,7 @@ async function project({ mirror, clock, random, claim }: Player): Promise<void> 
   await walk.finish(TRAFFIC);
 }
 
-async function suspend({ mirror, clock, claim }: Player): Promise<void> {
+async function suspend({ mirror, clock, claim }: ChangeContext): Promise<void> {
   const when = { claim, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   await mirror.writeInstallation({ ...when, installationId: 'installation-1', state: 'suspended' });
   clock.at += MINUTE;

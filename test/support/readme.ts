@@ -6,14 +6,14 @@ export function listCodeBlocks(markdown: string, language: string): string[] {
   );
 }
 
-interface Link {
+interface DocumentLink {
   /** The path from the root of the checkout. */
   readonly file: string;
   readonly anchor: string | undefined;
 }
 
 /** Lists the links of a document to files of this checkout. */
-export function listLinks(markdown: string, document: string): readonly Link[] {
+export function listLinks(markdown: string, document: string): readonly DocumentLink[] {
   const found = markdown.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g);
   return Array.from(found, ([, target = '', anchor]) => {
     const { pathname } = new URL(target === '' ? `/${document}` : target, `file:///${document}`);

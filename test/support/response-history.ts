@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
-import { MIRRORED } from './compare.js';
+import { MIRRORED_TABLES } from './compare.js';
 import type { Program } from './program.js';
 
-interface Answer {
+interface RecordedAnswer {
   at: number;
   readonly documents: ReadonlySet<string>;
 }
 
-interface Version {
+interface DatedVersion {
   readonly document: string;
   readonly valid_from: string;
 }
 
-interface Closing {
+interface ClosedRow {
   readonly organization_id: string;
   readonly document: string;
   readonly valid_to: string;
@@ -29,26 +29,26 @@ export interface ResponseHistory {
 
 /** Queries of all versions. A document is an object as it was sent, or the hash of a file. */
 const VERSIONS = new Map<string, string>([
-  ...MIRRORED.map(table => [table, `SELECT document, valid_from FROM ${table}_history`] as const),
+  ...MIRRORED_TABLES.map(table => [table, `SELECT document, valid_from FROM ${table}_history`] as const),
   ['certificates', "SELECT sha256 AS document, valid_from FROM certificates_history WHERE state = 'stored'"],
 ]);
 
 /** Lists that the registry sends in one answer. */
-const WHOLE = { warehouse_credits: 'warehouse/inventory', inventory_credits: 'inventory' };
+const UNPAGED_LISTS = { warehouse_credits: 'warehouse/inventory', inventory_credits: 'inventory' };
 
 export function createResponseHistory(now: () => number): ResponseHistory {
-  const said = new Map<string, Answer>();
-  const answers = new Map<string, Answer[]>();
+  const firstAnswers = new Map<string, RecordedAnswer>();
+  const answers = new Map<string, RecordedAnswer[]>();
 
-  function isSaidBy(document: string, at: number): boolean {
-    return (said.get(document)?.at ?? Infinity) <= at;
+  function wasSentBy(document: string, at: number): boolean {
+    return (firstAnswers.get(document)?.at ?? Infinity) <= at;
   }
 
   /** Returns whether, by the end of the version, an answer without the row had followed one with it. */
-  function isGoneBy({ organization_id, document, valid_to }: Closing, list: string): boolean {
-    const given = answers.get(`/organizations/${organization_id}/${list}`) ?? [];
-    const first = given.findIndex(({ documents }) => documents.has(document));
-    return given
+  function wasMissingBy({ organization_id, document, valid_to }: ClosedRow, list: string): boolean {
+    const listAnswers = answers.get(`/organizations/${organization_id}/${list}`) ?? [];
+    const first = listAnswers.findIndex(({ documents }) => documents.has(document));
+    return listAnswers
       .slice(first)
       .some(({ at, documents }) => at <= Date.parse(valid_to) && !documents.has(document));
   }
@@ -56,9 +56,9 @@ export function createResponseHistory(now: () => number): ResponseHistory {
   return {
     record(path, body) {
       const documents = new Set([hash('sha256', body)]);
-      gather(parse(body), documents);
+      collectObjects(parseBody(body), documents);
       const answer = { at: now(), documents };
-      for (const document of documents) if (!said.has(document)) said.set(document, answer);
+      for (const document of documents) if (!firstAnswers.has(document)) firstAnswers.set(document, answer);
       answers.set(path, [...(answers.get(path) ?? []), answer]);
     },
     recordClockSetBack() {
@@ -66,29 +66,29 @@ export function createResponseHistory(now: () => number): ResponseHistory {
       for (const answer of [...answers.values()].flat()) answer.at = Math.min(answer.at, at);
     },
     async findDatedTooEarly(program) {
-      const early: string[] = [];
+      const datedTooEarly: string[] = [];
       for (const [table, versions] of VERSIONS) {
-        const rows = await program.rows<Version>(versions);
-        early.push(
+        const rows = await program.rows<DatedVersion>(versions);
+        datedTooEarly.push(
           ...rows
-            .filter(({ document, valid_from }) => !isSaidBy(document, Date.parse(valid_from)))
+            .filter(({ document, valid_from }) => !wasSentBy(document, Date.parse(valid_from)))
             .map(({ document, valid_from }) => `${table} from ${valid_from}: ${document}`),
         );
       }
-      for (const [table, list] of Object.entries(WHOLE)) {
-        const rows = await program.rows<Closing>(CLOSED.replaceAll('@table', table));
-        early.push(
+      for (const [table, list] of Object.entries(UNPAGED_LISTS)) {
+        const rows = await program.rows<ClosedRow>(CLOSED_ROWS.replaceAll('@table', table));
+        datedTooEarly.push(
           ...rows
-            .filter(closing => !isGoneBy(closing, list))
+            .filter(closing => !wasMissingBy(closing, list))
             .map(({ document, valid_to }) => `${table} to ${valid_to}: ${document}`),
         );
       }
-      return early;
+      return datedTooEarly;
     },
   };
 }
 
-const CLOSED = `SELECT organization_id, document, valid_to FROM @table_history AS past
+const CLOSED_ROWS = `SELECT organization_id, document, valid_to FROM @table_history AS past
   WHERE valid_to IS NOT NULL AND NOT EXISTS (
     SELECT 1 FROM @table_history AS next
     WHERE (next.organization_id, next.credit_id, next.inventory_id, next.valid_from)
@@ -96,7 +96,7 @@ const CLOSED = `SELECT organization_id, document, valid_to FROM @table_history A
   )`;
 
 /** Parses a body; returns null for certificates, which are not JSON. */
-function parse(body: Buffer): unknown {
+function parseBody(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));
   } catch {
@@ -105,8 +105,8 @@ function parse(body: Buffer): unknown {
 }
 
 /** Collects every object of an answer, as it was sent. */
-function gather(value: unknown, documents: Set<string>): void {
+function collectObjects(value: unknown, documents: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) documents.add(JSON.stringify(value));
-  for (const part of Object.values(value)) gather(part, documents);
+  for (const part of Object.values(value)) collectObjects(part, documents);
 }

@@ -4,10 +4,10 @@ import { describeSchema, type Relation } from '../../src/store/contract/relation
 type Column = Relation['columns'][number];
 
 /** Formats docs/schema.md. Column types are those of PostgreSQL; its introduction says how SQLite differs. */
-export function schemaDocument(): string {
+export function formatSchemaDocument(): string {
   const relations = sortByUse(describeSchema('sqlite'));
   const inPostgres = describeSchema('postgres');
-  const say =
+  const createColumnFormatter =
     ({ database, name: table }: Relation) =>
     ({ name, meaning }: Column) => {
       const other = inPostgres.find(each => each.database === database && each.name === table);
@@ -15,29 +15,30 @@ export function schemaDocument(): string {
       return `\`${name}\`${type === 'text' ? '' : ` (${type})`} ${meaning}`;
     };
   const parts = relations.map(relation => {
-    const added = addedToVersions(relation, relations);
-    if (added !== null) return `- \`${relation.name}\`: as \`${baseName(relation)}\`, with ${listed(added)}`;
+    const added = findVersionColumns(relation, relations);
+    if (added !== null)
+      return `- \`${relation.name}\`: as \`${getTableName(relation)}\`, with ${formatNames(added)}`;
     const kind = relation.kind === 'view' ? 'View. ' : '';
-    return `\n## ${getQueryName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(say(relation)).join(' · ')}`;
+    return `\n## ${getQueryName(relation)}\n\n${kind}${relation.meaning}\n\n${relation.columns.map(createColumnFormatter(relation)).join(' · ')}`;
   });
   const versions = parts.findIndex(part => part.startsWith('- '));
   if (versions !== -1) parts.splice(versions, 0, VERSIONS);
   return `${HEAD}\n${parts.join('\n')}\n`;
 }
 
-function baseName({ name }: Relation): string {
+function getTableName({ name }: Relation): string {
   return name.replace(/_history$/, '');
 }
 
 /** Returns the columns that a view of versions adds to its table; null for other relations. */
-function addedToVersions(relation: Relation, relations: readonly Relation[]): readonly string[] | null {
-  const base = relations.find(({ name }) => name !== relation.name && name === baseName(relation));
+function findVersionColumns(relation: Relation, relations: readonly Relation[]): readonly string[] | null {
+  const base = relations.find(({ name }) => name !== relation.name && name === getTableName(relation));
   if (base === undefined) return null;
   const known = base.columns.map(({ name }) => name);
   return relation.columns.map(({ name }) => name).filter(name => !known.includes(name));
 }
 
-function listed(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   return names.map(name => `\`${name}\``).join(', ');
 }
 

@@ -18,7 +18,7 @@ export const ALL = Number.MAX_SAFE_INTEGER;
 /** Reads the leaves of a log between two positions; by default all of them. */
 export async function readLeaves(port: Pick<EvidencePort, 'walk'>, from = 0, to = ALL): Promise<Leaf[]> {
   const all: Leaf[] = [];
-  for await (const some of port.walk(from, to)) all.push(...some);
+  for await (const batch of port.walk(from, to)) all.push(...batch);
   return all;
 }
 
@@ -46,9 +46,9 @@ export async function openSealedMirror(engine: TestEngine) {
     holder: 'first',
     signal: new AbortController().signal,
   };
-  const round = (more: Partial<Sealing> = {}) => {
+  const round = (overrides: Partial<Sealing> = {}) => {
     stage.clock.at += MINUTE;
-    return seal({ ...sealer, ...more });
+    return seal({ ...sealer, ...overrides });
   };
   await stage.read('retirements', retirements(3));
   const newest = async () => openNote((await port.checkpoint(ALL))?.note ?? '', key);

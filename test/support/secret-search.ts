@@ -18,11 +18,13 @@ export function createSecretSearch(secrets: readonly string[]): SecretSearch {
   return {
     find(place, content) {
       const text = typeof content === 'string' ? content : content.toString('latin1');
-      const looks = SHAPES.filter(([, shape]) => shape.test(text)).map(
-        ([name, shape]) => `${name} in ${place}: ${around(text, text.search(shape))}`,
+      const shapeMatches = SHAPES.filter(([, shape]) => shape.test(text)).map(
+        ([name, shape]) => `${name} in ${place}: ${quoteAround(text, text.search(shape))}`,
       );
-      const found = known.filter(({ form }) => text.includes(form)).map(({ name }) => `${name} in ${place}`);
-      return [...looks, ...found];
+      const secretMatches = known
+        .filter(({ form }) => text.includes(form))
+        .map(({ name }) => `${name} in ${place}`);
+      return [...shapeMatches, ...secretMatches];
     },
   };
 }
@@ -49,6 +51,6 @@ function listEncodedForms(secret: string): { name: string; form: string }[] {
   ];
 }
 
-function around(text: string, at: number): string {
+function quoteAround(text: string, at: number): string {
   return JSON.stringify(text.slice(Math.max(0, at - 40), at + 20));
 }

@@ -7,8 +7,8 @@ interface Import {
   readonly line: number;
 }
 
-interface Found {
-  readonly what: string;
+interface SourceMatch {
+  readonly dependency: string;
   readonly line: number;
 }
 
@@ -18,15 +18,15 @@ export interface Source {
   /** True if the file contains nothing but re-exports. */
   readonly isBarrel: boolean;
   /** Uses of globals that only some files may use. */
-  readonly globals: readonly Found[];
+  readonly globals: readonly SourceMatch[];
   /** Identifiers that can load a module without an import. */
-  readonly backDoors: readonly Found[];
+  readonly backDoors: readonly SourceMatch[];
   /** Lines of module-level variables that can change. */
   readonly moduleState: readonly number[];
 }
 
 /** The fields that this file reads from parser nodes of all kinds. */
-interface Node {
+interface ParserNode {
   readonly type: string;
   readonly start: number;
   readonly name?: unknown;
@@ -64,52 +64,56 @@ const BACK_DOORS = new Set(['require', 'createRequire', 'getBuiltinModule', 'eva
 export function readSource(text: string): Source {
   const program = parseAst(text, { lang: 'ts' });
   const statements = nodesIn(program.body);
-  const lineOf = (node: Node): number => text.slice(0, node.start).split('\n').length;
-  const found = { imports: [] as Import[], globals: [] as Found[], backDoors: [] as Found[] };
+  const lineOf = (node: ParserNode): number => text.slice(0, node.start).split('\n').length;
+  const found = { imports: [] as Import[], globals: [] as SourceMatch[], backDoors: [] as SourceMatch[] };
   walk(statements, [], (node, above) => {
     const line = lineOf(node);
-    if (isNaming(node)) found.imports.push({ ...named(node), line });
-    const global = globalUse(node, above);
-    if (global !== null) found.globals.push({ what: global, line });
-    const door = backDoor(node, above.at(-1));
-    if (door !== null) found.backDoors.push({ what: door, line });
+    if (isModuleReference(node)) found.imports.push({ ...describeImport(node), line });
+    const global = findRestrictedGlobal(node, above);
+    if (global !== null) found.globals.push({ dependency: global, line });
+    const door = findBackDoor(node, above.at(-1));
+    if (door !== null) found.backDoors.push({ dependency: door, line });
   });
   return {
     ...found,
     isBarrel: statements.some(isReExport) && statements.every(each => isReExport(each) || isImport(each)),
-    moduleState: statements.flatMap(variablesOf).filter(changes).map(lineOf),
+    moduleState: statements.flatMap(listVariables).filter(isMutable).map(lineOf),
   };
 }
 
-function walk(value: unknown, above: readonly Node[], visit: (node: Node, above: readonly Node[]) => void) {
+function walk(
+  value: unknown,
+  above: readonly ParserNode[],
+  visit: (node: ParserNode, above: readonly ParserNode[]) => void,
+) {
   for (const node of nodesIn(value)) {
     visit(node, above);
     for (const child of Object.values(node)) walk(child, [...above, node], visit);
   }
 }
 
-function nodesIn(value: unknown): Node[] {
+function nodesIn(value: unknown): ParserNode[] {
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
   return values.filter(isNode);
 }
 
-function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is ParserNode {
   return typeof value === 'object' && value !== null && 'type' in value && 'start' in value;
 }
 
-function isNaming(node: Node): boolean {
+function isModuleReference(node: ParserNode): boolean {
   if (node.type === 'ImportExpression' || node.type === 'TSImportType') return true;
   return MODULE_STATEMENTS.has(node.type) && isNode(node.source);
 }
 
-function named(node: Node): Omit<Import, 'line'> {
+function describeImport(node: ParserNode): Omit<Import, 'line'> {
   const [kind] = [node.importKind, node.exportKind].filter(each => typeof each === 'string');
   const names = nodesIn(node.specifiers);
   const everyName = names.length > 0 && names.every(each => each.importKind === 'type');
-  return { from: plainText(node.source), typeOnly: kind === 'type' || everyName };
+  return { from: getPlainString(node.source), typeOnly: kind === 'type' || everyName };
 }
 
-function plainText(node: unknown): string | null {
+function getPlainString(node: unknown): string | null {
   if (!isNode(node)) return null;
   if (typeof node.value === 'string') return node.value;
   const [quasi, ...more] = nodesIn(node.quasis);
@@ -118,68 +122,72 @@ function plainText(node: unknown): string | null {
   return typeof value === 'object' && value !== null && 'cooked' in value ? String(value.cooked) : null;
 }
 
-function isImport(node: Node): boolean {
+function isImport(node: ParserNode): boolean {
   return node.type === 'ImportDeclaration';
 }
 
-function isReExport(node: Node): boolean {
+function isReExport(node: ParserNode): boolean {
   return RE_EXPORTS.has(node.type) && !isNode(node.declaration);
 }
 
 /** Returns the restricted global that an identifier uses; null if none. */
-function globalUse(node: Node, above: readonly Node[]): string | null {
-  const name = globalName(node, above);
+function findRestrictedGlobal(node: ParserNode, above: readonly ParserNode[]): string | null {
+  const name = getGlobalName(node, above);
   if (name === null) return null;
-  const [parent, outer] = above.toReversed().filter(each => !isReach(each, node));
-  const member = parent !== undefined && isObjectOf(parent, above, node) ? memberName(parent) : null;
+  const [parent, outer] = above.toReversed().filter(each => !isGlobalMember(each, node));
+  const member = parent !== undefined && isObjectOf(parent, above, node) ? getMemberName(parent) : null;
   if (name === 'process') {
     return member === null || ['env', 'loadEnvFile'].includes(member) ? 'process.env' : null;
   }
   if (name === 'fetch') return 'the global fetch';
-  if (name === 'Date') return tellsTime(parent, outer, member) ? 'the wall clock' : null;
+  if (name === 'Date') return readsClock(parent, outer, member) ? 'the wall clock' : null;
   if (name === 'performance') return member === 'timeOrigin' ? 'the wall clock' : null;
   return SOCKETS.has(name) ? 'a raw socket' : null;
 }
 
 /** Returns the name of a global that is used alone or as `globalThis.name`; null for keys and members of other objects. */
-function globalName(node: Node, above: readonly Node[]): string | null {
+function getGlobalName(node: ParserNode, above: readonly ParserNode[]): string | null {
   const name = node.type === 'Identifier' && typeof node.name === 'string' ? node.name : null;
   const parent = above.at(-1);
   if (parent === undefined || isKey(parent, node)) return null;
   if (isMember(parent) && parent.property === node && parent.computed !== true) {
-    return isReach(parent, node) ? name : null;
+    return isGlobalMember(parent, node) ? name : null;
   }
   return name;
 }
 
-function isMember(node: Node): boolean {
+function isMember(node: ParserNode): boolean {
   return node.type === 'MemberExpression' || node.type === 'TSQualifiedName';
 }
 
 /** Returns whether the node is the name in `globalThis.name`. */
-function isReach(parent: Node, node: Node): boolean {
+function isGlobalMember(parent: ParserNode, node: ParserNode): boolean {
   const { object } = parent;
   const isGlobal = isNode(object) && typeof object.name === 'string' && GLOBAL_OBJECTS.has(object.name);
   return isMember(parent) && parent.property === node && isGlobal;
 }
 
-function isObjectOf(parent: Node, above: readonly Node[], node: Node): boolean {
+function isObjectOf(parent: ParserNode, above: readonly ParserNode[], node: ParserNode): boolean {
   return isMember(parent) && (parent.object === node || above.some(each => each === parent.object));
 }
 
-function isKey(parent: Node, node: Node): boolean {
+function isKey(parent: ParserNode, node: ParserNode): boolean {
   return parent.key === node && parent.computed !== true && parent.shorthand !== true;
 }
 
 /** Returns the name of a member; null if it is computed. */
-function memberName(parent: Node): string | null {
+function getMemberName(parent: ParserNode): string | null {
   const { property } = parent;
   return parent.computed !== true && isNode(property) && typeof property.name === 'string'
     ? property.name
     : null;
 }
 
-function tellsTime(parent: Node | undefined, outer: Node | undefined, member: string | null): boolean {
+function readsClock(
+  parent: ParserNode | undefined,
+  outer: ParserNode | undefined,
+  member: string | null,
+): boolean {
   if (member !== null) return member === 'now';
   if (parent?.type === 'CallExpression') return isNamed(parent.callee, 'Date');
   if (parent?.type !== 'NewExpression' || outer === undefined) return false;
@@ -188,26 +196,26 @@ function tellsTime(parent: Node | undefined, outer: Node | undefined, member: st
 
 function isNamed(node: unknown, name: string): boolean {
   if (!isNode(node)) return false;
-  return node.name === name || (isMember(node) && memberName(node) === name);
+  return node.name === name || (isMember(node) && getMemberName(node) === name);
 }
 
-function backDoor(node: Node, parent: Node | undefined): string | null {
+function findBackDoor(node: ParserNode, parent: ParserNode | undefined): string | null {
   if (node.type !== 'Identifier' || typeof node.name !== 'string' || !BACK_DOORS.has(node.name)) return null;
   if (parent !== undefined && isKey(parent, node)) return null;
   const isMemberOf = parent !== undefined && isMember(parent) && parent.property === node;
   return isMemberOf && node.name !== 'getBuiltinModule' ? null : node.name;
 }
 
-function variablesOf(statement: Node): Node[] {
+function listVariables(statement: ParserNode): ParserNode[] {
   const declaration = isNode(statement.declaration) ? statement.declaration : statement;
   if (declaration.type !== 'VariableDeclaration') return [];
   return nodesIn(declaration.declarations).map(each => ({ ...each, kind: declaration.kind }));
 }
 
 /** Returns whether a variable is a `let`, a `var`, or a constant that starts as an empty collection. */
-function changes({ kind, id, init }: Node): boolean {
+function isMutable({ kind, id, init }: ParserNode): boolean {
   if (kind !== 'const') return true;
-  if (!isNode(init) || isReadonly(id)) return false;
+  if (!isNode(init) || hasReadonlyType(id)) return false;
   const parts = { ArrayExpression: init.elements, ObjectExpression: init.properties }[init.type];
   if (parts !== undefined) return nodesIn(parts).length === 0;
   const { callee } = init;
@@ -216,7 +224,7 @@ function changes({ kind, id, init }: Node): boolean {
   return isCollection && nodesIn(init.arguments).length === 0;
 }
 
-function isReadonly(id: unknown): boolean {
+function hasReadonlyType(id: unknown): boolean {
   const annotation = isNode(id) ? id.typeAnnotation : null;
   const type = isNode(annotation) ? annotation.typeAnnotation : null;
   if (!isNode(type)) return false;

@@ -27,7 +27,7 @@ const BUSY_MS = 5000;
 
 /** Opens the databases of a folder. Each statement uses a connection of its own, and none stays open. */
 export function openTablesIn(folder: string): Tables {
-  return tables(openedBy(readonly => openMirrorAndInbox(folder, readonly)));
+  return tables(connectForEachCall(readonly => openMirrorAndInbox(folder, readonly)));
 }
 
 /** Opens the databases of a folder with one connection while `work` runs. Opening takes longer than most queries. */
@@ -42,7 +42,7 @@ export async function withOpenTables<T>(folder: string, work: (tables: Tables) =
 
 /** Opens one database file. Each statement uses a connection of its own. */
 export function openTablesOfFile(file: string): Tables {
-  return tables(openedBy(readonly => openDatabase(file, { busyTimeoutMs: BUSY_MS, readonly })));
+  return tables(connectForEachCall(readonly => openDatabase(file, { busyTimeoutMs: BUSY_MS, readonly })));
 }
 
 /** Reads and changes rows through a connection that stays open. */
@@ -69,9 +69,9 @@ export function copyDatabases(from: string, to: string): void {
   }
 }
 
-type Use = <T>(readonly: boolean, work: (db: Sqlite) => T | Promise<T>) => Promise<T>;
+type WithConnection = <T>(readonly: boolean, work: (db: Sqlite) => T | Promise<T>) => Promise<T>;
 
-function openedBy(open: (readonly: boolean) => Sqlite): Use {
+function connectForEachCall(open: (readonly: boolean) => Sqlite): WithConnection {
   return async (readonly, work) => {
     const db = open(readonly);
     try {
@@ -82,7 +82,7 @@ function openedBy(open: (readonly: boolean) => Sqlite): Use {
   };
 }
 
-function tables(use: Use): Tables {
+function tables(use: WithConnection): Tables {
   return {
     rows: async <Row>(sql: string, ...values: Value[]) =>
       use(true, db => db.prepare<Value[], Row>(sql).all(...values)),
@@ -102,8 +102,8 @@ function tables(use: Use): Tables {
           .pluck()
           .get(...values),
       ),
-    tables: async () => use(true, db => namesOf(db, 'table')),
-    views: async () => use(true, db => namesOf(db, 'view')),
+    tables: async () => use(true, db => listNames(db, 'table')),
+    views: async () => use(true, db => listNames(db, 'view')),
     columns: async table =>
       use(true, db =>
         db
@@ -119,7 +119,7 @@ function tables(use: Use): Tables {
   };
 }
 
-function namesOf(db: Sqlite, type: 'table' | 'view'): string[] {
+function listNames(db: Sqlite, type: 'table' | 'view'): string[] {
   return db
     .prepare<[string], string>(
       "SELECT name FROM pragma_table_list WHERE type = ? AND name NOT LIKE 'sqlite_%'",

@@ -30,7 +30,7 @@ export async function createTestStore(): Promise<TestStore> {
     createMigratedDatabases(folder);
     return { keptIn: 'SQLite', folder, database: null, openTables: now => openFiles(folder, now) };
   }
-  const database = await takeEmptyDatabase(MOVED);
+  const database = await takeEmptyDatabase(MOVABLE_CLOCK_POOL);
   return {
     keptIn: 'PostgreSQL',
     folder,
@@ -58,7 +58,7 @@ function openFiles(folder: string, now: () => number): Tables {
 }
 
 /** Databases whose views use a clock that tests move. No other test may use one of them. */
-const MOVED = {
+const MOVABLE_CLOCK_POOL = {
   free: new Array<EmptyDatabase>(),
   prepare: `DO $$
     DECLARE v record; told integer := 0;
@@ -81,21 +81,21 @@ const MOVED = {
 
 function openSchemas({ postgres }: EmptyDatabase, now: () => number): Tables {
   const tables = tablesInSchemas(postgres);
-  let toldMs: number | null = null;
+  let writtenOffsetMs: number | null = null;
 
-  async function tellTime(): Promise<void> {
-    const movedMs = now() - Date.now();
-    if (toldMs !== null && Math.abs(movedMs - toldMs) < 2) return;
-    await postgres.query('UPDATE tests.moved SET ms = $1', [movedMs]);
-    toldMs = movedMs;
+  async function updateClock(): Promise<void> {
+    const offsetMs = now() - Date.now();
+    if (writtenOffsetMs !== null && Math.abs(offsetMs - writtenOffsetMs) < 2) return;
+    await postgres.query('UPDATE tests.moved SET ms = $1', [offsetMs]);
+    writtenOffsetMs = offsetMs;
   }
 
   return {
     ...tables,
-    rows: async (sql, ...values) => (await tellTime(), tables.rows(sql, ...values)),
-    row: async (sql, ...values) => (await tellTime(), tables.row(sql, ...values)),
-    column: async (sql, ...values) => (await tellTime(), tables.column(sql, ...values)),
-    value: async (sql, ...values) => (await tellTime(), tables.value(sql, ...values)),
-    change: async (sql, ...values) => (await tellTime(), tables.change(sql, ...values)),
+    rows: async (sql, ...values) => (await updateClock(), tables.rows(sql, ...values)),
+    row: async (sql, ...values) => (await updateClock(), tables.row(sql, ...values)),
+    column: async (sql, ...values) => (await updateClock(), tables.column(sql, ...values)),
+    value: async (sql, ...values) => (await updateClock(), tables.value(sql, ...values)),
+    change: async (sql, ...values) => (await updateClock(), tables.change(sql, ...values)),
   };
 }

@@ -176,15 +176,15 @@ function recordRetirement(
   micro: bigint,
   at: string,
 ) {
-  const of = `ICR-${creditId}-2021`;
-  const made = {
+  const serialization = `ICR-${creditId}-2021`;
+  const details = {
     organizationId,
     amount: amount(tonnes(micro)),
     createdAt: at,
-    serialization: of,
+    serialization: serialization,
     project: projectOf(creditId),
   };
-  retirements.push(retirement(`r-${retirements.length}`, made));
+  retirements.push(retirement(`r-${retirements.length}`, details));
 }
 
 function addCredits(
@@ -222,11 +222,11 @@ function takeCredits(
 async function readOrganization({ read, clock }: TestMirror, world: TradeWorld, organizationId: string) {
   const { stock, reservations, retirements, hasState } = world;
   const by = { organizationId };
-  const shown = [...stock]
+  const visibleFields = [...stock]
     .filter(([, micro]) => micro > 0n)
     .map(([key, micro]) => ({ key: JSON.parse(key), micro }));
   const at = (place: TradePlace): Credit[] =>
-    shown
+    visibleFields
       .filter(({ key }) => key[0] === organizationId && key[1] === place)
       .map(({ key, micro }) => toCredit(String(key[2]), micro, organizationId));
   const own = retirements.filter(each => each.organizationId === organizationId);
@@ -254,7 +254,7 @@ function toReservation(
   { id, creditId, micro, state, createdAt, updatedAt, expiresAt }: TradeReservation,
   hasState: boolean,
 ): Reservation {
-  const of = {
+  const visibleFields = {
     creditId,
     amount: amount(tonnes(micro)),
     state: hasState ? state : null,
@@ -263,9 +263,9 @@ function toReservation(
     createdAt,
     updatedAt,
   };
-  const document = JSON.stringify([id, of.state, of.isComplete, expiresAt, updatedAt]);
+  const document = JSON.stringify([id, visibleFields.state, visibleFields.isComplete, expiresAt, updatedAt]);
   return reservation(id, {
-    ...of,
+    ...visibleFields,
     serialization: `ICR-${creditId}-2021`,
     project: projectOf(creditId),
     document,

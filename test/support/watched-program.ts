@@ -3,7 +3,7 @@ import { describeThisProcess } from '../../src/app/heartbeats.js';
 import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
 import { type InstalledProgram, startInstalled, openSyncContext, type ProgramOptions } from './program.js';
 
-const LOOK_SECONDS = 15;
+const FACTS_INTERVAL_SECONDS = 15;
 
 interface SeenFreshness {
   readonly resource: string;
@@ -30,7 +30,7 @@ export interface WatchedProgram extends InstalledProgram {
   /** Lists the resources with this state or reason. */
   resources(state: string): Promise<string[]>;
   /** Returns when facts were last recorded; null if never. */
-  lastLook(): number | null;
+  lastRecordedAt(): number | null;
 }
 
 /** Starts a program whose worker records freshness facts by the time of the test. `damage` can break one of its parts. */
@@ -48,10 +48,10 @@ export async function startWatched(
   let isWorking = true;
   let isWatching = false;
   let lastLook: number | null = null;
-  let untilNext = LOOK_SECONDS;
+  let untilNext = FACTS_INTERVAL_SECONDS;
 
-  async function look(): Promise<void> {
-    untilNext = LOOK_SECONDS;
+  async function recordFacts(): Promise<void> {
+    untilNext = FACTS_INTERVAL_SECONDS;
     if (!isWatching) return;
     lastLook = program.time.now();
     const { at } = await parts.inbox.heartbeat(self);
@@ -65,10 +65,10 @@ export async function startWatched(
   }
 
   async function read(rest: () => Promise<void>): Promise<void> {
-    const before = isWorking;
+    const wasWorking = isWorking;
     await work(true);
     await rest();
-    await work(before);
+    await work(wasWorking);
   }
 
   async function freshness(): Promise<SeenFreshness[]> {
@@ -86,12 +86,12 @@ export async function startWatched(
         program.time.move(step * 1000);
         left -= step;
         untilNext -= step;
-        if (untilNext === 0) await look();
+        if (untilNext === 0) await recordFacts();
       }
     },
     watch: async wanted => {
       isWatching = wanted;
-      await look();
+      await recordFacts();
     },
     read: () => read(() => program.rest()),
     reconcile: () => read(() => program.reconcile(0)),
@@ -101,7 +101,7 @@ export async function startWatched(
     },
     freshness,
     resources: async state => (await freshness()).flatMap(row => (row.state === state ? [row.resource] : [])),
-    lastLook: () => lastLook,
+    lastRecordedAt: () => lastLook,
   };
 }
 

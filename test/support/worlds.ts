@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { rootWith } from './memory.js';
+import { chooseTestRoot } from './memory.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -11,7 +11,7 @@ declare module 'vitest' {
 }
 
 export function setup(project: TestProject): () => void {
-  const folder = mkdtempSync(join(rootWith(2 ** 30), 'carbon-mirror-worlds-'));
+  const folder = mkdtempSync(join(chooseTestRoot(2 ** 30), 'carbon-mirror-worlds-'));
   project.provide('worlds', folder);
   return () => rmSync(folder, { recursive: true });
 }

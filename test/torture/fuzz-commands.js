@@ -112,12 +112,12 @@ export async function fuzzCommands({ count, seed, program }) {
       if (dice.chance(0.05)) writeFileSync('settings.env', makeSettings(dice));
       const argv = makeLine(dice, dice.pick(lines));
       const env = makeEnvironment(dice, folder, argv[0] ?? '');
-      const { code, said, printed, talked, error } = await run(runProgram, dice, argv, env);
+      const { code, output, printed, talked, error } = await run(runProgram, dice, argv, env);
       tally.codes[code] = (tally.codes[code] ?? 0) + 1;
-      const isSilent = code === 0 ? tellsNothing(printed) && talked.trim() === '' : said.trim() === '';
-      if (error === null && CODES.includes(Number(code)) && !STACK.test(said) && !isSilent) continue;
+      const isSilent = code === 0 ? tellsNothing(printed) && talked.trim() === '' : output.trim() === '';
+      if (error === null && CODES.includes(Number(code)) && !STACK.test(output) && !isSilent) continue;
       tally.faults.push(
-        `${JSON.stringify(argv)} with ${JSON.stringify(env)}: ${code} ${error === null ? said.slice(-1_500) : stackOf(error)}`,
+        `${JSON.stringify(argv)} with ${JSON.stringify(env)}: ${code} ${error === null ? output.slice(-1_500) : stackOf(error)}`,
       );
     }
   } finally {
@@ -233,7 +233,7 @@ async function run(runProgram, dice, argv, env) {
   const end = await Promise.race([ended, hang]);
   clearTimeout(alarm);
   over.abort();
-  return { ...end, said: printed() + talked(), printed: printed(), talked: talked() };
+  return { ...end, output: printed() + talked(), printed: printed(), talked: talked() };
 }
 
 /**

@@ -123,8 +123,8 @@ export function mutateJson(dice, value, odds = 0.15) {
   const members = Object.entries(value).flatMap(([name, member]) => {
     if (dice.chance(odds / 3)) return [];
     const text = dice.chance(odds / 2) ? randomJson(dice) : mutateJson(dice, member, odds);
-    const said = `${JSON.stringify(name)}:${text}`;
-    return dice.chance(odds / 10) ? [said, said] : [said];
+    const entry = `${JSON.stringify(name)}:${text}`;
+    return dice.chance(odds / 10) ? [entry, entry] : [entry];
   });
   if (dice.chance(odds / 3)) members.push(`${JSON.stringify(dice.pick(NAMES))}:${randomJson(dice)}`);
   return `{${members.join(',')}}`;

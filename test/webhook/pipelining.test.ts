@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../src/webhook/listen.js';
 import { openReceiver, payloadOf, requestBytes, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
-import { pipelineUntilClosed, QUESTIONS } from '../support/pipelining.js';
+import { pipelineUntilClosed, REPEATED_REQUESTS } from '../support/pipelining.js';
 
 const CLIENTS = 20;
 
@@ -18,12 +18,12 @@ describe('clients that pipeline and never read', () => {
     onTestFinished(() => listening.close());
     const { port } = listening;
     await Promise.all(
-      Array.from({ length: CLIENTS }, () => pipelineUntilClosed(port, QUESTIONS['the front page'])),
+      Array.from({ length: CLIENTS }, () => pipelineUntilClosed(port, REPEATED_REQUESTS['the front page'])),
     );
     expect(handled).toBeLessThan(CLIENTS * 2000);
   });
 
-  test.each(Object.entries(QUESTIONS))(
+  test.each(Object.entries(REPEATED_REQUESTS))(
     'T18 and request %s delay no genuine post',
     async (_title, question) => {
       const receiver = await openReceiver();

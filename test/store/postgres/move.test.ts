@@ -6,7 +6,7 @@ import { relationsOf } from '../../../src/store/migrations.js';
 import { openEngine } from '../../../src/store/open.js';
 import { runCommand } from '../../support/command.js';
 import { fillByWorkers, STORED } from '../../support/mirror/by-workers.js';
-import { atLength } from '../../support/long.js';
+import { chooseLength } from '../../support/long.js';
 import { createDatabase } from '../../support/postgres.js';
 import { startWorkProcess } from '../../support/work-process.js';
 import * as query from '../../../src/query/sql.js';
@@ -22,9 +22,20 @@ const inSomeOrder = async (reader: Reader, statement: Statement<object>) =>
   (await reader.all(statement)).map(row => JSON.stringify(row)).toSorted();
 
 test('files moved into a database are equal in every column and certificate, and the next sync writes nothing', async () => {
-  const { program, tables, dataDir, keyFile, retire, ask, arrive, count, isQuiet, work, run } =
-    await fillByWorkers();
-  const retirements = atLength(150, 2000);
+  const {
+    program,
+    tables,
+    dataDir,
+    keyFile,
+    retire,
+    requestReads: ask,
+    storeDelivery: arrive,
+    count,
+    isQuiet,
+    startWorker: work,
+    run,
+  } = await fillByWorkers();
+  const retirements = chooseLength(150, 2000);
   retire(retirements);
   await ask();
   const first = work();

@@ -37,7 +37,7 @@ async function withoutConnections(argv: readonly string[], role: string, ready: 
 
 test('a receiver whose resting connections are ended by the server says so in its log, without a secret, and goes on', async () => {
   const { started, told, owner } = await withoutConnections(['receive'], 'receive', /receiver started/);
-  const { port } = await started.line(({ msg }) => msg === 'receiver started');
+  const { port } = await started.waitForLine(({ msg }) => msg === 'receiver started');
   /** Who writes before it has read that it was ended, hears of a pipe that is gone. */
   const code = expect.stringMatching(/^(?:57P01|EPIPE|ECONNRESET)$/);
   expect(JSON.parse(told()[0] ?? '')).toMatchObject({ level: 'warn', error: { code } });

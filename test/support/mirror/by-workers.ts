@@ -28,7 +28,7 @@ export async function fillByWorkers() {
   await engine.migrate(Date.now());
   const tables = openTablesIn(dataDir);
 
-  async function inInbox<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
+  async function withInbox<T>(work: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await engine.openInbox(Date.now);
     try {
       return await work(inbox);
@@ -37,7 +37,7 @@ export async function fillByWorkers() {
     }
   }
   const isQuiet = () =>
-    inInbox(async inbox => {
+    withInbox(async inbox => {
       const { running, oldestRunAt } = await inbox.countJobs();
       return running === 0 && (oldestRunAt === null || Date.parse(oldestRunAt) > Date.now() + 3000);
     });
@@ -50,13 +50,13 @@ export async function fillByWorkers() {
     isQuiet,
     retire: (count: number) => retireMany(program, organizationId, creditId, count),
     /** Requests a read of everything, as a person would. */
-    ask: () => {
+    requestReads: () => {
       const installations = program.registry.store.tables.installations.list();
       const jobs = installations.map(each => createInstallationJob(each.id, each.organizationId, 'person'));
-      return inInbox(inbox => inbox.enqueue(jobs));
+      return withInbox(inbox => inbox.enqueue(jobs));
     },
-    arrive: () =>
-      inInbox(inbox => {
+    storeDelivery: () =>
+      withInbox(inbox => {
         const at = Date.now();
         const signedData = randomBytes(24).toString('base64');
         const sha256 = createHash('sha256').update(signedData).digest('hex');
@@ -64,7 +64,7 @@ export async function fillByWorkers() {
         return inbox.store([toNewDelivery(at, delivery)]);
       }),
     count: async (table: string) => Number(await tables.value(`SELECT count(*) FROM ${table}`)),
-    work: () =>
+    startWorker: () =>
       startWorkProcess({
         url: program.sandbox.url,
         app: program.app,

@@ -17,18 +17,18 @@ export interface ConsumerCopy {
 /** Creates an empty copy. It remembers the number of the last change that it applied. */
 export function createConsumerCopy(): ConsumerCopy {
   const rows = new Map<string, string>();
-  let last = 0;
+  let lastNumber = 0;
   return {
     rows: () => new Map(rows),
     async catchUp(reader) {
       const misfits: string[] = [];
       const newest = await readLastNumber(reader);
-      for await (const change of readBetween(reader, EVERYTHING, last, newest)) {
-        if (change.number <= last) misfits.push(`${change.number} came again, or late`);
-        last = change.number;
+      for await (const change of readBetween(reader, EVERYTHING, lastNumber, newest)) {
+        if (change.number <= lastNumber) misfits.push(`${change.number} came again, or late`);
+        lastNumber = change.number;
         misfits.push(...applyChange(rows, change));
       }
-      last = newest;
+      lastNumber = newest;
       return misfits;
     },
   };
@@ -40,16 +40,16 @@ function applyChange(
 ): string[] {
   const cells: Readonly<Record<string, unknown>> = JSON.parse(after ?? before ?? '{}');
   const key = JSON.stringify([resource, row.organization_id, row.row_id, cells['inventory_id'] ?? null]);
-  const held = rows.get(key) ?? null;
+  const current = rows.get(key) ?? null;
   if (after === null) rows.delete(key);
   else rows.set(key, after);
-  const fits = held === before && (change === 'added') === (before === null);
-  return fits ? [] : [`${number}, ${change} ${key}: held ${held}, was said to be ${before}`];
+  const fits = current === before && (change === 'added') === (before === null);
+  return fits ? [] : [`${number}, ${change} ${key}: held ${current}, was said to be ${before}`];
 }
 
 type Cells = Readonly<Record<string, unknown>>;
 
-const SAID = [
+const COMPARED_COLUMNS = [
   'amount_exact',
   'beneficiary',
   'state',
@@ -62,13 +62,13 @@ const SAID = [
 
 /** Lists the rows as of an instant, from the history of the mirror. */
 export async function listRowsAsOf({ all }: Reader, at: string): Promise<string[]> {
-  const shown: string[] = [];
+  const lines: string[] = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     const rows = await all(sql<Cells>`SELECT * FROM ${table(`${entry.table}_history`)} WHERE ${stoodAt(at)}`);
-    const known = resource === 'certificates' ? rows.filter(row => row['state'] === 'stored') : rows;
-    shown.push(...known.map(row => said(resource, row[getIdColumn(entry)], row)));
+    const comparedRows = resource === 'certificates' ? rows.filter(row => row['state'] === 'stored') : rows;
+    lines.push(...comparedRows.map(row => formatRow(resource, row[getIdColumn(entry)], row)));
   }
-  return shown.toSorted();
+  return lines.toSorted();
 }
 
 /** Lists the rows of a copy, in the format of `listRowsAsOf`. */
@@ -76,10 +76,10 @@ export function listRowsOfCopy(copy: ConsumerCopy): string[] {
   const rows = [...copy.rows()].map(([key, cells]) => ({ key: JSON.parse(key), cells: JSON.parse(cells) }));
   return rows
     .filter(({ key }) => key[0] !== 'installation')
-    .map(({ key, cells }) => said(key[0], key[2], cells))
+    .map(({ key, cells }) => formatRow(key[0], key[2], cells))
     .toSorted();
 }
 
-function said(resource: string, id: unknown, cells: Cells): string {
-  return JSON.stringify([resource, id, ...SAID.map(name => cells[name] ?? null)]);
+function formatRow(resource: string, id: unknown, cells: Cells): string {
+  return JSON.stringify([resource, id, ...COMPARED_COLUMNS.map(name => cells[name] ?? null)]);
 }

@@ -9,7 +9,7 @@ import { openEngine } from '../../../src/store/open.js';
 import { createMask } from '../../../src/registry/http/mask.js';
 import { createLog } from '../../../src/app/log.js';
 import type { Sandbox } from '../../../src/sandbox/start.js';
-import { freePort } from '../processes.js';
+import { findFreePort } from '../processes.js';
 import { ALL_PERMISSIONS, registerApp, startTestSandbox } from '../sandbox.js';
 import { type Tables, openTablesIn, withOpenTables } from '../tables.js';
 import { makeFolder } from '../folder.js';
@@ -48,7 +48,7 @@ export async function startDemoMirror({
     await tables.change('UPDATE origin SET base_url = ?', new URL(sandbox.url).href);
     await tables.change('DELETE FROM inbox.processes');
   }
-  const env = settingsOf(sandbox, world, folders.mirror);
+  const env = createSettings(sandbox, world, folders.mirror);
   const programs = await startPrograms(env, sandbox, world.appId, operations);
   await waitUntilIdle(folders.mirror);
   return {
@@ -88,27 +88,30 @@ interface DemoWorld {
 /** Returns the mirrored world of a seed. Mirroring takes seconds, so the first process does it, and every caller copies its files. */
 async function findWorld(seed: number, past: boolean): Promise<DemoWorld> {
   const folder = join(inject('worlds'), past ? `${seed}-past` : String(seed));
-  if (isFirst(`${folder}.begun`)) {
-    const made = `${folder}.begun/world`;
-    writeFileSync(join(made, 'app.json'), JSON.stringify(await mirrorWorld(seed, past, foldersIn(made))));
-    renameSync(made, folder);
+  if (createFolderOnce(`${folder}.begun`)) {
+    const newFolder = `${folder}.begun/world`;
+    writeFileSync(
+      join(newFolder, 'app.json'),
+      JSON.stringify(await mirrorWorld(seed, past, getWorldFolders(newFolder))),
+    );
+    renameSync(newFolder, folder);
   }
   await waitFor(async () => existsSync(folder));
-  return { ...foldersIn(folder), ...JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8')) };
+  return { ...getWorldFolders(folder), ...JSON.parse(readFileSync(join(folder, 'app.json'), 'utf8')) };
 }
 
-function isFirst(folder: string): boolean {
+function createFolderOnce(folder: string): boolean {
   return mkdirSync(folder, { recursive: true }) !== undefined;
 }
 
-function foldersIn(folder: string) {
+function getWorldFolders(folder: string) {
   return { sandbox: join(folder, 'sandbox'), mirror: join(folder, 'mirror') };
 }
 
 async function mirrorWorld(
   seed: number,
   past: boolean,
-  folders: ReturnType<typeof foldersIn>,
+  folders: ReturnType<typeof getWorldFolders>,
 ): Promise<DemoApp> {
   for (const folder of Object.values(folders)) mkdirSync(folder, { recursive: true, mode: 0o700 });
   const clock = createHistoryClock(Date.now);
@@ -118,7 +121,7 @@ async function mirrorWorld(
     permissions: ALL_PERMISSIONS,
     webhookSecret: SECRET,
   });
-  const env = settingsOf(sandbox, { appId, privateKey }, folders.mirror);
+  const env = createSettings(sandbox, { appId, privateKey }, folders.mirror);
   const install = () => {
     for (const { id } of sandbox.registry.organizations.listAll())
       sandbox.registry.installations.install(appId, id);
@@ -148,7 +151,7 @@ function copyWorld(
 
 type DemoApp = Pick<DemoWorld, 'appId' | 'privateKey'>;
 
-function settingsOf(
+function createSettings(
   sandbox: Sandbox,
   { appId, privateKey }: DemoApp,
   folder: string,
@@ -173,7 +176,7 @@ async function startPrograms(
 ) {
   const log = createLog({ level: 'silent', mask: createMask([]), now: Date.now, pretty: false });
   const tools = { log, now: Date.now };
-  const port = async () => (operations ? String(await freePort()) : '0');
+  const port = async () => (operations ? String(await findFreePort()) : '0');
   const receive = await startReceiver(
     await readSettings({ ...env, OPERATIONS_PORT: await port() }, 'receive'),
     tools,
@@ -198,7 +201,7 @@ async function isIdle({ rows }: Tables): Promise<boolean> {
   return (
     (await rows(UNFINISHED)).length === 0 &&
     (await rows('SELECT 1 FROM certificates')).length > 0 &&
-    (await rows(AT_WORK)).length === 0
+    (await rows(ACTIVE_JOBS)).length === 0
   );
 }
 
@@ -207,7 +210,7 @@ const UNFINISHED = `
   UNION ALL SELECT 'certificate' FROM certificates_missing WHERE state = 'pending'`;
 
 /** Jobs that run now or soon: a read a moment later would repair what a test has broken. */
-const AT_WORK = `
+const ACTIVE_JOBS = `
   SELECT 1 FROM jobs WHERE state = 'running' OR (state = 'waiting' AND unixepoch(run_at) <= unixepoch('now') + 5)`;
 
 async function waitFor(holds: () => Promise<boolean>): Promise<void> {

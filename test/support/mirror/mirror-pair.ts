@@ -16,12 +16,12 @@ import { openTablesIn } from '../tables.js';
 interface MirrorLocation {
   readonly env: Readonly<Record<string, string>>;
   /** The location as commands print it. */
-  readonly place: string;
+  readonly location: string;
 }
 
 export interface MirrorPair {
   readonly inFiles: MirrorLocation;
-  readonly inSchemas: MirrorLocation;
+  readonly inPostgres: MirrorLocation;
 }
 
 const NOW = NOON + 20 * MINUTE;
@@ -30,7 +30,7 @@ const NOW = NOON + 20 * MINUTE;
 export async function openOddMirrorTwice(): Promise<MirrorPair> {
   const database = await takeEmptyDatabase();
   const stage = await openMirrorOnPostgres(database.postgres);
-  const reads = await createRole(database.postgres, database, 'read');
+  const readRole = await createRole(database.postgres, database, 'read');
   await fillWithOddRows(stage);
   const folder = temporaryFolder();
   await stage.snapshot(join(folder, 'mirror.db'));
@@ -49,14 +49,14 @@ export async function openOddMirrorTwice(): Promise<MirrorPair> {
     await writeFreshnessFacts({ ...parts, mirrorMembers: true }, NOW);
   }
   return {
-    inFiles: { env: { DATA_DIR: folder }, place: folder },
-    inSchemas: {
+    inFiles: { env: { DATA_DIR: folder }, location: folder },
+    inPostgres: {
       env: {
         MIRROR_DATABASE_URL: database.url,
-        QUERY_DATABASE_URL: reads.url,
+        QUERY_DATABASE_URL: readRole.url,
         DATA_DIR: join(folder, 'none'),
       },
-      place: locationOf(database.url),
+      location: locationOf(database.url),
     },
   };
 }

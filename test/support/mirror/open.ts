@@ -69,9 +69,9 @@ export const MINUTE = 60_000;
 /** Creates a mirror on a connection, with its certificates in a folder beside the database. */
 export type MirrorMaker = (db: Sqlite, now: () => number) => Mirror;
 
-const makeMirror: MirrorMaker = (db, now) => createMirror(portOf(db), now);
+const makeMirror: MirrorMaker = (db, now) => createMirror(createPort(db), now);
 
-function portOf(db: Sqlite): MirrorPort {
+function createPort(db: Sqlite): MirrorPort {
   return createMirrorPort(db, join(dirname(db.name), 'certificates'));
 }
 
@@ -90,7 +90,7 @@ export interface SqliteMirror {
   readonly read: <Name extends ListResource>(
     resource: Name,
     items: readonly ListItems[Name][],
-    how?: Partial<ListReadRequest<Name>> & {
+    overrides?: Partial<ListReadRequest<Name>> & {
       limit?: number | null;
       total?: number | null;
       findGone?: (ids: readonly string[]) => Promise<readonly string[]>;
@@ -117,7 +117,7 @@ export async function openMirror({
     folder,
     db: createTables(db),
     handle: db,
-    port: portOf(db),
+    port: createPort(db),
     pdfs: maxBytes =>
       createCertificateFolder(join(folder, 'certificates'), { now: () => clock.at, maxBytes }),
     mirror,
@@ -171,15 +171,15 @@ async function activate(mirror: Mirror, clock: TestClock): Promise<void> {
 export async function beginRead<Name extends ListResource>(
   { mirror, clock }: Pick<SqliteMirror, 'mirror' | 'clock'>,
   resource: Name,
-  how: Partial<ListReadRequest<Name>> = {},
+  overrides: Partial<ListReadRequest<Name>> = {},
 ): Promise<ListReader<ListItems[Name]>> {
-  const usual = {
+  const defaults = {
     organizationId: 'organization-1',
     claim: 1,
     startedAt: clock.at,
     trigger: TRIGGER,
   } as const;
-  return await mirror.beginRead({ ...usual, resource, ...how });
+  return await mirror.beginRead({ ...defaults, resource, ...overrides });
 }
 
 export function createListRead(mirror: Mirror, clock: TestClock): SqliteMirror['read'] {
@@ -217,7 +217,7 @@ export function createFindMissing(
 
 /** A mirror on either engine. Tests do not depend on which. */
 export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
-  readonly hands: PdfTampering;
+  readonly tampering: PdfTampering;
   /** Writes a snapshot of the mirror to a SQLite file. Returns false if the file exists. */
   readonly snapshot: (file: string) => Promise<boolean>;
   readonly findBroken: () => Promise<readonly Broken[]>;
@@ -246,12 +246,12 @@ export interface TestLibrary {
 }
 
 /** Both engines, for tests that compare them. */
-export const BOTH: readonly TestEngine[] = [
+export const BOTH_ENGINES: readonly TestEngine[] = [
   {
     name: 'SQLite',
     stage: openMirrorInFiles,
     library: openLibraryInFiles,
-    store: async () => sqliteInbox(),
+    store: async () => openSqliteInbox(),
     seeds: listSeeds(8, 0),
   },
   {
@@ -264,7 +264,7 @@ export const BOTH: readonly TestEngine[] = [
 ];
 
 /** The engine of this run: SQLite, or PostgreSQL in the project that repeats these tests there. */
-export const ENGINES = BOTH.filter(({ name }) => name === (inject('keptIn') ?? 'SQLite'));
+export const ENGINES = BOTH_ENGINES.filter(({ name }) => name === (inject('keptIn') ?? 'SQLite'));
 
 /** A mirror with an inbox and a reader. */
 type FilledMirror = TestMirror & Omit<TestLibrary, 'stage'>;
@@ -307,7 +307,7 @@ async function openLibraryInFiles(): Promise<TestLibrary> {
     tables: openTablesIn(folder),
     reader,
     inbox,
-    writeFreshnessFacts: looking(stage, inbox),
+    writeFreshnessFacts: createFactsWriter(stage, inbox),
   };
 }
 
@@ -322,19 +322,26 @@ async function openLibraryInPostgres(): Promise<TestLibrary> {
     DATA_DIR: join(stage.folder, 'none'),
   };
   const inbox = createInboxInSchemas(database.postgres, () => stage.clock.at);
-  return { stage, env, tables: stage.db, reader, inbox, writeFreshnessFacts: looking(stage, inbox) };
+  return {
+    stage,
+    env,
+    tables: stage.db,
+    reader,
+    inbox,
+    writeFreshnessFacts: createFactsWriter(stage, inbox),
+  };
 }
 
-function looking({ mirror }: TestMirror, inbox: InboxPort): TestLibrary['writeFreshnessFacts'] {
+function createFactsWriter({ mirror }: TestMirror, inbox: InboxPort): TestLibrary['writeFreshnessFacts'] {
   return at => writeFreshnessFacts({ inbox, mirror, mirrorMembers: true }, at);
 }
 
-function sqliteInbox(folder = temporaryFolder()): InboxStore {
+function openSqliteInbox(folder = temporaryFolder()): InboxStore {
   const db = temporaryInbox(folder);
   return {
     db: createTables(db),
     open: now => createInboxPort(db, now),
-    beside: () => sqliteInbox(folder),
+    openSecondConnection: () => openSqliteInbox(folder),
   };
 }
 
@@ -342,7 +349,7 @@ async function openMirrorInFiles(): Promise<TestMirror> {
   const scene = await openMirror();
   return {
     ...scene,
-    hands: tamperWithFiles(join(scene.folder, 'certificates')),
+    tampering: tamperWithFiles(join(scene.folder, 'certificates')),
     snapshot: async file => writeCopy(scene.handle, file),
     findBroken: async () => {
       const files = {
@@ -368,7 +375,7 @@ export async function openMirrorOnPostgres(postgres: Postgres): Promise<TestMirr
     clock,
     read: createListRead(mirror, clock),
     pdfs: maxBytes => createCertificateTable(postgres, { now: () => clock.at, maxBytes }),
-    hands: tamperWithTable(postgres),
+    tampering: tamperWithTable(postgres),
     snapshot: file => snapshot(postgres, file, new Date(clock.at).toISOString()),
     findBroken: () => findBroken(postgres, clock.at),
   };

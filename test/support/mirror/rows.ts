@@ -9,7 +9,7 @@ export function amount(exact: string): Amount {
 }
 
 /** Formats an item as the registry sends it, with the exact digits of its amount. */
-function documentOf(item: { readonly amount: Amount }): string {
+function formatDocument(item: { readonly amount: Amount }): string {
   return JSON.stringify({ ...item, amount: null }).replace('"amount":null', `"amount":${item.amount.exact}`);
 }
 
@@ -28,7 +28,7 @@ export function retirement(id: string, overrides: Partial<Retirement> = {}): Ret
     createdAt: '2026-03-01T10:00:00.000Z',
     ...overrides,
   };
-  return { ...item, document: overrides.document ?? documentOf(item) };
+  return { ...item, document: overrides.document ?? formatDocument(item) };
 }
 
 export function retirements(count: number, prefix = 'r'): Retirement[] {
@@ -53,7 +53,7 @@ export function credit(creditId: string, overrides: Partial<Credit> = {}): Credi
     supply: null,
     ...overrides,
   };
-  return { ...item, document: overrides.document ?? documentOf(item) };
+  return { ...item, document: overrides.document ?? formatDocument(item) };
 }
 
 export function organization(id: string, overrides: Partial<Organization> = {}): Organization {
