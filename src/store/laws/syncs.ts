@@ -15,7 +15,7 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
       sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM (
         SELECT ${key.join(', ')}, sync_id AS sync FROM ${table}_history
         UNION ALL SELECT ${key.join(', ')}, closed_by FROM ${table}_history) AS v
-      WHERE sync NOT IN (SELECT id FROM syncs)${table === 'projects' ? ` AND sync > ${newestSync}` : ''}`,
+      WHERE v.sync IS NOT NULL AND NOT EXISTS (SELECT 1 FROM syncs WHERE syncs.id = v.sync)${table === 'projects' ? ` AND sync > ${newestSync}` : ''}`,
     })),
     ...Object.entries(WRITTEN).map(([resource, table]) => ({
       law: `each version of ${table} was written by a read of it`,
@@ -27,17 +27,19 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
     })),
     ...EXACT.map(([resource, table]) => ({
       law: `a read wrote as many versions of ${table} as it counted`,
-      sql: `SELECT 'sync ' || r.id || ': counted ' || (r.rows_added + r.rows_changed) || ', found ' || count(v.version) AS found
-      FROM syncs AS r LEFT JOIN ${table}_history AS v ON v.sync_id = r.id
-      WHERE r.resource = '${resource}'
-      GROUP BY r.id HAVING count(v.version) <> r.rows_added + r.rows_changed`,
+      sql: countBySync({
+        resource,
+        counted: 'r.rows_added + r.rows_changed',
+        versions: `SELECT sync_id AS sync, count(*) AS versions FROM ${table}_history GROUP BY sync_id`,
+      }),
     })),
     ...EXACT.filter(([resource]) => resource !== 'certificates').map(([resource, table]) => ({
       law: `a read closed as many versions of ${table} as it counted`,
-      sql: `SELECT 'sync ' || r.id || ': counted ' || (r.rows_changed + r.rows_removed) || ', found ' || count(v.version) AS found
-      FROM syncs AS r LEFT JOIN past AS v ON v.closed_by = r.id AND v.resource = '${resource}'
-      WHERE r.resource = '${resource}'
-      GROUP BY r.id HAVING count(v.version) <> r.rows_changed + r.rows_removed`,
+      sql: countBySync({
+        resource,
+        counted: 'r.rows_changed + r.rows_removed',
+        versions: `SELECT closed_by AS sync, count(*) AS versions FROM past WHERE resource = '${resource}' GROUP BY closed_by`,
+      }),
     })),
     {
       law: 'no read is dated in the future, or ends before it began',
@@ -46,6 +48,21 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
         OR finished_at < ${dayBefore('started_at')}`,
     },
   ];
+}
+
+interface SyncCount {
+  readonly resource: string;
+  /** The number of versions by the counters of a sync `r`, as SQL. */
+  readonly counted: string;
+  /** Selects `sync` and its number of `versions` from the rows. */
+  readonly versions: string;
+}
+
+/** Compares the counters of each sync with the rows. The rows are counted once for all syncs: no index finds those of one sync. */
+function countBySync({ resource, counted, versions }: SyncCount): string {
+  return `SELECT 'sync ' || r.id || ': counted ' || (${counted}) || ', found ' || coalesce(v.versions, 0) AS found
+    FROM syncs AS r LEFT JOIN (${versions}) AS v ON v.sync = r.id
+    WHERE r.resource = '${resource}' AND coalesce(v.versions, 0) <> ${counted}`;
 }
 
 /** Instants of a row rise, also after a clock that was ahead. */

@@ -1,0 +1,164 @@
+// Fills an empty, migrated mirror with one that is years old, by SQL alone: a million older versions take seconds.
+// Organization n has ten credits in its warehouse, which a delivery's read changed again and again for `days` days, and lists that a
+// schedule read all that time without finding anything new. All data laws hold on it.
+
+/** @import { Tables } from '../tables.js' */
+
+const DAY_SECONDS = 86_400;
+const CREDITS = 10;
+/** Lists that the schedule reads. */
+const SCHEDULED = ['organization', 'warehouse', 'retirements'];
+
+/**
+ * What SQLite and PostgreSQL say differently.
+ * @type {Record<'sqlite' | 'postgres', { series: (count: number) => string, instant: (seconds: string) => string, object: (pairs: string) => string }>}
+ */
+const WORDS = {
+  sqlite: {
+    series: count =>
+      `(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n)`,
+    instant: seconds => `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${seconds}, 'unixepoch')`,
+    object: pairs => `json_object(${pairs})`,
+  },
+  postgres: {
+    series: count => `(SELECT generate_series(1, ${count}) AS i)`,
+    instant: seconds => `to_timestamp(${seconds})`,
+    object: pairs => `jsonb_build_object(${pairs})`,
+  },
+};
+
+/**
+ * @typedef {object} AgedOptions
+ * @property {number} [organizations]
+ * @property {number} [days] how long the mirror has been filled
+ * @property {number} [pastVersions] older versions of credits, over all organizations
+ * @property {number} [readsPerDay] how often the schedule read each list
+ * @property {number} [now] the end of that time, in epoch milliseconds
+ */
+
+/**
+ * Writes the rows. The mirror must be empty.
+ * @param {Pick<Tables, 'change'>} tables
+ * @param {'sqlite' | 'postgres'} engine
+ * @param {AgedOptions} [options]
+ */
+export async function fillAgedMirror(
+  tables,
+  engine,
+  { organizations = 200, days = 90, pastVersions = 1_000_000, readsPerDay = 24, now = Date.now() } = {},
+) {
+  const { series, instant, object } = WORDS[engine];
+  const orgs = organizations;
+  const end = Math.floor(now / 1000) - 120;
+  const start = end - days * DAY_SECONDS;
+  /** Reads that changed all credits of an organization: one more than each credit has older versions. */
+  const rounds = Math.max(2, Math.ceil(pastVersions / (orgs * CREDITS)) + 1);
+  const step = Math.floor((days * DAY_SECONDS - orgs) / rounds);
+  const organization = (o = 'o.i') => `'organization-' || ${o}`;
+  const firstCredit = 2 * orgs;
+  /** Round r of organization o: when it read, its sync, and the number of its version of credit c. */
+  const readAt = (round = 'r.i') => `${start} + (${round} - 1) * ${step} + o.i`;
+  const syncId = (round = 'r.i') => `2 * ${orgs} + (${round} - 1) * ${orgs} + o.i`;
+  const version = (round = 'r.i') =>
+    `${firstCredit} + ((${round} - 1) * ${orgs} + o.i - 1) * ${CREDITS} + c.i`;
+  const lastVersion = firstCredit + rounds * orgs * CREDITS;
+  const tonnes = `(100 + (r.i * 7 + c.i * 3) % 50)`;
+  const credit = `'credit-' || o.i || '-' || c.i`;
+  const document = `'{"creditId":"' || ${credit} || '","organizationId":"' || ${organization()} || '","serialization":"ICR-ISL-' || c.i || '-14-R-0-2021","type":"exPost","amount":' || ${tonnes} || '}'`;
+  const cells = `'type', 'exPost', 'unit', NULL, 'fault', NULL, 'amount', ${tonnes}, 'vintage', '2021', 'token_id', NULL,
+    'project_id', NULL, 'amount_exact', '' || ${tonnes}, 'amount_micro', ${tonnes} * 1000000, 'inventory_id', '',
+    'project_name', NULL, 'serialization', 'ICR-ISL-' || c.i || '-14-R-0-2021', 'token_address', NULL`;
+  const everyOrganization = `${series(orgs)} AS o`;
+  const everyRound = `${everyOrganization} CROSS JOIN ${series(rounds)} AS r`;
+  const everyCredit = `CROSS JOIN ${series(CREDITS)} AS c`;
+  const sync = (columns = '') =>
+    `INSERT INTO syncs (id, organization_id, resource, trigger, claim, started_at, finished_at, last_answer_at, state, requests${columns})`;
+  const times = (/** @type {string} */ at) =>
+    `${instant(at)}, ${instant(`${at} + 1`)}, ${instant(`${at} + 1`)}, 'complete', 1`;
+
+  await tables.change(
+    `INSERT INTO origin (only_row, base_url, app_id, schedule_seconds, created_at, worker_seen_at, listed_at)
+     SELECT 1, 'http://registry', 'app-1', 900, ${instant(`${start}`)}, ${instant(`${end + 115}`)}, ${instant(`${end}`)}`,
+  );
+  await tables.change(
+    `${sync(', rows_added, changes_up_to')} SELECT o.i, ${organization()}, 'organization', 'schedule', 1, ${times(`${start}`)}, 1, o.i
+     FROM ${everyOrganization}`,
+  );
+  await tables.change(
+    `${sync(', rows_added, changes_up_to')} SELECT ${orgs} + o.i, ${organization()}, 'installation', 'delivery', 1, ${times(`${start}`)}, 1, ${orgs} + o.i
+     FROM ${everyOrganization}`,
+  );
+  await tables.change(
+    `INSERT INTO organizations (version, id, full_name, valid_from, sync_id, document)
+     SELECT o.i, ${organization()}, 'Organization ' || o.i, ${instant(`${start} + 1`)}, o.i,
+       '{"id":"' || ${organization()} || '","fullName":"Organization ' || o.i || '"}' FROM ${everyOrganization}`,
+  );
+  await tables.change(
+    `INSERT INTO installations (version, id, organization_id, app_id, state, permissions, valid_from, sync_id, document)
+     SELECT ${orgs} + o.i, 'installation-' || o.i, ${organization()}, 'app-1', 'active',
+       '{"organization_info":"VIEW","organization_warehouse":"WRITE"}', ${instant(`${start} + 1`)}, ${orgs} + o.i, '{}'
+     FROM ${everyOrganization}`,
+  );
+  await tables.change(
+    `${sync(', rows_added, rows_changed, newest_delivery_id, job_id, changes_up_to')}
+     SELECT ${syncId()}, ${organization()}, 'warehouse', 'delivery', r.i, ${times(readAt())},
+       CASE r.i WHEN 1 THEN ${CREDITS} ELSE 0 END, CASE r.i WHEN 1 THEN 0 ELSE ${CREDITS} END, ${syncId()}, ${syncId()},
+       ${firstCredit} + ((r.i - 1) * ${orgs} + o.i) * ${CREDITS}
+     FROM ${everyRound}`,
+  );
+  await tables.change(
+    `INSERT INTO past (closed_version, version, resource, organization_id, key, valid_from, valid_to, sync_id, closed_by, cells, document, is_removed)
+     SELECT ${version('(r.i + 1)')}, ${version()}, 'warehouse', ${organization()}, ${credit}, ${instant(`${readAt()} + 1`)},
+       ${instant(`${readAt('(r.i + 1)')} + 1`)}, ${syncId()}, ${syncId('(r.i + 1)')}, ${object(cells)}, ${document}, 0
+     FROM ${everyRound} ${everyCredit} WHERE r.i < ${rounds} ORDER BY r.i, o.i, c.i`,
+  );
+  await tables.change(
+    `INSERT INTO warehouse_credits (version, organization_id, credit_id, inventory_id, serialization, vintage, type, amount, amount_micro,
+       amount_exact, valid_from, sync_id, document)
+     SELECT ${version()}, ${organization()}, ${credit}, '', 'ICR-ISL-' || c.i || '-14-R-0-2021', '2021', 'exPost', ${tonnes},
+       ${tonnes} * 1000000, '' || ${tonnes}, ${instant(`${readAt()} + 1`)}, ${syncId()}, ${document}
+     FROM ${everyRound} ${everyCredit} WHERE r.i = ${rounds} ORDER BY o.i, c.i`,
+  );
+  await tables.change(`UPDATE version_counter SET last = ${lastVersion}`);
+  await fillScheduledReads(tables, engine, {
+    orgs,
+    days,
+    readsPerDay,
+    start,
+    end,
+    firstId: syncId(`${rounds + 1}`).replace('o.i', '0'),
+  });
+  await tables.change(
+    engine === 'sqlite' ? 'ANALYZE' : 'ANALYZE past, syncs, resource_states, warehouse_credits',
+  );
+}
+
+/**
+ * Writes the scheduled reads that found nothing new, and the state of each list.
+ * @param {Pick<Tables, 'change'>} tables
+ * @param {'sqlite' | 'postgres'} engine
+ * @param {{ orgs: number, days: number, readsPerDay: number, start: number, end: number, firstId: string }} reads
+ */
+async function fillScheduledReads(tables, engine, { orgs, days, readsPerDay, start, end, firstId }) {
+  const { series, instant } = WORDS[engine];
+  const interval = Math.floor(DAY_SECONDS / readsPerDay);
+  const reads = days * readsPerDay;
+  const lists = SCHEDULED.map((name, index) => `SELECT ${index} AS place, '${name}' AS resource`).join(
+    ' UNION ALL ',
+  );
+  const at = `${end} - (${reads} - q.i) * ${interval} + o.i % ${Math.min(60, interval)}`;
+  await tables.change(
+    `INSERT INTO syncs (id, organization_id, resource, trigger, claim, started_at, finished_at, last_answer_at, state, requests, rows_unchanged)
+     SELECT ${firstId} + ((q.i - 1) * ${orgs} + o.i) * ${SCHEDULED.length} + l.place, 'organization-' || o.i, l.resource, 'schedule', q.i,
+       ${instant(at)}, ${instant(`${at} + 1`)}, ${instant(`${at} + 1`)}, 'complete', 1, 1
+     FROM ${series(reads)} AS q CROSS JOIN ${series(orgs)} AS o CROSS JOIN (${lists}) AS l`,
+  );
+  await tables.change(
+    `INSERT INTO resource_states (organization_id, resource, rows, first_complete_at, as_of, attempted_at, outcome, answer_status, answer_form,
+       last_answer_at, stamp_at, requests, duration_ms, read_at, read_claim)
+     SELECT 'organization-' || o.i, l.resource, CASE l.resource WHEN 'warehouse' THEN ${CREDITS} WHEN 'organization' THEN 1 ELSE 0 END,
+       ${instant(`${start} + 300`)}, ${instant(at)}, ${instant(at)}, 'complete', 200, 'list', ${instant(`${at} + 1`)}, ${instant(`${end} - 1`)}, 1, 1000,
+       ${instant(at)}, q.i
+     FROM ${series(reads)} AS q CROSS JOIN ${series(orgs)} AS o CROSS JOIN (${lists}) AS l WHERE q.i = ${reads}`,
+  );
+}
