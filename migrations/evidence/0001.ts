@@ -9,10 +9,10 @@ export const evidence0001 = () =>
         place: ['int', 'its place in the log, from 0', 'PRIMARY KEY'],
         kind: [
           'text',
-          'change, sync, coverage, organization, complete, forget, purge, restore or key',
+          'change, sync, unchanged (a span of scheduled reads that found nothing new), coverage, organization, complete, forget, purge, restore or key',
           'NOT NULL',
         ],
-        number: ['int', 'number of the change, or id of the sync; else its place', 'NOT NULL'],
+        number: ['int', 'number of the change, or id of the sync or span; else its place', 'NOT NULL'],
         subject: [
           'text',
           'the organization that it speaks of; null where it is nobody, and once it was purged',

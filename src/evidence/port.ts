@@ -4,7 +4,7 @@ import type { Peaks } from './tree.js';
 export type Cells = Readonly<Record<string, string | number | bigint | null>>;
 
 /** What the mirror numbers, and is sealed in the order of its numbers. */
-export const NUMBERED = ['change', 'sync'] as const;
+export const NUMBERED = ['change', 'sync', 'unchanged'] as const;
 export type Numbered = (typeof NUMBERED)[number];
 
 /** Of what a leaf speaks: what the mirror numbers, or what no row of it says, so that the leaf keeps its text. */

@@ -66,7 +66,11 @@ async function append(
 
 /** What no leaf speaks of yet. */
 export async function* unsealed(port: EvidencePort, ends: Record<Numbered, number>, newestChange: number) {
-  const newest = { change: newestChange, sync: await port.newest('sync', ends.sync) };
+  const newest = {
+    change: newestChange,
+    sync: await port.newest('sync', ends.sync),
+    unchanged: await port.newest('unchanged', ends.unchanged),
+  };
   for (const kind of NUMBERED)
     for (let after = ends[kind]; after < newest[kind]; after += AT_ONCE)
       yield* await port.facts(kind, after, Math.min(newest[kind], after + AT_ONCE));

@@ -42,7 +42,11 @@ export async function verifyEvidence(
   const faults: Unfit[] = [];
   let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];
   /** No number is below 1, unless somebody made it up. */
-  const compared = { change: Number.MIN_SAFE_INTEGER, sync: Number.MIN_SAFE_INTEGER };
+  const compared = {
+    change: Number.MIN_SAFE_INTEGER,
+    sync: Number.MIN_SAFE_INTEGER,
+    unchanged: Number.MIN_SAFE_INTEGER,
+  };
   /** Read before the size of the log, which grows first. */
   const [last, newest] = [lastSigned.read(), await port.checkpoint(ALL)];
   const signerOf = await readSigners(port, key);

@@ -40,7 +40,7 @@ export const PARTIAL_READ = 'read in part';
  */
 export const RETRY_SOON_MS = 2000;
 
-/** The outcome of an installation job that only duplicates requested and that found nothing new. */
+/** The outcome of a job that found nothing new, if the schedule or only duplicates requested it, or it looked for due certificates. */
 export const UNCHANGED_OUTCOME = 'unchanged';
 
 /** A request for a job. */
@@ -130,6 +130,8 @@ export interface ClaimResult {
 export type JobEnd =
   /** The outcome is text for people, such as `read`; after a partial read it also says what failed. */
   | { readonly act: 'done'; readonly outcome: string }
+  /** Done, and not worth a row: the schedule asked for it, and it found nothing new. */
+  | { readonly act: 'remove' }
   /** Run again after a delay. The tenth failure fails the job. */
   | { readonly act: 'retry'; readonly delayMs: number; readonly error: JobError }
   /** Wait until the same job is requested again or the delay is over. Pausing never fails the job. */

@@ -11,6 +11,7 @@ import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
 import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
+const START_OF_TIME = '0001-01-01T00:00:00.000Z';
 
 /**
  * Creates the mirror: the copy of the registry's data in SQL, with the history of every row.
@@ -59,21 +60,26 @@ export function createMirror(
   };
 }
 
+/** After this many batches the progress is saved, so that a restart does not check everything again. */
+const BATCHES_PER_SAVE = 20;
+
 /** Creates the function `pruneSyncs` of the mirror, which removes old syncs in small batches. */
 function createSyncPruner(port: MirrorPort): (endedBefore: number) => Promise<number> {
-  /** Syncs that ended before this instant were checked by an earlier call. */
-  let checkedUntil = '0001-01-01T00:00:00.000Z';
   return async endedBefore => {
+    // The last day is checked again next time: later syncs may replace these, or the clock may be set back.
+    const isSettledBefore = formatInstant(endedBefore - DAY_MS);
+    const savedUntil = (await port.readPrunedUntil()) ?? START_OF_TIME;
     let removed = 0;
-    let position: { readonly after: string; readonly id: number } | null = { after: checkedUntil, id: 0 };
-    while (position !== null) {
+    let position: { readonly after: string; readonly id: number } | null = { after: savedUntil, id: 0 };
+    for (let batches = 1; position !== null; batches += 1) {
       const progress = await port.pruneSyncs(formatInstant(endedBefore), position);
       removed += progress.removed;
       position = progress.next;
+      if (position !== null && batches % BATCHES_PER_SAVE === 0 && position.after < isSettledBefore)
+        await port.savePrunedUntil(position.after);
       await yieldToEventLoop();
     }
-    // The last day is checked again next time: later syncs may replace these, or the clock may be set back.
-    checkedUntil = formatInstant(endedBefore - DAY_MS);
+    if (isSettledBefore > savedUntil) await port.savePrunedUntil(isSettledBefore);
     return removed;
   };
 }

@@ -113,6 +113,8 @@ export interface OpenSync {
   readonly id: number | null;
   /** Whether this sync wrote rows, or an earlier one that was never finished. */
   readonly hasPartialRows: boolean;
+  /** The previous read of the resource was complete. */
+  readonly followsCompleteRead: boolean;
   /** The latest instant of any row before the sync. */
   readonly previousLatestInstant: string | null;
   /** The latest instant of any row by now. */
@@ -187,7 +189,8 @@ export const NO_CHANGES: ListChanges = {
 
 /** What a commit changed: its counts, and the state of the sync after it. */
 export interface CommitResult extends ChangeCounts {
-  readonly syncId: number;
+  /** Null if the commit ended a scheduled read that found nothing new: that has no row in `syncs`. */
+  readonly syncId: number | null;
   readonly latestInstant: string | null;
   readonly drift: number;
 }
@@ -488,4 +491,7 @@ export interface MirrorPort {
     endedBefore: string,
     position: { readonly after: string; readonly id: number },
   ) => Promise<PruneProgress>;
+  /** Returns the instant up to which old syncs were checked, also by earlier processes; null before the first check. */
+  readonly readPrunedUntil: () => Promise<string | null>;
+  readonly savePrunedUntil: (endedBefore: string) => Promise<void>;
 }

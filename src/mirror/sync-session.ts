@@ -157,6 +157,7 @@ export class SyncSession {
       part: this.#options.part,
       id: this.#id,
       hasPartialRows: this.#hasPartialRows,
+      followsCompleteRead: this.previousState.outcome === 'complete' && this.previousState.dataAsOf !== null,
       previousLatestInstant: this.previousState.stampAt,
       latestInstant: this.#latestInstant,
       counts: this.#counts,

@@ -10,6 +10,7 @@ import {
   type Fact,
   factOf,
   type Leaf,
+  NUMBERED,
   type Which,
 } from '../evidence/port.js';
 import { kindsOf } from './copy-tables.js';
@@ -89,6 +90,17 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       factOf('sync', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
     );
   };
+  /** Spans of unchanged reads that have ended: they never change. */
+  const unchangedSpans = async (after: number, to: number) => {
+    const rows = await mirror<Row>(
+      `SELECT * FROM ${dialect.mirror}unchanged_spans WHERE ${isBetween('id')} AND ${isNotPlayed('first_started_at')} ORDER BY id`,
+      [after, to],
+    );
+    return rows.map(row =>
+      factOf('unchanged', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
+    );
+  };
+  const factsOf = { change: changes, sync: syncs, unchanged: unchangedSpans };
   const leaves = (where: string, given: Given) => log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
   const walk = async function* (columns: string, from: number, to: number) {
     const some = `SELECT ${columns} FROM ${LEAVES} WHERE place >= $1 AND place < $2 ORDER BY place LIMIT ${AT_ONCE}`;
@@ -125,15 +137,17 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const newest = (kind: string) =>
         `(SELECT coalesce(max(number), 0) FROM ${LEAVES} WHERE kind = '${kind}') AS ${kind}`;
       const size = `(SELECT coalesce(max(place) + 1, 0) FROM ${LEAVES}) AS size`;
-      const [ends] = await log<Ends>(`SELECT ${size}, ${newest('change')}, ${newest('sync')}`);
-      return ends ?? { size: 0, change: 0, sync: 0 };
+      const [ends] = await log<Ends>(`SELECT ${[size, ...NUMBERED.map(newest)].join(', ')}`);
+      return ends ?? { size: 0, change: 0, sync: 0, unchanged: 0 };
     },
     newest: (kind, after) => {
       if (kind === 'change') return whole(mirror(`SELECT last AS n FROM ${dialect.mirror}version_counter`));
+      if (kind === 'unchanged')
+        return whole(mirror(`SELECT max(id) AS n FROM ${dialect.mirror}unchanged_spans`));
       const ended = 'coalesce(min(CASE WHEN finished_at IS NULL THEN id END) - 1, max(id))';
       return whole(mirror(`SELECT ${ended} AS n FROM ${dialect.mirror}syncs WHERE id > $1`, [after]));
     },
-    facts: (kind, after, to) => (kind === 'change' ? changes(after, to) : syncs(after, to)),
+    facts: (kind, after, to) => factsOf[kind](after, to),
     syncsKeptSince: async () => {
       const [origin] = await mirror<Row>(`SELECT syncs_kept_since_at FROM ${dialect.mirror}origin`);
       return textOf(origin?.['syncs_kept_since_at']);

@@ -1,4 +1,4 @@
-import { PARTIAL_READ } from '../inbox/job.js';
+import { PARTIAL_READ, UNCHANGED_OUTCOME } from '../inbox/job.js';
 import type { CertificateWalk } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
@@ -42,13 +42,16 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
     now,
   });
   try {
+    let requestedCount = 0;
     for (let due = await walk.listDue(BATCH_SIZE); due.length > 0; due = await walk.listDue(BATCH_SIZE)) {
       await running.yieldTurn();
+      requestedCount += due.length;
       const retirementIds = due.map(({ retirementId }) => retirementId);
       await forEachConcurrently(CONCURRENCY, retirementIds, fetchCertificate);
     }
     const state = await walk.finish(calls.getTraffic());
-    return state === 'complete' ? 'fetched' : `${PARTIAL_READ}: some certificates could not be fetched`;
+    if (state === 'complete') return requestedCount === 0 ? UNCHANGED_OUTCOME : 'fetched';
+    return `${PARTIAL_READ}: some certificates could not be fetched`;
   } catch (error) {
     const { code, message } = describeFailure(running.signal.aborted ? running.signal.reason : error);
     await walk.abandon({ code, message }, calls.getTraffic());

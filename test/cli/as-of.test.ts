@@ -85,7 +85,14 @@ test('a list as of an instant leaves out organizations without a complete read b
 
 test('the notice about several lists names the known list with the oldest read and ignores unknown lists', () => {
   const at = '2026-05-04T14:00:00.000Z';
-  const known = { organizationId: 'new', name: null, unknown: null, lastRead: at, reading: null };
+  const known = {
+    organizationId: 'new',
+    name: null,
+    unknown: null,
+    lastRead: at,
+    unchanged: null,
+    reading: null,
+  };
   const old = { ...known, organizationId: 'old', lastRead: '2026-05-03T14:00:00.000Z' };
   const after = (of: string, read: string) => [`Changes after ${read} had not been read yet${of}.`];
   const gone = { ...old, unknown: 'never read completely' };
@@ -96,6 +103,10 @@ test('the notice about several lists names the known list with the oldest read a
   expect(sayOldest([known, gone])).toEqual(after('', at));
   expect(sayOldest([known, { ...old, lastRead: null }])).toEqual([
     'Reads from before then are no longer on record.',
+  ]);
+  const unchanged = { from: old.lastRead, to: at, reads: 24 };
+  expect(sayOldest([{ ...old, unchanged }])).toEqual([
+    `Read 24 times between ${old.lastRead} and ${at}, always unchanged.`,
   ]);
   expect(sayOldest([gone])).toEqual([]);
 });

@@ -25,6 +25,33 @@ describe.each(ENGINES)('$name', ({ store }) => {
     return { box, held: await claimOne(box) };
   }
 
+  describe('a job that ends with nothing new', () => {
+    test('is removed, and its id is never used again', async () => {
+      const { box, held } = await openRunningJob();
+      const { id, claim } = held;
+      expect(await box.end({ id, claim }, { act: 'remove' }, NOON)).toBe(true);
+      expect(await box.jobs()).toEqual([]);
+      expect(await box.enqueue(installationJob('b', 'other', 'schedule'), NOON)).toBeGreaterThan(id);
+    });
+
+    test('stays if another job was merged into it', async () => {
+      const { box, held } = await openRunningJob();
+      const upcoming = await enqueueFromDelivery(box, NOON + SECOND);
+      await box.retry(held, NOON + 5 * SECOND, ERROR, NOON + SECOND);
+      expect(await box.job(held.id)).toMatchObject({ outcome: 'merged', merged_into: upcoming });
+      const { id, claim } = await claimOne(box, NOON + 60 * SECOND);
+      expect(await box.end({ id, claim }, { act: 'remove' }, NOON)).toBe(true);
+      expect(await box.job(id)).toMatchObject({ state: 'done', outcome: 'unchanged' });
+    });
+
+    test('is not removed by a worker that lost its claim', async () => {
+      const { box, held } = await openRunningJob();
+      const lost = { id: held.id, claim: held.claim - 1 };
+      expect(await box.end(lost, { act: 'remove' }, NOON)).toBe(false);
+      expect(await box.job(held.id)).toMatchObject({ state: 'running' });
+    });
+  });
+
   describe('a failed job', () => {
     test('waits for its retry time and stores its error', async () => {
       const { box, held } = await openRunningJob();

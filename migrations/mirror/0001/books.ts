@@ -17,6 +17,10 @@ export const BOOKS = [
         'instant',
         'syncs that ended before it may have been removed because they were old; null where none was',
       ],
+      syncs_checked_until: [
+        'instant',
+        'syncs that ended before it were checked for their age: those still there stay for good; null before the first check',
+      ],
       listed_at: ['instant', 'when all installations were last listed with their permissions; null before'],
     },
   ),
@@ -73,10 +77,33 @@ export const BOOKS = [
   ),
   index('syncs_by_resource', 'mirror.syncs', 'organization_id, resource, id'),
   index('syncs_by_finished_at', 'mirror.syncs', 'finished_at'),
+  /** Finds the last complete read before an instant, and whether a complete read was the last one of its day. */
+  index('syncs_complete', 'mirror.syncs', 'organization_id, resource, finished_at, id', "state = 'complete'"),
   index('syncs_running', 'mirror.syncs', 'id', "state = 'running'"),
   index('syncs_with_drift', 'mirror.syncs', 'id', 'drift > 0'),
   /** Where the changes since an instant begin: after those of the syncs that had ended by then. */
   index('syncs_that_changed', 'mirror.syncs', 'finished_at', 'changes_up_to IS NOT NULL'),
+  table(
+    'mirror.unchanged_spans',
+    'Scheduled reads in a row of one list that all found nothing new. Such reads have no rows in syncs. A span ends with the UTC day or at the next read that is not one of them; it is written when it has ended, and never changed. People read the view "unchanged_reads" instead.',
+    {
+      id: ['counted', 'rises in the order in which the spans ended'],
+      organization_id: ['text', 'whose resource', 'NOT NULL'],
+      resource: ['text', 'what was read', 'NOT NULL'],
+      first_started_at: ['instant', 'when the first of these reads began', 'NOT NULL'],
+      first_finished_at: ['instant', 'when the first of these reads ended', 'NOT NULL'],
+      last_started_at: ['instant', 'when the last of these reads began', 'NOT NULL'],
+      last_finished_at: ['instant', 'when the last of these reads ended', 'NOT NULL'],
+      reads: ['int', 'how many reads', 'NOT NULL CHECK (reads > 0)'],
+      requests: ['int', 'calls to the registry, over all these reads', 'NOT NULL'],
+      bytes: ['int', 'bytes that came back, over all these reads', 'NOT NULL'],
+    },
+  ),
+  index(
+    'unchanged_spans_by_resource',
+    'mirror.unchanged_spans',
+    'organization_id, resource, last_finished_at',
+  ),
   table(
     'mirror.resource_states',
     'What is known of each resource of each organization. People read the view "freshness" instead.',
@@ -131,6 +158,25 @@ export const BOOKS = [
       ],
       every_seconds: ['int', 'how often it is read without a webhook; null where every round reads it'],
       requests: ['int', 'calls that the last complete read took'],
+      unchanged_reads: [
+        'int',
+        'the span that has not ended: how many scheduled reads in a row found nothing new, up to the latest; 0 where the latest read has a row in syncs',
+        'NOT NULL DEFAULT 0',
+      ],
+      unchanged_first_started_at: [
+        'instant',
+        'when the first read of that span began; null where there is no such span',
+      ],
+      unchanged_first_finished_at: [
+        'instant',
+        'when the first read of that span ended; null where there is no such span',
+      ],
+      unchanged_last_finished_at: [
+        'instant',
+        'when the last read of that span ended; null where there is no such span',
+      ],
+      unchanged_requests: ['int', 'calls to the registry, over all reads of that span', 'NOT NULL DEFAULT 0'],
+      unchanged_bytes: ['int', 'bytes that came back, over all reads of that span', 'NOT NULL DEFAULT 0'],
       page_digests: [
         'text',
         'a sum of the keys, then each page as the latest whole read saw it: how its hash begins, its rows, the sum of their keys, and how the hash of each group of some eight rows begins; rows that still stand so are not looked at again; null where it has no pages',

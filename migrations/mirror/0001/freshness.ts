@@ -193,4 +193,30 @@ GROUP BY coalesce(a.organization_id, a.id)`;
   },
 );
 
-export const OF_NOW = [COVERAGE, FRESHNESS] as const;
+const UNCHANGED_READS = view(
+  'mirror.unchanged_reads',
+  'Scheduled reads that found nothing new, one row for those in a row of one list on one day. Every other read has a row in syncs.',
+  {
+    organization_id: ['text', 'whose resource', SURE],
+    resource: ['text', 'what was read', SURE],
+    first_started_at: ['instant', 'when the first of these reads began', SURE],
+    first_finished_at: ['instant', 'when the first of these reads ended', SURE],
+    last_started_at: ['instant', 'when the last of these reads began', SURE],
+    last_finished_at: ['instant', 'when the last of these reads ended', SURE],
+    reads: ['int', 'how many reads', SURE],
+    requests: ['int', 'calls to the registry, over all these reads', SURE],
+    bytes: ['int', 'bytes that came back, over all these reads', SURE],
+    is_open: ['int', '1 where the next such read is added to this row, else 0', SURE],
+  },
+  ({
+    mirror,
+  }) => `SELECT organization_id, resource, first_started_at, first_finished_at, last_started_at, last_finished_at,
+  reads, requests, bytes, 0
+FROM ${mirror}unchanged_spans
+UNION ALL
+SELECT organization_id, resource, unchanged_first_started_at, unchanged_first_finished_at, as_of, unchanged_last_finished_at,
+  unchanged_reads, unchanged_requests, unchanged_bytes, 1
+FROM ${mirror}resource_states WHERE unchanged_reads > 0`,
+);
+
+export const OF_NOW = [COVERAGE, FRESHNESS, UNCHANGED_READS] as const;

@@ -3,7 +3,7 @@ import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { columns, first, sql, stoodAt } from '../sql.js';
-import { gapsIn, type ReadAt, readKnownOf } from './as-of.js';
+import { describeUnchanged, gapsIn, type ReadAt, readKnownOf } from './as-of.js';
 
 /** Why a row stood as it did at an instant, and what of that nobody can know. */
 export type Explanation = Awaited<ReturnType<typeof explainRow>>;
@@ -40,7 +40,7 @@ export async function explainRow(ground: Ground, entry: ResourceEntry, versions:
   const organizationId = text(any[findOwnerColumn(entry) ?? '']);
   const id = String(any[getIdColumn(entry)]);
   const before = version ?? versions.findLast(each => instant(each, 'valid_from') <= at) ?? null;
-  const { lastRead, gaps } = await readNotKnown(ground, entry, organizationId);
+  const { lastRead, unchanged, gaps } = await readNotKnown(ground, entry, organizationId);
   const contradicted = version === null ? [] : ground.contradicted(entry.table, version);
   const isSeen =
     version !== null && contradicted.length === 0 && (lastRead ?? '') >= instant(version, 'valid_from');
@@ -62,6 +62,8 @@ export async function explainRow(ground: Ground, entry: ResourceEntry, versions:
     contradicted,
     /** Start of the last complete read by then that still saw it so; null where none is known of, or it was changed by hand. */
     last_seen_at: isSeen ? lastRead : null,
+    /** The scheduled reads around the instant that found the list unchanged; null where it lies in no span of them. */
+    unchanged_reads: isSeen ? unchanged : null,
     /** When the mirror first observed it. */
     first_seen_at: instant(oldest, 'valid_from'),
     /** When the registry says that it was made; null where it says nothing. */
@@ -118,13 +120,16 @@ async function certificateOf(
 /** What no read can have shown by then, in words. */
 async function readNotKnown({ reader, at }: Ground, { table }: ResourceEntry, organizationId: string | null) {
   const resource = Object.entries(ENTRY_BY_RESOURCE).find(([, known]) => known.table === table)?.[0];
-  if (organizationId === null || resource === undefined) return { lastRead: null, gaps: [] };
+  if (organizationId === null || resource === undefined) return { lastRead: null, unchanged: null, gaps: [] };
   const place = { organizationId, resource, at };
   const known = await readKnownOf(reader, place);
-  const { lastRead } = known;
-  const after = `changes at the registry after ${lastRead} had not been read yet`;
-  const gaps = [...gapsIn(known), await readBroken(reader, place), lastRead === null ? null : after];
-  return { lastRead, gaps: gaps.flatMap(gap => (gap === null ? [] : `${resource}: ${gap}.`)) };
+  const { lastRead, unchanged } = known;
+  const after =
+    lastRead === null || unchanged !== null
+      ? null
+      : `changes at the registry after ${lastRead} had not been read yet`;
+  const gaps = [...gapsIn(known), await readBroken(reader, place), after];
+  return { lastRead, unchanged, gaps: gaps.flatMap(gap => (gap === null ? [] : `${resource}: ${gap}.`)) };
 }
 
 /** Of the newest read that had ended by the instant, where it was not complete. */
@@ -163,11 +168,17 @@ export function reasonsOf(told: Omit<Explanation, 'row'> & { readonly row: objec
       : [
           `The row was edited by hand: its stored JSON contradicts ${contradicted.join(', ')}. "carbon-mirror sync --full" restores what the registry still shows.`,
         ]),
-    ...(seen === null ? [] : [`Confirmed unchanged by the full read that started ${seen}.`]),
+    ...(seen === null ? [] : [sayConfirmed(seen, told.unchanged_reads)]),
     `First observed ${told.first_seen_at}. Earlier history is unknown.${dated}`,
     ...(until === null ? [] : [`Valid until ${until}.`]),
     ...(ended === null ? [] : [doneBy('Ended', ended)]),
   ];
+}
+
+function sayConfirmed(seen: string, unchanged: Explanation['unchanged_reads']): string {
+  return unchanged === null
+    ? `Confirmed unchanged by the full read that started ${seen}.`
+    : `${describeUnchanged(unchanged)}.`;
 }
 
 function doneBy(what: string, sync: Sync): string {

@@ -5,6 +5,7 @@ import {
   MAX_ATTEMPTS,
   PAUSED_ATTEMPTS,
   RETRY_SOON_MS,
+  UNCHANGED_OUTCOME,
 } from '../../inbox/job.js';
 import { PACES_MS } from '../../inbox/pace.js';
 import type { InboxPort } from '../../inbox/port.js';
@@ -100,6 +101,18 @@ const afterBackoff: Clause = dialect => `${unlessAPersonAsked(earlierRunTime(dia
 /** What is done one after the other, until one of them has ended the job. */
 const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | typeof pointing>[]>> = {
   done: [ending(dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = @outcome`, IS_HELD)],
+  remove: [
+    statement<Given, Settled>(
+      () => `DELETE FROM inbox.jobs WHERE ${IS_HELD} AND NOT EXISTS (
+          SELECT 1 FROM inbox.jobs AS merged WHERE merged.dedupe_key = jobs.dedupe_key AND merged.merged_into = jobs.id)
+        RETURNING id, claim, merged_into AS "mergedInto"`,
+    ),
+    // A job that another one was merged into stays, so that the other one's link still leads to it.
+    ending(
+      dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = '${UNCHANGED_OUTCOME}'`,
+      IS_HELD,
+    ),
+  ],
   fail: [ending(fails, IS_HELD)],
   retry: [
     ending(fails, `${IS_HELD} AND attempts >= ${MAX_ATTEMPTS}`),

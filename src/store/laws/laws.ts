@@ -1,5 +1,5 @@
 import { certificateLaws } from './certificates.js';
-import { COUNT_LAWS } from './counts.js';
+import { countLaws } from './counts.js';
 import type { Dialect } from '../dialect.js';
 import type { Law } from './law.js';
 import { syncLaws } from './syncs.js';
@@ -50,7 +50,7 @@ export function lawsIn(dialect: Dialect): readonly Law[] {
   return [
     ...VERSION_LAWS,
     ...syncLaws(dialect),
-    ...COUNT_LAWS,
+    ...countLaws(dialect),
     ...certificateLaws(dialect),
     ...BALANCE_LAWS,
     ...INBOX_LAWS,

@@ -146,7 +146,7 @@ export function createCertificates(
       transact(async batch => {
         const { organizationId } = sync.request;
         const ids = { columns: IDS, rows: answers.map(({ retirementId }) => [retirementId]) };
-        const [, seen, installations, states, , syncIds, last, known, ended] = await batch(
+        const [, seen, installations, states, , last, syncIds, known, ended] = await batch(
           ...guard(sync, answers.length),
           KNOWN({ organizationId, ids }),
           versions.ended(answers.map(({ retirementId }) => [organizationId, retirementId])),

@@ -1,4 +1,5 @@
 import { computeVersionInstant } from '../../mirror/version-clock.js';
+import { isUnchangedRead } from '../../mirror/unchanged-read.js';
 import { isForgotten } from '../../mirror/forgotten-people.js';
 import type { ListChanges, ChangeCounts, RowInsert, MirrorPort, OpenSync } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
@@ -69,9 +70,10 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
         const { resource, organizationId, full } = sync.request;
         const list = isListResource(resource) ? writesOf(resource) : null;
         const wanted = list?.wanted(changes) ?? 0;
-        const [, seen, installations, states, , ids, last, standing, ended, certificates, forgotten] =
+        const isUnchanged = isUnchangedRead(sync, changes, ending);
+        const [, seen, installations, states, , last, ids, standing, ended, certificates, forgotten] =
           await batch(
-            ...guard(sync, wanted),
+            ...guard(sync, wanted, isUnchanged),
             ...(list?.looks(sync, changes) ?? NO_LOOKS),
             list?.namesPeople === true ? FORGOTTEN : named(ending),
           );
@@ -79,7 +81,9 @@ export function createCommit({ transact }: Database): Pick<MirrorPort, 'commit' 
         const work = list?.write(entered, changes, { standing, ended, certificates, forgotten }) ?? NO_WORK;
         const { statements, versions, ...counts } = work;
         const left =
-          ending === null ? leave(entered, counts) : leaveEnded(entered, counts, ending, forgotten);
+          ending === null
+            ? leave(entered, counts)
+            : leaveEnded(entered, counts, ending, { forgotten, isUnchanged });
         const isCountedAnew = full === true && ending !== null;
         await batch(
           ...statements,

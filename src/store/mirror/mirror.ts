@@ -10,7 +10,7 @@ import { createRemoval } from './removal.js';
 import { createRows } from './rows.js';
 import { createStates } from './states.js';
 import { createOrigin } from './origin.js';
-import { createPruneSyncs } from './prune-syncs.js';
+import { createSyncPruning } from './prune-syncs.js';
 
 /** The mirror on whatever does its statements. */
 export function createMirrorStore(database: Database, files: CertificateFiles): MirrorPort {
@@ -25,6 +25,6 @@ export function createMirrorStore(database: Database, files: CertificateFiles): 
     ...createProjects(database),
     ...createCertificates(database, files),
     ...createRemoval(database, files),
-    pruneSyncs: createPruneSyncs(database),
+    ...createSyncPruning(database),
   };
 }

@@ -49,7 +49,7 @@ export function createProjects({
     writeProjects: (sync, answers, at) =>
       transact(async batch => {
         const ids = { columns: IDS, rows: answers.map(({ id }) => [id]) };
-        const [, seen, installations, states, , syncIds, last, checked, standing, ended] = await batch(
+        const [, seen, installations, states, , last, syncIds, checked, standing, ended] = await batch(
           ...guard(sync, answers.length),
           CHECKED({ ids }),
           STANDING({ ids }),

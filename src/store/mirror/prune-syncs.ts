@@ -1,7 +1,19 @@
 import type { MirrorPort } from '../../mirror/port.js';
-import { statement, type Database } from '../statement.js';
+import { fixed, statement, type Database } from '../statement.js';
 
+/** So few that their removal holds the writer for some milliseconds. */
 const SLICE = 500;
+
+/** The end of the next complete read of the same list, found by the index of complete reads. */
+const NEXT_COMPLETE = `(SELECT later.finished_at FROM mirror.syncs AS later
+  WHERE later.organization_id = r.organization_id AND later.resource = r.resource AND later.state = 'complete'
+    AND (later.finished_at, later.id) > (r.finished_at, r.id)
+  ORDER BY later.finished_at, later.id LIMIT 1)`;
+
+/** Returns SQL for the UTC day of an instant that is text. */
+function day(instant: string): string {
+  return `substr(${instant}, 1, 10)`;
+}
 
 const OLD = statement<
   { after: string; id: number; before: string },
@@ -9,12 +21,7 @@ const OLD = statement<
 >(
   ({ asText }) => `
   SELECT id, finished_at, CASE WHEN rows_added + rows_changed + rows_removed > 0
-      OR (state = 'complete' AND NOT EXISTS (
-        SELECT 1 FROM mirror.syncs AS later
-        WHERE later.organization_id IS NOT DISTINCT FROM r.organization_id AND later.resource = r.resource
-          AND later.state = 'complete' AND later.id <> r.id
-          AND (later.finished_at, later.id) > (r.finished_at, r.id)
-          AND substr(${asText('later.finished_at')}, 1, 10) = substr(${asText('r.finished_at')}, 1, 10)))
+      OR (state = 'complete' AND coalesce(${day(asText(NEXT_COMPLETE))}, '') <> ${day(asText('r.finished_at'))})
       OR EXISTS (SELECT 1 FROM mirror.resource_states AS s
         WHERE s.organization_id = r.organization_id AND s.resource = r.resource
           AND r.started_at IN (s.as_of, s.attempted_at))
@@ -28,6 +35,11 @@ const REMOVE = statement<{ ids: string }, { id: number }>(
     `DELETE FROM mirror.syncs WHERE id IN (SELECT old.id FROM ${rows('@ids', 'old', { id: 'int' })}) RETURNING id`,
 );
 
+const READ_CHECKED = fixed<{ readonly syncs_checked_until: string | null }>(
+  'SELECT syncs_checked_until FROM mirror.origin',
+);
+const SAVE_CHECKED = statement<{ until: string }>('UPDATE mirror.origin SET syncs_checked_until = @until');
+
 /** Remembers since when all syncs are kept: one of that time which is missing was removed by hand. */
 const NOTE = statement<{ before: string }>(
   `UPDATE mirror.origin SET syncs_kept_since_at = @before
@@ -35,22 +47,29 @@ const NOTE = statement<{ before: string }>(
 );
 
 /**
- * Removes syncs that ended before an instant, a few in one go. A sync that wrote rows is the proof of where they come from,
- * and the last complete one of a resource and a UTC day that of how they stood that day: both stay. The last complete and the
- * latest sync of each list stay, too.
+ * Removes syncs that ended before an instant, a few at a time. A sync that wrote rows proves where they come from, and the
+ * last complete sync of a list on a UTC day how the list stood that day: both stay. So do the last complete and the latest
+ * sync of each list. What was checked once is not checked again, also after a restart.
  */
-export function createPruneSyncs({ look, transact }: Database): MirrorPort['pruneSyncs'] {
-  return async (before, { after, id }) => {
-    const [old] = await look(OLD({ after, id, before }));
-    const gone = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => [row.id]);
-    const [removed] =
-      gone.length === 0
-        ? [[]]
-        : await transact(batch => batch(REMOVE({ ids: JSON.stringify(gone) }), NOTE({ before })));
-    const end = old.length < SLICE ? undefined : old.at(-1);
-    return {
-      removed: removed.length,
-      next: end === undefined ? null : { after: end.finished_at, id: end.id },
-    };
+export function createSyncPruning({
+  look,
+  transact,
+}: Database): Pick<MirrorPort, 'pruneSyncs' | 'readPrunedUntil' | 'savePrunedUntil'> {
+  return {
+    readPrunedUntil: async () => (await look(READ_CHECKED))[0][0]?.syncs_checked_until ?? null,
+    savePrunedUntil: async until => void (await transact(batch => batch(SAVE_CHECKED({ until })))),
+    pruneSyncs: async (before, { after, id }) => {
+      const [old] = await look(OLD({ after, id, before }));
+      const gone = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => [row.id]);
+      const [removed] =
+        gone.length === 0
+          ? [[]]
+          : await transact(batch => batch(REMOVE({ ids: JSON.stringify(gone) }), NOTE({ before })));
+      const end = old.length < SLICE ? undefined : old.at(-1);
+      return {
+        removed: removed.length,
+        next: end === undefined ? null : { after: end.finished_at, id: end.id },
+      };
+    },
   };
 }

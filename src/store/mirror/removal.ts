@@ -56,6 +56,7 @@ const PURGED = {
 };
 const BOOKS = [
   'syncs',
+  'unchanged_spans',
   'resource_states',
   'project_references',
   'awaited_installations',

@@ -7,7 +7,7 @@ import type { Tables } from '../contract/tables.js';
 import { type Asked, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 import { prepareStates } from './states.js';
-import { FORGOTTEN } from './people.js';
+import { FORGOTTEN, HOLD_COUNTER } from './people.js';
 
 type Sync = Tables['syncs'];
 type State = Tables['resource_states'];
@@ -18,9 +18,29 @@ const INSTALLATIONS = statement<{ organizationId: string }, { readonly state: st
   ({ forShare }) =>
     `SELECT state FROM mirror.installations WHERE organization_id = @organizationId ${forShare}`,
 );
-const STATE = statement<Whose, Pick<State, 'read_claim' | 'read_at'>>(
-  `SELECT read_claim, read_at FROM mirror.resource_states
-   WHERE organization_id = @organizationId AND resource = @resource`,
+type SpanState = Pick<
+  State,
+  | 'unchanged_reads'
+  | 'unchanged_first_started_at'
+  | 'unchanged_first_finished_at'
+  | 'unchanged_last_finished_at'
+  | 'unchanged_requests'
+  | 'unchanged_bytes'
+>;
+type StoredState = SpanState & Pick<State, 'read_claim' | 'read_at' | 'as_of'>;
+const STATE = statement<Whose, StoredState>(
+  `SELECT read_claim, read_at, as_of, unchanged_reads, unchanged_first_started_at, unchanged_first_finished_at,
+     unchanged_last_finished_at, unchanged_requests, unchanged_bytes
+   FROM mirror.resource_states WHERE organization_id = @organizationId AND resource = @resource`,
+);
+/** Writes the open span of unchanged reads as one that has ended. */
+const CLOSE_SPAN = statement<Whose>(
+  `INSERT INTO mirror.unchanged_spans (organization_id, resource, first_started_at, first_finished_at,
+     last_started_at, last_finished_at, reads, requests, bytes)
+   SELECT organization_id, resource, unchanged_first_started_at, unchanged_first_finished_at,
+     as_of, unchanged_last_finished_at, unchanged_reads, unchanged_requests, unchanged_bytes
+   FROM mirror.resource_states
+   WHERE organization_id = @organizationId AND resource = @resource AND unchanged_reads > 0`,
 );
 const NUMBERS = statement<{ count: number }, { readonly last: number }>(
   'UPDATE mirror.version_counter SET last = last + @count RETURNING last',
@@ -59,6 +79,7 @@ const END_SYNC = statement<SyncEnd>(
 );
 
 type Written = Whose &
+  SpanState &
   Pick<State, 'rows' | 'open_sync' | 'stamp_at'> & { readonly read_claim: number; readonly read_at: string };
 type Ended = Written &
   ReturnType<typeof endingColumns> &
@@ -73,7 +94,11 @@ type Ended = Written &
   };
 
 const WRITTEN = `rows = rows + @rows, open_sync = @open_sync, stamp_at = coalesce(@stamp_at, stamp_at),
-  read_claim = @read_claim, read_at = @read_at`;
+  read_claim = @read_claim, read_at = @read_at, unchanged_reads = @unchanged_reads,
+  unchanged_first_started_at = @unchanged_first_started_at,
+  unchanged_first_finished_at = @unchanged_first_finished_at,
+  unchanged_last_finished_at = @unchanged_last_finished_at,
+  unchanged_requests = @unchanged_requests, unchanged_bytes = @unchanged_bytes`;
 const WHOSE = 'organization_id = @organizationId AND resource = @resource';
 const LEAVE_OPEN = statement<Written>(`UPDATE mirror.resource_states SET ${WRITTEN} WHERE ${WHOSE}`);
 const LEAVE_ENDED = statement<Ended>(
@@ -106,7 +131,7 @@ export function numbers(count: number): Asked<{ readonly last: number }> | null 
 }
 
 /** What every write of a sync begins with. Its row is entered with the first. */
-export function guard({ request, part, id }: OpenSync, wanted: number) {
+export function guard({ request, part, id }: OpenSync, wanted: number, isUnchanged = false) {
   const { organizationId, resource, claim, trigger, startedAt, cause } = request;
   const at = formatInstant(startedAt);
   const row = { organizationId, resource, trigger, claim, at, ...causeColumns(cause) };
@@ -115,15 +140,17 @@ export function guard({ request, part, id }: OpenSync, wanted: number) {
     INSTALLATIONS({ organizationId }),
     STATE({ organizationId, resource }),
     id === null ? prepareStates(organizationId, [resource]) : null,
-    id === null ? ENTER(row) : null,
-    numbers(wanted),
+    numbers(wanted) ?? (id === null && !isUnchanged ? HOLD_COUNTER : null),
+    // Under the lock of the counter, so that syncs of several workers appear in the order of their ids: the evidence log
+    // seals everything up to the newest id that it sees.
+    id === null && !isUnchanged ? ENTER(row) : null,
   ] as const;
 }
 
 interface Guarded {
   readonly seen: readonly { readonly claim: number }[];
   readonly installations: readonly { readonly state: string }[];
-  readonly states: readonly Pick<State, 'read_claim' | 'read_at'>[];
+  readonly states: readonly StoredState[];
   readonly ids: readonly { readonly id: number }[];
   readonly last: readonly { readonly last: number }[];
 }
@@ -135,6 +162,8 @@ export interface Entered {
   /** The first of the numbers that are its own. */
   readonly first: number;
   readonly dates: VersionClock;
+  /** The state of the resource before this transaction. */
+  readonly state: StoredState | undefined;
 }
 
 /** Throws once a newer claim, read or suspension was seen. */
@@ -157,32 +186,41 @@ export function enter(
     id: sync.id ?? ids[0]?.id ?? 0,
     first: (last[0]?.last ?? wanted) - wanted + 1,
     dates: new VersionClock(sync.latestInstant),
+    state,
   };
 }
 
 export interface Left {
   /** What the books are observedAt, in the same message as the rows. */
-  readonly books: readonly [Asked, Asked];
+  readonly books: readonly (Asked | null)[];
   readonly done: CommitResult;
 }
 
-export function leave({ sync, id, dates }: Entered, counts: Partial<ChangeCounts>): Left {
+export function leave({ sync, id, dates, state }: Entered, counts: Partial<ChangeCounts>): Left {
   const done = { ...NOTHING, ...counts };
   return {
     books: [
+      ...closeSpan(sync, state),
       COUNT_SYNC({ id, ...countColumns(sync.counts, done) }),
-      LEAVE_OPEN({ ...written(sync, done, dates), open_sync: id }),
+      LEAVE_OPEN({ ...written(sync, done, dates), ...NO_SPAN, open_sync: id }),
     ],
     done: { syncId: id, latestInstant: dates.latest, drift: 0, ...done },
   };
 }
 
-/** The same, and the end of the sync. `forgotten`: who may not be named. */
+interface EndOptions {
+  /** Hashes of the addresses of people who may not be named. */
+  readonly forgotten: readonly { readonly hash: string }[];
+  /** Whether the read is counted in a span instead of a row in `syncs`. */
+  readonly isUnchanged: boolean;
+}
+
+/** The same, and the end of the sync. */
 export function leaveEnded(
-  { sync, id, dates }: Entered,
+  { sync, id, dates, state: stored }: Entered,
   counts: Partial<ChangeCounts>,
   ending: SyncCompletion,
-  forgotten: readonly { readonly hash: string }[],
+  { forgotten, isUnchanged }: EndOptions,
 ): Left {
   const done = { ...NOTHING, ...counts };
   const { request, hasPartialRows: isOpen } = sync;
@@ -192,8 +230,11 @@ export function leaveEnded(
   const isWhole = state === 'complete';
   const drift = sync.countsAsDrift ? changesOf(sync.counts) + changesOf(done) : 0;
   const isKept = told !== null && isFreeOfForgottenPeople(new Set(forgotten.map(({ hash }) => hash)), told);
+  const span = isUnchanged ? extendSpan(sync, stored, ending) : NO_SPAN;
+  const isExtended = span.unchanged_reads > 1;
   const ended = LEAVE_ENDED({
     ...written(sync, done, dates),
+    ...span,
     ...columns,
     as_of: isWhole ? startedAt : null,
     whole_at: isWhole ? dates.clampToLatest(formatInstant(endedAt)) : null,
@@ -205,10 +246,62 @@ export function leaveEnded(
     drift,
     answer_text: isKept ? told : null,
   });
+  const syncEnd = { ...endOf(id, ending), state, drift, ...countColumns(sync.counts, done) };
   return {
-    books: [END_SYNC({ ...endOf(id, ending), state, drift, ...countColumns(sync.counts, done) }), ended],
-    done: { syncId: id, latestInstant: dates.latest, drift, ...done },
+    books: [...(isExtended ? [] : closeSpan(sync, stored)), isUnchanged ? null : END_SYNC(syncEnd), ended],
+    done: { syncId: isUnchanged ? null : id, latestInstant: dates.latest, drift, ...done },
   };
+}
+
+const NO_SPAN: SpanState = {
+  unchanged_reads: 0,
+  unchanged_first_started_at: null,
+  unchanged_first_finished_at: null,
+  unchanged_last_finished_at: null,
+  unchanged_requests: 0,
+  unchanged_bytes: 0,
+};
+
+/** Ends the open span of unchanged reads if there is one. The lock keeps ids in the order of commits, as those of syncs. */
+function closeSpan(
+  { request: { organizationId, resource } }: OpenSync,
+  state: StoredState | undefined,
+): (Asked | null)[] {
+  const isOpen = (state?.unchanged_reads ?? 0) > 0;
+  return isOpen ? [HOLD_COUNTER, CLOSE_SPAN({ organizationId, resource })] : [];
+}
+
+/**
+ * Returns the open span with one more read. A new span begins on each UTC day, and when the clock was set back, so that the
+ * instants of a span always rise.
+ */
+function extendSpan(
+  { request }: OpenSync,
+  state: StoredState | undefined,
+  { endedAt, requests, bytes }: SyncCompletion,
+): SpanState {
+  const startedAt = formatInstant(request.startedAt);
+  const finishedAt = formatInstant(endedAt);
+  const continues =
+    state !== undefined &&
+    state.unchanged_reads > 0 &&
+    dayOf(state.unchanged_first_started_at) === dayOf(startedAt) &&
+    (state.as_of ?? '') <= startedAt &&
+    (state.unchanged_last_finished_at ?? '') <= finishedAt;
+  const previous = continues ? state : NO_SPAN;
+  return {
+    unchanged_reads: previous.unchanged_reads + 1,
+    unchanged_first_started_at: previous.unchanged_first_started_at ?? startedAt,
+    unchanged_first_finished_at: previous.unchanged_first_finished_at ?? finishedAt,
+    unchanged_last_finished_at: finishedAt,
+    unchanged_requests: previous.unchanged_requests + requests,
+    unchanged_bytes: previous.unchanged_bytes + bytes,
+  };
+}
+
+/** Returns the UTC day of an instant as text. */
+function dayOf(instant: string | null): string {
+  return (instant ?? '').slice(0, 10);
 }
 
 /** Who is to be asked for before the end of a sync is written. */

@@ -41,7 +41,11 @@ async function enqueueCertificates(context: ReadContext): Promise<void> {
   const isWanted =
     scope.full || observations.hasNewRetirements || trigger === 'schedule' || trigger === 'person';
   if (!isWanted && (await hasFetchedCertificates(context))) return;
-  await inbox.enqueue([createFollowUpJob(context, 'certificates', organizationId, { part: 'certificates' })]);
+  // A walk of the schedule that finds nothing due leaves no rows.
+  const fields = trigger === 'schedule' ? { trigger } : {};
+  await inbox.enqueue([
+    createFollowUpJob(context, 'certificates', organizationId, { part: 'certificates', ...fields }),
+  ]);
 }
 
 /** Whether all due certificates of the organization were fetched at least once. */

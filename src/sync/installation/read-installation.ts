@@ -43,9 +43,10 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/** Returns the outcome of the job: `unchanged` if only duplicate deliveries requested it and it found nothing new. */
+/** Returns the outcome of the job: `unchanged` if only the schedule or duplicate deliveries requested it and it found nothing new. */
 function toJobOutcome(outcome: string, job: ClaimedJob, hasNews: boolean): string {
-  return job.onlyDuplicates && !hasNews ? UNCHANGED_OUTCOME : outcome;
+  const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
+  return isRoutine && !hasNews ? UNCHANGED_OUTCOME : outcome;
 }
 
 /** Creates the context of this job's reads, with the client of the organization, the write claim and empty observations. */

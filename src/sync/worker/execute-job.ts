@@ -1,4 +1,4 @@
-import type { ClaimedJob, JobEnd } from '../../inbox/job.js';
+import { type ClaimedJob, type JobEnd, UNCHANGED_OUTCOME } from '../../inbox/job.js';
 import { decideOutcome, describeFailure, type Failure, toJobEnd } from '../outcome.js';
 
 /** A job in progress, as its handler sees it. */
@@ -27,6 +27,15 @@ export interface ExecuteOptions {
   readonly random: () => number;
 }
 
+/**
+ * Returns what to write to the inbox for a job that succeeded. A job of the schedule that found nothing new leaves no row:
+ * a fleet would fill the disk with rows that all say the same.
+ */
+function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
+  const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;
+  return isQuiet ? { act: 'remove' } : { act: 'done', outcome };
+}
+
 /** Runs the handler of a job and returns how the job ended. It never rejects: an error becomes the end of the job. */
 export async function executeJob(
   running: RunningJob,
@@ -36,7 +45,7 @@ export async function executeJob(
   try {
     signal.throwIfAborted();
     const outcome = await handleJob(running);
-    return { outcome, failure: null, end: { act: 'done', outcome } };
+    return { outcome, failure: null, end: toSuccessfulEnd(job, outcome) };
   } catch (error) {
     const failure = describeFailure(signal.aborted ? signal.reason : error);
     const outcome = decideOutcome(failure, { now: now(), attempts: job.attempts, random });

@@ -394,6 +394,7 @@ export function openSync(resource: Resource, knownAt: string | null = null): Ope
     part: 'data',
     id: null,
     hasPartialRows: false,
+    followsCompleteRead: false,
     previousLatestInstant: knownAt,
     latestInstant: knownAt,
     counts: { added: 0, changed: 0, removed: 0, unchanged: 0 },
