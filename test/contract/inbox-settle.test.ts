@@ -31,7 +31,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
       const { id, claim } = held;
       expect(await box.end({ id, claim }, { act: 'remove' }, NOON)).toBe(true);
       expect(await box.jobs()).toEqual([]);
-      expect(await box.enqueue(installationJob('b', 'other', 'schedule'), NOON)).toBeGreaterThan(id);
+      expect(await box.enqueue(createInstallationJob('b', 'other', 'schedule'), NOON)).toBeGreaterThan(id);
     });
 
     test('stays if another job was merged into it', async () => {
