@@ -130,8 +130,8 @@ export interface ClaimResult {
 export type JobEnd =
   /** The outcome is text for people, such as `read`; after a partial read it also says what failed. */
   | { readonly act: 'done'; readonly outcome: string }
-  /** Done, and not worth a row: the schedule asked for it, and it found nothing new. */
-  | { readonly act: 'remove' }
+  /** Done, and found nothing new for the schedule. Removes earlier jobs with the same key that ended like this. */
+  | { readonly act: 'unchanged' }
   /** Run again after a delay. The tenth failure fails the job. */
   | { readonly act: 'retry'; readonly delayMs: number; readonly error: JobError }
   /** Wait until the same job is requested again or the delay is over. Pausing never fails the job. */

@@ -25,29 +25,48 @@ describe.each(ENGINES)('$name', ({ store }) => {
     return { box, held: await claimOne(box) };
   }
 
-  describe('a job that ends with nothing new', () => {
-    test('is removed, and its id is never used again', async () => {
-      const { box, held } = await openRunningJob();
-      const { id, claim } = held;
-      expect(await box.end({ id, claim }, { act: 'remove' }, NOON)).toBe(true);
-      expect(await box.jobs()).toEqual([]);
-      expect(await box.enqueue(createInstallationJob('b', 'other', 'schedule'), NOON)).toBeGreaterThan(id);
+  describe('a job of the schedule that found nothing new', () => {
+    const UNCHANGED = { act: 'unchanged' } as const;
+
+    test('replaces the previous one of the same key and no other job', async () => {
+      const box = boxIn(await store());
+      const kept: number[] = [];
+      for (const [minute, key, trigger] of [
+        [0, 'a', 'delivery'],
+        [10, 'b', 'schedule'],
+        [20, 'a', 'schedule'],
+        [30, 'a', 'schedule'],
+        [40, 'a', 'schedule'],
+      ] as const) {
+        const now = NOON + minute * 60 * SECOND;
+        await box.enqueue(createInstallationJob(key, key, trigger), now);
+        const held = await claimOne(box, now);
+        expect(
+          await box.end(held, trigger === 'schedule' ? UNCHANGED : { act: 'done', outcome: 'read' }, now),
+        ).toBe(true);
+        if (minute !== 20 && minute !== 30) kept.push(held.id);
+      }
+      const left = await box.jobs();
+      expect(left.map(({ id }) => id).toReversed()).toEqual(kept);
+      expect(left[0]).toMatchObject({ state: 'done', outcome: 'unchanged' });
     });
 
     test('stays if another job was merged into it', async () => {
       const { box, held } = await openRunningJob();
-      const upcoming = await enqueueFromDelivery(box, NOON + SECOND);
+      await box.enqueue(createInstallationJob('a', 'acme', 'schedule'), NOON + SECOND);
       await box.retry(held, NOON + 5 * SECOND, ERROR, NOON + SECOND);
-      expect(await box.job(held.id)).toMatchObject({ outcome: 'merged', merged_into: upcoming });
-      const { id, claim } = await claimOne(box, NOON + 60 * SECOND);
-      expect(await box.end({ id, claim }, { act: 'remove' }, NOON)).toBe(true);
-      expect(await box.job(id)).toMatchObject({ state: 'done', outcome: 'unchanged' });
+      const first = await claimOne(box, NOON + 60 * SECOND);
+      expect(await box.job(held.id)).toMatchObject({ outcome: 'merged', merged_into: first.id });
+      await box.end(first, UNCHANGED, NOON + 60 * SECOND);
+      await box.enqueue(createInstallationJob('a', 'acme', 'schedule'), NOON + 120 * SECOND);
+      const second = await claimOne(box, NOON + 120 * SECOND);
+      expect(await box.end(second, UNCHANGED, NOON + 120 * SECOND)).toBe(true);
+      expect((await box.jobs()).map(({ id }) => id)).toEqual([second.id, first.id, held.id]);
     });
 
-    test('is not removed by a worker that lost its claim', async () => {
+    test('is not settled by a worker that lost its claim', async () => {
       const { box, held } = await openRunningJob();
-      const lost = { id: held.id, claim: held.claim - 1 };
-      expect(await box.end(lost, { act: 'remove' }, NOON)).toBe(false);
+      expect(await box.end({ id: held.id, claim: held.claim - 1 }, UNCHANGED, NOON)).toBe(false);
       expect(await box.job(held.id)).toMatchObject({ state: 'running' });
     });
   });

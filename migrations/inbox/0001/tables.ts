@@ -62,9 +62,9 @@ export const TABLES = [
   ),
   table(
     'inbox.jobs',
-    'What is to do, what is being done and what became of it. Jobs of the schedule that found nothing new are removed when they end.',
+    'What is to do, what is being done and what became of it. Of the jobs of the schedule that found nothing new, each installation has only the latest.',
     {
-      id: ['counted', 'rises in the order of creation; never used twice'],
+      id: ['id', 'rises in the order of creation'],
       kind: [
         'text',
         'what is to do: installation (read one installation again) or a word of the schedule',

@@ -101,16 +101,17 @@ const afterBackoff: Clause = dialect => `${unlessAPersonAsked(earlierRunTime(dia
 /** What is done one after the other, until one of them has ended the job. */
 const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | typeof pointing>[]>> = {
   done: [ending(dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = @outcome`, IS_HELD)],
-  remove: [
-    statement<Given, Settled>(
-      () => `DELETE FROM inbox.jobs WHERE ${IS_HELD} AND NOT EXISTS (
-          SELECT 1 FROM inbox.jobs AS merged WHERE merged.dedupe_key = jobs.dedupe_key AND merged.merged_into = jobs.id)
-        RETURNING id, claim, merged_into AS "mergedInto"`,
-    ),
-    // A job that another one was merged into stays, so that the other one's link still leads to it.
+  unchanged: [
     ending(
       dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = '${UNCHANGED_OUTCOME}'`,
       IS_HELD,
+    ),
+    // Only the latest stays: it says when the installation was read last. A job that another one was merged into stays, too.
+    statement<Given>(
+      `DELETE FROM inbox.jobs WHERE dedupe_key = (SELECT dedupe_key FROM inbox.jobs AS latest WHERE latest.id = @id AND latest.claim = @claim)
+         AND id < @id AND state = 'done' AND trigger = 'schedule' AND outcome = '${UNCHANGED_OUTCOME}'
+         AND NOT EXISTS (SELECT 1 FROM inbox.jobs AS merged
+           WHERE merged.dedupe_key = jobs.dedupe_key AND merged.merged_into = jobs.id)`,
     ),
   ],
   fail: [ending(fails, IS_HELD)],

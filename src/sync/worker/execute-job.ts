@@ -28,12 +28,12 @@ export interface ExecuteOptions {
 }
 
 /**
- * Returns what to write to the inbox for a job that succeeded. A job of the schedule that found nothing new leaves no row:
- * a fleet would fill the disk with rows that all say the same.
+ * Returns what to write to the inbox for a job that succeeded. A job of the schedule that found nothing new replaces the
+ * previous one: a fleet would fill the disk with rows that all say the same.
  */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
   const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;
-  return isQuiet ? { act: 'remove' } : { act: 'done', outcome };
+  return isQuiet ? { act: 'unchanged' } : { act: 'done', outcome };
 }
 
 /** Runs the handler of a job and returns how the job ended. It never rejects: an error becomes the end of the job. */
