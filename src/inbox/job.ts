@@ -25,6 +25,20 @@ export type JobKind = (typeof JOB_KINDS)[number];
 /** What can request a job. */
 export const TRIGGERS = ['delivery', 'schedule', 'worker', 'person'] as const;
 
+/**
+ * Which jobs are claimed first. While several kinds wait, announced jobs get three of four claims; of the others, first
+ * reads get three of four. So nothing starves, and a webhook of an organization that was read before does not wait for the
+ * first reads of hundreds of new ones.
+ */
+export const PRIORITIES = {
+  /** A person requested it, a delivery for an installation that was read before, or it concerns no single installation. */
+  announced: 1,
+  /** The installation was never read, or the worker itself requested it after a read. */
+  firstRead: 2,
+  /** The schedule requested it, or only duplicate deliveries. */
+  scheduled: 3,
+} as const;
+
 /** After this many attempts a job fails for good. */
 export const MAX_ATTEMPTS = 10;
 

@@ -48,13 +48,21 @@ BEGIN
     start_at := greatest(now_at, least(last_at, now_at) + (given -> 'paces' ->> turn)::int * interval '1 millisecond');
     EXIT WHEN NOT duplicates;
   END LOOP;
-  INSERT INTO inbox.jobs AS jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload,
+  INSERT INTO inbox.jobs AS jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, priority, payload,
     only_duplicates_asked, run_at, created_at)
   VALUES (
     wish ->> 'kind',
     coalesce(wish ->> 'organization_id', (SELECT known.organization_id FROM inbox.jobs AS known
       WHERE known.installation_id = wish ->> 'installation_id' AND known.organization_id IS NOT NULL LIMIT 1)),
-    wish ->> 'installation_id', wish ->> 'part', key, wish ->> 'trigger', coalesce(wish ->> 'payload', '{}'), duplicates::int,
+    wish ->> 'installation_id', wish ->> 'part', key, wish ->> 'trigger',
+    CASE
+      WHEN wish ->> 'trigger' = 'person' OR wish ->> 'installation_id' IS NULL THEN 1
+      WHEN last_at IS NULL THEN 2
+      WHEN wish ->> 'trigger' = 'delivery' AND NOT duplicates THEN 1
+      WHEN wish ->> 'trigger' = 'schedule' OR duplicates THEN 3
+      ELSE 2
+    END,
+    coalesce(wish ->> 'payload', '{}'), duplicates::int,
     greatest(now_at + coalesce((wish ->> 'start_in_ms')::double precision, 0) * interval '1 millisecond', start_at), now_at)
   ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
     state = 'waiting',
@@ -63,6 +71,7 @@ BEGIN
         AND jobs.run_at <= now_at + (given ->> 'max_backoff_ms')::int * interval '1 millisecond' THEN jobs.run_at
       ELSE least(jobs.run_at, excluded.run_at) END,
     attempts = CASE jobs.state WHEN 'paused' THEN 0 ELSE jobs.attempts END,
+    priority = least(jobs.priority, excluded.priority),
     trigger = CASE
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger

@@ -79,6 +79,11 @@ export const TABLES = [
       ],
       dedupe_key: ['text', 'at most one job with this key waits; later ones are merged with it', 'NOT NULL'],
       trigger: ['text', 'what asked for it: delivery, schedule, worker or a person', 'NOT NULL'],
+      priority: [
+        'int',
+        'which are claimed first: 1 asked for by a person, or by a delivery for an installation that was read before; 2 a first read, or work that a read led to; 3 the schedule, or duplicates alone',
+        'NOT NULL DEFAULT 2 CHECK (priority IN (1, 2, 3))',
+      ],
       payload: ['json', 'details for the worker, a JSON object', "NOT NULL DEFAULT '{}'"],
       state: [
         'text',
@@ -120,7 +125,7 @@ export const TABLES = [
     },
   ),
   index('unique jobs_upcoming', 'inbox.jobs', 'dedupe_key', "state IN ('waiting', 'paused')"),
-  index('jobs_waiting', 'inbox.jobs', 'part, run_at', "state = 'waiting'"),
+  index('jobs_waiting', 'inbox.jobs', 'part, priority, run_at', "state = 'waiting'"),
   index('jobs_running', 'inbox.jobs', 'claimed_until', "state = 'running'"),
   index('jobs_paused', 'inbox.jobs', 'part, run_at', "state = 'paused'"),
   index('jobs_failed', 'inbox.jobs', 'finished_at', "state = 'failed'"),

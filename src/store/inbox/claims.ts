@@ -4,6 +4,7 @@ import {
   type ClaimRequest,
   type ClaimRef,
   MAX_ATTEMPTS,
+  PRIORITIES,
   type Part,
   parseJobPayload,
 } from '../../inbox/job.js';
@@ -17,8 +18,11 @@ type Claims = Pick<InboxPort, 'claim' | 'renew' | 'assignOrganization' | 'raiseC
 type Leased = Dated & { readonly leaseMs: number };
 type Numbered = { readonly id: number };
 
-/** The oldest due jobs that one claim chooses among; the rest have their turn when these are gone. */
-const CANDIDATES = 256;
+/** The oldest due jobs of each priority that one claim chooses among; the rest have their turn when these are gone. */
+const CANDIDATES = 128;
+/** One of so many claims goes to the jobs that would otherwise wait for all others. */
+const SHARE = 4;
+const ALL_PRIORITIES = Object.values(PRIORITIES);
 
 const until = (dialect: Dialect) => dialect.later(NOW(dialect), '@leaseMs');
 
@@ -36,20 +40,27 @@ interface Looked {
   readonly next: string | null;
 }
 
+/** Returns SQL for the waiting jobs of one priority. */
+function isWaiting(priority: number): string {
+  return `state = 'waiting' AND priority = ${priority}`;
+}
+
 const PARTS = { part: 'text' } as const;
 const LOOK = statement<Dated & { parts: Table }, Looked>(dialect => {
   const now = NOW(dialect);
-  const due = (state: string) =>
-    `SELECT part, organization_id, installation_id FROM inbox.jobs WHERE state = '${state}' AND part = w.part AND run_at <= ${now}`;
-  const next = (state: string, column = 'run_at') =>
-    `SELECT min(${column}) AS at FROM inbox.jobs WHERE state = '${state}' AND part = w.part AND ${column} > ${now}`;
+  const due = (which: string) =>
+    `SELECT part, organization_id, installation_id FROM inbox.jobs WHERE ${which} AND part = w.part AND run_at <= ${now}`;
+  const next = (which: string, column = 'run_at') =>
+    `SELECT min(${column}) AS at FROM inbox.jobs WHERE ${which} AND part = w.part AND ${column} > ${now}`;
+  // One search for each priority, by which the index begins.
+  const upcoming = [...ALL_PRIORITIES.map(isWaiting), "state = 'paused'"];
   return `WITH ${RUNNING}
     SELECT w.part, ${now} AS now,
       CASE WHEN EXISTS (SELECT 1 FROM running WHERE running.part = w.part AND claimed_until <= ${now})
-        OR EXISTS (SELECT 1 FROM (${due('waiting')} UNION ALL ${due('paused')}) AS job WHERE ${FREE})
+        OR EXISTS (SELECT 1 FROM (${upcoming.map(due).join(' UNION ALL ')}) AS job WHERE ${FREE})
         THEN 1 ELSE 0 END AS "isOpen",
-      (SELECT min(at) FROM (${next('waiting')} UNION ALL ${next('paused')}
-        UNION ALL ${next('running', 'claimed_until')}) AS changes) AS next
+      (SELECT min(at) FROM (${upcoming.map(which => next(which)).join(' UNION ALL ')}
+        UNION ALL ${next("state = 'running'", 'claimed_until')}) AS changes) AS next
     FROM ${dialect.rows('@parts', 'w', PARTS)}`;
 });
 
@@ -78,11 +89,22 @@ const FAIL_WORN_OUT = statement<Dated>(
 const FIRST = 'attempts > 0 AND run_at <= created_at';
 
 /**
- * `due` are the oldest jobs that no claim excludes: those whose lease ran out first, so that a lost claim is taken over and
- * never run beside, then what failed while the registry did not answer, paused ones too. `chosen` is at most one of each
- * installation and of each organization, in fair order; `held` those that nobody else is at. A row of those is found by its
- * id and by nothing else: as long as statistics say that nothing waits, PostgreSQL takes the indexes of what waits for empty,
- * and goes through all that is dead in them for each row.
+ * Returns SQL that interleaves two ranked queues: the number of the claim by which a job gets its turn, after `taken` claims.
+ * Of every four claims the last goes to the second queue.
+ */
+function turnOf(queue: 'first' | 'second', rank: string, taken: string): string {
+  if (queue === 'second') return `((${taken}) / ${SHARE} + ${rank}) * ${SHARE}`;
+  const place = `((${taken}) - (${taken}) / ${SHARE} + ${rank})`;
+  return `(${place} + (${place} - 1) / ${SHARE - 1})`;
+}
+
+/**
+ * `due` are the oldest jobs of each priority that no claim excludes. Before all others come those whose lease ran out, so that
+ * a lost claim is taken over and never run beside, and jobs that failed during an outage of the registry (lane 0).
+ * `ranked` has at most one of each installation and of each organization, in fair order within its lane; `chosen` interleaves
+ * the lanes as PRIORITIES says; `held` are those that nobody else is at. A row of those is found by its id and by nothing
+ * else: as long as statistics say that nothing waits, PostgreSQL takes the indexes of what waits for empty, and goes through
+ * all that is dead in them for each row.
  */
 const TAKE = statement<Leased & { part: Part; slots: number; below: number }, Tables['inbox.jobs']>(
   dialect => {
@@ -90,28 +112,51 @@ const TAKE = statement<Leased & { part: Part; slots: number; below: number }, Ta
     const oldest = (which: string, column = 'run_at') =>
       `SELECT * FROM (SELECT * FROM inbox.jobs AS job WHERE ${which} AND part = @part AND ${column} <= ${now}
        ORDER BY ${column} LIMIT ${CANDIDATES}) AS oldest`;
+    const waiting = ALL_PRIORITIES.map(priority =>
+      oldest(`${isWaiting(priority)} AND NOT (${FIRST}) AND ${FREE}`),
+    );
+    // As an integer: a driver binds numbers as reals, and the turns are divided.
+    const taken = `(SELECT last FROM inbox.claims) - ${dialect.as('int', '@below')}`;
+    const othersTaken = `(${taken}) / ${SHARE}`;
     return `WITH ${RUNNING},
     due AS MATERIALIZED (
       ${oldest("state = 'running'", 'claimed_until')}
       UNION ALL ${oldest(`state = 'waiting' AND ${FIRST} AND ${FREE}`)}
-      UNION ALL ${oldest(`state = 'waiting' AND NOT (${FIRST}) AND ${FREE}`)}
+      UNION ALL ${waiting.join(' UNION ALL ')}
       UNION ALL ${oldest(`state = 'paused' AND ${FREE}`)}
     ),
-    placed AS (
-      SELECT id, run_at, CASE WHEN ${FIRST} THEN 0 ELSE 1 END AS turn,
-        (SELECT count(*) FROM running WHERE running.claimed_until > ${now}
-          AND running.installation_id = due.installation_id) AS running,
-        (SELECT max(earlier.started_at) FROM inbox.jobs AS earlier
-          WHERE earlier.installation_id = due.installation_id AND earlier.part = @part) AS started,
-        row_number() OVER (PARTITION BY coalesce(installation_id, 'job ' || id)
-          ORDER BY state, run_at, id) AS of_installation,
-        row_number() OVER (PARTITION BY coalesce(organization_id, 'job ' || id)
-          ORDER BY state, run_at, id) AS of_organization
+    laned AS (
+      SELECT *, CASE WHEN state = 'running' OR (${FIRST}) THEN 0
+        WHEN state = 'paused' THEN ${PRIORITIES.scheduled} ELSE priority END AS lane
       FROM due
     ),
-    chosen AS MATERIALIZED (
-      SELECT id, row_number() OVER (ORDER BY running, turn, started NULLS FIRST, run_at, id) AS place
+    placed AS (
+      SELECT id, run_at, lane,
+        (SELECT count(*) FROM running WHERE running.claimed_until > ${now}
+          AND running.installation_id = laned.installation_id) AS running,
+        (SELECT max(earlier.started_at) FROM inbox.jobs AS earlier
+          WHERE earlier.installation_id = laned.installation_id AND earlier.part = @part) AS started,
+        row_number() OVER (PARTITION BY coalesce(installation_id, 'job ' || id)
+          ORDER BY lane, state, run_at, id) AS of_installation,
+        row_number() OVER (PARTITION BY coalesce(organization_id, 'job ' || id)
+          ORDER BY lane, state, run_at, id) AS of_organization
+      FROM laned
+    ),
+    ranked AS (
+      SELECT id, lane, row_number() OVER (PARTITION BY lane ORDER BY running, started NULLS FIRST, run_at, id) AS rank
       FROM placed WHERE of_installation = 1 AND of_organization = 1
+    ),
+    others AS (
+      SELECT id, row_number() OVER (ORDER BY CASE lane
+        WHEN ${PRIORITIES.firstRead} THEN ${turnOf('first', 'rank', othersTaken)}
+        ELSE ${turnOf('second', 'rank', othersTaken)} END) AS rank
+      FROM ranked WHERE lane IN (${PRIORITIES.firstRead}, ${PRIORITIES.scheduled})
+    ),
+    chosen AS MATERIALIZED (
+      SELECT ranked.id, row_number() OVER (ORDER BY CASE lane WHEN 0 THEN 0
+        WHEN ${PRIORITIES.announced} THEN ${turnOf('first', 'ranked.rank', taken)}
+        ELSE ${turnOf('second', 'others.rank', taken)} END, ranked.rank) AS place
+      FROM ranked LEFT JOIN others ON others.id = ranked.id
     ),
     held AS MATERIALIZED (
       SELECT job.id AS held_id, place FROM chosen JOIN inbox.jobs AS job ON job.id = chosen.id

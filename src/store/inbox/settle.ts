@@ -71,6 +71,7 @@ const inheriting = (which: string, runAt: Clause) =>
     dialect => `UPDATE inbox.jobs AS upcoming SET state = 'waiting',
       trigger = CASE WHEN 'person' IN (upcoming.trigger, mine.trigger) THEN 'person'
         WHEN mine.trigger = 'delivery' THEN 'delivery' ELSE upcoming.trigger END,
+      priority = ${dialect.least('upcoming.priority', 'mine.priority')},
       only_duplicates_asked = ${dialect.least('upcoming.only_duplicates_asked', 'mine.only_duplicates_asked')},
       payload = ${dialect.mergedPayload('upcoming.payload', 'mine.payload')},
       installation_id = CASE WHEN mine.id > upcoming.id THEN coalesce(mine.installation_id, upcoming.installation_id)

@@ -1,5 +1,5 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
-import type { Part, NewJob } from '../../../inbox/job.js';
+import { type Part, type NewJob, PRIORITIES } from '../../../inbox/job.js';
 import { formatInstant } from '../../../resources/columns.js';
 import { SQLITE } from '../../dialect.js';
 import type { Sqlite } from '../open.js';
@@ -91,14 +91,22 @@ const FIND_SATISFIED = `
     AND coalesce(@installationId, installation_id, '') = coalesce(installation_id, '')`;
 
 const INSERT_OR_MERGE = `
-  INSERT INTO jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, payload, only_duplicates_asked,
-    run_at, created_at)
+  INSERT INTO jobs (kind, organization_id, installation_id, part, dedupe_key, trigger, priority, payload,
+    only_duplicates_asked, run_at, created_at)
   VALUES (
     @kind,
     coalesce(@organizationId, (
       SELECT organization_id FROM jobs
       WHERE installation_id = @installationId AND organization_id IS NOT NULL LIMIT 1)),
-    @installationId, @part, @dedupeKey, @trigger, @payload, @onlyDuplicates, @runAt, @now)
+    @installationId, @part, @dedupeKey, @trigger,
+    CASE
+      WHEN @trigger = 'person' OR @installationId IS NULL THEN ${PRIORITIES.announced}
+      WHEN NOT EXISTS (SELECT 1 FROM jobs WHERE dedupe_key = @dedupeKey AND started_at IS NOT NULL) THEN ${PRIORITIES.firstRead}
+      WHEN @trigger = 'delivery' AND NOT @onlyDuplicates THEN ${PRIORITIES.announced}
+      WHEN @trigger = 'schedule' OR @onlyDuplicates THEN ${PRIORITIES.scheduled}
+      ELSE ${PRIORITIES.firstRead}
+    END,
+    @payload, @onlyDuplicates, @runAt, @now)
   ON CONFLICT (dedupe_key) WHERE state IN ('waiting', 'paused') DO UPDATE SET
     state = 'waiting',
     run_at = CASE
@@ -106,6 +114,7 @@ const INSERT_OR_MERGE = `
         AND jobs.run_at <= @latest THEN jobs.run_at
       ELSE min(jobs.run_at, excluded.run_at) END,
     attempts = iif(jobs.state = 'paused', 0, jobs.attempts),
+    priority = min(jobs.priority, excluded.priority),
     trigger = CASE
       WHEN 'person' IN (jobs.trigger, excluded.trigger) THEN 'person'
       WHEN excluded.trigger = 'delivery' OR jobs.trigger = 'schedule' THEN excluded.trigger
