@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { createInstallationJob } from '../../src/inbox/job.js';
 import { readActivity, readProcesses, readPulse } from '../../src/query/inbox/activity.js';
 import {
   findMostDuplicated,
@@ -78,6 +79,17 @@ test('a delivery that waits for more than a minute is a trouble that leads to it
     command: `carbon-mirror deliveries show ${id}`,
     todo: 'It has not failed: it is waiting for its turn.',
   });
+});
+
+test('an unread delivery is as old as it is, even if the schedule had requested its job before', async () => {
+  const filled = await openFilledMirror({ organizations: 1 });
+  const { clock, reader, inbox } = filled;
+  await inbox.enqueue([createInstallationJob('installation-1', 'organization-1', 'schedule')]);
+  clock.at += 5 * MINUTE;
+  const came = instant(clock.at);
+  const { id } = await deliver(filled);
+  const { delayed } = await readActivity(reader, Date.parse(came) + 2 * MINUTE);
+  expect(delayed).toMatchObject([{ since: came, deliveryId: id }]);
 });
 
 test('the pulse changes with a delivery, and not with a heartbeat', async () => {

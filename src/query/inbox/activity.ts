@@ -114,32 +114,57 @@ function before(now: number, ms: number): string {
   return new Date(now - ms).toISOString();
 }
 
-/** Where nobody tells yet of what was announced, the jobs do that are due. */
+/** How many of the oldest due jobs are searched for the oldest delivery. */
+const SEARCHED_JOBS = 20;
+
+/** Finds the oldest delivery that no read has answered: by the view of freshness, or by the due jobs before a worker reported it. */
 async function findUnread(reader: Reader, now: number): Promise<Waiting | null> {
-  const due = sql`trigger = 'delivery' AND state = 'waiting' AND run_at <= ${before(now, 0)}`;
-  const found = [await readAnnounced(reader), await readJob(reader, due, 'created_at')].flatMap(
-    each => each ?? [],
-  );
-  const [oldest] = found.toSorted((one, other) => (one.created_at < other.created_at ? -1 : 1));
+  const announced = await readAnnounced(reader);
+  const waiting = await readDueDeliveries(reader, now);
+  const found = [...(announced === null ? [] : [await toWaiting(reader, announced)]), ...waiting];
+  const [oldest] = found.toSorted((one, other) => (one.since < other.since ? -1 : 1));
   if (oldest === undefined) return null;
-  const delivery = await readDelivery(reader, oldest);
+  return { ...oldest, error: found.find(({ error }) => error !== null)?.error ?? null };
+}
+
+/** Returns how long the due jobs of deliveries have waited. A job that existed before counts from its first delivery. */
+async function readDueDeliveries(reader: Reader, now: number): Promise<Waiting[]> {
+  const wanted = columns('inbox.jobs', ['id', 'created_at', 'last_error']);
+  const jobs = await reader.all(sql`SELECT ${wanted} FROM inbox.jobs
+    WHERE trigger = 'delivery' AND state = 'waiting' AND run_at <= ${before(now, 0)}
+    ORDER BY created_at, id LIMIT ${SEARCHED_JOBS}`);
+  const waiting: Waiting[] = [];
+  for (const { id, created_at: createdAt, last_error: error } of jobs) {
+    const delivery = await first(
+      reader,
+      sql`SELECT ${columns('inbox.deliveries', ['id', 'received_at'])} FROM inbox.deliveries
+        WHERE job_id = ${id} AND received_at >= ${before(Date.parse(createdAt), MINUTE_MS)}
+        ORDER BY received_at LIMIT 1`,
+    );
+    const since = delivery?.received_at ?? createdAt;
+    waiting.push({ since, deliveryId: delivery?.id ?? null, jobId: id, error });
+  }
+  return waiting;
+}
+
+/** Finds the delivery behind an unread announcement. */
+async function toWaiting(reader: Reader, announced: Announced): Promise<Waiting> {
+  const delivery = await readDelivery(reader, announced);
   return {
-    since: delivery?.received_at ?? oldest.created_at,
+    since: delivery?.received_at ?? announced.created_at,
     deliveryId: delivery?.id ?? null,
-    jobId: delivery?.job_id ?? oldest.id,
-    error: found.find(({ last_error: error }) => error !== null)?.last_error ?? null,
+    jobId: delivery?.job_id ?? null,
+    error: announced.last_error,
   };
 }
 
-interface Announced extends Pick<Tables['inbox.jobs'], 'installation_id' | 'created_at' | 'last_error'> {
-  readonly id: number | null;
-}
+type Announced = Pick<Tables['inbox.jobs'], 'installation_id' | 'created_at' | 'last_error'>;
 
 /** The oldest delivery that no read of some resource has answered, as a job would tell of it. */
 async function readAnnounced(reader: Reader): Promise<Announced | null> {
   return await first(
     reader,
-    sql<Announced>`SELECT f.oldest_unread_at AS created_at, i.id AS installation_id, f.error AS last_error, NULL AS id
+    sql<Announced>`SELECT f.oldest_unread_at AS created_at, i.id AS installation_id, f.error AS last_error
       FROM mirror.freshness AS f JOIN mirror.installations AS i ON i.organization_id = f.organization_id
       WHERE i.state = 'active' AND f.oldest_unread_at IS NOT NULL
         AND f.organization_id IN (SELECT organization_id FROM mirror.freshness_facts)
@@ -147,7 +172,7 @@ async function readAnnounced(reader: Reader): Promise<Announced | null> {
   );
 }
 
-/** The newest that had come by then: it is asked for a job as it comes. */
+/** Returns the newest delivery that had arrived by then. */
 async function readDelivery(reader: Reader, { created_at: at, installation_id: id }: Announced) {
   const wanted = columns('inbox.deliveries', ['id', 'received_at', 'job_id']);
   const asked = sql`SELECT ${wanted} FROM inbox.deliveries WHERE installation_id = ${id}
