@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
 import { MirrorListReader } from './list/list-reader.js';
 import type { Mirror, MirrorOptions } from './mirror.js';
-import type { MirrorPort } from './port.js';
+import type { MirrorPort, PrunePosition, PruneProgress } from './port.js';
 import { purgeOrganization } from './purge.js';
 import { createProjectsWalk } from './projects.js';
 import { toInstallationColumns } from '../resources/installations.js';
@@ -11,7 +11,6 @@ import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
 import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
-const START_OF_TIME = '0001-01-01T00:00:00.000Z';
 
 /**
  * Creates the mirror: the copy of the registry's data in SQL, with the history of every row.
@@ -60,26 +59,22 @@ export function createMirror(
   };
 }
 
-/** After this many batches the progress is saved, so that a restart does not check everything again. */
-const BATCHES_PER_SAVE = 20;
-
 /** Creates the function `pruneSyncs` of the mirror, which removes old syncs in small batches. */
 function createSyncPruner(port: MirrorPort): (endedBefore: number) => Promise<number> {
   return async endedBefore => {
-    // The last day is checked again next time: later syncs may replace these, or the clock may be set back.
-    const isSettledBefore = formatInstant(endedBefore - DAY_MS);
-    const savedUntil = (await port.readPrunedUntil()) ?? START_OF_TIME;
+    const bounds = {
+      endedBefore: formatInstant(endedBefore),
+      // The last day is checked again next time: later syncs may replace these, or the clock may be set back.
+      settledBefore: formatInstant(endedBefore - DAY_MS),
+    };
     let removed = 0;
-    let position: { readonly after: string; readonly id: number } | null = { after: savedUntil, id: 0 };
-    for (let batches = 1; position !== null; batches += 1) {
-      const progress = await port.pruneSyncs(formatInstant(endedBefore), position);
+    let position: PrunePosition | null = null;
+    do {
+      const progress: PruneProgress = await port.pruneSyncs({ ...bounds, position });
       removed += progress.removed;
       position = progress.next;
-      if (position !== null && batches % BATCHES_PER_SAVE === 0 && position.after < isSettledBefore)
-        await port.savePrunedUntil(position.after);
       await yieldToEventLoop();
-    }
-    if (isSettledBefore > savedUntil) await port.savePrunedUntil(isSettledBefore);
+    } while (position !== null);
     return removed;
   };
 }

@@ -312,10 +312,25 @@ export interface PurgeResult {
   readonly newInstallationIds: readonly string[];
 }
 
+/** Where a batch of old syncs ends: the end of its last sync and that sync's id. */
+export interface PrunePosition {
+  readonly after: string;
+  readonly id: number;
+}
+
+/** Which old syncs to check next. */
+interface PruneRequest {
+  readonly endedBefore: string;
+  /** What ended before this instant is never checked again, also after a restart. */
+  readonly settledBefore: string;
+  /** The end of the previous batch; null continues where an earlier run, also of another process, had settled. */
+  readonly position: PrunePosition | null;
+}
+
 /** How many syncs were removed, and where to continue; `next` is null at the end. */
-interface PruneProgress {
+export interface PruneProgress {
   readonly removed: number;
-  readonly next: { readonly after: string; readonly id: number } | null;
+  readonly next: PrunePosition | null;
 }
 
 /** The registry that a mirror is filled from, and the app that reads it. */
@@ -487,11 +502,5 @@ export interface MirrorPort {
   /** Ends a purge: removes the rows that are left or were written meanwhile. Throws `fenced` if a newer claim has written. */
   readonly endPurge: (organizationId: string, lastVersion: number, claim: number) => Promise<PurgeResult>;
   /** Removes a batch of syncs that ended before an instant, except those that must stay as evidence. */
-  readonly pruneSyncs: (
-    endedBefore: string,
-    position: { readonly after: string; readonly id: number },
-  ) => Promise<PruneProgress>;
-  /** Returns the instant up to which old syncs were checked, also by earlier processes; null before the first check. */
-  readonly readPrunedUntil: () => Promise<string | null>;
-  readonly savePrunedUntil: (endedBefore: string) => Promise<void>;
+  readonly pruneSyncs: (request: PruneRequest) => Promise<PruneProgress>;
 }

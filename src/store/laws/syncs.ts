@@ -1,3 +1,5 @@
+import { getIdColumn } from '../../resources/entry.js';
+import { findEntry } from '../../resources/resources.js';
 import type { Dialect } from '../dialect.js';
 import { DAY_MS, KEYS, type Law, LISTED, scopeOf } from './law.js';
 
@@ -23,7 +25,8 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
       WHERE r.resource <> '${resource}' OR r.organization_id IS DISTINCT FROM v.${scopeOf(table)}
         OR v.valid_from < ${dayBefore('r.started_at')}
         OR (r.finished_at < ${dayBefore('v.valid_from')} AND NOT EXISTS (
-          SELECT 1 FROM ${table}_history AS p WHERE ${sameRow(table)} AND p.valid_to > ${dayBefore('v.valid_from')}))`,
+          SELECT 1 FROM past AS p WHERE p.resource = '${resource}' AND p.organization_id = v.${scopeOf(table)}
+            AND p.key = v.${idOf(table)} AND p.valid_to > ${dayBefore('v.valid_from')}))`,
     })),
     ...EXACT.map(([resource, table]) => ({
       law: `a read wrote as many versions of ${table} as it counted`,
@@ -65,9 +68,11 @@ function countBySync({ resource, counted, versions }: SyncCount): string {
     WHERE r.resource = '${resource}' AND coalesce(v.versions, 0) <> ${counted}`;
 }
 
-/** Instants of a row rise, also after a clock that was ahead. */
-function sameRow(table: string): string {
-  return (KEYS[table] ?? []).map(column => `p.${column} = v.${column}`).join(' AND ');
+/** The column that `past` has as the key of a row. */
+function idOf(table: string): string {
+  const entry = findEntry(table);
+  if (entry === undefined) throw new Error(`expected a table with versions, got ${table}`);
+  return getIdColumn(entry);
 }
 
 function nameOf(table: string): string {

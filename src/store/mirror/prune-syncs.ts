@@ -1,6 +1,7 @@
-import type { MirrorPort } from '../../mirror/port.js';
+import type { MirrorPort, PrunePosition } from '../../mirror/port.js';
 import { fixed, statement, type Database } from '../statement.js';
 
+const START_OF_TIME = '0001-01-01T00:00:00.000Z';
 /** So few that their removal holds the writer for some milliseconds. */
 const SLICE = 500;
 
@@ -38,7 +39,10 @@ const REMOVE = statement<{ ids: string }, { id: number }>(
 const READ_CHECKED = fixed<{ readonly syncs_checked_until: string | null }>(
   'SELECT syncs_checked_until FROM mirror.origin',
 );
-const SAVE_CHECKED = statement<{ until: string }>('UPDATE mirror.origin SET syncs_checked_until = @until');
+const SAVE_CHECKED = statement<{ until: string }>(
+  `UPDATE mirror.origin SET syncs_checked_until = @until
+   WHERE syncs_checked_until IS NULL OR syncs_checked_until < @until`,
+);
 
 /** Remembers since when all syncs are kept: one of that time which is missing was removed by hand. */
 const NOTE = statement<{ before: string }>(
@@ -51,21 +55,28 @@ const NOTE = statement<{ before: string }>(
  * last complete sync of a list on a UTC day how the list stood that day: both stay. So do the last complete and the latest
  * sync of each list. What was checked once is not checked again, also after a restart.
  */
-export function createSyncPruning({
-  look,
-  transact,
-}: Database): Pick<MirrorPort, 'pruneSyncs' | 'readPrunedUntil' | 'savePrunedUntil'> {
+export function createSyncPruning({ look, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
+  async function readStart(): Promise<PrunePosition> {
+    const [[origin]] = await look(READ_CHECKED);
+    return { after: origin?.syncs_checked_until ?? START_OF_TIME, id: 0 };
+  }
+
   return {
-    readPrunedUntil: async () => (await look(READ_CHECKED))[0][0]?.syncs_checked_until ?? null,
-    savePrunedUntil: async until => void (await transact(batch => batch(SAVE_CHECKED({ until })))),
-    pruneSyncs: async (before, { after, id }) => {
-      const [old] = await look(OLD({ after, id, before }));
+    pruneSyncs: async ({ endedBefore, settledBefore, position }) => {
+      const { after, id } = position ?? (await readStart());
+      const [old] = await look(OLD({ after, id, before: endedBefore }));
       const gone = old.filter(({ is_kept: isKept }) => isKept === 0).map(row => [row.id]);
-      const [removed] =
-        gone.length === 0
-          ? [[]]
-          : await transact(batch => batch(REMOVE({ ids: JSON.stringify(gone) }), NOTE({ before })));
       const end = old.length < SLICE ? undefined : old.at(-1);
+      const until = end === undefined || end.finished_at > settledBefore ? settledBefore : end.finished_at;
+      const [removed] = await transact(batch =>
+        gone.length === 0
+          ? batch(null, null, SAVE_CHECKED({ until }))
+          : batch(
+              REMOVE({ ids: JSON.stringify(gone) }),
+              NOTE({ before: endedBefore }),
+              SAVE_CHECKED({ until }),
+            ),
+      );
       return {
         removed: removed.length,
         next: end === undefined ? null : { after: end.finished_at, id: end.id },

@@ -33,6 +33,7 @@ const WORDS = {
  * @property {number} [days] how long the mirror has been filled
  * @property {number} [pastVersions] older versions of credits, over all organizations
  * @property {number} [readsPerDay] how often the schedule read each list
+ * @property {boolean} [readRows] whether each of these reads has a row in syncs
  * @property {number} [now] the end of that time, in epoch milliseconds
  */
 
@@ -45,7 +46,14 @@ const WORDS = {
 export async function fillAgedMirror(
   tables,
   engine,
-  { organizations = 200, days = 90, pastVersions = 1_000_000, readsPerDay = 24, now = Date.now() } = {},
+  {
+    organizations = 200,
+    days = 90,
+    pastVersions = 1_000_000,
+    readsPerDay = 24,
+    now = Date.now(),
+    readRows = false,
+  } = {},
 ) {
   const { series, instant, object } = WORDS[engine];
   const orgs = organizations;
@@ -127,6 +135,7 @@ export async function fillAgedMirror(
     start,
     end,
     firstId: syncId(`${rounds + 1}`).replace('o.i', '0'),
+    rows: readRows,
   });
   await tables.change(
     engine === 'sqlite' ? 'ANALYZE' : 'ANALYZE past, syncs, resource_states, warehouse_credits',
@@ -134,31 +143,53 @@ export async function fillAgedMirror(
 }
 
 /**
- * Writes the scheduled reads that found nothing new, and the state of each list.
+ * Writes the scheduled reads that found nothing new, and the state of each list: a span for each day, the last of them open.
+ * With `rows` each read has a row in syncs, as reads that a person requested have.
  * @param {Pick<Tables, 'change'>} tables
  * @param {'sqlite' | 'postgres'} engine
- * @param {{ orgs: number, days: number, readsPerDay: number, start: number, end: number, firstId: string }} reads
+ * @param {{ orgs: number, days: number, readsPerDay: number, start: number, end: number, firstId: string, rows: boolean }} reads
  */
-async function fillScheduledReads(tables, engine, { orgs, days, readsPerDay, start, end, firstId }) {
+async function fillScheduledReads(tables, engine, { orgs, days, readsPerDay, start, end, firstId, rows }) {
   const { series, instant } = WORDS[engine];
   const interval = Math.floor(DAY_SECONDS / readsPerDay);
-  const reads = days * readsPerDay;
   const lists = SCHEDULED.map((name, index) => `SELECT ${index} AS place, '${name}' AS resource`).join(
     ' UNION ALL ',
   );
-  const at = `${end} - (${reads} - q.i) * ${interval} + o.i % ${Math.min(60, interval)}`;
-  await tables.change(
-    `INSERT INTO syncs (id, organization_id, resource, trigger, claim, started_at, finished_at, last_answer_at, state, requests, rows_unchanged)
-     SELECT ${firstId} + ((q.i - 1) * ${orgs} + o.i) * ${SCHEDULED.length} + l.place, 'organization-' || o.i, l.resource, 'schedule', q.i,
-       ${instant(at)}, ${instant(`${at} + 1`)}, ${instant(`${at} + 1`)}, 'complete', 1, 1
-     FROM ${series(reads)} AS q CROSS JOIN ${series(orgs)} AS o CROSS JOIN (${lists}) AS l`,
-  );
+  const everyList = `${series(orgs)} AS o CROSS JOIN (${lists}) AS l`;
+  /** Days end at the hour of `end`, so that each span lies within what the mirror takes for one day only by its dates. */
+  const firstRead = (day = 'd.i') =>
+    `${end} - (${days} - ${day} + 1) * ${DAY_SECONDS} + ${interval} + o.i % 60`;
+  const lastRead = (day = 'd.i') => `${end} - (${days} - ${day}) * ${DAY_SECONDS} - 60 + o.i % 60`;
+  const id = (/** @type {string} */ read) =>
+    `${firstId} + ((${read} - 1) * ${orgs} + o.i) * ${SCHEDULED.length} + l.place`;
+  if (rows) {
+    const at = `${end} - (${days * readsPerDay} - q.i) * ${interval} - 60 + o.i % 60`;
+    await tables.change(
+      `INSERT INTO syncs (id, organization_id, resource, trigger, claim, started_at, finished_at, last_answer_at, state, requests, rows_unchanged)
+       SELECT ${id('q.i')}, 'organization-' || o.i, l.resource, 'person', q.i,
+         ${instant(at)}, ${instant(`${at} + 1`)}, ${instant(`${at} + 1`)}, 'complete', 1, 1
+       FROM ${series(days * readsPerDay)} AS q CROSS JOIN ${everyList}`,
+    );
+  } else {
+    await tables.change(
+      `INSERT INTO unchanged_spans (organization_id, resource, first_started_at, first_finished_at, last_started_at, last_finished_at,
+         reads, requests, bytes)
+       SELECT 'organization-' || o.i, l.resource, ${instant(firstRead())}, ${instant(`${firstRead()} + 1`)},
+         ${instant(lastRead())}, ${instant(`${lastRead()} + 1`)}, ${readsPerDay}, ${readsPerDay}, ${readsPerDay} * 300
+       FROM ${series(days)} AS d CROSS JOIN ${everyList} WHERE d.i < ${days} ORDER BY d.i, o.i, l.place`,
+    );
+  }
   await tables.change(
     `INSERT INTO resource_states (organization_id, resource, rows, first_complete_at, as_of, attempted_at, outcome, answer_status, answer_form,
-       last_answer_at, stamp_at, requests, duration_ms, read_at, read_claim)
+       last_answer_at, stamp_at, requests, duration_ms, read_at, read_claim, unchanged_reads, unchanged_first_started_at,
+       unchanged_first_finished_at, unchanged_last_finished_at)
      SELECT 'organization-' || o.i, l.resource, CASE l.resource WHEN 'warehouse' THEN ${CREDITS} WHEN 'organization' THEN 1 ELSE 0 END,
-       ${instant(`${start} + 300`)}, ${instant(at)}, ${instant(at)}, 'complete', 200, 'list', ${instant(`${at} + 1`)}, ${instant(`${end} - 1`)}, 1, 1000,
-       ${instant(at)}, q.i
-     FROM ${series(reads)} AS q CROSS JOIN ${series(orgs)} AS o CROSS JOIN (${lists}) AS l WHERE q.i = ${reads}`,
+       ${instant(`${start} + 300`)}, ${instant(lastRead())}, ${instant(lastRead())}, 'complete', 200, 'list', ${instant(`${lastRead()} + 1`)},
+       ${instant(`${end} - 1`)}, 1, 1000, ${instant(lastRead())}, 1${
+         rows
+           ? ', 0, NULL, NULL, NULL'
+           : `, ${readsPerDay}, ${instant(firstRead())}, ${instant(`${firstRead()} + 1`)}, ${instant(`${lastRead()} + 1`)}`
+       }
+     FROM ${series(days)} AS d CROSS JOIN ${everyList} WHERE d.i = ${days}`,
   );
 }

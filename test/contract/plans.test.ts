@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { relationsOf } from '../../src/store/migrations.js';
+import { POSTGRES, SQLITE } from '../../src/store/dialect.js';
+import { lawsIn } from '../../src/store/laws/laws.js';
+import { fillAgedMirror } from '../support/mirror/aged.js';
+import { ENGINES } from '../support/mirror/open.js';
+import type { Tables } from '../support/tables.js';
+
+const GROWING = ['past', 'syncs', 'unchanged_spans'];
+
+interface SqliteStep {
+  readonly id: number;
+  readonly parent: number;
+  readonly detail: string;
+}
+
+/** Returns the names by which the tables that grow with age are called in a statement. */
+function listAliases(sql: string): Set<string> {
+  const aliases = new Set(GROWING);
+  for (const [, alias] of sql.matchAll(new RegExp(`(?:${GROWING.join('|')}) AS (\\w+)`, 'g')))
+    if (alias !== undefined) aliases.add(alias);
+  return aliases;
+}
+
+/** Returns the steps that scan a growing table once for each row of another table, or of the query around them. */
+async function findRepeatedScansInSqlite(tables: Tables, sql: string, views: string): Promise<string[]> {
+  const aliases = listAliases(`${sql} ${views}`);
+  const steps = await tables.rows<SqliteStep>(`EXPLAIN QUERY PLAN ${sql}`);
+  // An index on `resource` alone finds nearly all rows.
+  const isScan = ({ detail }: SqliteStep) =>
+    aliases.has(
+      /^SCAN (\w+)|^SEARCH (\w+) .*\(resource=\?\)( LEFT-JOIN)?$/.exec(detail)?.slice(1, 3).find(Boolean) ??
+        '',
+    );
+  const isLoop = ({ detail }: SqliteStep) => /^(SCAN|SEARCH) /.test(detail);
+  const byId = new Map(steps.map(step => [step.id, step]));
+  const isCorrelated = (step: SqliteStep): boolean => {
+    const parent = byId.get(step.parent);
+    return parent !== undefined && (parent.detail.startsWith('CORRELATED') || isCorrelated(parent));
+  };
+  return steps
+    .filter(step => {
+      if (!isScan(step)) return false;
+      const siblings = steps.filter(other => other.parent === step.parent && isLoop(other));
+      return siblings[0] !== step || isCorrelated(step);
+    })
+    .map(({ detail }) => detail);
+}
+
+interface PostgresNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Parent Relationship'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Plans?: readonly PostgresNode[];
+}
+
+/** Whether a node reads nearly a whole table: an index on `resource` alone finds nearly all rows. */
+function isScan({ 'Node Type': type, 'Index Cond': condition }: PostgresNode): boolean {
+  return type === 'Seq Scan' || /^\(resource = '\w+'::text\)$/.test(condition ?? '');
+}
+
+function findRepeatedScansInPlan(node: PostgresNode, isRepeated = false): string[] {
+  const table = node['Relation Name'];
+  const found =
+    isRepeated && isScan(node) && GROWING.includes(table ?? '') ? [`${node['Node Type']} on ${table}`] : [];
+  const children = node.Plans ?? [];
+  return found.concat(
+    children.flatMap((child, index) => {
+      const isInner = node['Node Type'] === 'Nested Loop' && index === 1;
+      // A hashed subplan runs once; another one for each row.
+      const isSubplan = child['Parent Relationship'] === 'SubPlan' && !/hashed/.test(JSON.stringify(node));
+      const runsOnce = child['Parent Relationship'] === 'InitPlan' || child['Node Type'] === 'Hash';
+      return findRepeatedScansInPlan(child, (isRepeated && !runsOnce) || isInner || isSubplan);
+    }),
+  );
+}
+
+async function findRepeatedScansInPostgres(tables: Tables, sql: string): Promise<string[]> {
+  const [row] = await tables.rows<{ 'QUERY PLAN': readonly { readonly Plan: PostgresNode }[] }>(
+    `EXPLAIN (FORMAT JSON) ${sql}`,
+  );
+  const plan = row?.['QUERY PLAN'][0]?.Plan;
+  if (plan === undefined) throw new Error('PostgreSQL returned no plan');
+  return findRepeatedScansInPlan(plan);
+}
+
+describe.each(ENGINES)('on a mirror of 90 days, $name', engine => {
+  test('no law, finding or view scans a table that grows with age once for each row of another', async () => {
+    const isSqlite = engine.name === 'SQLite';
+    const { tables } = await engine.library();
+    for (const table of ['installations', 'syncs', 'resource_states'])
+      await tables.change(`DELETE FROM ${table}`);
+    await fillAgedMirror(tables, isSqlite ? 'sqlite' : 'postgres', {
+      organizations: 50,
+      pastVersions: 50_000,
+      readsPerDay: 2,
+      readRows: true,
+    });
+    const views = relationsOf(isSqlite ? 'sqlite' : 'postgres', 'mirror')
+      .filter(({ kind }) => kind === 'view')
+      .map(({ name }) => name.replace('mirror.', ''));
+    expect(views).toContain('findings');
+    const viewTexts = isSqlite
+      ? (await tables.column<string>("SELECT sql FROM sqlite_master WHERE type = 'view'")).join('\n')
+      : '';
+    const at = `'${new Date().toISOString()}'`;
+    const statements = [
+      ...lawsIn(isSqlite ? SQLITE : POSTGRES).map(({ law, sql }) => ({
+        name: law,
+        sql: `SELECT found FROM (${sql.replaceAll(':now', at).replaceAll(':soon', at)}) AS broken`,
+      })),
+      ...views.map(view => ({ name: view, sql: `SELECT * FROM ${view}` })),
+    ];
+    const slow: Record<string, string[]> = {};
+    for (const { name, sql } of statements) {
+      const scans = isSqlite
+        ? await findRepeatedScansInSqlite(tables, sql, viewTexts)
+        : await findRepeatedScansInPostgres(tables, sql);
+      if (scans.length > 0) slow[name] = scans;
+    }
+    expect(slow).toEqual({});
+  });
+});
