@@ -143,10 +143,10 @@ describe.each(ENGINES)('$name', ({ store }) => {
     });
 
     describe('beside 1,000 due first reads', () => {
-      async function openBusyBox(): Promise<Box> {
-        const box = boxIn(await store());
-        await box.enqueue(job('known'), NOON - HOUR);
-        await box.enqueue(job('stale'), NOON - HOUR);
+      async function openBusyBox(): Promise<TestInbox> {
+        const box = createTestInbox(await store());
+        await box.enqueue(createJob('known'), NOON - HOUR);
+        await box.enqueue(createJob('stale'), NOON - HOUR);
         for (const held of await claimJobs(box, NOON - HOUR, 2)) await box.finish(held, 'read', NOON - HOUR);
         for (let index = 0; index < 1000; index += 1)
           await box.enqueue(
@@ -156,7 +156,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
         return box;
       }
 
-      const claimNext = async (box: Box, now: number) => {
+      const claimNext = async (box: TestInbox, now: number) => {
         const held = await claimOne(box, now);
         await box.finish(held, 'read', now);
         return held.installationId ?? '';

@@ -29,7 +29,7 @@ describe.each(ENGINES)('$name', ({ store }) => {
     const UNCHANGED = { act: 'unchanged' } as const;
 
     test('replaces the previous one of the same key and no other job', async () => {
-      const box = boxIn(await store());
+      const box = createTestInbox(await store());
       const kept: number[] = [];
       for (const [minute, key, trigger] of [
         [0, 'a', 'delivery'],

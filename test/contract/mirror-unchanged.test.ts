@@ -3,7 +3,7 @@ import { MirrorError } from '../../src/mirror/errors.js';
 import { readKnownOf } from '../../src/query/history/as-of.js';
 import { ENGINES, MINUTE, type TestMirror, TRAFFIC, beginRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
-import { sealed } from '../support/sealed.js';
+import { openSealedMirror } from '../support/sealed-mirror.js';
 
 const DAY = 24 * 60 * MINUTE;
 const RESOURCE = 'retirements';
@@ -168,7 +168,7 @@ describe.each(ENGINES)('$name', engine => {
     ],
     ['its existence', 'DELETE FROM unchanged_spans'],
   ])('a span that ended is sealed, and an edit of %s is found', async (_, edit) => {
-    const { stage, round, verified } = await sealed(engine);
+    const { stage, round, verified } = await openSealedMirror(engine);
     await readBySchedule(stage, 2);
     stage.clock.at += DAY;
     await readBySchedule(stage, 2);

@@ -27,7 +27,7 @@ async function findRepeatedScansInSqlite(tables: Tables, sql: string, views: str
   const aliases = listAliases(`${sql} ${views}`);
   const steps = await tables.rows<SqliteStep>(`EXPLAIN QUERY PLAN ${sql}`);
   // An index on `resource` alone finds nearly all rows.
-  const isScan = ({ detail }: SqliteStep) =>
+  const isTableScan = ({ detail }: SqliteStep) =>
     aliases.has(
       /^SCAN (\w+)|^SEARCH (\w+) .*\(resource=\?\)( LEFT-JOIN)?$/.exec(detail)?.slice(1, 3).find(Boolean) ??
         '',
@@ -40,7 +40,7 @@ async function findRepeatedScansInSqlite(tables: Tables, sql: string, views: str
   };
   return steps
     .filter(step => {
-      if (!isScan(step)) return false;
+      if (!isTableScan(step)) return false;
       const siblings = steps.filter(other => other.parent === step.parent && isLoop(other));
       return siblings[0] !== step || isCorrelated(step);
     })
