@@ -54,7 +54,7 @@ export const PARTIAL_READ = 'read in part';
  */
 export const RETRY_SOON_MS = 2000;
 
-/** The outcome of a job that found nothing new, if the schedule or only duplicates requested it, or it looked for due certificates. */
+/** The outcome of a job that found nothing new, if the schedule or only duplicate deliveries requested it. */
 export const UNCHANGED_OUTCOME = 'unchanged';
 
 /** A request for a job. */

@@ -50,7 +50,8 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
       await forEachConcurrently(CONCURRENCY, retirementIds, fetchCertificate);
     }
     const state = await walk.finish(calls.getTraffic());
-    if (state === 'complete') return requestedCount === 0 ? UNCHANGED_OUTCOME : 'fetched';
+    const isUnchanged = trigger === 'schedule' && requestedCount === 0;
+    if (state === 'complete') return isUnchanged ? UNCHANGED_OUTCOME : 'fetched';
     return `${PARTIAL_READ}: some certificates could not be fetched`;
   } catch (error) {
     const { code, message } = describeFailure(running.signal.aborted ? running.signal.reason : error);

@@ -132,7 +132,7 @@ test('a list that became unreadable is known until its last complete read and un
   expect(await gaps('2026-05-04T12:30:00.000Z')).toMatchObject([{ unknown: null, reading: null }]);
   expect(
     getPageText(html`${renderGaps('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text),
-  ).toContain(until);
+  ).toContain('retirements: not known after 4 May 2026, 14:00:00.000 UTC');
 });
 
 test('as-of fails for a list that was never read, even if no organization is known', async () => {

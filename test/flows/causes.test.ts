@@ -44,8 +44,10 @@ test('a sync that no delivery caused names only its job, and so does the row of 
   issueCredit(program.sandbox, organizationId);
   await program.reconcile();
   const syncs = await syncsAfter(program, before);
-  expect(new Set(syncs.map(({ resource }) => resource))).toEqual(
-    new Set(['certificates', 'projects', ...LISTS]),
+  expect(new Set(syncs.map(({ resource }) => resource))).toEqual(new Set(['warehouse', 'projects']));
+  const unchanged = await program.column<string>('SELECT resource FROM unchanged_reads');
+  expect(new Set(unchanged)).toEqual(
+    new Set(['certificates', ...LISTS.filter(list => list !== 'warehouse')]),
   );
   expect(syncs.filter(sync => sync.newest_delivery_id !== null)).toEqual([]);
   const ofJob = 'SELECT installation_id FROM jobs WHERE id = ?';
