@@ -52,11 +52,16 @@ interface PostgresNode {
   readonly 'Relation Name'?: string;
   readonly 'Parent Relationship'?: string;
   readonly 'Index Cond'?: string;
+  readonly 'Plan Rows': number;
   readonly Plans?: readonly PostgresNode[];
 }
 
+/** An index on `resource` alone is no scan for a resource of which there are only so many rows. */
+const FEW_ROWS = 1000;
+
 /** Whether a node reads nearly a whole table: an index on `resource` alone finds nearly all rows. */
-function isScan({ 'Node Type': type, 'Index Cond': condition }: PostgresNode): boolean {
+function isScan({ 'Node Type': type, 'Index Cond': condition, 'Plan Rows': rows }: PostgresNode): boolean {
+  if (rows < FEW_ROWS) return false;
   return type === 'Seq Scan' || /^\(resource = '\w+'::text\)$/.test(condition ?? '');
 }
 

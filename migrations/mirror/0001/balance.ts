@@ -226,7 +226,8 @@ retired AS (
   FROM ${mirror}retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
   WHERE r.created_at > j.since AND r.serialization IS NOT NULL
 ),
-stock AS (
+-- Read once: a planner that expects one judged organization would read all older versions again for each.
+stock AS MATERIALIZED (
   ${stock(dialect, () => 'lower(s.serialization) AS serial', isRetired)}
 ),
 -- All that befell a serialization is sorted once: a planner that takes a join for one row goes through all of the others for each.

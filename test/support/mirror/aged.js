@@ -6,8 +6,9 @@
 
 const DAY_SECONDS = 86_400;
 const CREDITS = 10;
+const RETIREMENTS = 20;
 /** Lists that the schedule reads. */
-const SCHEDULED = ['organization', 'warehouse', 'retirements'];
+const SCHEDULED = ['organization', 'warehouse', 'inventory', 'reservations', 'retirements'];
 
 /**
  * What SQLite and PostgreSQL say differently.
@@ -127,18 +128,34 @@ export async function fillAgedMirror(
        ${tonnes} * 1000000, '' || ${tonnes}, ${instant(`${readAt()} + 1`)}, ${syncId()}, ${document}
      FROM ${everyRound} ${everyCredit} WHERE r.i = ${rounds} ORDER BY o.i, c.i`,
   );
-  await tables.change(`UPDATE version_counter SET last = ${lastVersion}`);
+  const retirementSync = `${syncId(`${rounds + 1}`)}`;
+  const everyRetirement = `${everyOrganization} CROSS JOIN ${series(RETIREMENTS)} AS c`;
+  await tables.change(
+    `${sync(', rows_added, changes_up_to')} SELECT ${retirementSync}, ${organization()}, 'retirements', 'delivery', 1, ${times(`${start} + 200`)},
+       ${RETIREMENTS}, ${lastVersion} + o.i * ${RETIREMENTS} FROM ${everyOrganization}`,
+  );
+  await tables.change(
+    `INSERT INTO retirements (version, organization_id, id, serialization, vintage, beneficiary, amount, amount_micro, amount_exact, is_claimed,
+       created_at, valid_from, sync_id, document)
+     SELECT ${lastVersion} + (o.i - 1) * ${RETIREMENTS} + c.i, ${organization()}, 'retirement-' || o.i || '-' || c.i,
+       'ICR-ISL-' || o.i || '-' || c.i || '-R-0-2021', '2021', 'Beneficiary ' || c.i, 5, 5000000, '5', 1, ${instant(`${start} + c.i * 60`)},
+       ${instant(`${start} + 201`)}, ${retirementSync}, '{"id":"retirement-' || o.i || '-' || c.i || '"}'
+     FROM ${everyRetirement} ORDER BY o.i, c.i`,
+  );
+  await tables.change(`UPDATE version_counter SET last = ${lastVersion + orgs * RETIREMENTS}`);
   await fillScheduledReads(tables, engine, {
     orgs,
     days,
     readsPerDay,
     start,
     end,
-    firstId: syncId(`${rounds + 1}`).replace('o.i', '0'),
+    firstId: syncId(`${rounds + 2}`).replace('o.i', '0'),
     rows: readRows,
   });
   await tables.change(
-    engine === 'sqlite' ? 'ANALYZE' : 'ANALYZE past, syncs, resource_states, warehouse_credits',
+    engine === 'sqlite'
+      ? 'ANALYZE'
+      : 'ANALYZE past, syncs, resource_states, warehouse_credits, retirements, unchanged_spans',
   );
 }
 
@@ -183,7 +200,7 @@ async function fillScheduledReads(tables, engine, { orgs, days, readsPerDay, sta
     `INSERT INTO resource_states (organization_id, resource, rows, first_complete_at, as_of, attempted_at, outcome, answer_status, answer_form,
        last_answer_at, stamp_at, requests, duration_ms, read_at, read_claim, unchanged_reads, unchanged_first_started_at,
        unchanged_first_finished_at, unchanged_last_finished_at)
-     SELECT 'organization-' || o.i, l.resource, CASE l.resource WHEN 'warehouse' THEN ${CREDITS} WHEN 'organization' THEN 1 ELSE 0 END,
+     SELECT 'organization-' || o.i, l.resource, CASE l.resource WHEN 'warehouse' THEN ${CREDITS} WHEN 'organization' THEN 1 WHEN 'retirements' THEN ${RETIREMENTS} ELSE 0 END,
        ${instant(`${start} + 300`)}, ${instant(lastRead())}, ${instant(lastRead())}, 'complete', 200, 'list', ${instant(`${lastRead()} + 1`)},
        ${instant(`${end} - 1`)}, 1, 1000, ${instant(lastRead())}, 1${
          rows
