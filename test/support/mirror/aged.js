@@ -128,7 +128,7 @@ export async function fillAgedMirror(
        ${tonnes} * 1000000, '' || ${tonnes}, ${instant(`${readAt()} + 1`)}, ${syncId()}, ${document}
      FROM ${everyRound} ${everyCredit} WHERE r.i = ${rounds} ORDER BY o.i, c.i`,
   );
-  const retirementSync = `${syncId(`${rounds + 1}`)}`;
+  const retirementSync = syncId(`${rounds + 1}`);
   const everyRetirement = `${everyOrganization} CROSS JOIN ${series(RETIREMENTS)} AS c`;
   await tables.change(
     `${sync(', rows_added, changes_up_to')} SELECT ${retirementSync}, ${organization()}, 'retirements', 'delivery', 1, ${times(`${start} + 200`)},
