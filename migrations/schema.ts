@@ -1,10 +1,13 @@
 export type EngineName = 'sqlite' | 'postgres';
 
-/** What migrations are written with: one text, and what differs between the engines. Frozen with the first release, as they are. */
+/**
+ * The SQL vocabulary of an engine. Migrations are written once, and take from here whatever differs between SQLite and
+ * PostgreSQL. Like the migrations, this file must not change after the first release: databases record a digest of the text.
+ */
 export type Dialect = { readonly engine: EngineName; readonly types: Readonly<Record<Kind, string>> } & Words;
 type Words = typeof WORDS_OF_POSTGRES;
 
-/** Of a row's own numbers `counted` ones are never used twice; `large` ones may be beyond 2^53. */
+/** The kind of a column. Values of `counted` are never reused after a row is deleted; values of `large` may exceed 2^53. */
 export type Kind =
   | 'id'
   | 'counted'
@@ -16,14 +19,14 @@ export type Kind =
   | 'json'
   | 'cells'
   | 'bytes';
-/** Its kind, what it means, and what follows its type in SQL. */
+/** A column: its kind, its description, and the constraints that follow its type in SQL. */
 export type Column = readonly [kind: Kind, meaning: string, more?: string];
 export type Columns = Readonly<Record<string, Column>>;
-/** Of a view: it is always there. */
+/** Marks a column of a view that is never NULL. */
 export const SURE = 'NOT NULL';
 export type TextOf = (dialect: Dialect) => string;
 
-/** A table or a view, as in `mirror.retirements`. */
+/** A table or a view. The name includes the schema, such as `mirror.retirements`. */
 export interface Relation<N extends string = string, C extends Columns = Columns> {
   readonly kind: 'table' | 'view';
   readonly name: N;
@@ -31,7 +34,7 @@ export interface Relation<N extends string = string, C extends Columns = Columns
   readonly columns: C;
 }
 
-/** What a migration is made of: its text, and what comes into being by it. */
+/** A part of a migration: its SQL text, and the tables and views that it creates. */
 export interface Part<R extends Relation = Relation> {
   readonly textOf: TextOf;
   readonly relations: readonly R[];
@@ -70,7 +73,7 @@ const TYPES_OF_POSTGRES = {
 };
 
 const utc = (instant: string, form: string) => `to_char(${instant} AT TIME ZONE 'UTC', '${form}')`;
-/** PostgreSQL has no year 0, and calls it 1 before Christ. */
+/** Returns SQL for the four-digit year of an instant. PostgreSQL calls the year 0 the year 1 BC. */
 const yearIn = (instant: string) =>
   `CASE WHEN ${instant} < '0001-01-01 00:00:00+00' THEN '0000' ELSE ${utc(instant, 'YYYY')} END`;
 
@@ -78,14 +81,14 @@ const cellOfRow = (alias: string, name: string, columns: Columns) =>
   columns[name]?.[0] === 'instant' ? `mirror.as_text(${alias}.${name})` : `${alias}.${name}`;
 
 const WORDS_OF_POSTGRES = {
-  /** What stands before the name of a table. */
+  /** Prefixes of table names. */
   mirror: 'mirror.',
   inbox: 'inbox.',
   evidence: 'evidence.',
-  /** What is a word of ours, and sorts by its bytes. */
+  /** A text constant that sorts by its bytes. */
   word: (text: string): string => `'${text}'::text ${COLLATED}`,
   bytewise: (text: string): string => `${text} ${COLLATED}`,
-  /** A value of this kind, where nothing around it says so. */
+  /** Casts a value to the type of a kind. */
   as: (kind: Kind, value: string): string =>
     `${value}::${TYPES_OF_POSTGRES[kind].replace(` ${COLLATED}`, '')}`,
   sum: (micro: string): string => `coalesce(sum(${micro}), 0)`,
@@ -97,17 +100,17 @@ const WORDS_OF_POSTGRES = {
   month: (instant: string): string => `(${yearIn(instant)} || ${utc(instant, '-MM')}) ${COLLATED}`,
   later: (instant: string, ms: string): string =>
     `${instant} + (${ms})::double precision * interval '1 millisecond'`,
-  /** The four digits that end a serialization. */
+  /** The four digits at the end of a serialization; NULL if it does not end with them. */
   lastYear: (serialization: string): string => `substring(${serialization} from '-([0-9]{4})$')`,
-  /** Millionths out of the registry's own digits, where these are all there is to it. */
+  /** Millionths calculated from the registry's own digits; the stored number if the digits are not a plain decimal. */
   microOf: (exact: string, micro: string): string =>
     `CASE WHEN ${micro} IS NOT NULL AND ${exact} ~ '^[0-9]{1,13}([.][0-9]*)?$' THEN (${exact}::numeric * 1000000)::bigint ELSE ${micro} END`,
-  /** The cells of a row as `past` keeps them. */
+  /** The columns of a row as the JSON object that `past.cells` stores. */
   cells: (alias: string, columns: Columns): string =>
     `jsonb_build_object(${cellNames(columns)
       .map(name => `'${name}', ${cellOfRow(alias, name, columns)}`)
       .join(', ')})`,
-  /** One of them, as a column of its kind. */
+  /** One value of `past.cells`, cast to the type of its kind. */
   cell: (alias: string, name: string, kind: Kind): string => {
     const text = `(${alias}.cells ->> '${name}')`;
     if (kind === 'text' || kind === 'json') return `${text} ${COLLATED}`;
@@ -115,18 +118,18 @@ const WORDS_OF_POSTGRES = {
       ? `mirror.as_instant(${text})::timestamptz(3)`
       : `${text}::${TYPES_OF_POSTGRES[kind]}`;
   },
-  /** The same as a text. */
+  /** The columns of a row as the text of a JSON object. */
   object: (alias: string, columns: Columns): string =>
     `(SELECT row_to_json(o)::text ${COLLATED} FROM (SELECT ${cellNames(columns)
       .map(name => `${cellOfRow(alias, name, columns)} AS ${name}`)
       .join(', ')}) AS o)`,
-  /** Cells as such a text, without some of them. */
+  /** `past.cells` as the text of a JSON object, without some columns. */
   shown: (cells: string, without: readonly string[]): string =>
     `(SELECT '{' || string_agg('"' || e.key || '":' || e.value::text, ',') || '}' FROM jsonb_each(${cells} - '{${without.join(',')}}'::text[]) AS e) ${COLLATED}`,
-  /** The names of those of such a text that differ from other cells, in the order of `names`; null where none does. */
+  /** The names of the columns in which a JSON text differs from cells, in the order of `names`; NULL if none does. */
   differ: (text: string, cells: string, names: readonly string[]): string =>
     `(SELECT string_agg(e.key, ',' ORDER BY array_position('{${names.join(',')}}'::text[], e.key)) FROM jsonb_each(${text}::jsonb) AS e WHERE e.value IS DISTINCT FROM ${cells} -> e.key) ${COLLATED}`,
-  /** An instant as people read it. */
+  /** An instant as text in UTC. */
   asText: (instant: string): string => `mirror.as_text(${instant})`,
 };
 
@@ -169,20 +172,20 @@ export const SQLITE: Dialect = {
   asText: instant => instant,
 };
 
-/** A number as both engines have it in a column. */
+/** Casts a number to a 64-bit integer in both engines. */
 export function whole(number: string): string {
   return `CAST(${number} AS bigint)`;
 }
 
 interface TableOptions {
   readonly rules?: readonly string[];
-  /** Without a number of its own for each row, where the engine would give one. */
+  /** Whether SQLite stores the table by its primary key, without a row id. */
   readonly isSmall?: boolean;
-  /** How PostgreSQL keeps its rows. */
+  /** Storage parameters of the table on PostgreSQL. */
   readonly storage?: string;
 }
 
-/** Comments stand in the words of SQLite, and beside those of PostgreSQL. */
+/** Defines a table. Descriptions become SQL comments within the text on SQLite, and `COMMENT ON` statements on PostgreSQL. */
 export function table<const N extends string, const C extends Columns>(
   name: N,
   meaning: string,
@@ -223,7 +226,7 @@ export function index(name: string, on: string, columns: string, where?: string)
   );
 }
 
-/** Its columns in their order, and what is asked. */
+/** Defines a view with its columns, in order, and its query. */
 export function view<const N extends string, const C extends Columns>(
   name: N,
   meaning: string,
@@ -243,48 +246,60 @@ export function view<const N extends string, const C extends Columns>(
   return { textOf, relations: [{ kind: 'view', name, meaning, columns }] };
 }
 
-/** What is mirrored: a table of what is true now, and the view `_history` of that and what `past` has of it. */
+/** A table of current rows, for which a view `_history` is created that adds their past versions. */
 export interface Mirrored {
   readonly table: string;
-  /** Its word in `syncs`. */
+  /** The name of the resource, as in `syncs.resource`. */
   readonly resource: string;
   readonly meaning: string;
-  /** The column that says whose a row is; null where it is nobody's. */
+  /** The column with the organization that owns a row; null if no organization does. */
   readonly owner: string | null;
-  /** The columns by which a row is known. */
+  /** The columns that identify a row. */
   readonly key: readonly string[];
   readonly columns: Columns;
-  /** Rules of its table beside that. */
+  /** Further constraints of the table. */
   readonly rules?: readonly string[];
-  /** What `changes` shows of it, and of which rows, where that is not all. */
+  /** The columns that the view `changes` shows; absent for all. */
   readonly shows?: readonly string[];
+  /** A condition for the rows that `changes` shows; absent for all. */
   readonly only?: string;
+  /** The description of the view `_history`, if it differs from the usual one. */
   readonly history?: string;
-  /** What stands in every version of it, where that is not what stands in others. */
+  /** The columns of every version that replace `DATED`. */
   readonly dated?: Columns;
 }
 
 export const VERSION = {
-  version: ['int', 'number of this version; rises over all tables and is never used twice', 'PRIMARY KEY'],
+  version: ['int', 'version number of the row; rises across all tables and is never reused', 'PRIMARY KEY'],
 } as const satisfies Columns;
 
 export const DATED = {
-  valid_from: ['instant', 'when the answer that showed it came; the change itself may be older', 'NOT NULL'],
-  sync_id: ['int', 'the sync that wrote it; old syncs are removed in time', 'NOT NULL'],
-  document: ['text', "the registry's whole object as sent", 'NOT NULL'],
+  valid_from: [
+    'instant',
+    'when the mirror received this version; the registry may have made the change earlier',
+    'NOT NULL',
+  ],
+  sync_id: ['int', 'sync that wrote this version (syncs.id)', 'NOT NULL'],
+  document: ['text', 'complete JSON object, as the registry sent it', 'NOT NULL'],
 } as const satisfies Columns;
 
 export const ENDED_IN_HISTORY = {
-  valid_to: ['instant', 'null where it is still true; else it was true before, not at, this instant'],
-  closed_by: ['int', 'the sync that closed it; null where it is still true'],
-  closed_version: ['int', 'number of its closing: of the version in its place, or its own; null while true'],
+  valid_to: [
+    'instant',
+    'end of the version: it was valid before this instant, not at it. NULL if it is current',
+  ],
+  closed_by: ['int', 'sync that ended this version; NULL if it is current'],
+  closed_version: [
+    'int',
+    'number of the change that ended this version: the version of the new row, or a number of its own if the row was removed. NULL if it is current',
+  ],
 } as const satisfies Columns;
 
-const AS_OF = 'As of an instant: valid_from <= it and (valid_to IS NULL or valid_to > it).';
+const AS_OF = 'State at an instant: valid_from <= instant AND (valid_to IS NULL OR valid_to > instant).';
 
 export function mirrored(entry: Mirrored): Part {
   const { table: name, meaning, key, columns, rules = [], dated = DATED } = entry;
-  const { history = `Every version of ${name}, past and present. ${AS_OF}` } = entry;
+  const { history = `All versions of the rows of ${name}, past and current. ${AS_OF}` } = entry;
   const now: Columns = { ...VERSION, ...columns, ...dated };
   const all = inOrder({ ...now, ...ENDED_IN_HISTORY });
   const select = (dialect: Dialect) => {
@@ -306,19 +321,19 @@ FROM ${dialect.mirror}${name}`;
   ]);
 }
 
-/** The column by which a person names a row. */
+/** Returns the key column that identifies a row within its organization. */
 export function nameOf({ key }: Pick<Mirrored, 'key'>): string {
   return key.find(name => name !== 'organization_id') ?? 'id';
 }
 
-/** What `past` keeps in the cells of a row: whose it is stands beside them. */
+/** Returns the columns that `past.cells` stores. A key column `organization_id` is a column of `past` instead. */
 export function cellsOf({ columns, key }: Pick<Mirrored, 'columns' | 'key'>): Columns {
   return Object.fromEntries(
     Object.entries(columns).filter(([name]) => name !== 'organization_id' || !key.includes(name)),
   );
 }
 
-/** A column of a row that stands in `past` as `p`. A row is found by what stands beside its cells. */
+/** Returns SQL for a column of a row in `past`, which has the alias `p`: either a column of `past` itself or one of its cells. */
 export function wasIn(
   dialect: Dialect,
   entry: Pick<Mirrored, 'columns' | 'key'>,
@@ -330,7 +345,7 @@ export function wasIn(
   return kind === undefined ? `${alias}.${column}` : dialect.cell(alias, column, kind);
 }
 
-/** As PostgreSQL has the names of an object: both engines make the same text of it. */
+/** Returns the column names in the order of PostgreSQL's jsonb, shortest first, so that both engines write the same JSON text. */
 function cellNames(columns: Columns): string[] {
   return Object.keys(columns).toSorted((one, other) => one.length - other.length || (one < other ? -1 : 1));
 }
@@ -344,7 +359,7 @@ export function joined(parts: readonly Part[]): Part {
 
 const LAST = ['valid_from', 'valid_to', 'sync_id', 'closed_by', 'document', 'closed_version'];
 
-/** A beginning stands beside its end. */
+/** Returns the columns with the version columns last, so that `valid_from` is next to `valid_to`. */
 function inOrder(columns: Columns): Columns {
   const own = Object.entries(columns).filter(([name]) => !LAST.includes(name));
   const rest = LAST.flatMap(name => {
@@ -354,7 +369,7 @@ function inOrder(columns: Columns): Columns {
   return Object.fromEntries([...own, ...rest]);
 }
 
-/** As in `mirror.retirements`. */
+/** Returns the name of a table or view in an engine: with its schema on PostgreSQL, without it on SQLite. */
 function nameIn(dialect: Dialect, name: string): string {
   const [family, kept = ''] = name.split('.');
   if (family === 'evidence') return `${dialect.evidence}${kept}`;

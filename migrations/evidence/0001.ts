@@ -4,50 +4,64 @@ export const evidence0001 = () =>
   joined([
     table(
       'evidence.leaves',
-      'What was sealed: a commitment to each thing that the mirror observed, in the order of the log. Of a row it has whose it is, its months and its amount, and no text.',
+      'Leaves of the evidence log, in order: a commitment to each thing that the mirror observed. For a row of the mirror, the leaf contains its organization, months and amount, but none of its text.',
       {
-        place: ['int', 'its place in the log, from 0', 'PRIMARY KEY'],
+        place: ['int', 'index of the leaf in the log, from 0', 'PRIMARY KEY'],
         kind: [
           'text',
-          'change, sync, unchanged (a span of scheduled reads that found nothing new), coverage, organization, complete, forget, purge, restore or key',
+          'what the leaf records: change, sync, unchanged (a span of scheduled reads that found nothing new), coverage, organization, complete, forget, purge, restore or key',
           'NOT NULL',
         ],
-        number: ['int', 'number of the change, or id of the sync or span; else its place', 'NOT NULL'],
+        number: [
+          'int',
+          'number of the change, or id of the sync or span; for other kinds, equal to place',
+          'NOT NULL',
+        ],
         subject: [
           'text',
-          'the organization that it speaks of; null where it is nobody, and once it was purged',
+          'id of the organization that the leaf concerns; NULL if it concerns none, or if the leaf was erased',
         ],
-        resource: ['text', 'of a change: what changed, by its word in changes; null elsewhere'],
-        ended: ['int', 'of a change: the number of the version that it ended; null where it ended none'],
+        resource: ['text', 'resource of the change, as in changes.resource; NULL for other kinds'],
+        ended: ['int', 'version that the change ended; NULL if it ended none, or for other kinds'],
         observed: [
           'text',
-          'of a change by which a row stands: the month in which it was observed; null elsewhere, and of people',
+          'month (YYYY-MM) in which the mirror observed the new version; NULL for removals, members, projects and other kinds',
         ],
-        dated: ['text', 'the month in which the registry says that the row was created'],
-        micro: ['text', 'millionths of a tonne, in digits'],
+        dated: [
+          'text',
+          'month (YYYY-MM) in which the row was created, according to the registry; NULL if unknown, and whenever observed is NULL',
+        ],
+        micro: [
+          'text',
+          'amount of the new version in millionths of a tonne, as decimal text; NULL if the row has no amount, and whenever observed is NULL',
+        ],
         record: [
           'text',
-          'what the leaf says, as canonical JSON; null of change and sync, which rows of the mirror say',
+          'content of the leaf as canonical JSON; NULL for change, sync and unchanged, whose content is in rows of the mirror',
         ],
         salt: [
           'bytes',
-          'the 32 random bytes in front of the record; null once it was forgotten or purged, like all that tells of it',
+          '32 random bytes that are hashed in front of the record; NULL if the leaf was erased by forget or purge, as are all columns that reveal its content',
         ],
-        commitment: ['bytes', 'SHA-256 of salt and record, as canonical JSON', 'NOT NULL'],
+        commitment: ['bytes', 'SHA-256 of the salt followed by the record as canonical JSON', 'NOT NULL'],
       },
       { rules: ['UNIQUE (kind, number)'] },
     ),
     index('leaves_by_list', 'evidence.leaves', 'subject, resource, number', "kind = 'change'"),
     index('leaves_by_subject', 'evidence.leaves', 'subject, place', "kind = 'coverage'"),
     index('leaves_by_organization', 'evidence.leaves', 'subject, place', "kind = 'organization'"),
-    table('evidence.checkpoints', 'Every checkpoint that was signed.', {
-      size: ['int', 'leaves that it covers', 'PRIMARY KEY'],
-      peaks: ['bytes', 'hashes of its complete subtrees, the largest first, 32 bytes each', 'NOT NULL'],
-      note: ['text', 'the checkpoint with its signature, as it is given away', 'NOT NULL'],
+    table('evidence.checkpoints', 'Signed checkpoints of the evidence log.', {
+      size: ['int', 'number of leaves that the checkpoint covers', 'PRIMARY KEY'],
+      peaks: ['bytes', 'hashes of the complete subtrees, largest first, 32 bytes each', 'NOT NULL'],
+      note: ['text', 'text of the checkpoint with its signature, as it is published', 'NOT NULL'],
     }),
-    table('evidence.sealer', 'Who seals now. One row once anybody has.', {
-      only_row: ['int', 'always 1', 'PRIMARY KEY CHECK (only_row = 1)'],
-      holder: ['text', 'a random name of who seals', 'NOT NULL'],
-      until_at: ['instant', 'until when nobody else does', 'NOT NULL'],
-    }),
+    table(
+      'evidence.sealer',
+      'Lock of the process that seals the evidence log. One row after the first sealing.',
+      {
+        only_row: ['int', 'always 1', 'PRIMARY KEY CHECK (only_row = 1)'],
+        holder: ['text', 'random name of the process that holds the lock', 'NOT NULL'],
+        until_at: ['instant', 'expiry of the lock', 'NOT NULL'],
+      },
+    ),
   ]);

@@ -59,6 +59,6 @@ const VERSIONS = `
 
 Each view \`_history\` contains all versions of the rows of a table, past and current. The table \`past\` contains the past versions of all tables.
 
-To read the state as of an instant, select the versions with \`valid_from\` at or before it, and \`valid_to\` null or after it. Both are when the mirror
-observed the change; the registry may have changed earlier. \`closed_by\` is the sync that closed a version, \`closed_version\` the number of the change that closed it.
+To read the state as of an instant, select the versions with \`valid_from\` at or before it, and \`valid_to\` NULL or after it. Both are when the mirror
+observed the change; the registry may have changed earlier. \`closed_by\` is the sync that ended a version, \`closed_version\` the number of the change that ended it.
 `;

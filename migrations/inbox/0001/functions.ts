@@ -1,6 +1,6 @@
-export const FUNCTIONS = `-- What is done often is a function: its statements are planned once a connection, and by index whatever the tables' size
--- was then; those settings make every plan dear, and a server with jit would compile each, for most of a second.
--- Each is given its instant and the program's rules ("given"), so that no rule stands here a second time.
+export const FUNCTIONS = `-- Frequent operations are functions, so that each connection plans their statements once. The SET clauses make these plans use
+-- indexes, whatever size the tables had at that time. They also make every plan look expensive, for which JIT would compile
+-- each for most of a second, so JIT is off. The program passes the instant and its rules in "given", so that no rule is repeated here.
 
 CREATE FUNCTION inbox.merged_payload(a jsonb, b jsonb) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
@@ -8,7 +8,7 @@ LANGUAGE sql IMMUTABLE AS $$
     THEN a || b || jsonb_build_object('resources', (a -> 'resources') || (b -> 'resources'))
     ELSE (a || b) - 'resources' END::text
 $$;
-COMMENT ON FUNCTION inbox.merged_payload IS 'The payload of two jobs in one. "resources" narrows what a job reads, so it stays only where both have it.';
+COMMENT ON FUNCTION inbox.merged_payload IS 'Returns the merged payload of two jobs. "resources" limits what a job reads, so it is kept only if both jobs have it.';
 
 CREATE FUNCTION inbox.ask(given jsonb, wish jsonb) RETURNS bigint
 LANGUAGE plpgsql AS $$
@@ -23,7 +23,7 @@ DECLARE
   found_id bigint;
 BEGIN
   LOOP
-    -- A job due by then that merging would not change: in a flood most deliveries find one, and nothing is written.
+    -- Returns a due job that the merge would not change. In a flood of deliveries most find one, so nothing is written.
     IF is_plain THEN
       SELECT id INTO found_id FROM inbox.jobs
       WHERE dedupe_key = key AND state IN ('waiting', 'paused') AND payload = '{}'
@@ -88,7 +88,7 @@ BEGIN
   RETURN found_id;
 END
 $$;
-COMMENT ON FUNCTION inbox.ask IS 'Makes sure that a job with the wish''s key will start after now, and answers its id. It is merged with one that waits, never with a running one, which may already have read what has changed since. A paused job waits again. One that waits after a failure keeps its retry time, unless a person asks, or it is so late that only a clock that was ahead can have given it. Duplicates change neither.';
+COMMENT ON FUNCTION inbox.ask IS 'Requests a job and returns its id. The request is merged into a waiting job with the same key, never into a running one, which may already have read the data that has changed since. A paused job becomes waiting again. A job that waits for a retry keeps its retry time, unless a person requests it, or that time is so late that it must come from a clock that was ahead. Duplicate deliveries change neither a paused job nor a retry time.';
 
 CREATE FUNCTION inbox.enqueue(given jsonb, wishes json) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
@@ -96,7 +96,7 @@ DECLARE
   wish record;
   ids jsonb := '{}';
 BEGIN
-  -- In the order of their keys: two who ask for the same never wait for one another.
+  -- In the order of the keys, so that two callers cannot deadlock.
   FOR wish IN SELECT value::jsonb AS value, place FROM json_array_elements(wishes) WITH ORDINALITY AS each (value, place)
     ORDER BY value ->> 'dedupe_key' COLLATE "C", place
   LOOP
@@ -110,7 +110,7 @@ BEGIN
   RETURN ids;
 END
 $$;
-COMMENT ON FUNCTION inbox.enqueue IS 'Asks for several jobs; answers their ids by the place of the wish. Once: only for those that were never asked for.';
+COMMENT ON FUNCTION inbox.enqueue IS 'Requests several jobs and returns their ids by the index of the request. With "once", skips jobs whose key was requested before.';
 
 CREATE FUNCTION inbox.unread_duplicate_at(now_at timestamptz, ms_ago jsonb, first_place int, installation text, since timestamptz)
 RETURNS timestamptz
@@ -126,7 +126,7 @@ BEGIN
     FROM jsonb_array_elements_text(ms_ago) WITH ORDINALITY AS each (post, place) WHERE place >= first_place) AS posts);
 END
 $$;
-COMMENT ON FUNCTION inbox.unread_duplicate_at IS 'The first of some posts that came after a read of their installation had begun, which has begun since; null where none did.';
+COMMENT ON FUNCTION inbox.unread_duplicate_at IS 'Returns when the first of the given posts arrived after the last read of their installation had started. NULL if no read started after the given instant.';
 
 CREATE FUNCTION inbox.store(given jsonb, rows json) RETURNS jsonb
 LANGUAGE plpgsql SET enable_seqscan = off SET jit = off AS $$
@@ -135,13 +135,13 @@ DECLARE
   pace interval := (given -> 'paces' ->> 0)::int * interval '1 millisecond';
   answers jsonb;
 BEGIN
-  -- Who touches several rows that stand does so in the order of their ids.
+  -- Locks existing rows in the order of their ids, so that two callers cannot deadlock.
   PERFORM FROM inbox.deliveries
     WHERE id = ANY (ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(given -> 'row_ids'))) ORDER BY id FOR UPDATE;
   PERFORM FROM inbox.signed_texts
     WHERE id = ANY (ARRAY(SELECT value::bigint FROM jsonb_array_elements_text(given -> 'text_ids'))) ORDER BY id FOR UPDATE;
-  -- "found": jobs that asking would not change, as inbox.ask finds them; "asked": the others too, in the order of their keys.
-  -- Of each installation one: duplicates that come with something new do not slow it down.
+  -- "found" has the jobs that a request would not change, by the same rule as inbox.ask. "asked" requests the others too, in the
+  -- order of their keys. There is one request for each installation, which counts as duplicate only if all its deliveries are.
   WITH came AS MATERIALIZED (
     SELECT given_row.*, text.id AS text_id,
       now_at - (ms_ago ->> 0)::double precision * interval '1 millisecond' AS first_at,
@@ -151,7 +151,7 @@ BEGIN
     FROM json_to_recordset(rows) AS given_row (n int, stored_text_id bigint, row_id bigint, ms_ago jsonb, job_key text,
       event text, installation_id text, organization_id text, sha256 text, signed_data text, contradicted_fields text,
       verdict text, reason text, secret_index bigint)
-    -- By their ids, whatever the size of the tables was when this was planned.
+    -- OFFSET 0 makes the planner look rows up by id, whatever size the tables had when this was planned.
     LEFT JOIN LATERAL (SELECT id, last_received_at FROM inbox.signed_texts AS t
       WHERE t.id = given_row.stored_text_id AND t.sha256 = given_row.sha256 OFFSET 0) AS text ON true
     LEFT JOIN LATERAL (SELECT received_at, last_duplicate_at FROM inbox.deliveries AS d
@@ -165,7 +165,7 @@ BEGIN
   ),
   found AS (
     SELECT wishes.*, (
-      -- By its key, which no other index of theirs is as good at: OFFSET keeps the planner from weighing them.
+      -- OFFSET 0 keeps the planner from using an index other than that of the key.
       SELECT id FROM (
         SELECT * FROM inbox.jobs WHERE dedupe_key = job_key AND state IN ('waiting', 'paused') OFFSET 0
       ) AS job
@@ -225,5 +225,5 @@ BEGIN
   RETURN answers;
 END
 $$;
-COMMENT ON FUNCTION inbox.store IS 'Stores a group of deliveries: rows of posts that share a text and a secret, each of another text. Answers for each its row, its text, its job and whether the row stood before.';
+COMMENT ON FUNCTION inbox.store IS 'Stores a group of deliveries. Each input row stands for the posts with one text and one secret; no two input rows have the same text. Returns for each the id of its row, its text and its job, and whether the row existed before.';
 `;

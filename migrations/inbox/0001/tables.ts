@@ -3,43 +3,54 @@ import { index, type Part, raw, table } from '../../schema.js';
 export const TABLES = [
   table(
     'inbox.deliveries',
-    'Every POST whose signature was good, in the order of arrival: a row each, but duplicates of one text that wait for the same read, or are ignored, share one for a minute. A row is written before the sender is answered.',
+    'Webhooks with a valid signature, in the order of arrival. Duplicates within one minute share a row if they wait for the same read or are ignored. The row is written before the sender gets its answer.',
     {
-      id: ['id', 'rises in the order of arrival'],
-      received_at: ['instant', 'when the whole body had been read', 'NOT NULL'],
-      event: ['text', "the event's name as signed; null where none was readable"],
-      installation_id: ['text', 'the installation it speaks of; null where no usable id was signed'],
-      signed_text_sha256: ['text', 'SHA-256 of the signed text in hex; equal for duplicates', 'NOT NULL'],
-      stored_text_id: ['int', 'the signed text itself, in signed_texts', 'NOT NULL'],
+      id: ['id', 'id of the delivery; rises in the order of arrival'],
+      received_at: ['instant', 'when the receiver had read the whole body', 'NOT NULL'],
+      event: ['text', 'name of the event, from the signed text; NULL if it could not be read'],
+      installation_id: [
+        'text',
+        'id of the installation, from the signed text; NULL if it contained no usable id',
+      ],
+      signed_text_sha256: [
+        'text',
+        'SHA-256 of the signed text, in hex; duplicates have the same one',
+        'NOT NULL',
+      ],
+      stored_text_id: ['int', 'id of the signed text in signed_texts', 'NOT NULL'],
       contradicted_fields: [
         'text',
-        'names of the unsigned fields that contradicted the signed ones; null where none did',
+        'names of the unsigned fields that contradicted the signed ones; NULL if none did',
       ],
       verdict: [
         'text',
-        'accepted leads to a read of the registry, ignored does not',
+        'accepted (requests a read of the registry) or ignored',
         "NOT NULL CHECK (verdict IN ('accepted', 'ignored'))",
       ],
       ignored_reason: [
         'text',
-        'why it was ignored; null where it was accepted',
+        'why the delivery was ignored; NULL if it was accepted',
         "CHECK ((ignored_reason IS NULL) = (verdict = 'accepted'))",
       ],
       secret_index: [
         'int',
-        'which of the configured webhook secrets had signed it; 0 is the newest',
+        'index of the webhook secret that verified the signature; 0 is the newest',
         'NOT NULL',
       ],
       job_id: [
         'int',
-        'the job that was sure to start after it arrived; null where it was ignored',
+        'job that reads what the delivery announced and starts after its arrival; NULL if the delivery was ignored',
         "CHECK (job_id IS NULL OR verdict = 'accepted')",
       ],
-      duplicates: ['int', 'how many more of the same text are counted in this row', 'NOT NULL DEFAULT 0'],
-      last_duplicate_at: ['instant', 'when the latest of them came; null where none did'],
+      duplicates: [
+        'int',
+        'number of duplicates that this row counts, without the first delivery',
+        'NOT NULL DEFAULT 0',
+      ],
+      last_duplicate_at: ['instant', 'when the last of these duplicates arrived; NULL if there was none'],
       unread_duplicate_at: [
         'instant',
-        'the first of them that came after a read of its installation had begun, which did not answer it; null where there is none',
+        'when the first of these duplicates arrived that the last read does not answer, because the read had already started; NULL if there is none',
       ],
     },
     { storage: 'fillfactor = 90' },
@@ -48,74 +59,93 @@ export const TABLES = [
   index('deliveries_unread', 'inbox.deliveries', 'unread_duplicate_at', 'unread_duplicate_at IS NOT NULL'),
   table(
     'inbox.signed_texts',
-    'The raw signed texts, the proof of what the registry sent. Duplicates share one row: only a duplicate that comes after some thousands of others gets a row of its own. There is no index on sha256, because hashes fall all over an index, and to write a page of it for each delivery would cost more than everything else together.',
+    'Signed texts of the deliveries, as proof of what the registry sent. Duplicates share a row, except for a duplicate that arrives after several thousand other deliveries. There is no index on sha256, because hashes are random: each delivery would write another page of the index, which would cost more than all other writes.',
     {
-      id: ['id', 'deliveries.stored_text_id points here'],
-      sha256: ['text', 'SHA-256 of signed_data in hex', 'NOT NULL'],
+      id: ['id', 'id of the text, as in deliveries.stored_text_id'],
+      sha256: ['text', 'SHA-256 of the signed text, in hex', 'NOT NULL'],
       last_received_at: [
         'instant',
-        'when it came last; it is kept for as long as its last delivery',
+        'when the text last arrived; it is deleted together with its last delivery',
         'NOT NULL',
       ],
-      signed_data: ['text', 'the text as it was sent and signed (base64)', 'NOT NULL'],
+      signed_data: ['text', 'signed text as it was sent, in base64; empty if it was erased', 'NOT NULL'],
     },
   ),
   table(
     'inbox.jobs',
-    'What is to do, what is being done and what became of it. Of the jobs of the schedule that found nothing new, each installation has only the latest.',
+    'Jobs: work that waits, runs or has ended. Of the scheduled jobs that found nothing new, only the latest of each installation is kept.',
     {
-      id: ['id', 'rises in the order of creation'],
+      id: ['id', 'id of the job; rises in the order of creation'],
       kind: [
         'text',
-        'what is to do: installation (read one installation again) or a word of the schedule',
+        'kind of work: installation (read one installation), or retry, reservations, certificates, discover or tick',
         'NOT NULL',
       ],
-      organization_id: ['text', 'whose data it reads; null until that is known'],
-      installation_id: ['text', 'through which installation it reads; null for work that belongs to none'],
+      organization_id: [
+        'text',
+        'id of the organization whose data the job reads; NULL until it is known, or if the job concerns no single organization',
+      ],
+      installation_id: [
+        'text',
+        'id of the installation that the job reads; NULL if the job concerns no single installation',
+      ],
       part: [
         'text',
-        'one organization is in at most one live claim per part',
+        'part of the organization that the job reads: data or certificates. At most one job of each part of an organization runs at a time',
         "NOT NULL DEFAULT 'data' CHECK (part IN ('data', 'certificates'))",
       ],
-      dedupe_key: ['text', 'at most one job with this key waits; later ones are merged with it', 'NOT NULL'],
-      trigger: ['text', 'what asked for it: delivery, schedule, worker or a person', 'NOT NULL'],
+      dedupe_key: [
+        'text',
+        'dedupe key: a request with the key of a waiting or paused job is merged into that job',
+        'NOT NULL',
+      ],
+      trigger: ['text', 'trigger of the job: delivery, schedule, worker or person', 'NOT NULL'],
       priority: [
         'int',
-        'which are claimed first: 1 asked for by a person, or by a delivery for an installation that was read before; 2 a first read, or work that a read led to; 3 the schedule, or duplicates alone',
+        'order in which jobs are claimed: 1 if requested by a person, or by a delivery for an installation that was read before; 2 for a first read, or if requested by the worker after a read; 3 if requested by the schedule or only by duplicates',
         'NOT NULL DEFAULT 2 CHECK (priority IN (1, 2, 3))',
       ],
-      payload: ['json', 'details for the worker, a JSON object', "NOT NULL DEFAULT '{}'"],
+      payload: ['json', 'details for the worker, as a JSON object', "NOT NULL DEFAULT '{}'"],
       state: [
         'text',
-        'waiting for run_at, running, paused until something changes, failed until it is tried again, or done',
+        'waiting (until run_at), running, paused (until run_at or a new request), failed (until someone retries it) or done',
         "NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'paused', 'failed', 'done'))",
       ],
       attempts: [
         'int',
-        'how often it was started; counted at the start, so that a crash counts too',
+        'number of starts; counted at the start, so that a crash counts too',
         'NOT NULL DEFAULT 0',
       ],
-      run_at: ['instant', 'not to be started before this instant', 'NOT NULL'],
+      run_at: ['instant', 'earliest start of the job', 'NOT NULL'],
       claimed_until: [
         'instant',
-        "when the claim's lease runs out; null unless running",
+        'when the lease of the claim expires; NULL unless the job is running',
         "CHECK ((claimed_until IS NOT NULL) = (state = 'running'))",
       ],
-      claim: ['int', 'the number of its latest claim; every write to the mirror carries it'],
-      started_at: ['instant', 'when it was started last'],
+      claim: [
+        'int',
+        'number of the last claim, which every write to the mirror carries; NULL if the job was never claimed',
+      ],
+      started_at: ['instant', 'last start of the job; NULL if it never started'],
       finished_at: [
         'instant',
-        'when it was done or failed',
+        'when the job was done or failed; NULL in all other states',
         "CHECK ((finished_at IS NOT NULL) = (state IN ('done', 'failed')))",
       ],
-      created_at: ['instant', 'when it was first asked for', 'NOT NULL'],
-      error_or_pause_code: ['text', 'code of the latest failure, or why it was paused'],
-      last_error: ['text', 'the latest failure in words'],
-      outcome: ['text', 'how a done job ended: a word of the worker, or merged'],
-      merged_into: ['int', 'the job that took over from a merged one'],
+      created_at: ['instant', 'when the job was first requested', 'NOT NULL'],
+      error_or_pause_code: [
+        'text',
+        'code of the last failure, or of the reason for the pause; NULL if there was none',
+      ],
+      last_error: ['text', 'message of the last failure; NULL if there was none'],
+      outcome: [
+        'text',
+        'outcome of a done job, such as read, unchanged or merged; NULL unless the job is done',
+      ],
+      merged_into: ['int', 'id of the job into which this one was merged; NULL if it was not merged'],
       only_duplicates_asked: [
         'int',
-        '1 where nothing but deliveries that had come before asked for it: such reads slow down while they find nothing new',
+        '1 if only duplicate deliveries requested the job, else 0. Such reads are delayed while they find nothing new',
         'NOT NULL DEFAULT 0 CHECK (only_duplicates_asked IN (0, 1))',
       ],
     },
@@ -133,7 +163,7 @@ export const TABLES = [
   index('jobs_worn_out', 'inbox.jobs', 'id', "attempts >= 10 AND state IN ('waiting', 'running')"),
   index('jobs_by_key', 'inbox.jobs', 'dedupe_key, started_at'),
   index('jobs_by_installation', 'inbox.jobs', 'installation_id, part, started_at'),
-  /** What failed while the registry did not answer is due since it was first asked for, once the registry answers again: it comes first. */
+  /** Finds jobs that failed during an outage and became due at their creation time when the registry recovered. They are claimed first. */
   index(
     'jobs_tried_first',
     'inbox.jobs',
@@ -142,14 +172,10 @@ export const TABLES = [
   ),
   table(
     'inbox.claims',
-    'The counter of claims, one row. It rises over all jobs, and so for each organization too.',
+    'Counter of claim numbers, in one row. Numbers rise across all jobs, and so within each organization.',
     {
       id: ['int', 'always 1', 'PRIMARY KEY CHECK (id = 1)'],
-      last: [
-        'int',
-        'the highest number that a claim may have: slots that stayed free have numbers too',
-        'NOT NULL',
-      ],
+      last: ['int', 'highest number that was allocated; some numbers stay unused', 'NOT NULL'],
     },
     {
       storage:
@@ -159,52 +185,52 @@ export const TABLES = [
   raw(({ inbox }) => `INSERT INTO ${inbox}claims VALUES (1, 0);\n`),
   table(
     'inbox.processes',
-    'Heartbeats. A row each for a process that has worked on this inbox. Those of an hour ago are removed, but for the last of each role.',
+    'Heartbeats of the processes that use this inbox, one row each. Rows without a heartbeat for an hour are deleted, except for the last one of each role.',
     {
-      id: ['id', 'rises in the order of starting'],
+      id: ['id', 'id of the process; rises in the order of start'],
       role: [
         'text',
-        'what it does: receive takes webhooks, work reads the registry',
+        'role of the process: receive (stores webhooks) or work (reads the registry)',
         "NOT NULL CHECK (role IN ('receive', 'work'))",
       ],
-      host: ['text', 'name of the machine it runs on', 'NOT NULL'],
-      pid: ['int', 'its process id there', 'NOT NULL'],
-      started_at: ['instant', 'when it was ready', 'NOT NULL'],
-      seen_at: ['instant', 'its latest heartbeat; one comes every 15 seconds', 'NOT NULL'],
+      host: ['text', 'host name of the machine', 'NOT NULL'],
+      pid: ['int', 'process id on that machine', 'NOT NULL'],
+      started_at: ['instant', 'when the process was ready', 'NOT NULL'],
+      seen_at: ['instant', 'last heartbeat of the process, written every 15 seconds', 'NOT NULL'],
     },
     { storage: 'fillfactor = 50' },
   ),
   table(
     'inbox.rejected_webhooks',
-    'Webhooks that the receiver rejected, counted by minute and reason. No body and no signature is kept.',
+    'Number of webhooks that the receiver rejected, by minute, reason, HTTP status and header prefix. Neither body nor signature is stored.',
     {
-      minute: ['text', 'YYYY-MM-DDTHH:MM, in UTC', 'NOT NULL'],
-      reason: ['text', 'why, one of a closed list of words', 'NOT NULL'],
-      status: ['int', 'what was answered', 'NOT NULL'],
+      minute: ['text', 'minute of arrival as YYYY-MM-DDTHH:MM, in UTC', 'NOT NULL'],
+      reason: ['text', 'reason for the rejection, such as signature_not_valid or too_large', 'NOT NULL'],
+      status: ['int', 'HTTP status of the answer', 'NOT NULL'],
       header_prefix: [
         'text',
-        "prefix of the signature header that came; 'other' where it is unusual, '' where none came",
+        "prefix of the signature header; '' if there was no such header, 'other' for all prefixes beyond 32 in a minute",
         'NOT NULL',
       ],
-      rejected: ['int', 'how many', 'NOT NULL'],
-      newest_at: ['instant', 'when the latest of them came', 'NOT NULL'],
+      rejected: ['int', 'number of rejected webhooks', 'NOT NULL'],
+      newest_at: ['instant', 'when the last of these webhooks arrived', 'NOT NULL'],
     },
     { isSmall: true, rules: ['PRIMARY KEY (minute, reason, status, header_prefix)'] },
   ),
 ] as const;
 
-/** What only PostgreSQL is asked by. */
+/** Indexes that only PostgreSQL needs. */
 export const OF_POSTGRES: readonly Part[] = [
-  /** Whether one has come for an installation since is asked by it. */
+  /** Finds out whether a delivery of an installation has arrived since an instant. */
   index(
     'deliveries_by_installation',
     'inbox.deliveries',
     'installation_id, received_at',
     "verdict = 'accepted'",
   ),
-  /** They are counted on every page of the console, and are few beside what was accepted. */
+  /** Counts ignored deliveries, which every page of the console shows. They are few compared with accepted ones. */
   index('deliveries_ignored', 'inbox.deliveries', 'id', "verdict = 'ignored'"),
-  /** Whatever two workers see of each other: nothing runs twice in a part. */
+  /** Ensure that two jobs of the same part never run at once, even if two workers claim them at the same time. */
   index('unique jobs_running_organization', 'inbox.jobs', 'organization_id, part', "state = 'running'"),
   index('unique jobs_running_installation', 'inbox.jobs', 'installation_id, part', "state = 'running'"),
 ];

@@ -4,15 +4,15 @@ import { RESOURCES } from './mirrored.js';
 const LARGEST = '9000000000000000000';
 const MICRO = 'millionths of a tonne';
 
-/** A number of millionths; null where it is larger than a column holds. */
+/** Returns SQL that casts a number to a 64-bit integer, or gives NULL if it is too large. */
 const micro = (number: string): string => `CASE WHEN abs(${number}) < ${LARGEST} THEN ${whole(number)} END`;
 
 const oneWhere = (condition: string): string => whole(`CASE WHEN ${condition} THEN 1 ELSE 0 END`);
 
-/** Nothing is none; no sum of them overflows. */
+/** Returns SQL that replaces NULL by 0 and casts to numeric, so that sums cannot overflow. */
 const wide = (number: string): string => `CAST(coalesce(${number}, 0) AS numeric)`;
 
-/** How a column of a row is written. */
+/** Returns the SQL of a column of a row. */
 type Of = (column: string) => string;
 
 const of =
@@ -20,22 +20,22 @@ const of =
   column =>
     `${alias}.${column}`;
 
-/** Of a version of a table that stands in `past`. */
+/** Returns how to write the columns of a table's versions in `past`. */
 function ofPast(dialect: Dialect, table: string, alias = 'p'): Of {
   const entry: Mirrored | undefined = RESOURCES.find(each => each.table === table);
   if (entry === undefined) throw new Error(`expected a table of the mirror, got ${table}`);
   return column => wasIn(dialect, entry, column, alias);
 }
 
-/** Whether the registry says of a reservation neither that it was finished nor that it is over. */
+/** Returns a condition: the registry has reported neither completion nor the end of the reservation. */
 const isOpen = (row: Of): string =>
   `coalesce(${row('is_complete')}, 0) = 0 AND lower(coalesce(${row('state')}, 'outstanding')) NOT IN ('finished', 'cancelled', 'expired')`;
 
-/** Whether a reservation counts at an instant: a registry that sends no state lists it as before when its time is over. */
+/** Returns a condition: the reservation is open and has not expired at an instant. The registry may still list an expired one as open. */
 const standsAt = (row: Of, instant: string): string =>
   `${isOpen(row)} AND (${row('reserved_to_at')} IS NULL OR ${row('reserved_to_at')} > ${instant})`;
 
-/** Where credits stand: the place, its resource, table, which row of a credit it is, and what of its amount counts. */
+/** The places of credits: for each its resource, its table, and the column that tells the rows of one credit apart. */
 const PLACES = [
   placeOf('warehouse', 'warehouse', 'warehouse_credits', 'inventory_id'),
   placeOf('inventory', 'inventory', 'inventory_credits', 'inventory_id'),
@@ -47,7 +47,7 @@ function placeOf(name: string, resource: string, table: string, part: string) {
 }
 type Place = (typeof PLACES)[number];
 
-/** How much of a row counts at an instant. */
+/** Returns SQL for the amount of a row at an instant. An ended or expired reservation counts as 0. */
 const amountAt = (
   { isReserved }: Place,
   row: Of,
@@ -60,7 +60,7 @@ const vintageOf = ({ lastYear }: Dialect, { isReserved }: Place, row: Of): strin
 
 const union = (parts: readonly string[]): string => parts.join('\n  UNION ALL\n  ');
 
-/** What may be issued, in all its versions, and until when a reservation counts. */
+/** Returns a query of all versions of credits that are not ex-ante in all places; `reserved_to` is when a reservation expires. */
 const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''): string =>
   union(
     PLACES.map(place => {
@@ -70,7 +70,7 @@ const stock = (dialect: Dialect, columns: (place: Place) => string, where = ''):
     }),
   );
 
-/** Organizations of whose three lists it is known what stood in them, and since when. */
+/** A common table expression of the organizations whose three lists were all read completely, and the period that these reads cover. */
 const judged = ({ mirror }: Dialect): string => `judged AS (
   SELECT organization_id, max(first_complete_at) AS since, min(as_of) AS settled_at FROM ${mirror}resource_states
   WHERE resource IN ('warehouse', 'inventory', 'reservations') GROUP BY organization_id HAVING count(first_complete_at) = 3
@@ -84,33 +84,49 @@ const standsNow = ({ now }: Dialect, row: string): string =>
 
 const MOVES = view(
   'mirror.credit_moves',
-  'What each credit was seen to rise or fall by between two reads, in the warehouse, in the inventory and reserved, since the first complete read of that list. A reservation also falls when its time is over, without a read. What the first complete read showed is the opening balance, and rose nowhere. The registry does not say what went in and out of a place: what came and went within one read is not seen.',
+  'Increases and decreases of the amount of each credit in the warehouse, in the inventory and in reservations, as observed between two reads. The first complete read of a list is the opening balance and not a move. A reservation that expires is a decrease at that time, even without a read. The registry does not report moves, so amounts that came and went between two reads are not observed.',
   {
     number: [
       'int',
-      'number of the counter that the change took as it was committed; where a reservation ended by its time, that of the version that had shown it',
+      'number of the change, as in changes; if a reservation expired, the version of the reservation',
       SURE,
     ],
     observed_at: [
       'instant',
-      'when the answer that showed it came; the change itself may be older. Where a reservation ended by its time, that time',
+      'when the mirror observed the move; the registry may have made it earlier. If a reservation expired, the time of expiry',
       SURE,
     ],
-    organization_id: ['text', 'the organization whose list it stood in', SURE],
+    organization_id: ['text', 'id of the organization whose list contains the credit', SURE],
     place: [
       'text',
-      'warehouse, inventory or reserved; a reservation that is over, or whose time is, counts nothing',
+      'where the amount changed: warehouse, inventory or reserved. Reservations that have ended or expired count as 0',
       SURE,
     ],
-    credit_id: ['text', "the registry's id of the credit", SURE],
-    part: ['text', 'which row of it: its inventory, or the id of the reservation', SURE],
-    project_id: ['text', 'the project that issued the credit'],
-    vintage: ['text', 'year of the reduction; of a reservation the year that ends its serialization'],
-    serialization: ['text', 'what names the credit in public'],
-    before_micro: ['large', `${MICRO} that stood there; null where the row is new or had no usable amount`],
-    after_micro: ['large', `${MICRO} there since; null where the row is gone or has no usable amount`],
-    moved_micro: ['large', 'after less before, null counted as nothing; null where that is too large'],
-    type: ['text', 'exPost (issued) or exAnte (expected)'],
+    credit_id: ['text', 'id of the credit at the registry', SURE],
+    part: [
+      'text',
+      'row of the credit within that place: the inventory_id, or the id of the reservation',
+      SURE,
+    ],
+    project_id: ['text', 'id of the project that issued the credit'],
+    vintage: [
+      'text',
+      'year of the emission reduction; for reservations, the year at the end of the serialization',
+    ],
+    serialization: ['text', 'public serial number of the credit'],
+    before_micro: [
+      'large',
+      `amount before the move, in ${MICRO}; NULL if the row is new or had no usable amount`,
+    ],
+    after_micro: [
+      'large',
+      `amount after the move, in ${MICRO}; NULL if the row was removed or has no usable amount`,
+    ],
+    moved_micro: [
+      'large',
+      'after_micro minus before_micro, with NULL counted as 0; NULL if the difference is too large',
+    ],
+    type: ['text', 'exPost (issued credits) or exAnte (expected credits)'],
   },
   dialect => {
     const { mirror, as, word, now } = dialect;
@@ -148,17 +164,26 @@ WHERE p.resource = '${place.resource}' AND p.is_removed = 1`,
 
 const USES = view(
   'mirror.credit_uses',
-  'What reservations and inventory requests of an organization have taken out of its lists for good: reservations that were finished, and requests to retire that were carried out. They explain retirements; what nobody reserved or requested here does not stand here.',
+  'Finished reservations, and inventory requests to retire that were carried out: credits that left the lists of an organization for good. The balances use them to explain retirements. Retirements without a reservation or a request have no row here.',
   {
-    organization_id: ['text', 'the organization whose list it stands in', SURE],
+    organization_id: ['text', 'id of the organization whose list contains the row', SURE],
     resource: ['text', 'reservations or inventory_requests', SURE],
-    id: ['text', "the registry's id of it", SURE],
-    serialization: ['text', 'what names the credit in public'],
-    project_id: ['text', 'the project that issued the credit'],
-    vintage: ['text', 'year of the reduction; of a reservation the year that ends its serialization'],
-    amount_micro: ['large', `${MICRO}; null where the amount is finer or larger than that holds`],
-    begun_at: ['instant', 'when the registry says it was created'],
-    ended_at: ['instant', 'when the registry says it changed last; else when the reservation was to end'],
+    id: ['text', 'id of the reservation or request at the registry', SURE],
+    serialization: ['text', 'public serial number of the credit'],
+    project_id: ['text', 'id of the project that issued the credit'],
+    vintage: [
+      'text',
+      'year of the emission reduction; for reservations, the year at the end of the serialization',
+    ],
+    amount_micro: [
+      'large',
+      `amount in ${MICRO}; NULL if it has more than six decimals, is too large or is not usable`,
+    ],
+    begun_at: ['instant', 'when the reservation or request was created, according to the registry'],
+    ended_at: [
+      'instant',
+      'when it was last changed, according to the registry; if unknown, when the reservation was to expire',
+    ],
   },
   ({
     mirror,
@@ -172,7 +197,7 @@ FROM ${mirror}inventory_requests
 WHERE tx_id IS NOT NULL AND lower(action) IN ('retire', 'transfer_retire') AND coalesce(from_organization_id, organization_id) = organization_id`,
 );
 
-/** The lists with an amount: their resource, table and what names a row. */
+/** The resources with amounts: each with its table and the column with the id of a row. */
 const LISTS = [
   ['warehouse', 'warehouse_credits', 'credit_id'],
   ['inventory', 'inventory_credits', 'credit_id'],
@@ -183,14 +208,21 @@ const LISTS = [
 
 const FINDINGS_OF_CREDITS = view(
   'mirror.credit_findings',
-  'What cannot be right in what the registry says of credits, a row each. An amount below zero; a serialization of issued credits that stands for two of them; what reservations and inventory requests have retired since the first reads and is listed as before; a reservation that a complete read an hour after its end still showed with the state of one that stands. Every row of the lists is looked at.',
+  "Contradictions in the registry's data about credits, one row each. negative_amount: an amount below zero. serialization_twice: a serialization that two issued credits share. listed_and_retired: credits that a reservation or an inventory request retired since the first reads, but that are still listed. reservation_outlived: a reservation that a complete read still showed as open at least an hour after it had expired. The query reads every row of the lists.",
   {
-    finding: ['text', 'negative_amount, serialization_twice, listed_and_retired, reservation_outlived', SURE],
-    organization_id: ['text', 'whose list it stands in', SURE],
-    resource: ['text', 'which list, by its word in syncs', SURE],
-    id: ['text', 'id of the row: of a credit its credit_id', SURE],
-    serialization: ['text', 'what names the credit in public'],
-    amount_exact: ['text', "the registry's own digits; null where it sent no usable number"],
+    finding: [
+      'text',
+      'kind of contradiction: negative_amount, serialization_twice, listed_and_retired or reservation_outlived',
+      SURE,
+    ],
+    organization_id: ['text', 'id of the organization whose list contains the row', SURE],
+    resource: ['text', 'resource of the row, as in syncs.resource', SURE],
+    id: ['text', 'id of the row; credit_id for credits', SURE],
+    serialization: ['text', 'public serial number of the credit'],
+    amount_exact: [
+      'text',
+      "amount in tonnes, in the registry's own digits; NULL if it sent no usable number",
+    ],
     found: ['text', 'what is wrong, in words', SURE],
   },
   dialect => {
@@ -230,7 +262,7 @@ retired AS (
 stock AS MATERIALIZED (
   ${stock(dialect, () => 'lower(s.serialization) AS serial', isRetired)}
 ),
--- All that befell a serialization is sorted once: a planner that takes a join for one row goes through all of the others for each.
+-- One sorted list of events per serialization instead of joins: a planner that expects one row would scan all others for each.
 events AS (
   SELECT ${word('stood')} AS kind, s.serial, j.since, j.settled_at, s.amount_micro, s.valid_from, s.valid_to, s.reserved_to
   FROM stock AS s JOIN judged AS j ON j.organization_id = s.organization_id
@@ -274,17 +306,20 @@ WHERE coalesce(r.is_complete, 0) = 0 AND lower(r.state) NOT IN ('finished', 'can
 
 const OF_RETIREMENTS = view(
   'mirror.balance_retirements',
-  "Retirements added up in three ways: by month and by beneficiary, as their columns say it and as the registry's own digits say it, and by what became of their certificates, as the rows and as the counters say it. Each of both sides must be the same.",
+  "Sums of retirements that are calculated twice and must agree. By month and by beneficiary: from amount_micro and from the registry's own digits. By state of the certificate: from the rows and from the counters.",
   {
-    organization_id: ['text', 'who retired', SURE],
-    reckoning: ['text', 'month, beneficiary or certificate', SURE],
-    value: ['text', "the month, the beneficiary, or the state of certificates; '' where there is none", SURE],
-    rows: ['int', 'how many retirements are listed so', SURE],
-    amount_micro: ['large', `${MICRO} that they add up to; null where that is too large`],
-    counted_rows: ['int', 'how many there are by the other side', SURE],
-    counted_micro: ['large', `${MICRO} by the registry's own digits; of certificates no amount is counted`],
-    balanced: ['int', '1 where both sides are the same, else 0', SURE],
-    difference_micro: ['large', `${MICRO} that the rows are more than the other side`],
+    organization_id: ['text', 'id of the organization that retired the credits', SURE],
+    reckoning: ['text', 'what the sum is grouped by: month, beneficiary or certificate', SURE],
+    value: ['text', "month, beneficiary, or state of the certificates; '' if there is none", SURE],
+    rows: ['int', 'number of retirements, from the rows', SURE],
+    amount_micro: ['large', `sum of amount_micro, in ${MICRO}; NULL if it is too large`],
+    counted_rows: ['int', 'number of retirements in the second calculation', SURE],
+    counted_micro: [
+      'large',
+      `sum of the registry's own digits, in ${MICRO}; for certificates, which have no amount counter, equal to amount_micro. NULL if it is too large`,
+    ],
+    balanced: ['int', '1 if both calculations agree, else 0', SURE],
+    difference_micro: ['large', `amount_micro minus counted_micro, in ${MICRO}; NULL if it is too large`],
   },
   dialect => {
     const { mirror, word, bytewise, month, microOf, sum } = dialect;
@@ -337,31 +372,38 @@ FROM added WHERE rows <> 0 OR counted <> 0`;
 
 const OF_CREDITS = view(
   'mirror.balance_credits',
-  "Per credit and place: what stood there at the end of the list's first complete read, and what it was seen to rise and to fall by since, adds up to what is listed now, by the registry's own digits. Lists that were never read completely are left out.",
+  "Balance of each credit in each place. Opening amount plus increases minus decreases must equal the amount that is listed now in the registry's own digits. The opening amount is that at the end of the first complete read. Lists that were never read completely are left out.",
   {
-    organization_id: ['text', 'the organization whose list it stands in', SURE],
+    organization_id: ['text', 'id of the organization whose list contains the row', SURE],
     place: ['text', 'warehouse, inventory or reserved', SURE],
-    credit_id: ['text', "the registry's id of the credit", SURE],
-    part: ['text', 'which row of it: its inventory, or the id of the reservation', SURE],
-    moves: ['int', 'how often it was seen to move', SURE],
-    risen_micro: ['large', `${MICRO} that it was seen to rise by; null where that is too large`],
-    fallen_micro: ['large', `${MICRO} that it was seen to fall by; null where that is too large`],
+    credit_id: ['text', 'id of the credit at the registry', SURE],
+    part: [
+      'text',
+      'row of the credit within that place: the inventory_id, or the id of the reservation',
+      SURE,
+    ],
+    moves: ['int', 'number of observed moves', SURE],
+    risen_micro: ['large', `sum of the increases, in ${MICRO}; NULL if it is too large`],
+    fallen_micro: ['large', `sum of the decreases, in ${MICRO}; NULL if it is too large`],
     listed_micro: [
       'large',
-      `${MICRO} that are listed now, of a reservation until its time is over; null where that is too large`,
+      `amount that is listed now, in ${MICRO}; 0 for reservations that have expired. NULL if it is too large`,
     ],
-    balanced: ['int', '1 where they add up, else 0', SURE],
-    difference_micro: ['large', `${MICRO} that are listed beyond what they add up to`],
-    type: ['text', 'exPost (issued) or exAnte (expected)'],
-    opening_micro: ['large', `${MICRO} at the end of its list's first complete read; null where too large`],
-    opening_at: ['instant', 'when that was', SURE],
+    balanced: ['int', '1 if the amounts add up, else 0', SURE],
+    difference_micro: ['large', `listed amount minus expected amount, in ${MICRO}; NULL if it is too large`],
+    type: ['text', 'exPost (issued credits) or exAnte (expected credits)'],
+    opening_micro: [
+      'large',
+      `amount at the end of the first complete read of the list, in ${MICRO}; NULL if it is too large`,
+    ],
+    opening_at: ['instant', 'end of the first complete read of the list', SURE],
   },
   dialect => {
     const { mirror, word, greatest, microOf, sum, now } = dialect;
     const digits = microOf('l.amount_exact', 'l.amount_micro');
     const lists = PLACES.flatMap(place => {
       const { place: name, resource, table, part } = place;
-      // A clock that was set back is behind the read.
+      // If the clock was set back, the current time is before the read.
       const listed = amountAt(place, of('l'), greatest(now, 'l.valid_from'), digits);
       const opening = amountAt(place, of('h'), 's.first_complete_at');
       const known = (alias: string) =>
@@ -391,29 +433,52 @@ FROM added AS a JOIN ${mirror}resource_states AS s ON s.organization_id = a.orga
 
 const OF_PROJECTS = view(
   'mirror.balance_projects',
-  'Per project and vintage, without what is exAnte: warehouse, inventory and reserved together, of all organizations whose three lists were ever read completely, fell by at least what these organizations have retired of it since by their own reservations and inventory requests. What else they retired may be of credits that an organization gave that is not mirrored: it is named, and nothing has to fall for it. What was not listed anywhere when the period began counts by what it was seen to fall by.',
+  'Balance of the issued credits of each project and vintage, over warehouse, inventory and reservations of all organizations whose three lists were read completely at least once. These lists must have fallen by at least the amount that the same organizations retired since through their own reservations and inventory requests. Other retirements may use credits of organizations that are not mirrored, so they only appear in unexplained_micro. Credits that no list contained at the start of the period count with their observed decreases.',
   {
-    project_id: ['text', 'the project that issued the credits', SURE],
-    project_name: ['text', 'its name, as it was sent with them'],
-    vintage: ['text', 'year of the reduction', SURE],
-    begun_at: ['instant', 'end of the last of the first complete reads: what was before is not known', SURE],
-    settled_at: ['instant', 'start of the oldest last complete read of them: later retirements wait', SURE],
-    opening_micro: ['large', `${MICRO} that stood there at the start`],
-    closing_micro: ['large', `${MICRO} that stand there now`],
-    fallen_micro: ['large', `${MICRO} that its rows were seen to fall by`],
-    fall_micro: ['large', `${MICRO} that it fell by, moves from one place to another left out`],
-    retirements: ['int', 'how many retirements', SURE],
-    retired_micro: ['large', `${MICRO} that they add up to`],
+    project_id: ['text', 'id of the project that issued the credits', SURE],
+    project_name: ['text', 'name of the project, as sent with the credits'],
+    vintage: ['text', 'year of the emission reduction', SURE],
+    begun_at: [
+      'instant',
+      'start of the period: when the first complete reads of all these lists had ended',
+      SURE,
+    ],
+    settled_at: [
+      'instant',
+      'end of the period: start of the oldest of the last complete reads of these lists. Later retirements do not count yet',
+      SURE,
+    ],
+    opening_micro: ['large', `amount at the start of the period, in ${MICRO}; NULL if it is too large`],
+    closing_micro: ['large', `amount that is listed now, in ${MICRO}; NULL if it is too large`],
+    fallen_micro: [
+      'large',
+      `sum of the observed decreases of all rows, in ${MICRO}; NULL if it is too large`,
+    ],
+    fall_micro: [
+      'large',
+      `total decrease without moves from one place to another, in ${MICRO}; NULL if it is too large`,
+    ],
+    retirements: ['int', 'number of retirements in the period', SURE],
+    retired_micro: ['large', `sum of these retirements, in ${MICRO}; NULL if it is too large`],
     balanced: [
       'int',
-      '1 where what it fell and rose by is as much as is explained, or more, 0 where it is not; null where a list has not been read since the last rise',
+      '1 if fall_micro plus risen_micro is at least explained_micro, else 0; NULL if it is less but a list has not been read since the last increase',
     ],
-    difference_micro: ['large', `${MICRO} that are explained and were not seen to fall`],
-    risen_micro: ['large', `${MICRO} that warehouses and inventories rose by, also from one another`],
-    explained_micro: ['large', `${MICRO} of that which their reservations and inventory requests explain`],
+    difference_micro: [
+      'large',
+      `part of explained_micro that no observed decrease or increase covers, in ${MICRO}; 0 if balanced. NULL if it is too large`,
+    ],
+    risen_micro: [
+      'large',
+      `sum of the observed increases of warehouses and inventories, including moves between them, in ${MICRO}; NULL if it is too large`,
+    ],
+    explained_micro: [
+      'large',
+      `part of retired_micro that reservations and inventory requests explain, in ${MICRO}; NULL if it is too large`,
+    ],
     unexplained_micro: [
       'large',
-      `${MICRO} of it that neither they nor a fall explain: it came from elsewhere`,
+      `part of retired_micro that neither these nor a decrease explain, so the credits came from elsewhere, in ${MICRO}; NULL if it is too large`,
     ],
   },
   dialect => {
@@ -436,7 +501,7 @@ places AS (
 credits AS (
   SELECT credit_id, min(valid_from) AS seen_at FROM stock GROUP BY credit_id
 ),
--- Each credit meets its first sight alone, where the planner knows how many there are: among the joins below it takes them for few, and goes through all credits for each.
+-- Materialized, so that the planner knows the number of rows. In the joins below it would expect few and scan all credits for each.
 seen AS MATERIALIZED (
   SELECT s.*, c.seen_at FROM stock AS s JOIN credits AS c ON c.credit_id = s.credit_id
 ),
@@ -486,13 +551,17 @@ FROM explained AS a JOIN places AS p ON p.project_id = a.project_id AND p.vintag
 
 const OF_SERIALS = view(
   'mirror.balance_serials',
-  'A serialization of issued credits stands for one credit, in whatever list and case. It names a token and no range: its length says no amount.',
+  'Serializations of issued credits. Each must belong to one credit only, in all lists and regardless of upper and lower case. A serialization names a token and not a range of numbers, so it does not show the amount.',
   {
-    serialization: ['text', 'what names the credit in public, in lower case', SURE],
-    credit_id: ['text', 'the credit that it stands for; the first of several', SURE],
-    other_credit_id: ['text', 'the last of several; the same where there is one', SURE],
-    rows: ['int', 'how many rows name it', SURE],
-    balanced: ['int', '1 where it stands for one credit, else 0', SURE],
+    serialization: ['text', 'public serial number of the credit, in lower case', SURE],
+    credit_id: ['text', 'id of the credit with this serialization; the lowest id if there are several', SURE],
+    other_credit_id: [
+      'text',
+      'highest id of the credits with this serialization; equal to credit_id if there is only one',
+      SURE,
+    ],
+    rows: ['int', 'number of rows with this serialization', SURE],
+    balanced: ['int', '1 if the serialization belongs to one credit only, else 0', SURE],
   },
   dialect => {
     const named = PLACES.map(
@@ -507,7 +576,7 @@ FROM named GROUP BY serialization`;
   },
 );
 
-/** The retirement's own facts. The project's name is not among them: renaming a project restates no retirement. */
+/** The columns whose change restates a retirement. The project's name is none of them. */
 const FACTS_OF_RETIREMENT = [
   'project_id',
   'serialization',
@@ -523,18 +592,28 @@ const FACTS_OF_RETIREMENT = [
 
 const RESTATEMENTS = view(
   'mirror.restatements',
-  'Facts of a retirement that the registry changed or took back after the year was over that it is dated in, and each certificate that is another file than before, whenever that was. A change within the year, and a new name of its project, are in the view changes alone.',
+  'Restatements: retirements that the registry changed or removed after the year of their date had ended, certificates that were replaced by another file at any time, and certificates that were removed after that year. Changes within the year and new names of projects appear only in the view changes.',
   {
-    number: ['int', 'number of the counter that the change took: the same as in changes', SURE],
-    observed_at: ['instant', 'when the answer that showed it came; the change itself may be older', SURE],
-    organization_id: ['text', 'whose retirement it is', SURE],
+    number: ['int', 'number of the change, as in changes', SURE],
+    observed_at: [
+      'instant',
+      'when the mirror observed the change; the registry may have made it earlier',
+      SURE,
+    ],
+    organization_id: ['text', 'id of the organization that owns the retirement', SURE],
     resource: ['text', 'retirements or certificates', SURE],
-    id: ['text', 'the retirement', SURE],
-    year: ['text', 'the year that it was dated in before, in UTC; null where no usable date was sent'],
+    id: ['text', 'id of the retirement', SURE],
+    year: [
+      'text',
+      'year of the retirement before the change, in UTC; NULL if the registry sent no usable date',
+    ],
     change: ['text', 'changed or removed', SURE],
-    before: ['text', 'what stood there: the exact amount of a retirement, the SHA-256 of a certificate'],
-    after: ['text', 'what stands there since; null where it is gone'],
-    sync_id: ['int', 'the sync that found it; old syncs are removed in time'],
+    before: [
+      'text',
+      'value before the change: amount_exact of the retirement, or SHA-256 of the certificate',
+    ],
+    after: ['text', 'value after the change; NULL if the retirement or certificate was removed'],
+    sync_id: ['int', 'sync that observed the change (syncs.id)'],
   },
   dialect => {
     const { mirror, bytewise, year } = dialect;
@@ -572,10 +651,10 @@ const KINDS = ['negative_amount', 'serialization_twice', 'listed_and_retired', '
 
 const FINDINGS = view(
   'mirror.findings',
-  'How many rows each balance, the restatements and the findings have at this moment, of a balance the rows that are not balanced. Every row of the lists is looked at.',
+  'Number of rows of each kind of finding at this moment: unbalanced rows of each balance, restatements, and rows of credit_findings. The query reads every row of the lists.',
   {
-    finding: ['text', 'name of the balance, restatements, or what is found in credit_findings', SURE],
-    rows: ['int', 'how many', SURE],
+    finding: ['text', 'name of the balance view, restatements, or credit_findings.finding', SURE],
+    rows: ['int', 'number of rows', SURE],
   },
   ({ mirror, word, bytewise }) => `WITH found AS (
   SELECT finding, count(*) AS rows FROM ${mirror}credit_findings GROUP BY finding

@@ -1,7 +1,7 @@
 import { cellsOf, type Dialect, type Mirrored, nameOf, SURE, view } from '../../schema.js';
 import { RESOURCES } from './mirrored.js';
 
-/** Of the amount its own digits are enough, of a certificate what is proven by it. */
+/** Whether `changes` shows a column. `amount` is left out, because `amount_exact` has the same value. */
 const isShown = (entry: Mirrored, name: string): boolean => entry.shows?.includes(name) ?? name !== 'amount';
 
 const NAMES = [...new Set(RESOURCES.flatMap((entry: Mirrored) => Object.keys(cellsOf(entry))))];
@@ -10,7 +10,7 @@ const NOT_SHOWN = RESOURCES.flatMap((entry: Mirrored) =>
   Object.keys(cellsOf(entry)).filter(name => !isShown(entry, name)),
 ).filter((name, place, all) => all.indexOf(name) === place);
 
-/** What is true now of one table. */
+/** Returns a query of the current rows of a table, in the columns that `changes` needs. */
 function ofNow({ mirror, as, word, object }: Dialect, entry: Mirrored): string {
   const { table, resource, owner, only } = entry;
   const shown = Object.entries(cellsOf(entry)).filter(([name]) => isShown(entry, name));
@@ -20,22 +20,39 @@ function ofNow({ mirror, as, word, object }: Dialect, entry: Mirrored): string {
 
 export const CHANGES = view(
   'mirror.changes',
-  'Every change of every resource, once: what was added, changed or removed, in the order of the numbers, and what found it. A row comes with its columns, without amount (amount_exact says it), instants, run and document. Of certificates those that were stored. Whoever keeps the last number finds the next by number > it.',
+  'All changes of all resources, each with a number: the row that was added, changed or removed, and the sync that observed it. The columns before and after leave out amount, valid_from, sync_id and document; amount_exact has the amount. Certificates appear only once they are stored. To follow changes, keep the highest number you have seen and select greater ones.',
   {
-    number: ['int', 'its number: version of the new row, or closed_version where the row is gone', SURE],
-    observed_at: ['instant', 'when the answer that showed it came; the change itself may be older', SURE],
-    organization_id: ['text', 'the organization that it belongs to; null for what belongs to nobody'],
-    organization_name: ['text', 'its name'],
-    resource: ['text', 'what changed, by its word in syncs', SURE],
-    row_id: ['text', 'id of the row: of a credit its credit_id, of a certificate its retirement_id', SURE],
+    number: [
+      'int',
+      'number of the change: the version of the new row, or closed_version if the row was removed',
+      SURE,
+    ],
+    observed_at: [
+      'instant',
+      'when the mirror observed the change; the registry may have made it earlier',
+      SURE,
+    ],
+    organization_id: [
+      'text',
+      'id of the organization that owns the row; NULL for projects, which no organization owns',
+    ],
+    organization_name: ['text', 'name of the organization; NULL if unknown'],
+    resource: ['text', 'resource of the row, as in syncs.resource', SURE],
+    row_id: ['text', 'id of the row: credit_id for credits, retirement_id for certificates', SURE],
     change: ['text', 'added, changed or removed', SURE],
-    before: ['text', 'what stood there, a JSON object of columns; null where the row is new'],
-    after: ['text', 'what stands there since, a JSON object of columns; null where the row is gone'],
-    changed_columns: ['text', "columns that differ, or else 'document'; null where the row is new or gone"],
-    sync_id: ['int', 'the sync that found it; old syncs are removed in time', SURE],
-    trigger: ['text', 'what asked for that sync: delivery, schedule, worker or a person'],
-    job_id: ['int', 'the job of the inbox that did it; null where none did'],
-    newest_delivery_id: ['int', 'the newest delivery that the job answers; null where none asked'],
+    before: ['text', 'columns before the change, as a JSON object; NULL if the row was added'],
+    after: ['text', 'columns after the change, as a JSON object; NULL if the row was removed'],
+    changed_columns: [
+      'text',
+      "names of the columns that differ, separated by commas; 'document' if only the document differs. NULL if the row was added or removed",
+    ],
+    sync_id: ['int', 'sync that observed the change (syncs.id)', SURE],
+    trigger: ['text', 'trigger of that sync: delivery, schedule, worker or person'],
+    job_id: ['int', 'job that ran the sync (inbox.jobs.id); NULL if no job did'],
+    newest_delivery_id: [
+      'int',
+      'newest delivery that the job answers; NULL if no delivery requested the read',
+    ],
   },
   dialect => {
     const { mirror, bytewise, shown, differ, as } = dialect;

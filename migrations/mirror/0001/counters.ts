@@ -1,6 +1,6 @@
 import type { Dialect } from '../../schema.js';
 
-/** How many certificates are in which state: counted as they are written. PostgreSQL does so once a statement, however many rows it wrote. */
+/** Triggers that keep `certificate_sums` up to date. SQLite runs them for each row, PostgreSQL once for each statement. */
 export const COUNTERS: Readonly<Record<Dialect['engine'], string>> = {
   sqlite: `CREATE TRIGGER certificates_count_new AFTER INSERT ON certificates BEGIN
   INSERT INTO certificate_sums VALUES (new.organization_id, new.state, 1)
@@ -55,9 +55,9 @@ export const AS_TEXT = `CREATE FUNCTION mirror.as_text(instant timestamptz) RETU
 SELECT (CASE WHEN instant < '0001-01-01T00:00:00Z'::timestamptz THEN '0000' ELSE to_char(instant AT TIME ZONE 'UTC', 'YYYY') END
   || to_char(instant AT TIME ZONE 'UTC', '-MM-DD"T"HH24:MI:SS.MS"Z"')) COLLATE "C"
 $$;
-COMMENT ON FUNCTION mirror.as_text IS 'An instant as SQLite holds it, whatever the time zone of the connection.';
+COMMENT ON FUNCTION mirror.as_text IS 'Formats an instant as text in UTC, as SQLite stores it. The time zone of the connection does not matter.';
 CREATE FUNCTION mirror.as_instant(instant text) RETURNS timestamptz LANGUAGE sql STABLE AS $$
 SELECT (CASE WHEN instant COLLATE "C" < '0001' THEN '0001' || substr(instant, 5) || ' BC' ELSE instant END)::timestamptz(3)
 $$;
-COMMENT ON FUNCTION mirror.as_instant IS 'The instant of such a text.';
+COMMENT ON FUNCTION mirror.as_instant IS 'Parses the text that mirror.as_text returns.';
 `;

@@ -2,12 +2,19 @@ import { SURE, view, whole } from '../../schema.js';
 
 const COVERAGE = view(
   'mirror.coverage',
-  'Every organization that is known, one row each: what any sum is a part of. Those that have removed the app are kept apart by their state.',
+  'All known organizations, one row each, so that a query can tell which organizations a sum covers. Organizations that removed the app have the state uninstalled.',
   {
-    organization_id: ['text', 'whose it is; null where only a webhook named it, and nobody has looked yet'],
-    organization_name: ['text', 'its name; null where that is not known'],
-    installation_id: ['text', 'its most active installation', SURE],
-    state: ['text', 'active, suspended, never_read (not looked at yet) or uninstalled, in this order', SURE],
+    organization_id: [
+      'text',
+      'id of the organization; NULL if the installation is known only from a webhook and was never read',
+    ],
+    organization_name: ['text', 'name of the organization; NULL if unknown'],
+    installation_id: [
+      'text',
+      'id of the most active installation of the organization, whose state is shown',
+      SURE,
+    ],
+    state: ['text', 'active, suspended, never_read (known, but never read) or uninstalled', SURE],
   },
   ({ mirror }) => `WITH known AS (
   SELECT organization_id, id, state, CASE state WHEN 'active' THEN 1 WHEN 'suspended' THEN 2 ELSE 4 END AS place
@@ -27,35 +34,45 @@ WHERE k.rank = 1`,
 
 const DAY_SECONDS = 86_400;
 
-/** Lists whose rows name a project. */
+/** Resources whose rows refer to a project. */
 const NAMING_PROJECTS = "'warehouse', 'reservations', 'inventory', 'inventory_requests', 'retirements'";
 
 const FRESHNESS = view(
   'mirror.freshness',
-  'How far each resource of each organization can be trusted at this moment: a state, and the reason for it. One that was announced or found and that nobody has looked at yet has one row, of the resource *, which is never_read.',
+  'Whether each resource of each organization is up to date at this moment, and if not, why. An installation that was never read has one row with the resource * and the state never_read.',
   {
-    organization_id: ['text', 'whose resource; null where only a webhook named it and nobody has looked yet'],
-    resource: ['text', 'what is read; * where it is not known yet what may be read', SURE],
-    state: ['text', 'no_access, not_offered, never_read, stale or fresh: the first that fits', SURE],
+    organization_id: [
+      'text',
+      'id of the organization; NULL if the installation is known only from a webhook and was never read',
+    ],
+    resource: ['text', 'name of the resource; * if the installation was never read', SURE],
+    state: [
+      'text',
+      'no_access, not_offered, never_read, stale or fresh: the first of these that applies',
+      SURE,
+    ],
     reason: [
       'text',
-      'why, the first that fits. no_access: suspended, uninstalled, no_permission. never_read: read_interrupted, read_failed, waiting. stale: removals_unconfirmed (most rows were missing, and a second read must agree; or any was missing beside an unreadable row without a key), being_read, read_interrupted, read_failed (the last try, for a webhook or for longer than the interval), unread_webhook (for 60 seconds), worker_gone (for 60 seconds), clock_changed, overdue (twice the interval). For projects the interval is a day, and neither unread_webhook nor worker_gone applies: no webhook announces a project. Null where it is fresh or not offered',
+      'reason for the state: the first that applies; NULL if the state is fresh or not_offered. Reasons of no_access: suspended, uninstalled, no_permission. Of never_read: read_interrupted, read_failed, waiting. Of stale: removals_unconfirmed (the last read lacked most rows, or lacked some and had an unreadable row without a key; a second read must confirm the removals), being_read, read_interrupted, read_failed (the last read failed, and it was requested by a webhook or the data is older than the read interval), unread_webhook (a delivery has waited for more than 60 seconds), worker_gone (no heartbeat for more than 60 seconds), clock_changed (the clock was set back), overdue (the data is older than two read intervals). The read interval is that of SYNC_SCHEDULE, 15 minutes by default, or longer for lists that are read less often or take long to read. For projects it is a day, and unread_webhook and worker_gone do not apply, because no webhook announces a project',
     ],
     as_of: [
       'instant',
-      'start of the last complete read; null before the first. Of projects: the oldest request among the projects that the rows of the organization name; null while one of them was never requested. Of certificates: start of the last complete walk over those that were due',
+      'start of the last complete read; NULL if there was none. For projects: the earliest of the last requests of all projects that rows of the organization refer to; NULL if one of them was never requested. For certificates: start of the last complete pass over the certificates that were due',
     ],
-    age_seconds: ['int', 'how long ago that was'],
-    rows: ['int', 'rows that are there now; of the certificates those that are stored', SURE],
-    drift_total: ['int', 'changes so far that no delivery had announced', SURE],
-    attempted_at: ['instant', 'start of the latest read, however it ended'],
-    error: ['text', 'what went wrong with the latest read, whatever the state; null where nothing did'],
-    failing_since: ['instant', 'start of the first failed read since the last complete one; null where none'],
+    age_seconds: ['int', 'seconds since as_of; NULL if as_of is NULL'],
+    rows: ['int', 'number of current rows; for certificates, the number of stored ones', SURE],
+    drift_total: ['int', 'total number of changes that no delivery had announced', SURE],
+    attempted_at: ['instant', 'start of the last read, whatever its result; NULL if there was none'],
+    error: ['text', 'error of the last read, in words; NULL if there was none. Set whatever the state is'],
+    failing_since: [
+      'instant',
+      'start of the first read that failed or was incomplete since the last complete one; NULL if the last read was complete',
+    ],
     oldest_unread_at: [
       'instant',
-      'oldest delivery that no read has answered, within 30 seconds; null where none',
+      'when the oldest delivery arrived that no complete read has answered; NULL if there is none. May be up to 30 seconds behind',
     ],
-    worker_seen_at: ['instant', 'the latest heartbeat of any worker; null before the first'],
+    worker_seen_at: ['instant', 'last heartbeat of any worker; NULL if there was none'],
   },
   ({ mirror, as, greatest, later, seconds, now, bytewise }) => {
     const interval = greatest(
@@ -64,7 +81,7 @@ const FRESHNESS = view(
       'coalesce(r.duration_ms, 0) / 100',
     );
     const within = later('c.now_at', '-2000 * c.schedule_seconds');
-    /** Most rows are so, and are judged by this alone: instants are compared as they stand. */
+    /** A quick test that most rows pass. It compares instants without converting them to seconds. */
     const isFine = `r.outcome = 'complete' AND r.open_sync IS NULL AND r.doubted_at IS NULL AND r.no_permission_at IS NULL
       AND r.not_offered_at IS NULL AND r.access = 'active' AND r.oldest_unread_at IS NULL
       AND r.as_of BETWEEN r.surely_from AND r.now_at`;
@@ -195,18 +212,18 @@ GROUP BY coalesce(a.organization_id, a.id)`;
 
 const UNCHANGED_READS = view(
   'mirror.unchanged_reads',
-  'Scheduled reads that found nothing new, one row for those in a row of one list on one day. Every other read has a row in syncs.',
+  'Scheduled reads that found nothing new. Consecutive reads of one resource on one UTC day share a row. All other reads have rows in syncs.',
   {
-    organization_id: ['text', 'whose resource', SURE],
-    resource: ['text', 'what was read', SURE],
-    first_started_at: ['instant', 'when the first of these reads began', SURE],
-    first_finished_at: ['instant', 'when the first of these reads ended', SURE],
-    last_started_at: ['instant', 'when the last of these reads began', SURE],
-    last_finished_at: ['instant', 'when the last of these reads ended', SURE],
-    reads: ['int', 'how many reads', SURE],
-    requests: ['int', 'calls to the registry, over all these reads', SURE],
-    bytes: ['int', 'bytes that came back, over all these reads', SURE],
-    is_open: ['int', '1 where the next such read is added to this row, else 0', SURE],
+    organization_id: ['text', 'id of the organization', SURE],
+    resource: ['text', 'name of the resource', SURE],
+    first_started_at: ['instant', 'start of the first of these reads', SURE],
+    first_finished_at: ['instant', 'end of the first of these reads', SURE],
+    last_started_at: ['instant', 'start of the last of these reads', SURE],
+    last_finished_at: ['instant', 'end of the last of these reads', SURE],
+    reads: ['int', 'number of these reads', SURE],
+    requests: ['int', 'total requests to the registry', SURE],
+    bytes: ['int', 'total bytes received', SURE],
+    is_open: ['int', '1 if the next such read is still added to this row, else 0', SURE],
   },
   ({
     mirror,

@@ -2,56 +2,63 @@ import { type Columns, DATED, type Dialect, SURE, type TextOf, VERSION, view, wh
 import { RESERVATION } from './mirrored.js';
 
 const CREDITS = {
-  organization_id: ['text', 'who owns the credits', SURE],
-  organization_name: ['text', 'its name'],
-  project_id: ['text', 'the project that issued them'],
-  project_name: ['text', 'its name'],
-  vintage: ['text', 'year of the reduction'],
-  type: ['text', 'exPost (issued) or exAnte (expected)'],
+  organization_id: ['text', 'id of the organization that owns the credits', SURE],
+  organization_name: ['text', 'name of the organization; NULL if unknown'],
+  project_id: ['text', 'id of the project that issued the credits'],
+  project_name: ['text', 'name of the project; NULL if unknown'],
+  vintage: ['text', 'year of the emission reduction'],
+  type: ['text', 'exPost (issued credits) or exAnte (expected credits)'],
 } as const satisfies Columns;
 
 const SUM = {
-  amount: ['real', 'tonnes, to look at'],
-  amount_micro: ['large', 'millionths of a tonne, exact; null where the sum is too large for that'],
+  amount: ['real', 'sum in tonnes, for display'],
+  amount_micro: ['large', 'exact sum in millionths of a tonne; NULL if it is too large for a 64-bit integer'],
 } as const satisfies Columns;
 
 const NOT_SUMMED = {
-  rows_without_amount: ['int', 'how many of them have no amount_micro and are left out of the sum', SURE],
+  rows_without_amount: [
+    'int',
+    'number of rows that the sum leaves out, because their amount_micro is NULL',
+    SURE,
+  ],
 } as const satisfies Columns;
 
 const OF_WAREHOUSE = {
   ...CREDITS,
   ...SUM,
-  rows: ['int', 'how many rows of warehouse_credits', SURE],
+  rows: ['int', 'number of rows of warehouse_credits', SURE],
   ...NOT_SUMMED,
 } as const satisfies Columns;
 
 const READ = {
-  failing_since: ['instant', 'since when reads of the warehouse have failed; null where the last did not'],
-  as_of: ['instant', 'start of the last complete read of the warehouse'],
-  age_seconds: ['int', 'how long ago that was'],
-  credit_id: ['text', 'the credit, by which it is reserved', SURE],
+  failing_since: [
+    'instant',
+    'start of the first read of the warehouse that failed or was incomplete since the last complete one; NULL if the last read was complete',
+  ],
+  as_of: ['instant', 'start of the last complete read of the warehouse; NULL if there was none'],
+  age_seconds: ['int', 'seconds since as_of; NULL if as_of is NULL'],
+  credit_id: ['text', 'id of the credit, as used for reservations', SURE],
 } as const satisfies Columns;
 
 const exactOf = (amount: string) =>
-  `millionths of a tonne, exact; null where ${amount} is, or where the sum is too large for that`;
+  `exact sum in millionths of a tonne; NULL if ${amount} is NULL or the sum is too large for a 64-bit integer`;
 
 /** Ex-post and ex-ante amounts have separate columns, so that nobody adds them by mistake. */
 const BY_TYPE = {
-  amount_ex_post: ['real', 'tonnes, to look at; null where type is not exPost'],
+  amount_ex_post: ['real', 'sum of issued credits in tonnes, for display; NULL if type is not exPost'],
   amount_ex_post_micro: ['large', exactOf('amount_ex_post')],
-  amount_ex_ante: ['real', 'tonnes, to look at; null where type is not exAnte'],
+  amount_ex_ante: ['real', 'sum of expected credits in tonnes, for display; NULL if type is not exAnte'],
   amount_ex_ante_micro: ['large', exactOf('amount_ex_ante')],
 } as const satisfies Columns;
 
-/** The sums of warehouses, with amounts by type. */
+/** The columns of warehouse sums, with separate amounts for each type. */
 const STOCK = {
   ...CREDITS,
   ...BY_TYPE,
-  rows: ['int', 'how many rows of warehouse_credits', SURE],
+  rows: ['int', 'number of rows of warehouse_credits', SURE],
   rows_without_amount: [
     'int',
-    'how many of them are in none of these sums: they have no amount_micro, or are of another type',
+    'number of rows that the sums leave out, because their amount_micro is NULL or their type is neither exPost nor exAnte',
     SURE,
   ],
 } as const satisfies Columns;
@@ -63,12 +70,15 @@ const AVAILABLE = {
 
 const LAST_KNOWN = {
   ...STOCK,
-  freshness: ['text', 'its state, which is not fresh'],
-  reason: ['text', 'why it is not'],
+  freshness: [
+    'text',
+    'state of the warehouse in the view freshness; never fresh. NULL if the view has no row',
+  ],
+  reason: ['text', 'reason for the state, as in the view freshness'],
   ...READ,
 } as const satisfies Columns;
 
-/** Rows of `warehouse_sums`, with their amounts in the columns of their type. */
+/** Returns a query of `warehouse_sums` that puts each amount into the column of its type. */
 function selectStock({ mirror }: Dialect, columns: Columns, condition: string): string {
   const amounts: Readonly<Record<string, string>> = {
     amount_ex_post: "CASE WHEN type = 'exPost' THEN amount END",
@@ -83,16 +93,19 @@ function selectStock({ mirror }: Dialect, columns: Columns, condition: string): 
 
 const OF_RETIREMENTS = {
   ...SUM,
-  rows: ['int', 'how many retirements', SURE],
+  rows: ['int', 'number of retirements', SURE],
   ...NOT_SUMMED,
-  freshness: ['text', "state of the organization's retirements in the view freshness"],
-  reason: ['text', 'why, as it has it'],
-  failing_since: ['instant', 'since when reads of them have failed; null where the last did not'],
-  as_of: ['instant', 'start of the last complete read of them'],
-  age_seconds: ['int', 'how long ago that was'],
+  freshness: ['text', "state of the organization's retirements, as in the view freshness"],
+  reason: ['text', 'reason for the state, as in the view freshness'],
+  failing_since: [
+    'instant',
+    'start of the first read of retirements that failed or was incomplete since the last complete one; NULL if the last read was complete',
+  ],
+  as_of: ['instant', 'start of the last complete read of retirements; NULL if there was none'],
+  age_seconds: ['int', 'seconds since as_of; NULL if as_of is NULL'],
 } as const satisfies Columns;
 
-/** Whole tonnes and the millionths beyond, each by itself: no sum of them overflows. */
+/** Adds whole tonnes and remaining millionths separately, so that neither sum overflows. */
 const ADDED = `${whole('coalesce(sum(amount_micro / 1000000), 0)')} AS tonnes,
     ${whole('coalesce(sum(amount_micro % 1000000), 0)')} AS micro,
     count(*) AS rows,
@@ -121,11 +134,11 @@ const HELD = { ...VERSION, ...RESERVATION, ...DATES } as const satisfies Columns
 export const SUMS = [
   view(
     'mirror.warehouse_sums',
-    'Credits in the warehouses by organization, project, vintage, type and credit, whatever their freshness. Amounts are added in whole tonnes and in millionths beyond, so that no sum overflows.',
+    'Sums of the credits in warehouses by organization, project, vintage, type and credit. Includes warehouses that are not fresh.',
     {
       ...OF_WAREHOUSE,
-      freshness: ['text', "state of the organization's warehouse in the view freshness"],
-      reason: ['text', 'why, as it has it'],
+      freshness: ['text', "state of the organization's warehouse, as in the view freshness"],
+      reason: ['text', 'reason for the state, as in the view freshness'],
       ...READ,
     },
     dialect => `WITH sums AS (
@@ -144,47 +157,47 @@ LEFT JOIN ${dialect.mirror}projects AS p ON p.id = s.project_id`,
   ),
   view(
     'mirror.available_credits',
-    'Credits that are available to sell now: every warehouse that is fresh. The registry has already taken reserved credits out.',
+    'Credits that can be sold now: sums of the warehouses that are fresh. Reserved credits are not included.',
     AVAILABLE,
     dialect => selectStock(dialect, AVAILABLE, "freshness = 'fresh'"),
   ),
   view(
     'mirror.last_known_credits',
-    'What was there when it was last seen, of every warehouse that is not fresh. Do not sell from it.',
+    'Last known sums of the warehouses that are not fresh. Do not sell these credits: they may be gone.',
     LAST_KNOWN,
     dialect => selectStock(dialect, LAST_KNOWN, "freshness IS DISTINCT FROM 'fresh'"),
   ),
   view(
     'mirror.retirements_by_beneficiary',
-    'Retirements added up by beneficiary.',
+    'Sums of retirements by organization and beneficiary.',
     {
-      organization_id: ['text', 'who retired', SURE],
-      beneficiary: ['text', 'for whom; null where nobody has claimed it'],
+      organization_id: ['text', 'id of the organization that retired the credits', SURE],
+      beneficiary: ['text', 'beneficiary of the retirements; NULL if nobody has claimed them'],
       ...OF_RETIREMENTS,
     },
     retired('beneficiary', () => "nullif(beneficiary, '')"),
   ),
   view(
     'mirror.retirements_by_month',
-    'Retirements added up by month of their creation, in UTC.',
+    'Sums of retirements by organization and month of creation, in UTC.',
     {
-      organization_id: ['text', 'who retired', SURE],
-      month: ['text', 'YYYY-MM; null where the registry sent no usable date'],
+      organization_id: ['text', 'id of the organization that retired the credits', SURE],
+      month: ['text', 'month as YYYY-MM; NULL if the registry sent no usable date'],
       ...OF_RETIREMENTS,
     },
     retired('month', ({ month }) => month('created_at')),
   ),
   view(
     'mirror.certificates_missing',
-    'Retirements whose certificate is not here: not asked for yet, or there is none yet.',
+    'Retirements whose certificate is not stored: it was not requested yet, or the registry has none yet.',
     {
-      organization_id: ['text', 'whose retirement', SURE],
-      retirement_id: ['text', 'the retirement', SURE],
-      state: ['text', 'pending or unavailable', SURE],
-      checked_at: ['instant', 'when the registry was last asked for it; null where it never was'],
-      due_at: ['instant', 'when it is to be asked next; null where that is at once'],
-      attempts: ['int', 'questions in a row that brought no file', SURE],
-      error: ['text', 'why the latest answer was not stored'],
+      organization_id: ['text', 'id of the organization that owns the retirement', SURE],
+      retirement_id: ['text', 'id of the retirement', SURE],
+      state: ['text', 'pending (not requested yet) or unavailable (the registry has none yet)', SURE],
+      checked_at: ['instant', 'when the certificate was last requested; NULL if it never was'],
+      due_at: ['instant', 'when the certificate is requested next; NULL if it is requested at once'],
+      attempts: ['int', 'consecutive requests that returned no file', SURE],
+      error: ['text', 'why the last request stored no file; NULL if nothing went wrong'],
     },
     ({ mirror, as }) => `SELECT organization_id, retirement_id, state, checked_at, due_at, attempts, error
 FROM ${mirror}certificates
@@ -199,16 +212,16 @@ WHERE r.version > (SELECT retirement_version FROM ${mirror}certificate_mark)
   ),
   view(
     'mirror.drift',
-    'Scheduled syncs that found changes that no delivery had announced. Each one is a lost or missing webhook.',
+    'Scheduled syncs that found changes that no delivery had announced. Each row means that a webhook was lost or never sent.',
     {
-      sync_id: ['int', 'the sync that found it', SURE],
-      organization_id: ['text', 'whose resource'],
-      resource: ['text', 'what had changed', SURE],
-      started_at: ['instant', 'when the sync began', SURE],
-      drift: ['int', 'how many rows', SURE],
-      rows_added: ['int', 'rows that were not there before', SURE],
-      rows_changed: ['int', 'rows that got a new version', SURE],
-      rows_removed: ['int', 'rows that were closed', SURE],
+      sync_id: ['int', 'id of the sync that found the changes', SURE],
+      organization_id: ['text', 'id of the organization'],
+      resource: ['text', 'name of the resource that had changed', SURE],
+      started_at: ['instant', 'start of the sync', SURE],
+      drift: ['int', 'number of changes that no delivery had announced', SURE],
+      rows_added: ['int', 'number of rows that were added', SURE],
+      rows_changed: ['int', 'number of rows that got a new version', SURE],
+      rows_removed: ['int', 'number of rows that were removed', SURE],
     },
     ({
       mirror,
@@ -218,11 +231,11 @@ WHERE drift > 0`,
   ),
   view(
     'mirror.reservations_now',
-    'Reservations as they stand at this moment, to the second: a reservation ends by the clock, without any event.',
+    'Reservations with their current state, exact to the second. A reservation expires by the clock, without a new read.',
     {
       ...HELD,
-      state_now: ['text', 'outstanding, finished, cancelled or expired, worked out when this is read', SURE],
-      seconds_left: ['int', 'how long the reservation still lasts; null unless it is outstanding'],
+      state_now: ['text', 'current state: outstanding, finished, cancelled or expired', SURE],
+      seconds_left: ['int', 'seconds until the reservation expires; NULL unless state_now is outstanding'],
     },
     ({ mirror, now, seconds, bytewise }) => `WITH reckoned AS (
   SELECT *, ${seconds(now)} AS now, ${seconds('reserved_to_at')} AS ends
