@@ -32,7 +32,7 @@ test('Now names a stale warehouse whose credits are not available, with the reas
   expect(await sentence()).toMatch(/^0 t available to sell now in 0 of the 1 known organization$/);
   const words = getPageText(await page('/'));
   expect(words).toContain('Not available100 t ex-postorganization-1: stale (overdue)');
-  expect(words).toContain('the last complete read is older than two intervals');
+  expect(words).toContain('the last complete read is older than two intervals of the schedule');
 });
 
 test('Now shows the oldest read and how many last reads failed', async () => {

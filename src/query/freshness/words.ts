@@ -1,6 +1,6 @@
 import type { FreshnessReason, FreshnessState } from '../../store/contract/states.js';
 
-/** How far a resource can be trusted, as the view `freshness` has it. */
+/** The state of a resource in the view `freshness`, and the reason for it. */
 export interface Standing {
   readonly state: string;
   readonly reason: string | null;
@@ -23,29 +23,59 @@ interface Words extends Standing {
   readonly meaning: string;
 }
 
-/** All that there are, from best to worst. Nothing is expected of who was uninstalled. */
+/** All states with their reasons, from best to worst. An uninstalled organization is first, because nothing is wrong with it. */
 export const FRESHNESS: readonly Words[] = [
-  of('no_access', 'uninstalled', 'none', 'the organization has removed the app; rows stay until purge'),
-  of('fresh', null, 'good', 'read completely within two intervals, with all announced changes'),
-  of('no_access', 'suspended', 'none', 'the organization has suspended the app; rows stay as they were'),
-  of('never_read', 'waiting', 'none', 'it has not been read completely yet'),
+  of(
+    'no_access',
+    'uninstalled',
+    'none',
+    'the organization has removed the app; its rows stay until they are purged',
+  ),
+  of(
+    'fresh',
+    null,
+    'good',
+    'read completely within the last two intervals of the schedule, with all announced changes',
+  ),
+  of(
+    'no_access',
+    'suspended',
+    'none',
+    'the organization has suspended the app; its rows stay, but are no longer updated',
+  ),
+  of('never_read', 'waiting', 'none', 'the first complete read has not ended yet'),
   of('stale', 'being_read', 'doubt', 'a read is in progress'),
-  of('stale', 'overdue', 'doubt', 'the last complete read is older than two intervals'),
-  of('stale', 'clock_changed', 'doubt', 'the clock was set back to before the last read'),
-  of('stale', 'unread_webhook', 'doubt', 'a webhook has been waiting for over a minute'),
-  of('stale', 'worker_gone', 'bad', 'no worker has written a heartbeat for a minute'),
-  of('never_read', 'read_interrupted', 'none', 'the first read was interrupted or inconsistent'),
-  of('stale', 'read_interrupted', 'doubt', 'the last read was interrupted or inconsistent'),
+  of('stale', 'overdue', 'doubt', 'the last complete read is older than two intervals of the schedule'),
+  of('stale', 'clock_changed', 'doubt', 'the clock was set back to a time before the last read'),
+  of('stale', 'unread_webhook', 'doubt', 'a webhook has waited for more than a minute to be read'),
+  of('stale', 'worker_gone', 'bad', 'no worker has written a heartbeat for more than a minute'),
+  of(
+    'never_read',
+    'read_interrupted',
+    'none',
+    'the first read was interrupted, or its pages were inconsistent',
+  ),
+  of('stale', 'read_interrupted', 'doubt', 'the last read was interrupted, or its pages were inconsistent'),
   of('not_offered', null, 'none', 'the registry does not have this list for the organization'),
-  of('no_access', 'no_permission', 'none', 'the permission is missing, or refused although granted'),
+  of(
+    'no_access',
+    'no_permission',
+    'none',
+    'the permission is missing, or the registry refused it although it was granted',
+  ),
   of(
     'stale',
     'removals_unconfirmed',
     'doubt',
-    'rows were missing; a second read must confirm that they are gone',
+    'rows were missing from the last read; a second read must confirm that they are gone',
   ),
   of('never_read', 'read_failed', 'bad', 'the first read failed'),
-  of('stale', 'read_failed', 'bad', 'the last read failed, for a webhook or for longer than its interval'),
+  of(
+    'stale',
+    'read_failed',
+    'bad',
+    'the last read failed, and it was for a webhook or the data is older than one interval',
+  ),
 ];
 
 function of(state: FreshnessState, reason: FreshnessReason | null, colour: Colour, meaning: string): Words {
@@ -55,15 +85,15 @@ function of(state: FreshnessState, reason: FreshnessReason | null, colour: Colou
 export const WAITING = { state: 'never_read', reason: 'waiting', failing_since: null } as const;
 export const FRESH = { state: 'fresh', reason: null, failing_since: null } as const;
 
-/** All that can be said of a resource. */
+/** All states of a resource, and `fresh` with a failed last read. */
 export const STANDINGS: readonly Standing[] = [...FRESHNESS, { ...FRESH, failing_since: '' }];
 
-/** The worse one first. A fresh one whose last read failed is worse than one whose did not. */
+/** Compares two states for sorting, worst first. `fresh` is worse if the last read failed. */
 export function compareStandings(one: Standing, other: Standing): number {
   return rankOf(other) - rankOf(one);
 }
 
-/** How bad it is. */
+/** Returns the rank of a state; a worse state has a higher rank. */
 export function rankOf(standing: Standing): number {
   const rank = 2 * FRESHNESS.findIndex(words => isOf(standing, words));
   return isFreshAndFailing(standing) ? rank + 1 : rank;
@@ -77,20 +107,20 @@ function isFreshAndFailing({ state, failing_since }: Standing): boolean {
   return state === 'fresh' && failing_since !== null;
 }
 
-/** Never green beside a failure. */
+/** Returns the colour of a state. `fresh` is not green if the last read failed. */
 export function colourOf(standing: Standing): Colour {
   if (isFreshAndFailing(standing)) return 'doubt';
   return FRESHNESS.find(words => isOf(standing, words))?.colour ?? 'none';
 }
 
-/** `stale (read failed)` */
+/** Returns a state as text, such as `stale (read failed)`. */
 export function wordsOf(standing: Standing): string {
   const { state, reason } = standing;
   if (isFreshAndFailing(standing)) return 'fresh, but the last read failed';
   return `${state}${reason === null ? '' : ` (${reason})`}`.replaceAll('_', ' ');
 }
 
-/** Why it is not fresh, and what went wrong with the last read; null where there is nothing to say. */
+/** Returns why a resource is stale and the error of its last read; null if there is neither. */
 export function sentenceOf(told: Told): string | null {
   const { state, error } = told;
   const why = state === 'stale' ? whyStale(told) : null;

@@ -1,8 +1,8 @@
-/** The closed sets of words that tables hold. */
+/** The states that columns of the mirror can contain. */
 export const INSTALLATION_STATES = ['active', 'suspended', 'uninstalled'] as const;
 export type InstallationState = (typeof INSTALLATION_STATES)[number];
 
-/** How an organization is known: as its most active installation is, or as one that was never read. */
+/** The state of an organization in `coverage`: that of its most active installation, or `never_read`. */
 export const COVERAGE_STATES = [...INSTALLATION_STATES, 'never_read'] as const;
 
 export const CERTIFICATE_STATES = ['pending', 'unavailable', 'stored'] as const;
