@@ -40,7 +40,7 @@ const DEFINITIONS = [
     name: 'REGISTRY_BASE_URL',
     property: 'baseUrl',
     roles: REGISTRY_ROLES,
-    description: 'The address of the registry: https, or http on loopback.',
+    description: 'The URL of the registry: https, or http on a loopback address.',
     parse: parseBaseUrl,
   }),
   defineSetting({
@@ -56,7 +56,7 @@ const DEFINITIONS = [
     property: 'apiVersion',
     roles: REGISTRY_ROLES,
     default: '2023-06-16',
-    description: 'The version of the API that is sent with every call.',
+    description: 'The API version that is sent with every request.',
     parse: createPatternParser('a version such as 2023-06-16', /^[\w.-]{1,40}$/),
   }),
   defineSetting({
@@ -70,7 +70,8 @@ const DEFINITIONS = [
     name: 'REGISTRY_PRIVATE_KEY',
     property: 'privateKey',
     roles: REGISTRY_ROLES,
-    description: 'The RSA key of the app as PEM, PKCS#1 or PKCS#8; line breaks may be written as `\\n`.',
+    description:
+      'The RSA private key of the app as PEM (PKCS#1 or PKCS#8); line breaks may be written as `\\n`.',
     secret: true,
     parse: parsePrivateKey,
   }),
@@ -83,7 +84,7 @@ const DEFINITIONS = [
     property: 'requestsPerSecond',
     roles: REGISTRY_ROLES,
     default: '20',
-    description: 'The rate limit of calls to the registry, per process.',
+    description: 'The maximum number of requests per second to the registry, for each process.',
     parse: createNumberParser('a number from 0.1 to 10000', /^\d{1,5}(\.\d{1,3})?$/, 0.1, 10_000),
   }),
   defineSetting({
@@ -91,7 +92,7 @@ const DEFINITIONS = [
     property: 'burst',
     roles: REGISTRY_ROLES,
     default: '40',
-    description: 'How many calls may be sent at once after a pause.',
+    description: 'The maximum number of requests that may be sent at once after a pause.',
     parse: createIntegerParser(1, 100_000),
   }),
   defineSetting({
@@ -111,7 +112,7 @@ const DEFINITIONS = [
     property: 'dataDir',
     roles: ROLES,
     default: 'data',
-    description: 'The folder of `inbox.db`, `mirror.db`, `evidence.db` and `certificates/`.',
+    description: 'The folder that contains `inbox.db`, `mirror.db`, `evidence.db` and `certificates/`.',
     parse: createPathParser('the name of a folder'),
   }),
   defineSetting({
@@ -127,7 +128,7 @@ const DEFINITIONS = [
     property: 'port',
     roles: ['receive'],
     default: '8080',
-    description: 'The port of the receiver. If it is not set and 8080 is in use, the next free one.',
+    description: 'The port of the receiver. If it is unset and 8080 is in use, the next free port is taken.',
     parse: parsePort,
   }),
   defineSetting({
@@ -135,7 +136,7 @@ const DEFINITIONS = [
     property: 'operationsHost',
     roles: OPERATED_ROLES,
     default: '127.0.0.1',
-    description: 'The address of /livez, /readyz and /metrics.',
+    description: 'The address on which /livez, /readyz and /metrics listen.',
     parse: parseHost,
   }),
   defineSetting({
@@ -143,7 +144,8 @@ const DEFINITIONS = [
     property: 'operationsPort',
     roles: OPERATED_ROLES,
     default: { shown: '8081 receive, 8082 work', byRole: { receive: '8081', work: '8082' } },
-    description: 'The port of /livez, /readyz and /metrics, or the next free one; 0 turns them off.',
+    description:
+      'The port of /livez, /readyz and /metrics; 0 turns them off. If it is in use, the next free port is taken.',
     parse: parsePort,
   }),
   defineSetting({
@@ -159,7 +161,7 @@ const DEFINITIONS = [
     property: 'syncSchedule',
     roles: ['work'],
     default: '*/15 * * * *',
-    description: 'When everything is read again, as a cron expression in UTC.',
+    description: 'The schedule of reads, as a cron expression in UTC.',
     parse: parseSchedule,
   }),
   defineSetting({
@@ -167,7 +169,7 @@ const DEFINITIONS = [
     property: 'workerConcurrency',
     roles: ['work'],
     default: '4',
-    description: 'How many jobs run at once.',
+    description: 'The maximum number of jobs that run at the same time.',
     parse: createIntegerParser(1, 64),
   }),
   defineSetting({
@@ -184,7 +186,8 @@ const DEFINITIONS = [
     property: 'retentionDays',
     roles: OPERATED_ROLES,
     default: '90',
-    description: 'How long finished jobs and deliveries are kept; 0 keeps them for ever.',
+    description:
+      'The number of days for which finished jobs, syncs and deliveries are kept; 0 keeps them for ever.',
     parse: createIntegerParser(0, 36_500),
   }),
   defineSetting({
@@ -193,7 +196,7 @@ const DEFINITIONS = [
     roles: OPERATED_ROLES,
     default: { shown: '1024, or 5 % of the disk where that is less', byRole: {} },
     description:
-      'Free space of the disk of DATA_DIR that is reserved for deliveries. Below it, reads and certificates pause; 0 turns it off.',
+      'The free space in MiB on the disk of DATA_DIR that is reserved for deliveries. With less, reads and certificate downloads pause; 0 turns this off.',
     parse: makeOptional(createIntegerParser(0, 999_999_999), null),
   }),
   defineSetting({
@@ -201,19 +204,20 @@ const DEFINITIONS = [
     property: 'consolePort',
     roles: ['console'],
     default: '8070',
-    description: 'The port of the console. If it is not set and 8070 is in use, the next free one.',
+    description: 'The port of the console. If it is unset and 8070 is in use, the next free port is taken.',
     parse: parsePort,
   }),
   defineSetting({
     name: 'CONSOLE_NAMES',
     property: 'consoleNames',
     roles: ['console'],
-    description: 'Further host names of the console, such as that of a proxy, separated by commas.',
+    description: 'Further host names of the console, such as the name of a proxy, separated by commas.',
     parse: parseHostNames,
   }),
   defineExternalSetting({
     name: 'MIRROR_DATABASE_URL',
-    description: 'A PostgreSQL, 14 or later, that holds inbox and mirror instead of files in DATA_DIR.',
+    description:
+      'The URL of a PostgreSQL database (14 or later) that stores inbox and mirror instead of files in DATA_DIR.',
     secret: true,
   }),
   defineExternalSetting({
@@ -227,7 +231,7 @@ const DEFINITIONS = [
   }),
   defineExternalSetting({
     name: 'QUERY_DATABASE_URL',
-    description: 'The same PostgreSQL with a read-only role, for SQL that people write.',
+    description: 'The URL of the same PostgreSQL database with a read-only role, for SQL queries.',
     secret: true,
   }),
   defineExternalSetting({
@@ -238,7 +242,8 @@ const DEFINITIONS = [
     name: 'EVIDENCE_KEY_FILE',
     property: 'evidenceKeyFile',
     roles: ['work'],
-    description: 'The key that signs checkpoints, made by `evidence init`. Without a key nothing is sealed.',
+    description:
+      'The file with the key that signs checkpoints, created by `evidence init`. Without it, the evidence log is not written.',
     parse: makeOptional(createPathParser('the name of a file'), null),
   }),
   defineSetting({
@@ -246,7 +251,7 @@ const DEFINITIONS = [
     property: 'logLevel',
     roles: ROLES,
     default: 'info',
-    description: 'One of trace, debug, info, warn, error, fatal, silent.',
+    description: 'The lowest level of log lines: trace, debug, info, warn, error, fatal or silent.',
     parse: createChoiceParser(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
   }),
 ];
