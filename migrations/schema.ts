@@ -24,6 +24,7 @@ export type Column = readonly [kind: Kind, meaning: string, more?: string];
 export type Columns = Readonly<Record<string, Column>>;
 /** Marks a column of a view that is never NULL. */
 export const SURE = 'NOT NULL';
+/** Returns SQL text for an engine. */
 export type TextOf = (dialect: Dialect) => string;
 
 /** A table or a view. The name includes the schema, such as `mirror.retirements`. */
@@ -40,6 +41,7 @@ export interface Part<R extends Relation = Relation> {
   readonly relations: readonly R[];
 }
 
+/** Creates a part of a migration from SQL text that creates no table or view. */
 export function raw(textOf: TextOf): Part<never> {
   return { textOf, relations: [] };
 }
@@ -211,12 +213,14 @@ export function table<const N extends string, const C extends Columns>(
   return { textOf, relations: [{ kind: 'table', name, meaning, columns }] };
 }
 
+/** Returns the definition of a column for CREATE TABLE. */
 function cellOf({ types, engine }: Dialect, name: string, [kind, , more]: Column): string {
   const isJson = engine === 'sqlite' ? `json_valid(${name})` : `${name}::json IS NOT NULL`;
   const words = [types[kind], more, kind === 'json' ? `CHECK (${isJson})` : undefined];
   return [name, ...words.filter(word => word !== undefined)].join(' ');
 }
 
+/** Defines an index. A name with the prefix `unique ` makes it unique; `where` makes it partial. */
 export function index(name: string, on: string, columns: string, where?: string): Part<never> {
   const kind = name.startsWith('unique ') ? 'UNIQUE INDEX' : 'INDEX';
   const rest = where === undefined ? '' : ` WHERE ${where}`;
@@ -269,10 +273,12 @@ export interface Mirrored {
   readonly dated?: Columns;
 }
 
+/** The key of every mirrored row. */
 export const VERSION = {
   version: ['int', 'version number of the row; rises across all tables and is never reused', 'PRIMARY KEY'],
 } as const satisfies Columns;
 
+/** The columns with the origin of every version, unless the table replaces them. */
 export const DATED = {
   valid_from: [
     'instant',
@@ -283,6 +289,7 @@ export const DATED = {
   document: ['text', 'complete JSON object, as the registry sent it', 'NOT NULL'],
 } as const satisfies Columns;
 
+/** The columns that a view `_history` adds: how each version ended. */
 export const ENDED_IN_HISTORY = {
   valid_to: [
     'instant',
@@ -297,6 +304,7 @@ export const ENDED_IN_HISTORY = {
 
 const AS_OF = 'State at an instant: valid_from <= instant AND (valid_to IS NULL OR valid_to > instant).';
 
+/** Defines the table of a resource and its view `_history`. */
 export function mirrored(entry: Mirrored): Part {
   const { table: name, meaning, key, columns, rules = [], dated = DATED } = entry;
   const { history = `All versions of the rows of ${name}, past and current. ${AS_OF}` } = entry;
@@ -350,6 +358,7 @@ function cellNames(columns: Columns): string[] {
   return Object.keys(columns).toSorted((one, other) => one.length - other.length || (one < other ? -1 : 1));
 }
 
+/** Joins parts of a migration, in order. */
 export function joined(parts: readonly Part[]): Part {
   return {
     textOf: dialect => parts.map(({ textOf }) => textOf(dialect)).join('\n'),
@@ -376,6 +385,7 @@ function nameIn(dialect: Dialect, name: string): string {
   return `${family === 'inbox' ? dialect.inbox : dialect.mirror}${kept}`;
 }
 
+/** Returns the COMMENT ON statements for a table or view and its columns. */
 function comments(kind: 'TABLE' | 'VIEW', name: string, meaning: string, columns: Columns): string {
   const say = (of: string, words: string) => `COMMENT ON ${of} IS '${words.replaceAll("'", "''")}';\n`;
   const each = Object.entries(columns).map(([column, [, words]]) => say(`COLUMN ${name}.${column}`, words));

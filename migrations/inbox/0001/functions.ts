@@ -1,3 +1,4 @@
+/** The functions of the inbox on PostgreSQL: requests of jobs and storage of deliveries. */
 export const FUNCTIONS = `-- Frequent operations are functions, so that each connection plans their statements once. The SET clauses make these plans use
 -- indexes, whatever size the tables had at that time. They also make every plan look expensive, for which JIT would compile
 -- each for most of a second, so JIT is off. The program passes the instant and its rules in "given", so that no rule is repeated here.

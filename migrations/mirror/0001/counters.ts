@@ -51,6 +51,7 @@ REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION mirror.count_c
 `,
 };
 
+/** The functions with which PostgreSQL writes and reads instants as SQLite stores them. */
 export const AS_TEXT = `CREATE FUNCTION mirror.as_text(instant timestamptz) RETURNS text LANGUAGE sql STABLE AS $$
 SELECT (CASE WHEN instant < '0001-01-01T00:00:00Z'::timestamptz THEN '0000' ELSE to_char(instant AT TIME ZONE 'UTC', 'YYYY') END
   || to_char(instant AT TIME ZONE 'UTC', '-MM-DD"T"HH24:MI:SS.MS"Z"')) COLLATE "C"

@@ -23,7 +23,7 @@ interface Words extends Standing {
   readonly meaning: string;
 }
 
-/** All states with their reasons, from best to worst. An uninstalled organization is first, because nothing is wrong with it. */
+/** All states with their reasons, from best to worst. An uninstalled organization is first, because its data need not be fresh. */
 export const FRESHNESS: readonly Words[] = [
   of(
     'no_access',
