@@ -59,7 +59,7 @@ export function createMirror(
   };
 }
 
-/** Creates the function `pruneSyncs` of the mirror, which removes old syncs in small batches. */
+/** Creates the function that deletes the syncs that ended before an instant. It works in small batches. */
 function createSyncPruner(port: MirrorPort): (endedBefore: number) => Promise<number> {
   return async endedBefore => {
     const bounds = {

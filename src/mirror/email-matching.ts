@@ -1,26 +1,28 @@
-/** Returns the canonical form of an email address: trimmed, without differences of case or character width. */
+/** Returns the canonical form of an email address: trimmed and case-folded. */
 export function normalizeEmail(email: string): string {
   return foldText(email.trim());
 }
 
-/** Removes differences of case and character width, so that equal texts compare equal. `ẞ` becomes `ss`. */
+/** Case-folds a text for comparison and converts full-width characters to normal ones. `ẞ` becomes `ss`. */
 function foldText(text: string): string {
   return text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
 }
 
 const EMAIL = /[^\s"\\<>()[\]{},;:]+@[^\s"\\<>()[\]{},;:]+/g;
 
-/** Returns every email address that occurs in the names and text values of a JSON document. */
+/** Finds all email addresses in the property names and strings of a JSON document. */
 export function findEmails(document: string): string[] {
   return extractStrings(document).flatMap(text => text.match(EMAIL) ?? []);
 }
 
-/** Whether a JSON document contains an email address, in any case or character width. */
+/** Whether a JSON document contains an email address. Ignores case and character width. */
 export function containsEmail(document: string, normalizedEmail: string): boolean {
   return extractStrings(document).some(text => foldText(text).includes(normalizedEmail));
 }
 
-/** Whether a row of `members` has this email address or mentions it in its document. */
+/**
+ * Whether a row of `members` belongs to the person with this email address, or mentions the address in its document.
+ */
 export function isRowOfPerson(
   { email, document }: { readonly email: string | null; readonly document: string },
   normalizedEmail: string,
@@ -30,20 +32,22 @@ export function isRowOfPerson(
 }
 
 /**
- * Extracts the property names and text values of a JSON document, decoded: JSON can escape the same letter in several
- * ways. A text that is not JSON is returned whole.
+ * Returns all property names and strings of a JSON document, with escapes decoded. A text that is not JSON is returned
+ * whole.
  */
 function extractStrings(document: string): readonly string[] {
   try {
+    // Parse the JSON, because JSON can escape the same letter in several ways.
     return collectStrings(JSON.parse(document));
   } catch {
     return [document];
   }
 }
 
-/** Collects all property names and text values of a parsed JSON value. Recursion would overflow the stack at deep nesting. */
+/** Returns all property names and strings of a parsed JSON value. */
 function collectStrings(root: unknown): string[] {
   const strings: string[] = [];
+  // A stack of values instead of recursion, which deep nesting would overflow.
   const remaining = [root];
   while (remaining.length > 0) {
     const value = remaining.pop();

@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { findEmails, normalizeEmail } from './email-matching.js';
 
-/**
- * Returns the SHA-256 of an email address in hexadecimal. The mirror stores only this hash of a person who asked to be
- * forgotten, and uses it to keep the person out of later reads.
- */
+/** Returns the SHA-256 of an email address in hexadecimal. The mirror stores only this hash of a forgotten person. */
 export function hashEmail(email: string): string {
   return createHash('sha256').update(email).digest('hex');
 }
@@ -14,12 +11,15 @@ export function isForgotten(forgottenHashes: ReadonlySet<string>, email: string)
   return listPossibleHashes(email).some(hash => forgottenHashes.has(hash));
 }
 
-/** Lists the hashes under which an address may be stored. Earlier versions normalized non-ASCII letters differently. */
+/**
+ * Returns the current and the legacy hash of an email address. Earlier versions normalized non-ASCII letters
+ * differently.
+ */
 function listPossibleHashes(email: string): string[] {
   return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];
 }
 
-/** Whether a text contains no email address of a person who asked to be forgotten. */
+/** Whether a text contains no email address of a forgotten person. */
 export function isFreeOfForgottenPeople(forgottenHashes: ReadonlySet<string>, text: string): boolean {
   if (forgottenHashes.size === 0) return true;
   return findEmails(text).every(email => !isForgotten(forgottenHashes, email));

@@ -5,7 +5,7 @@ import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';
 
-/** Converts a project that the registry returned to the answer that the mirror stores. */
+/** Converts a project of the registry to the row that the mirror stores. */
 export function toProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },
@@ -19,7 +19,7 @@ export function toProjectAnswer(
   };
 }
 
-/** Creates one organization's walk over the projects that its rows reference. All writes belong to one sync. */
+/** Creates a session that lists the due projects of one organization and stores their answers. */
 export function createProjectsWalk(
   port: MirrorPort,
   sync: SyncSession,

@@ -6,11 +6,7 @@ import type { MirrorPort, PurgeResult } from './port.js';
 
 const FILES_PER_BATCH = 64;
 
-/**
- * Removes everything mirrored for one organization, and its certificate files. Most rows are removed in small batches, so
- * that the last transaction, which blocks all other writers, is short. Retirements are removed after the files: a purge
- * that was killed and is run again needs them to find the files.
- */
+/** Deletes everything that is mirrored for one organization, including certificate files. */
 export async function purgeOrganization(
   port: MirrorPort,
   { organizationId, acquireClaim, pdfs }: PurgeRequest,
@@ -23,14 +19,16 @@ export async function purgeOrganization(
     removedFiles += await port.removeUnreferencedFiles(files.slice(start, start + FILES_PER_BATCH));
   }
   await pdfs.flush();
+  // Retirements are deleted after the files, because a repeated purge finds the files by their retirements.
   await repeatUntilZero(() => port.removeRows({ organizationId, last: lastVersion, kind: 'lists' }));
+  // Few rows are left for the last transaction, which blocks all other writers.
   for (;;) {
     const result = await tryEndPurge(port, organizationId, lastVersion, await acquireClaim());
     if (result !== null) return { ...result, removedFiles: removedFiles + result.removedFiles };
   }
 }
 
-/** Lists the names of all certificate files of these retirements, damaged files included. */
+/** Lists all certificate files of these retirements, including damaged files. */
 async function listFilesOf(
   pdfs: Pick<PdfStore, 'list'>,
   retirementIds: ReadonlySet<string>,
@@ -47,7 +45,7 @@ async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void
   while ((await removeBatch()) > 0);
 }
 
-/** Ends the purge. Returns null if a newer claim wrote first; the caller then needs a newer claim to try again. */
+/** Deletes the last rows and ends the purge. Returns null if a newer claim has written, so that the caller retries. */
 async function tryEndPurge(
   port: MirrorPort,
   organizationId: string,

@@ -74,7 +74,7 @@ export class SyncSession {
     this.#hasPartialRows = previousState.hasOpenSync;
   }
 
-  /** Loads the state of the resource and creates the session. Writes nothing yet. */
+  /** Loads the stored state of a resource and creates a sync session. Writes nothing to the database. */
   static async begin(
     options: SyncSessionOptions,
     request: SyncRequest,
@@ -98,17 +98,17 @@ export class SyncSession {
     return this.#drift;
   }
 
-  /** Adds rows that are unchanged to the counts. */
+  /** Adds to the count of unchanged rows. */
   addUnchanged(rowCount: number): void {
     this.#counts = { ...this.#counts, unchanged: this.#counts.unchanged + rowCount };
   }
 
-  /** Throws `ended` if the sync was finished or abandoned. */
+  /** Throws an `ended` error if the sync has already ended. */
   assertNotEnded(): void {
     if (this.#hasEnded) throw new MirrorError('ended', 'this read is over');
   }
 
-  /** Adds the result of a commit to the session. `completion` is null unless the commit also ended the sync. */
+  /** Updates the counts with the result of a commit. A `completion` marks the sync as ended. */
   recordCommit(result: CommitResult, completion: SyncCompletion | null = null): void {
     this.#hasEnded ||= completion !== null;
     this.#id = result.syncId;
@@ -124,17 +124,14 @@ export class SyncSession {
     };
   }
 
-  /** Ends the sync with a commit that changes no rows. */
+  /** Ends the sync without changing rows. */
   async finish(completion: Omit<SyncCompletion, 'endedAt'>): Promise<void> {
     const { port, now } = this.#options;
     const ended = { ...completion, endedAt: now() };
     this.recordCommit(await port.commit(this.toOpenSync(), NO_CHANGES, ended), ended);
   }
 
-  /**
-   * Ends the sync as `partial` if rows were written, else as `failed`. Does nothing if it has already ended. If the
-   * mirror refuses the commit, only the sync itself is marked as failed.
-   */
+  /** Ends the sync as `partial` if rows were written, otherwise as `failed`. Does nothing after the end of the sync. */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     if (this.#hasEnded) return;
     const state = this.#hasPartialRows ? 'partial' : 'failed';
@@ -143,13 +140,14 @@ export class SyncSession {
       await this.finish(completion);
     } catch (error) {
       if (!(error instanceof MirrorError)) throw error;
+      // The mirror refused the commit, so only the sync itself is marked as ended.
       const { port, now } = this.#options;
       await port.endRefused(this.toOpenSync(), { ...completion, endedAt: now() });
       this.#hasEnded = true;
     }
   }
 
-  /** Returns the state of the sync to pass to its next commit. Throws `ended` if the sync has ended. */
+  /** Returns the state that the next commit needs. Throws an `ended` error if the sync has already ended. */
   toOpenSync(): OpenSync {
     this.assertNotEnded();
     return {

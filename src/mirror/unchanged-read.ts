@@ -1,16 +1,14 @@
 import type { ListChanges, OpenSync, SyncCompletion } from './port.js';
 
 /**
- * Whether a commit ends a scheduled read that found nothing new. Such a read gets no row in `syncs`: it is counted in
- * the open span of its list, because a fleet that is read every few minutes would otherwise fill the disk with rows that
- * say the same. A read that a delivery or a person requested, that changed something, that failed, or that follows a
- * read which was not complete keeps its row.
+ * Whether a commit ends a scheduled read without any change. Such reads get no row in `syncs`, which saves disk space.
  */
 export function isUnchangedRead(
   sync: OpenSync,
   changes: ListChanges,
   completion: SyncCompletion | null,
 ): boolean {
+  // A fleet that is read every few minutes would otherwise fill the disk. The open span of the list counts such reads.
   const { request, id, hasPartialRows, followsCompleteRead } = sync;
   const { inserts, closes, repairs, projects, doubt } = changes;
   const hasChanges =

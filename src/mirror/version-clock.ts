@@ -1,6 +1,6 @@
 import { formatInstant } from '../resources/columns.js';
 
-/** Computes the instant of a new version: when it was observed, or one millisecond after the previous version if that is later. */
+/** Returns `observedAt`, or `previousInstant` plus one millisecond if `observedAt` is not later. */
 export function computeVersionInstant(observedAt: string, previousInstant: string | null): string {
   if (previousInstant === null || previousInstant < observedAt) return observedAt;
   return formatInstant(Date.parse(previousInstant) + 1);
@@ -23,12 +23,12 @@ export class VersionClock {
     return this.#latest === '' ? null : this.#latest;
   }
 
-  /** Returns the later of two instants: the one passed, and the latest that any row has. */
+  /** Returns `instant`, or the latest instant of any row if that is later. */
   clampToLatest(instant: string): string {
     return instant > this.#latest ? instant : this.#latest;
   }
 
-  /** Computes the instant of a row's new version, and remembers it if it is the latest so far. */
+  /** Computes the instant of a new row version and updates the latest instant. */
   assignInstant(observedAt: string, previousInstant: string | null): string {
     const instant = computeVersionInstant(observedAt, previousInstant);
     if (instant > this.#latest) this.#latest = instant;

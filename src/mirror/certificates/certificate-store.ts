@@ -10,13 +10,13 @@ import { SyncSession } from '../sync-session.js';
 /** Answers that share one commit. After a crash the uncommitted ones are requested again. */
 const ANSWERS_PER_COMMIT = 16;
 
-/** Creates the store of certificates, which writes PDF files to `pdfs` and rows with due dates to `port`. */
+/** Creates the certificate store. PDF files go to `pdfs`, database rows to `port`. */
 export function createCertificateStore(
   port: MirrorPort,
   pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
-  /** Makes the certificates of a scope due, in small batches, and returns how many. */
+  /** Marks certificates as due for download, in batches. Returns how many certificates became due. */
   async function makeDue(scope: DueScope): Promise<number> {
     const at = now();
     let total = 0;
@@ -62,7 +62,7 @@ interface CertificateWalkOptions {
   readonly sync: SyncSession;
 }
 
-/** Creates one organization's walk over its due certificates. It commits a few answers together; commits never overlap. */
+/** Creates a session that lists the due certificates of one organization and stores the downloads. */
 function createCertificateWalk({
   port,
   pdfs,
@@ -76,7 +76,7 @@ function createCertificateWalk({
   /** The retirement version for which each certificate is due. */
   let dueVersions = new Map<string, number>();
 
-  /** Commits the pending answers. Removes their files again if their rows cannot be written. */
+  /** Commits the pending answers. If the database refuses the rows, deletes the files that were saved for them. */
   async function commitPending(): Promise<void> {
     const answers = pendingAnswers;
     pendingAnswers = [];
@@ -92,14 +92,14 @@ function createCertificateWalk({
     }
   }
 
-  /** Commits the pending answers when the commit in progress has ended. Downloads run in parallel, commits do not. */
+  /** Commits the pending answers after the commit in progress, because commits must not overlap. */
   function flush(): Promise<void> {
     const commit = lastCommit.then(commitPending);
     lastCommit = commit.catch(() => undefined);
     return commit;
   }
 
-  /** Adds the result of a request to the pending answers. Commits them when there are enough for a batch. */
+  /** Queues the result of a download for the next commit. Commits when a full batch is queued. */
   async function addAnswer(
     retirementId: string,
     requestedAt: number,
@@ -110,7 +110,9 @@ function createCertificateWalk({
     if (pendingAnswers.length >= ANSWERS_PER_COMMIT) await flush();
   }
 
-  /** Whether any certificate is due at an instant. With null: whether one is missing because its request failed. */
+  /**
+   * Whether the organization has a certificate that is due at this instant. Null asks for failed certificates instead.
+   */
   async function isAnyDue(at: number | null): Promise<boolean> {
     return (await port.listDueCertificates(organizationId, at, 1)).length > 0;
   }

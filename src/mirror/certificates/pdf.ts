@@ -15,7 +15,7 @@ export interface PdfValidator {
   readonly finish: () => { readonly sha256: string; readonly size: number };
 }
 
-/** Creates a validator that checks and hashes a PDF while it is streamed, without holding it in memory. */
+/** Creates a validator that checks and hashes a PDF as a stream. */
 export function createPdfValidator(maxBytes: number): PdfValidator {
   const hash = createHash('sha256');
   let size = 0;
@@ -39,7 +39,7 @@ export function createPdfValidator(maxBytes: number): PdfValidator {
   };
 }
 
-/** Throws a `certificate_*` MirrorError unless the file starts and ends as a PDF does. */
+/** Throws a `certificate_*` error if the file is empty, is no PDF, or was cut off. */
 function assertWholePdf(size: number, firstBytes: Buffer, lastBytes: Buffer): void {
   if (size === 0) throw new MirrorError('certificate_empty', 'an empty file');
   if (firstBytes.toString('latin1') !== START_MARKER) {

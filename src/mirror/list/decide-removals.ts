@@ -55,7 +55,7 @@ const OWNER_NOT_NAMED: ReadFault = {
     'the answer lacks rows and does not say whose list it is, unlike earlier answers; "sync --full" accepts it',
 };
 
-/** Decides how a read ends, and which of the rows that it did not see are closed. */
+/** Decides the final state of a sync, and which unseen rows to close as removed. */
 export async function decideRemovals(read: FinishedRead, answers: AnswerSummary): Promise<RemovalDecision> {
   const { port, list, request, comparison, pages } = read;
   const { total, flaw } = answers;
@@ -79,22 +79,20 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   );
 }
 
-/**
- * Returns the decision for answers that cannot prove that rows are gone; null for all other answers. An unreadable row
- * without a key may be any of the missing rows. Answers that name no owner, when earlier ones did, may belong to
- * another organization.
- */
+/** Returns the decision for answers that cannot prove a removal. Returns null for all other answers. */
 function findInconclusiveDecision(
   missing: MissingRows,
   read: FinishedRead,
   { ownerNamed, unreadable }: AnswerSummary,
 ): RemovalDecision | null {
+  // An unreadable row without a key may be any of the missing rows.
   if (read.comparison.unreadable.withoutKey > 0) return createUnconfirmedDecision(missing, unreadable);
+  // Answers that name no owner, when earlier answers did, may belong to another organization.
   const lacksOwner = ownerNamed === undefined && read.sync.previousState.isOwnerNamed;
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/** Collects everything besides the missing rows that the decision about them depends on. */
+/** Collects the facts about a read that `decideMissingRows` needs. */
 function collectCircumstances(read: FinishedRead, findGone: FindGoneRows | undefined): RemovalCircumstances {
   const { list, sync, comparison, pages } = read;
   const { rows, doubted } = sync.previousState;
@@ -110,10 +108,11 @@ function collectCircumstances(read: FinishedRead, findGone: FindGoneRows | undef
   };
 }
 
-/** Returns how long removals have been unconfirmed; null if none are, or if the clock was set back and the wait starts anew. */
+/** Returns for how many milliseconds removals have been unconfirmed. Returns null if no removal is unconfirmed. */
 function measureDoubt({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;
   const elapsedMs = request.startedAt - Date.parse(doubtedAt);
+  // The clock was set back: the wait for the second read starts anew.
   return elapsedMs < 0 ? null : elapsedMs;
 }

@@ -109,33 +109,33 @@ export class ListComparison<Item extends { document: string }> {
     return previousState.rows + counts.added - seenAndStored;
   }
 
-  /** Drops all differences that are not written yet. */
+  /** Discards all pending changes. */
   clear(): void {
     this.#pending.clear();
     this.#inFlight.clear();
     this.#pendingLength = 0;
   }
 
-  /** Throws `duplicate_key` if two rows of one page have the same key. */
+  /** Throws `duplicate_key` if two of these rows have the same key. */
   assertDistinctKeys(items: readonly Item[]): void {
     const keyTexts = new Set(items.map(item => this.toKeyText(item)));
     if (keyTexts.size < items.length) throw this.#createDuplicateError();
   }
 
-  /** Counts the rows of an unchanged page or group as seen. Their keys are not known. */
+  /** Counts rows as seen and unchanged without comparing them, because their page is unchanged. */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);
   }
 
-  /** Whether one of these rows has a difference that is not written; it must be written before the next comparison. */
+  /** Whether one of these rows already has a pending change. */
   hasPending(rows: readonly ObservedRow<Item>[]): boolean {
     return this.#pending.size > 0 && rows.some(({ keyText }) => this.#pending.has(keyText));
   }
 
   /**
-   * Compares rows with the stored rows and buffers the differences. A row may be on two pages, because rows move while a
-   * list is read; in a list that came as a single answer, two rows with the same key are a `duplicate_key` error.
+   * Compares rows with the stored rows and buffers the changes. Throws `duplicate_key` if a list without pages repeats
+   * a key.
    */
   async compare(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     const keys = rows.map(({ item }) => this.#toKey(item));
@@ -152,7 +152,10 @@ export class ListComparison<Item extends { document: string }> {
     if (this.#options.request.full) this.#findRepairs(unchanged);
   }
 
-  /** Buffers repairs for rows that somebody changed by hand: their document is unchanged, but columns disagree with it. */
+  /**
+   * Buffers repairs for stored rows whose columns disagree with their document, because somebody edited the columns by
+   * hand.
+   */
   #findRepairs(rows: readonly { readonly item: Item; readonly stored: StoredRow }[]): void {
     const { columns } = this.#options.entry;
     for (const { item, stored } of rows) {
@@ -169,20 +172,21 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Returns the stored rows with these keys, by key text. */
+  /** Returns the stored rows with these keys. The map is indexed by the formatted key. */
   async #findStored(keys: readonly RowKey[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#options;
     const rows = keys.length === 0 ? [] : await port.findRows(list, keys, request.full);
     return new Map(rows.map(row => [formatKey(row.key), row]));
   }
 
-  /** Counts a compared row as seen, and buffers its new version if it changed. */
+  /** Counts a compared row as seen. If the row changed, buffers a new version. */
   #addCompared(
     { item, key, keyText, stored, isUnchanged, observedAt }: ComparedRow<Item>,
     isPaginated: boolean,
   ): void {
     if (this.#pending.has(keyText)) throw this.#createDuplicateError();
     const isRepeated = stored !== undefined && this.seen.has(stored.version);
+    // Rows may move between pages during a read, so a key may be on two pages.
     if (isRepeated && !isPaginated) throw this.#createDuplicateError();
     if (!isRepeated) this.distinctCount += 1;
     if (isPaginated) this.fingerprints[stored === undefined ? 'added' : 'known'] += hashId(keyText);
@@ -201,7 +205,7 @@ export class ListComparison<Item extends { document: string }> {
     this.#pending.set(keyText, { insert, projectId: getProject(item)?.id ?? null });
   }
 
-  /** Counts unreadable rows with these keys as seen, so that stored rows with these keys stay as they are. */
+  /** Counts unreadable rows as seen, so that the stored rows with these keys are not closed. */
   async addUnreadable(keys: readonly RowKey[]): Promise<void> {
     const storedRows = await this.#findStored(keys);
     for (const key of keys) {
@@ -217,8 +221,8 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Takes up to `limit` of the pending differences, oldest first, and all pending repairs. The differences stay pending
-   * until `confirmWritten` is called; only one batch may be in flight.
+   * Returns a batch of up to `limit` pending changes and all pending repairs. Call `confirmWritten` before the next
+   * batch.
    */
   takeBatch(limit: number): WriteBatch {
     const entries = [...this.#pending].slice(0, limit);
@@ -233,7 +237,7 @@ export class ListComparison<Item extends { document: string }> {
     return { inserts, repairs, keyTexts: entries.map(([keyText]) => keyText), projects: [...projects] };
   }
 
-  /** Removes a committed batch from the pending differences. `versions` has the new version of each insert, in order. */
+  /** Removes a committed batch from the pending changes. `versions` holds the new version number of each insert. */
   confirmWritten({ keyTexts, inserts, projects }: WriteBatch, versions: readonly number[]): void {
     for (const project of projects) this.#writtenProjects.add(project);
     for (const [index, { document, replacedVersion }] of inserts.entries()) {
@@ -247,25 +251,22 @@ export class ListComparison<Item extends { document: string }> {
     this.#inFlight.clear();
   }
 
-  /** Returns the key of a row as one text. */
+  /** Formats the key of an item as one text. */
   toKeyText(item: Item): string {
     return formatKey(this.#toKey(item));
   }
 
-  /** Returns the values of the key columns of a row. */
+  /** Returns the values of the key columns of an item. */
   #toKey(item: Item): RowKey {
     return this.#options.entry.key.map(part => String(part.getValue(item)));
   }
 
-  /**
-   * Whether the mirror may have a row with this key, so that it must be looked up. In the first read of a list only a key
-   * that arrived before can be stored, so call this exactly once for each row that arrives.
-   */
+  /** Whether the mirror may have a row with this key. Call this exactly once for each row that arrives. */
   #mayBeStored(key: RowKey): boolean {
+    // In the first read of a list, the mirror can only have a row that arrived before in this read.
     return this.#keysOfFirstRead === null || !this.#keysOfFirstRead.add(formatKey(key));
   }
 
-  /** Creates the error for two rows of this list with the same key. */
   #createDuplicateError(): MirrorError {
     return new MirrorError(
       'duplicate_key',

@@ -54,7 +54,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return this.#pages;
   }
 
-  /** Takes a page: skips its unchanged rows, gathers the others for comparison, and starts writes that are due. */
+  /** Skips the unchanged rows of a page and compares the changed ones. Writes the changes when enough are buffered. */
   async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
@@ -66,14 +66,16 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterPage()) await this.#startWrite(write);
   }
 
-  /** Compares the gathered rows that are left. Returns how many rows this read has seen, unreadable ones included. */
+  /** Compares the rows that are still buffered. Returns how many rows this read has seen, including unreadable rows. */
   async compareRemaining(): Promise<number> {
     await this.#compareGathered();
     const { distinctCount, unreadable } = this.#comparison;
     return distinctCount + unreadable.added + unreadable.withoutKey;
   }
 
-  /** Records the keys of unreadable rows, null for a row without a readable key. Stored rows with these keys stay. */
+  /**
+   * Records the keys of unreadable rows, so that their stored rows are not closed. Null stands for an unreadable key.
+   */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
     await this.#compareGathered();
@@ -83,7 +85,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /** Compares the gathered rows, and records whether one of them was already seen on an earlier page. */
+  /** Compares the gathered rows. Records whether one of the rows was also on an earlier page. */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
@@ -93,7 +95,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#pages.hasRepeatedRow ||= newlySeen < rows.length;
   }
 
-  /** Takes a part of a single answer: compares its rows, except those of forgotten people, and starts writes that are due. */
+  /** Compares a batch of rows, except those of forgotten people. Writes the changes when enough are buffered. */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
     const allowedItems = await this.#withoutForgottenPeople(items);
@@ -101,7 +103,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterBatch()) await this.#startWrite(write);
   }
 
-  /** Decides which rows are gone, writes all remaining changes, ends the sync, and returns what the read changed. */
+  /** Ends the read: decides which rows are gone, writes the remaining changes, and returns the result. */
   async finish({
     total,
     findGone,
@@ -132,7 +134,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return { ...sync.counts, drift: sync.drift, state, fault, readAgain };
   }
 
-  /** Ends the sync as partial or failed. Differences that are not written yet are dropped. */
+  /** Ends the sync as partial or failed. Discards changes that are not written yet. */
   async abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void> {
     // A failure of this commit was already reported, or is reported by the write below.
     await this.#commitInFlight.catch(() => undefined);
@@ -140,13 +142,13 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#options.sync.abandon(fault, traffic);
   }
 
-  /** Converts the items of an answer to observed rows, which have a key text and the instant of the answer. */
+  /** Adds the formatted key and the observation time to each item. */
   #toObservedRows(items: readonly Item[], arrivedAt: number): ObservedRow<Item>[] {
     const observedAt = formatInstant(arrivedAt);
     return items.map(item => ({ item, observedAt, keyText: this.#comparison.toKeyText(item) }));
   }
 
-  /** Returns a fault that names the rows which were changed by hand and are now repaired; null if there are none. */
+  /** Returns a fault that names the repaired rows. Returns null if no row was repaired. */
   #describeRepairs(): ReadFault | null {
     const { repairedCount, firstRepaired } = this.#comparison;
     if (repairedCount === 0) return null;
@@ -156,10 +158,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return { code: 'mended', message };
   }
 
-  /**
-   * Starts a commit without waiting for its end, so that the next page can be read meanwhile. Waits for the previous
-   * commit first, and throws its error. A write with a completion ends the sync.
-   */
+  /** Starts a commit and returns before the commit ends. First waits for the previous commit and throws its error. */
   async #startWrite({ limit, otherChanges, completion }: ScheduledWrite): Promise<void> {
     await this.#commitInFlight;
     await yieldToEventLoop();
@@ -174,19 +173,19 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#commitInFlight.catch(() => undefined);
   }
 
-  /** Writes all pending differences and waits until they are committed. */
+  /** Writes all pending changes and waits for the commits. */
   async #writeAllPending(): Promise<void> {
     for (const write of this.#schedule.planAllWrites()) await this.#startWrite(write);
     await this.#commitInFlight;
   }
 
-  /** Adds the result of a commit to the counts of the sync, and passes the new versions to the comparison. */
+  /** Updates the sync and the comparison with the result of a commit. */
   #recordCommit(batch: WriteBatch, result: ListCommitResult, completion: SyncCompletion | null): void {
     this.#options.sync.recordCommit(result, completion);
     this.#comparison.confirmWritten(batch, result.versions);
   }
 
-  /** Returns the items without those of people who asked to be forgotten. */
+  /** Filters out the items of people who asked to be forgotten. */
   async #withoutForgottenPeople(items: readonly Item[]): Promise<readonly Item[]> {
     const { port, entry } = this.#options;
     const emailColumn = entry.columns.find(column => column.name === 'email');
@@ -199,25 +198,27 @@ export class MirrorListReader<Item extends { document: string }> implements List
     });
   }
 
-  /** Compares rows a few hundred at a time. A row that came on an earlier page too is written before it is compared again. */
+  /** Compares rows with the stored rows, 250 at a time. */
   async #compareInChunks(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     for (let start = 0; start < rows.length; start += ROWS_PER_COMPARISON) {
       if (start > 0) await yieldToEventLoop();
       const chunk = rows.slice(start, start + ROWS_PER_COMPARISON);
+      // A row that was also on an earlier page must be written before it is compared again.
       if (isPaginated && this.#comparison.hasPending(chunk)) await this.#writeAllPending();
       await this.#comparison.compare(chunk, isPaginated);
     }
   }
 
-  /** Yields a close for each row that is gone. It is dated when the registry said so, or else at the end of the read. */
+  /** Yields a close for each removed row, with the instant of the removal. */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
+    // Without an instant from a lookup, the row is closed at the end of the read.
     const endedAt = this.#options.now();
     for (const version of versionsToClose.values()) {
       yield { version, observedAt: formatInstant(goneAt.get(version) ?? endedAt) };
     }
   }
 
-  /** Returns the unconfirmed removals to store, packed. Null clears the stored ones, undefined leaves them. */
+  /** Returns the unconfirmed removals as bytes. Null clears the stored ones, undefined leaves them. */
   #packDoubt({ doubt }: RemovalDecision): ListChanges['doubt'] {
     const { doubtedAt } = this.#options.sync.previousState;
     if (doubt === undefined || (doubt === null && doubtedAt === null)) return undefined;

@@ -68,7 +68,7 @@ export class PageDigests {
     return this.#recordedPages.toSorted().join(' ');
   }
 
-  /** Records a page of this read. Returns how many of its rows were skipped because they are unchanged. */
+  /** Records the digest of a page. Returns how many rows of the page were skipped as unchanged. */
   recordPage({
     digest,
     isKnown,
@@ -96,17 +96,17 @@ export class PageDigests {
   }
 
   /**
-   * Whether this read cannot have seen exactly the stored rows: for example, it saw one row twice and another not at all,
-   * so that only their number is right. `knownSum` is the fingerprint sum of the compared rows that the mirror had.
+   * Whether this read may have seen other rows than the stored rows. `knownSum` is the fingerprint sum of the compared
+   * known rows.
    */
   hasOtherRows(knownSum: number): boolean {
+    // The number of rows may be right although one row came twice and another not at all.
     return this.hasRepeatedRow || this.#skippedSum + knownSum !== Number(this.#previousSum);
   }
 
   /**
-   * Serializes the digests of this read for the next one. Returns null if the next read must not use them, and undefined
-   * if they are the same as before. `known` and `added` are the fingerprint sums of the compared rows: of those that the
-   * mirror had, and of new ones.
+   * Serializes the digests for the next read. Returns null if the digests are unusable, and undefined if they are
+   * unchanged.
    */
   serialize({ known, added }: { readonly known: number; readonly added: number }): string | null | undefined {
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
@@ -114,7 +114,7 @@ export class PageDigests {
     return serialized === this.#previous ? undefined : serialized;
   }
 
-  /** Parses one serialized page of the previous read. */
+  /** Parses one serialized page of the previous read and remembers its digests. */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {
@@ -126,12 +126,11 @@ export class PageDigests {
   }
 }
 
-/** Returns the part of a digest that is stored and compared. */
+/** Returns the first 16 digits of a digest. */
 function shortenDigest(digest: string): string {
   return digest.slice(0, DIGEST_DIGITS);
 }
 
-/** Returns the sum of the fingerprints of these ids. */
 function sumFingerprints(ids: readonly string[]): number {
   return ids.reduce((sum, id) => sum + hashId(id), 0);
 }

@@ -41,7 +41,7 @@ export interface RemovalCircumstances
 
 export const NO_VERSIONS = new VersionSet();
 
-/** Scans the stored rows of a list and returns those whose version this read did not see. */
+/** Scans the stored rows of a list and returns the rows that this read did not see. */
 export async function findMissingRows(
   port: MirrorPort,
   list: ListRef,
@@ -62,7 +62,7 @@ export async function findMissingRows(
   }
 }
 
-/** Looks up missing rows at the registry if it can read them by id, then decides which rows to close. */
+/** Looks up missing rows by id, if the registry allows that, and decides which rows to close. */
 export async function decideMissingRows(
   missing: MissingRows,
   circumstances: RemovalCircumstances,
@@ -87,7 +87,7 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/** Converts the verdict on missing rows to a decision. `existing` are the missing rows that the registry still has. */
+/** Converts a verdict to a decision. `existing` contains the missing rows that the registry still has. */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -127,15 +127,12 @@ export const COMPLETE: RemovalDecision = {
   readAgain: false,
 };
 
-/** Returns the decision for a read that did not see the whole list: it closes no row and leaves unconfirmed removals. */
+/** Returns the decision for a read that did not see the whole list. No row is closed. */
 export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, doubt: undefined };
 }
 
-/**
- * Returns the decision for a read whose unreadable rows may be the missing ones: it closes no row, and its message says
- * how many rows are missing.
- */
+/** Returns the decision for a read whose unreadable rows may be the missing rows. No row is closed. */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,
@@ -155,12 +152,12 @@ const FAULT_MESSAGES = {
   mostly_gone: `missing: more than half of the list, or all of it. They are closed when a second read confirms it, at least ${CONFIRM_AFTER_MS / 1000} s after the first`,
 } as const;
 
-/** Creates a fault whose message begins with the number of rows that it concerns. */
+/** Creates a fault such as "3 rows are missing from a list that changed during the read". */
 function createFault(code: keyof typeof FAULT_MESSAGES, rowCount: number): ReadFault {
   return { code, message: `${rowCount} rows are ${FAULT_MESSAGES[code]}` };
 }
 
-/** Returns the versions of the first set that are not in the second. */
+/** Returns the versions that are not in `excluded`. */
 function subtract(versions: VersionSet, excluded: VersionSet): VersionSet {
   if (excluded.size === 0) return versions;
   const remaining = new VersionSet();

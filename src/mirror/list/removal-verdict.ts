@@ -38,7 +38,7 @@ export interface RemovalEvidence {
  */
 export type RemovalVerdict = 'close' | 'read_again' | 'doubt' | 'wait' | 'close_doubted';
 
-/** Decides from the evidence whether the missing rows are gone. */
+/** Decides whether the missing rows are gone, from the evidence of a complete read. */
 export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
   if (isMostOfListMissing(evidence)) return judgeWhenMostMissing(evidence);
   if (evidence.lookedUp > 0 && evidence.missing <= evidence.lookedUp) return 'close';
@@ -46,14 +46,14 @@ export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
   return evidence.isSingleAnswer || evidence.isUnchanged ? 'close' : 'read_again';
 }
 
-/** Whether so many rows of the list are missing that the answer itself may be wrong. */
+/** Whether so many rows are missing that the registry's answer may be wrong. */
 function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }: RemovalEvidence): boolean {
   if (expiresByItself) return false;
   if (rowsSeen === 0) return true;
   return rowsBefore >= MIN_ROWS_FOR_SHARE_LIMIT && missing > rowsBefore * MAX_MISSING_SHARE;
 }
 
-/** Judges a list that lacks most of its rows: they are gone only if a second read agrees after `CONFIRM_AFTER_MS`. */
+/** Decides about a list that lacks most of its rows. A second read must confirm the removal at least a minute later. */
 function judgeWhenMostMissing({ stillExisting, doubtedForMs }: RemovalEvidence): RemovalVerdict {
   if (stillExisting > 0 || doubtedForMs === null) return 'doubt';
   return doubtedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_doubted';

@@ -33,7 +33,7 @@ export class VersionSet {
     return true;
   }
 
-  /** Yields all versions. They ascend within a chunk of 4,096 numbers; chunks are in the order of their creation. */
+  /** Yields all versions. Versions are not sorted across chunks of 4,096. */
   *values(): Generator<number> {
     for (const [number, chunk] of this.#chunks) {
       for (let bit = 0; bit < BITS_PER_CHUNK; bit += 1) {
@@ -43,7 +43,7 @@ export class VersionSet {
     }
   }
 
-  /** Serializes the set to bytes, which `unpack` reads. */
+  /** Serializes the set to bytes. */
   pack(): Uint8Array {
     const bytes = Buffer.alloc(this.#chunks.size * PACKED_CHUNK_BYTES);
     let offset = 0;
@@ -68,7 +68,7 @@ export class VersionSet {
     return set;
   }
 
-  /** Returns the words of a chunk, which hold one bit for each of its 4,096 versions. */
+  /** Returns the bitmap of a chunk, which holds one bit for each of 4,096 versions. */
   #getOrCreateChunk(number: number): Uint32Array {
     const existing = this.#chunks.get(number);
     if (existing !== undefined) return existing;

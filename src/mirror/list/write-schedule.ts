@@ -41,14 +41,14 @@ export class WriteSchedule {
     this.#buffer = buffer;
   }
 
-  /** Yields the writes that are due after a page of a paginated list. */
+  /** Yields the writes that are due after a page. */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
     if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the writes that are due after a part of a single answer. A short list is written only at the end. */
+  /** Yields the writes that are due after a batch of a list without pages. Short lists are written only at the end. */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
     if (this.#writesEarly && this.#isFull) yield* this.planAllWrites();
@@ -56,8 +56,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Yields the last writes, of which the very last ends the sync. If all changes fit into one transaction, there is only
-   * that one, so that readers see either the old list or the new one.
+   * Yields the last writes of a read. A small number of changes is written in one transaction, so readers see all or
+   * none.
    */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
@@ -73,7 +73,7 @@ export class WriteSchedule {
     };
   }
 
-  /** Yields writes until no difference is buffered any more. */
+  /** Yields writes until the buffer is empty. */
   *planAllWrites(): Generator<ScheduledWrite> {
     while (this.#buffer.pendingCount > 0) yield { limit: MAX_CHANGES_PER_WRITE, otherChanges: {} };
     this.#bufferedPages = 0;
@@ -94,7 +94,7 @@ export class WriteSchedule {
     return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /** Yields the writes of all buffered differences and then of all closes, but not the write that ends the sync. */
+  /** Yields the writes of all buffered changes and all closes. The write that ends the sync is not included. */
   *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
     let batch: RowClose[] = [];
