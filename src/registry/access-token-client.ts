@@ -23,10 +23,7 @@ export interface AccessTokenClient {
   organization(organizationId: string): OrganizationClient;
 }
 
-/**
- * Creates a client that uses a given access token. A token passed as a string is never renewed: calls fail once it is
- * refused.
- */
+/** Creates a registry client from an existing access token. A token passed as a string is never renewed. */
 export function createClientWithToken(options: AccessTokenClientOptions): AccessTokenClient {
   const { appId = null } = options;
   const http = createHttpClient(options);
@@ -38,7 +35,7 @@ export function createClientWithToken(options: AccessTokenClientOptions): Access
   };
 }
 
-/** Creates a token source from a fixed token, or from a function that returns tokens. */
+/** Creates a token source from a fixed token, or from a function that returns a token. */
 function createTokenSource(token: AccessTokenClientOptions['token']): TokenSource<InstallationToken> {
   if (typeof token === 'string') {
     const fixedToken = toAccessToken(token);
@@ -50,7 +47,7 @@ function createTokenSource(token: AccessTokenClientOptions['token']): TokenSourc
   };
 }
 
-/** Returns a text as an access token. Throws `bad_request` if it cannot be sent in a header. */
+/** Checks that a text can be sent as an access token and returns the text. Throws `bad_request` otherwise. */
 function toAccessToken(text: string): InstallationToken {
   if (isCredential<InstallationToken>(text)) return text;
   throw new RegistryError('bad_request', 'token: expected an access token: printable characters, no spaces');

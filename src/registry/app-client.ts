@@ -20,7 +20,7 @@ export interface AppClientOptions {
 
 const INSTALLATION_FORMAT = { name: 'installation', parse: parseInstallation };
 
-/** Creates the client that acts as the app itself and authenticates with the app's JWT. */
+/** Creates the client for the calls that authenticate with the app's JWT. */
 export function createAppClient({ http, token }: AppClientOptions): AppClient {
   function createGetRequest(route: string, params: RouteParams = {}): HttpRequest {
     return { method: 'GET', route, params, token };
@@ -31,20 +31,18 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     return readPages({ http, request, key: 'installations', parse: parseInstallation }, options);
   }
 
-  /** Requests an access token and returns the response body. The request may be retried: a surplus token just expires. */
+  /** Requests a new access token and returns the text of the response body. */
   async function requestAccessToken(
     route: string,
     params: RouteParams,
     options: ReadOptions = {},
   ): Promise<string> {
+    // A retry is harmless: a token that nobody uses just expires.
     const request = { method: 'POST', route, params, token, repeatable: true } as const;
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /**
-   * Finds the installations that a lost request to create an organization may have made. They have the organization's
-   * name.
-   */
+  /** Finds the installations on organizations of this name that were created since the lost request. */
   function findCreatedInstallations(
     fullName: string,
     isSinceWrite: (instant: string | null) => boolean,
@@ -56,8 +54,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   }
 
   /**
-   * Creates a user and an organization. The request is sent once; if its response is lost, the new installation is
-   * looked up.
+   * Creates a user and an organization. If the response is lost, searches for the new installation instead of retrying.
    */
   async function createUserAndOrganization(
     body: CreateUserAndOrganizationRequest,
@@ -84,7 +81,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     });
   }
 
-  /** Reads the app's installation on an organization. Throws if the response names another organization. */
+  /** Reads the app's installation on an organization. Throws if the response names a different organization. */
   async function readInstallationOf(organizationId: string, options?: ReadOptions): Promise<Installation> {
     const request = createGetRequest('/app/organizations/:organizationId/installation', { organizationId });
     const installation = await readObject(http, request, INSTALLATION_FORMAT, options);
@@ -114,12 +111,12 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
   };
 }
 
-/** Builds the result of a creation from the installation that was looked up. The user is unknown then. */
+/** Builds the result of a creation from an installation. The result has no user, because an installation names none. */
 function toCreatedOrganization(installation: Installation): CreatedOrganization {
   return { user: null, organization: installation.organization, installation };
 }
 
-/** Parses the response to the creation of an organization. Only the installation is required. */
+/** Parses the response to the creation of an organization. Throws if the response has no installation. */
 function parseCreatedOrganization(text: string): CreatedOrganization {
   const created = parseObject(text, 'created');
   const installationObject = getObjectField(created, 'installation');

@@ -75,19 +75,19 @@ export class RegistryError extends Error {
   }
 }
 
-/** Masks the credentials in a text; null if there is no text. */
+/** Masks the credentials in a text; returns null if there is no text. */
 function maskIfPresent(text: string | null | undefined): string | null {
   return text == null ? null : maskCredentials(text);
 }
 
-/** Returns advice on what to check when the list of installations could not be read. */
+/** Returns advice for the user after the list of installations could not be read. */
 export function getAccessAdvice(errorCode: string): string {
   return errorCode === 'unauthorized' || errorCode === 'forbidden'
     ? 'Check that REGISTRY_APP_ID and the private key belong to the same app, and that its public key is at the registry.'
     : 'Check REGISTRY_BASE_URL, and that this machine can reach it.';
 }
 
-/** Formats the beginning of an unexpected value for an error message. Of a value that is not text, only the type is shown. */
+/** Shortens an unexpected value for an error message. A value that is not a string is replaced by its type. */
 export function formatExcerpt(value: unknown): string {
   if (typeof value !== 'string') return value === null ? 'null' : typeof value;
   return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value);

@@ -1,9 +1,6 @@
 import { createBadAnswerError } from './json/json-object.js';
 
-/**
- * Returns the organization that a list's envelope names as owner; null if it names none. Throws if it is not the
- * requested organization.
- */
+/** Checks that a list response belongs to the requested organization. Returns the owner's id if the response has one. */
 export function checkListOwner(
   envelope: Readonly<Record<string, unknown>>,
   organizationId: string,
@@ -14,7 +11,7 @@ export function checkListOwner(
   throw createBadAnswerError('organizationId', 'the requested organization', 'another one');
 }
 
-/** Whether two ids are equal, ignoring case: most are UUIDs, which the registry may return in another case. */
+/** Whether two ids are equal, ignoring case. */
 export function isSameId(idA: string, idB: string): boolean {
   return idA.toLowerCase() === idB.toLowerCase();
 }

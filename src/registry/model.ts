@@ -249,17 +249,15 @@ export type CreditTransaction = ParsedObject<typeof TRANSACTION>;
 /** Matches the ids that may be used in a path or a file name. */
 const ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** Whether a value is an id that may be used in a path or a file name: letters, digits, `_` and `-`. */
+/** Whether a value is an id of letters, digits, `_` and `-`. Such an id is safe in a path or a file name. */
 export function isId(value: unknown): value is string {
   return typeof value === 'string' && ID.test(value);
 }
 
+/** Matches text without control characters, such as an id that is never used in a path or a file name. */
 const PRINTABLE = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u;
 
-/**
- * Whether a value is text without control characters. Ids that are never used in a path or a file name, such as a
- * credit's, may be any such text.
- */
+/** Whether a value is text without control characters. */
 export function isPrintable(value: unknown): value is string {
   return typeof value === 'string' && PRINTABLE.test(value) && value.trim() !== '';
 }
@@ -268,7 +266,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether the permissions include this one, at this level or a higher one. */
+/** Whether a permission is granted at this level or a higher one. */
 export function hasPermission(
   permissions: Permissions,
   name: PermissionName,

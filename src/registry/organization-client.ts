@@ -64,11 +64,11 @@ interface CreditWrite<T> {
   readonly match: WriteMatcher<T>;
 }
 
-/** Creates the client that acts for one organization. */
+/** Creates the client for one organization's data. */
 export function createOrganizationClient(options: OrganizationClientOptions): OrganizationClient {
   const { http, organizationId, token, appId } = options;
 
-  /** Creates a request to the organization. Adds the organization's id to the parameters of the route. */
+  /** Creates a request whose route contains the organization's id. */
   function createRequest(
     method: HttpRequest['method'],
     route: string,
@@ -83,16 +83,13 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
     return createRequest('GET', route, params);
   }
 
-  /** Creates the client method that reads a paged list. */
+  /** Creates a client method that reads a paged list. */
   function createListReader<T>(route: string, key: string, parse: ObjectParser<T>) {
     return (listOptions?: ListOptions) =>
       readPages({ http, request: createGetRequest(route), key, parse, organizationId }, listOptions);
   }
 
-  /**
-   * Creates the client method that reads a list without pages. Its array has the same name as the last segment of its
-   * path.
-   */
+  /** Creates a client method that reads a list without pagination. */
   function createShortListReader<T>(key: string, parse: ObjectParser<T>) {
     return (readOptions?: ReadOptions) =>
       readShortList(
@@ -103,7 +100,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       );
   }
 
-  /** Creates the client method that reads the credits of a warehouse or an inventory in batches. */
+  /** Creates a client method that reads the credits of a warehouse or an inventory in batches. */
   function createCreditsReader(route: string) {
     const list = {
       http,
@@ -115,14 +112,14 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
     return (readOptions?: ReadOptions) => readBatches(list, readOptions);
   }
 
-  /** Creates the client method that reads one object. The object's id replaces the last placeholder of the route. */
+  /** Creates a client method that reads one object by its id. */
   function createObjectReader<T extends { readonly id: string }>(route: string, format: ObjectFormat<T>) {
     const idName = route.slice(route.lastIndexOf(':') + 1);
     return (id: string, readOptions?: ReadOptions) =>
       readObject(http, createGetRequest(route, { [idName]: id }), { ...format, id }, readOptions);
   }
 
-  /** Creates an object with a write that is sent exactly once, and returns the object. */
+  /** Sends a write once and returns the created object. If the response is lost, searches for the object in its list. */
   function createObjectOnce<T extends { readonly id: string }>(
     readOptions: ReadOptions,
     { request, movement, format, listPages, match }: CreditWrite<T>,

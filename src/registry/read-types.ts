@@ -100,7 +100,7 @@ export interface Download {
   cancel(): Promise<void>;
 }
 
-/** Picks the read options that apply to each HTTP request. */
+/** Returns only the read options that an HTTP request needs. */
 export function pickRequestOptions({ signal, onCall }: ReadOptions): Pick<HttpRequest, 'signal' | 'onCall'> {
   return { signal, onCall };
 }

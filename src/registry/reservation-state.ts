@@ -2,7 +2,7 @@ import type { Reservation } from './model.js';
 
 const OUTSTANDING = 'outstanding';
 
-/** Whether the registry reports that a reservation has ended. Its time limit is not considered. */
+/** Whether the registry reports that a reservation has ended. Ignores the reservation's time limit. */
 export function hasReservationEnded({
   state,
   isComplete,
@@ -10,11 +10,7 @@ export function hasReservationEnded({
   return isComplete === true || (state !== null && state.toLowerCase() !== OUTSTANDING);
 }
 
-/**
- * Returns the state of a reservation at an instant of the registry's clock: `outstanding`, `finished`, `expired`, or the
- * state that the registry sent, in lower case, even if it is unknown here. Null if neither state nor time limit is
- * known.
- */
+/** Returns the state of a reservation at a given time. Returns `expired` for a reservation past its time limit. */
 export function getReservationState(
   { state, isComplete, reservedToDate }: Pick<Reservation, 'state' | 'isComplete' | 'reservedToDate'>,
   registryNowMs: number,

@@ -19,7 +19,7 @@ const PROJECT_FORMAT = { name: 'project', parse: parseProject };
 const PROJECT_LIST = { key: 'projects', parse: parseProject, idNames: ['id', '_id', 'projectId'] };
 const RETIREMENT_FORMAT = { name: 'retirement', parse: parseRetirement };
 
-/** Creates the client for the calls that any access token allows. */
+/** Creates the client for the calls that work with any access token. */
 export function createTokenClient({ http, token }: TokenClientOptions): TokenClient {
   function createGetRequest(route: string, params: RouteParams = {}): HttpRequest {
     return { method: 'GET', route, params, token };
@@ -49,10 +49,7 @@ export function createTokenClient({ http, token }: TokenClientOptions): TokenCli
   };
 }
 
-/**
- * Returns the credits in the response to a deposit, or none. Its format is not documented: any JSON or an empty body
- * confirms the deposit.
- */
+/** Returns the credits in the response to a deposit. Returns an empty list if the response contains no credits. */
 function parseDeposit(response: HttpResponse): readonly Credit[] {
   const text = decodeBody(response);
   const answer = text === '' ? {} : parseJson(text, 'friendbot');
@@ -60,10 +57,7 @@ function parseDeposit(response: HttpResponse): readonly Credit[] {
   return hasCredits ? parseShortList(response, 'credits', parseCredit).items : [];
 }
 
-/**
- * Revokes the current token. A refused token is not renewed for this, because it needs no revocation. If a response was
- * lost and the next attempt is refused, the lost attempt has revoked the token.
- */
+/** Revokes the current access token. A 401 on a retry counts as success if an earlier response was lost. */
 async function revokeToken(
   http: HttpClient,
   tokens: TokenSource<AnyAccessToken>,
@@ -93,7 +87,9 @@ async function revokeToken(
   }
 }
 
-/** Creates the URL query that finds a project. Throws `bad_request` if both values are missing or one is malformed. */
+/**
+ * Creates the query parameters to find a project. Throws `bad_request` unless a serialization or a credit id is given.
+ */
 function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly<Record<string, string>> {
   if (serialization === undefined && creditId === undefined)
     throw new RegistryError('bad_request', 'findProject: expected a serialization or a creditId');
@@ -103,13 +99,13 @@ function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly
   };
 }
 
-/** Returns the text. Throws `bad_request` unless it is printable. */
+/** Returns the text unchanged. Throws `bad_request` if the text has unprintable characters. */
 function requirePrintable(fieldName: string, text: string): string {
   if (isPrintable(text)) return text;
   throw new RegistryError('bad_request', `${fieldName}: expected printable text`);
 }
 
-/** Returns the id. Throws `bad_request` unless it is valid. */
+/** Returns the id unchanged. Throws `bad_request` if the id is malformed. */
 function requireId(id: string): string {
   if (isId(id)) return id;
   throw new RegistryError('bad_request', 'id: expected an id');

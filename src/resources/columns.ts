@@ -1,7 +1,7 @@
 /** A value that a column of a mirrored table can hold. */
 export type SqlValue = string | number | bigint | null;
 
-/** Converts a column value to text for comparison, because drivers return a whole number as number or as bigint. */
+/** Converts a column value to text for comparison. The number 1 and the bigint 1n give the same text. */
 export function toComparableText(value: SqlValue | Uint8Array | undefined): string | null {
   return value === null || value === undefined ? null : String(value);
 }
@@ -18,7 +18,7 @@ export function createColumn<Item>(name: string, getValue: (item: Item) => SqlVa
 
 const UNREADABLE = /\p{Surrogate}|\0/u;
 
-/** Replaces lone surrogates and NULs by U+FFFD, because some programs that read the database fail on them. */
+/** Replaces NUL characters and lone surrogates by U+FFFD, because some database clients fail on them. */
 export function toReadableText(value: string | null): string | null {
   if (value === null || !UNREADABLE.test(value)) return value;
   return Buffer.from(value, 'utf8').toString('utf8').replaceAll('\0', '\uFFFD');
@@ -30,7 +30,7 @@ type TextFieldName<Item> = {
 }[keyof Item] &
   string;
 
-/** Creates a text column for each field, named in snake case: `credit_id` for `creditId`. */
+/** Creates a text column for each field. The column name is in snake case: `creditId` → `credit_id`. */
 export function createTextColumns<Item>(...names: readonly TextFieldName<Item>[]): MirrorColumn<Item>[] {
   return names.map(name => {
     const columnName = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
@@ -41,12 +41,12 @@ export function createTextColumns<Item>(...names: readonly TextFieldName<Item>[]
   });
 }
 
-/** Formats epoch milliseconds as an ISO instant in UTC, as all columns store instants. */
+/** Formats epoch milliseconds as an ISO instant in UTC. */
 export function formatInstant(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Converts a boolean to 1 or 0, as both databases store it. */
+/** Converts a boolean to 1 or 0 for the database. */
 export function toFlag(value: boolean | null): number | null {
   return value === null ? null : Number(value);
 }

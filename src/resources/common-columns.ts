@@ -3,12 +3,12 @@ import { type MirrorColumn, createColumn, toReadableText } from './columns.js';
 
 const YEAR_AT_END = /-(\d{4})$/;
 
-/** Returns the vintage of an item. Warehouse credits come without one, so theirs is the year at the end of the serialization. */
+/** Returns the vintage year of an item. If the item has no vintage, reads the year from the end of its serialization. */
 export function getVintage(item: { vintage: string | null; serialization: string | null }): string | null {
   return toReadableText(item.vintage ?? YEAR_AT_END.exec(item.serialization ?? '')?.[1] ?? null);
 }
 
-/** Creates four columns for an amount: as a number, in micro-tonnes, as exact text, and why it could not be parsed. */
+/** Creates the four columns of an amount: number, micro-tonnes, exact text and parse error. */
 export function createAmountColumns<Item extends { amount: Amount }>(): MirrorColumn<Item>[] {
   return [
     createColumn('amount', item => item.amount.value),
@@ -18,7 +18,7 @@ export function createAmountColumns<Item extends { amount: Amount }>(): MirrorCo
   ];
 }
 
-/** Creates the columns for the id and name of an item's project. */
+/** Creates the columns for the id and the name of a project. */
 export function createProjectColumns<
   Item extends { project: ProjectReference | null },
 >(): MirrorColumn<Item>[] {

@@ -9,12 +9,12 @@ export interface NamedColumn {
 /** The columns that rows are sorted by, the most significant first. */
 export type SortOrder = readonly (readonly [column: string, direction: 'asc' | 'desc'])[];
 
-/** Parses sort columns such as `created_at desc` into pairs of column and direction. */
+/** Parses a sort order: `created_at desc` → `['created_at', 'desc']`. */
 export function parseSortOrder(...columns: readonly `${string} ${'asc' | 'desc'}`[]): SortOrder {
   return columns.map(text => [text.replace(/ \w+$/, ''), text.endsWith(' desc') ? 'desc' : 'asc']);
 }
 
-/** Splits a text at its spaces, so that a long list of column names fits on one line. */
+/** Splits a text at its spaces. */
 export function splitWords(text: string): readonly string[] {
   return text.split(' ');
 }
@@ -64,27 +64,27 @@ export interface ListEntry<Item> extends ItemEntry<Item> {
   readonly getProject: (item: Item) => ProjectReference | null;
 }
 
-/** Creates columns whose values are not read from objects of the registry. */
+/** Creates columns that have only a name, because their values do not come from the registry's JSON. */
 export function createNamedColumns(...names: readonly string[]): NamedColumn[] {
   return names.map(name => ({ name }));
 }
 
-/** Lists the columns of the primary key, the organization's id first. */
+/** Returns the columns of the primary key. The organization's id comes first. */
 export function listKeyColumns({ scope, key }: Pick<ResourceEntry, 'scope' | 'key'>): string[] {
   return [...(scope === null ? [] : [scope]), ...key.map(({ name }) => name)];
 }
 
-/** Returns the column whose value people use as the id of a row. */
+/** Returns the column that identifies a row to people. */
 export function getIdColumn(entry: ResourceEntry): string {
   return entry.key[0]?.name ?? 'id';
 }
 
-/** Returns the column with the id of the organization that owns a row; null if rows have no owner. */
+/** Returns the column that holds the id of the owning organization. Returns null if rows have no owner. */
 export function findOwnerColumn({ scope, columns }: ResourceEntry): string | null {
   return scope ?? columns.find(({ name }) => name === 'organization_id')?.name ?? null;
 }
 
-/** Lists all columns of the table, in the order in which the migration created them. */
+/** Returns all columns of the table, in the order of the database schema. */
 export function listTableColumns(entry: ResourceEntry): string[] {
   const dataColumns = entry.columns.map(({ name }) => name);
   const document = entry.hasDocument ? ['document'] : [];

@@ -30,14 +30,14 @@ export interface InstallationColumns {
   readonly document: string;
 }
 
-/** Lists the values of an installation row in the order of the table: the id, then the other columns. */
+/** Returns the column values of an installation, in the order of the table's columns. */
 export function toInstallationValues(
   row: InstallationColumns & { readonly state: string },
 ): (string | null)[] {
   return [row.id, ...COLUMNS.map(name => row[name])];
 }
 
-/** Converts an installation as the registry sent it to the columns of its row. */
+/** Converts an installation from the registry to the columns of its database row. */
 export function toInstallationColumns(installation: Installation): InstallationColumns {
   return {
     id: installation.id,

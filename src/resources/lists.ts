@@ -11,7 +11,7 @@ import { createColumn, toFlag, createTextColumns } from './columns.js';
 import { createAmountColumns, createProjectColumns, getVintage } from './common-columns.js';
 import { parseSortOrder, type ListEntry, splitWords } from './entry.js';
 
-/** Returns the entry unchanged; the call lets the compiler check the entry against the type of its items. */
+/** Returns the entry unchanged. The call makes the compiler check the entry's type. */
 function defineList<Item>(entry: ListEntry<Item>): ListEntry<Item> {
   return entry;
 }
@@ -170,7 +170,7 @@ export function isListResource(resource: string): resource is ListResource {
   return Object.hasOwn(LISTS, resource);
 }
 
-/** Defines a list of credits. The same credit can be in several inventories, so the inventory's id is part of the key. */
+/** Creates the entry for a list of credits, such as the warehouse. */
 function defineCreditList(
   table: string,
   permission: 'organization_warehouse' | 'organization_inventory',

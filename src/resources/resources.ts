@@ -15,7 +15,7 @@ export const ENTRY_BY_RESOURCE: Readonly<Record<Resource, ResourceEntry>> = {
   certificates: CERTIFICATES,
 };
 
-/** Whether this is the name of a mirrored resource. */
+/** Whether a name is the name of a mirrored resource. */
 export function isResource(name: string): name is Resource {
   return Object.hasOwn(ENTRY_BY_RESOURCE, name);
 }
@@ -23,7 +23,7 @@ export function isResource(name: string): name is Resource {
 /** The entries of all tables with versions: the resources and the installations. */
 export const ENTRIES: readonly ResourceEntry[] = [INSTALLATIONS, ...Object.values(ENTRY_BY_RESOURCE)];
 
-/** Lists the entries of the tables that have this column. */
+/** Returns the entries of all tables that have a column of this name. */
 export function listEntriesWithColumn(column: string): readonly ResourceEntry[] {
   return ENTRIES.filter(entry => hasColumn(entry, column));
 }
@@ -32,7 +32,7 @@ export function hasColumn({ key, columns }: ResourceEntry, column: string): bool
   return [...key, ...columns].some(({ name }) => name === column);
 }
 
-/** Returns the name of the resource that a table stores, as in the table `syncs`; `installation` for installations. */
+/** Returns the name of the resource that a table stores, such as `retirements`. */
 export function findResourceOfTable({ table }: Pick<ResourceEntry, 'table'>): string {
   return Object.entries(ENTRY_BY_RESOURCE).find(([, entry]) => entry.table === table)?.[0] ?? 'installation';
 }

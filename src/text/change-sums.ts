@@ -11,12 +11,12 @@ interface TonnageMovement {
   unsummableChanges: number;
 }
 
-/** Creates an accumulator of changes. It counts them by kind, and sums the tonnes gained and lost by list and credit type. */
+/** Creates a summary of changes: their number, and the tonnes gained and lost in each list. */
 export function createChangeSums() {
   const counts = { added: 0, changed: 0, removed: 0 };
   const movements = new Map<string, TonnageMovement>();
 
-  /** Adds one change to the counts and, for a list of credits or retirements, to the sums of its type. */
+  /** Adds one change to the summary. */
   function addChange({ resource, change, before, after }: Change): void {
     counts[change] += 1;
     if (!SUMMED_RESOURCES.includes(resource)) return;
@@ -30,7 +30,7 @@ export function createChangeSums() {
     movements.set(label, movement);
   }
 
-  /** Formats the summary: one line with the counts, then one line for each list and credit type. */
+  /** Formats the summary: a line of counts, then a line for each list and credit type. */
   function formatLines(): string[] {
     const { added, changed, removed } = counts;
     const total = added + changed + removed;
@@ -43,13 +43,13 @@ export function createChangeSums() {
   return { addChange, formatLines };
 }
 
-/** Formats tonnes gained and lost, such as `+20 t, -5 t; 1 without a usable amount`. */
+/** Formats tonnes gained and lost: `+20 t, -5 t; 1 without a usable amount`. */
 function formatMovement({ gained, lost, unsummableChanges }: TonnageMovement): string {
   const remainder = unsummableChanges === 0 ? '' : `; ${unsummableChanges} without a usable amount`;
   return `+${formatTonnes(gained)} t, -${formatTonnes(lost)} t${remainder}`;
 }
 
-/** Returns the amount of a row in micro-tonnes: 0 for an absent row, null for an amount that is not a number. */
+/** Returns the amount of a row in micro-tonnes. A missing row counts as 0. Returns null for an unusable amount. */
 function toMicroTonnes(row: Change['before']): bigint | null {
   const micro = row === null ? 0 : row['amount_micro'];
   return typeof micro === 'number' || typeof micro === 'string' ? BigInt(micro) : null;

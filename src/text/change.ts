@@ -34,7 +34,7 @@ export type Change = ChangeFields<CellsByColumn, readonly string[]>;
 
 const MAX_LISTED_COLUMNS = 3;
 
-/** Parses the JSON texts and the list of changed columns of a row of the view `changes`. */
+/** Parses a row of the view `changes`. */
 export function parseChange(row: ChangesViewRow): Change {
   return {
     ...row,
@@ -44,14 +44,14 @@ export function parseChange(row: ChangesViewRow): Change {
   };
 }
 
-/** Parses the JSON of a row. An `amount_micro` of 16 or more digits becomes a string, because a number would be rounded. */
+/** Parses the JSON of a mirrored row. Keeps all digits of a large `amount_micro`. */
 function parseCells(json: string | null): CellsByColumn | null {
   if (json === null) return null;
   const cells: CellsByColumn = JSON.parse(json.replace(/"amount_micro":(-?\d{16,})/, '"amount_micro":"$1"'));
   return cells;
 }
 
-/** Formats the heading above the changes of one sync: its time, organization and cause, such as `15:40 Acme (delivery 17)`. */
+/** Formats the heading for the changes of one sync: `15:40 Acme (delivery 17)`. */
 export function formatChangeHeading(change: Change): string {
   const { observed_at: observedAt, organization_name: organization, newest_delivery_id: delivery } = change;
   const { trigger, sync_id: sync } = change;
@@ -60,24 +60,24 @@ export function formatChangeHeading(change: Change): string {
   return `${observedAt.slice(11, 16)}${name} (${cause})`;
 }
 
-/** Describes a change in one sentence, such as `retired 20 t Harbour Wind 2021 for Acme`. */
+/** Describes a change in one sentence: `retired 20 t Harbour Wind 2021 for Acme`. */
 export function describeChange(change: Change): string {
   const { resource, change: kind, before, after } = change;
   const cells = after ?? before ?? {};
   if (resource === 'warehouse' || resource === 'inventory') return describeCreditChange(change, cells);
   const verb = VERBS_FOR_ADDED[resource];
   if (kind === 'added' && verb !== undefined)
-    return `${verb} ${describeAmount(resource, cells)}${formatDifferingDay(change)}`;
-  const subject = `${SINGULARS[resource] ?? resource} ${nameRow(change, cells)}`;
+    return `${verb} ${describeMovement(resource, cells)}${formatDifferingDay(change)}`;
+  const subject = `${SINGULARS[resource] ?? resource} ${formatRowLabel(change, cells)}`;
   return kind === 'changed' ? `${subject}: ${describeChangedColumns(change)}` : `${subject} ${kind}`;
 }
 
-/** Describes a change of a warehouse or inventory credit, such as `warehouse Harbour Wind 2021: 500 t → 300 t`. */
+/** Describes a change of a credit: `warehouse Harbour Wind 2021: 500 t → 300 t`. */
 function describeCreditChange(change: Change, cells: CellsByColumn): string {
   const { resource, before, after } = change;
   const [previous, current] = [before, after].map(row => (row === null ? 'not listed' : formatAmount(row)));
   const difference = previous === current ? describeChangedColumns(change) : `${previous} → ${current}`;
-  return `${resource} ${nameCredit(cells)}: ${difference}`;
+  return `${resource} ${formatCreditLabel(cells)}: ${difference}`;
 }
 
 /** Resources whose added rows are described by a verb. */
@@ -95,39 +95,39 @@ const SINGULARS: Readonly<Record<string, string>> = {
   certificates: 'certificate of retirement',
 };
 
-/** Names the row of a change: by its amount for a retirement or reservation, else by its name, else by its id. */
-function nameRow({ resource, row_id: id }: Change, cells: CellsByColumn): string {
-  if (resource in VERBS_FOR_ADDED) return `of ${describeAmount(resource, cells)}`;
+/** Returns a label for the row that changed, such as `of 20 t Harbour Wind 2021 for Acme`, a name or an id. */
+function formatRowLabel({ resource, row_id: id }: Change, cells: CellsByColumn): string {
+  if (resource in VERBS_FOR_ADDED) return `of ${describeMovement(resource, cells)}`;
   const name = toNonEmptyText(cells['full_name']);
   return name === null ? id : truncateName(name);
 }
 
-/** Describes a retirement or reservation: the amount, the credit, and the beneficiary or reserver. */
-function describeAmount(resource: string, cells: CellsByColumn): string {
+/** Describes what was retired or reserved, and for whom: `20 t Harbour Wind 2021 for Acme`. */
+function describeMovement(resource: string, cells: CellsByColumn): string {
   const party = resource === 'retirements' ? describeBeneficiary(cells) : describeReserver(cells);
-  return `${formatAmount(cells)} ${nameCredit(cells)}${party}`;
+  return `${formatAmount(cells)} ${formatCreditLabel(cells)}${party}`;
 }
 
-/** Returns ` for <beneficiary>`, or `, unclaimed` if the retirement has no beneficiary. */
+/** Returns ` for Acme`, or `, unclaimed` for a retirement without a beneficiary. */
 function describeBeneficiary(cells: CellsByColumn): string {
   const beneficiary = toNonEmptyText(cells['beneficiary']);
   return beneficiary === null ? ', unclaimed' : ` for ${truncateName(beneficiary)}`;
 }
 
-/** Returns ` by <reserver>`, or an empty string if the reservation has no reserver. */
+/** Returns ` by Acme`, or an empty string for a reservation without a reserver. */
 function describeReserver(cells: CellsByColumn): string {
   const reserver = toNonEmptyText(cells['reserver_name']);
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Returns ` on <day>`, the registry's date of a retirement, if it was observed on another day; else an empty string. */
+/** Returns ` on 2025-07-01` for a retirement that was observed on a later day; otherwise an empty string. */
 function formatDifferingDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
   return ` on ${day}`;
 }
 
-/** Lists the first changed columns with their old and new values, such as `state open → done and 2 more`. */
+/** Lists the changed columns with old and new values: `state open → done and 2 more`. */
 function describeChangedColumns({ changed_columns: changed, before, after }: Change): string {
   const columns = omitRedundantColumns(changed ?? []);
   if (columns.includes('document')) return 'a field without a column of its own';
@@ -138,7 +138,7 @@ function describeChangedColumns({ changed_columns: changed, before, after }: Cha
   return `${listed.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
 }
 
-/** Leaves out `updated_at` beside other columns, and `amount_micro` beside `amount_exact`. */
+/** Removes column names that add nothing: `amount_micro` beside `amount_exact`, and `updated_at` beside any column. */
 function omitRedundantColumns(columns: readonly string[]): readonly string[] {
   const hasExactAmount = columns.includes('amount_exact');
   return columns.filter(name => {
@@ -147,14 +147,14 @@ function omitRedundantColumns(columns: readonly string[]): readonly string[] {
   });
 }
 
-/** Formats the value of a column, shortened if it is long; null becomes `nothing`. */
+/** Formats the value of a column and truncates long values. Null becomes `nothing`. */
 function formatValue(value: unknown): string {
   if (value === null || value === undefined) return 'nothing';
   return truncateName(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-/** Names a credit by its project, or else by its serialization, and its vintage. */
-function nameCredit(cells: CellsByColumn): string {
+/** Returns a label for a credit: its project and vintage, such as `Harbour Wind 2021`. */
+function formatCreditLabel(cells: CellsByColumn): string {
   const name =
     toNonEmptyText(cells['project_name']) ??
     toNonEmptyText(cells['project_id']) ??
@@ -164,13 +164,13 @@ function nameCredit(cells: CellsByColumn): string {
   return vintage === null ? project : `${project} ${vintage}`;
 }
 
-/** Formats the amount of a row, such as `1,500.5 t`. */
+/** Formats the amount of a row: `1,500.5 t`. */
 function formatAmount(cells: CellsByColumn): string {
   const amount = toNonEmptyText(cells['amount_exact']);
   return amount === null ? 'an unreadable amount' : `${formatWithCommas(amount)} t`;
 }
 
-/** Returns the value if it is a non-empty string, else null. */
+/** Returns the value if it is a non-empty string; otherwise null. */
 function toNonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

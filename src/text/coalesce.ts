@@ -1,12 +1,9 @@
-/**
- * Coalesces calls: `run` never overlaps itself, and calls made during a run share one further run.
- * Each call resolves after a run that started later than the call.
- */
+/** Coalesces calls: `run` never overlaps itself, and all calls made during a run share the next run. */
 export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let lastRun = Promise.resolve();
   let nextRun: Promise<void> | null = null;
 
-  /** Starts the shared further run, so that later calls need another one. */
+  /** Starts the next run. Later calls will need a further run. */
   function startNextRun(): Promise<void> {
     nextRun = null;
     return run();

@@ -7,7 +7,7 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
   d: 86_400_000,
 };
 
-/** Parses `500ms`, `30s`, `10m`, `2h` or `1d` into milliseconds; returns null for any other text. */
+/** Parses a duration such as `500ms`, `30s`, `10m`, `2h` or `1d` to milliseconds. Returns null for any other text. */
 export function parseDuration(text: string): number | null {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|min|h|d)$/.exec(text) ?? [];
   const msPerUnit = MS_PER_UNIT[unit];
@@ -20,7 +20,7 @@ const UNITS_IN_SECONDS = [
   ['min', 60],
 ] as const;
 
-/** Formats a duration in the largest unit of which it has at least two: `42 s`, `5 min`, `3 h`, `2 d`. */
+/** Formats a duration in a suitable unit: 42 → `42 s`, 300 → `5 min`, 7200 → `2 h`. */
 export function formatDuration(seconds: number): string {
   for (const [unit, secondsPerUnit] of UNITS_IN_SECONDS) {
     if (seconds >= 2 * secondsPerUnit) return `${Math.floor(seconds / secondsPerUnit)} ${unit}`;
@@ -28,7 +28,7 @@ export function formatDuration(seconds: number): string {
   return `${Math.max(0, Math.floor(seconds))} s`;
 }
 
-/** Formats how long ago an ISO instant was, such as `5 min`. `now` is in epoch milliseconds. */
+/** Formats how long ago an instant was, such as `5 min`. `now` is in epoch milliseconds. */
 export function formatAge(instant: string, now: number): string {
   return formatDuration((now - Date.parse(instant)) / 1000);
 }

@@ -1,4 +1,4 @@
-/** Computes the Levenshtein distance: how many inserted, deleted or replaced letters turn one word into the other. */
+/** Computes the Levenshtein distance of two words: `kitten`, `sitting` → 3. */
 export function computeEditDistance(left: string, right: string): number {
   let previousRow = Array.from({ length: right.length + 1 }, (_, index) => index);
   for (const [leftIndex, leftLetter] of left.split('').entries()) {
@@ -17,10 +17,7 @@ export function computeEditDistance(left: string, right: string): number {
 const MAX_SUGGESTIONS = 5;
 const WORD = /[\p{L}\p{N}]{3,}/gu;
 
-/**
- * Finds up to five items to suggest for a misspelled text, most similar first. `getTexts` returns the names of an item.
- * Whole texts and single words are compared; two of them are similar if at most one letter in four differs.
- */
+/** Finds up to five items with names similar to a misspelled text. The most similar item comes first. */
 export function findSimilar<Item>(
   text: string,
   items: readonly Item[],
@@ -42,12 +39,12 @@ export function findSimilar<Item>(
     .map(({ item }) => item);
 }
 
-/** Lists the text itself and each of its words that has at least three letters. */
+/** Returns the text and each of its words that has at least three letters. */
 function listTextAndWords(text: string): string[] {
   return [text, ...(text.match(WORD) ?? [])];
 }
 
-/** Whether two words differ by at most one letter in four. */
+/** Whether two words are similar: at most one letter in four differs. */
 export function isSimilar(left: string, right: string): boolean {
   const maxDistance = Math.floor(Math.min(left.length, right.length) / 4);
   return (

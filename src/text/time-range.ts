@@ -24,7 +24,7 @@ interface EpochRange {
   readonly untilMs: number;
 }
 
-/** Parses a date or instant in the past. A range that has not ended yet is cut at `now`; one that begins later is a fault. */
+/** Parses a date or an instant to a time range that ends at `now` at the latest. A future date is an error. */
 export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const range = parsePastOrFutureRange(text, now);
   if ('fault' in range) return range;
@@ -33,7 +33,7 @@ export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   return { since: range.since, until: range.until < present ? range.until : present };
 }
 
-/** Parses the same texts as `parseTimeRange`, but accepts the future: jobs and reservations have dates there. */
+/** Parses a date or an instant to a time range. Accepts future dates. */
 export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRange {
   const range = parseEpochRange(text, now);
   if (range !== null) return { since: formatInstant(range.sinceMs), until: formatInstant(range.untilMs) };
@@ -41,7 +41,7 @@ export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRan
   return { fault };
 }
 
-/** Parses every accepted form, without a check for the future. Returns null for other texts and for impossible dates. */
+/** Parses a date, an instant or a duration to a time range in epoch milliseconds. Returns null for malformed text. */
 function parseEpochRange(text: string, now: number): EpochRange | null {
   if (text === 'now') return createInstantRange(now);
   if (text === 'yesterday') return parseCalendarDate(formatInstant(now - DAY_MS).slice(0, 10));
@@ -53,12 +53,12 @@ function parseEpochRange(text: string, now: number): EpochRange | null {
   return Number.isNaN(instant) ? null : createInstantRange(instant);
 }
 
-/** Returns the range that contains a single instant. */
+/** Creates a time range that begins and ends at the same instant. */
 function createInstantRange(ms: number): EpochRange {
   return { sinceMs: ms, untilMs: ms };
 }
 
-/** Parses a year, quarter, month or day; returns null for an impossible date such as 30 February. */
+/** Parses a year, quarter, month or day to a time range. Returns null for a date that does not exist. */
 function parseCalendarDate(text: string): EpochRange | null {
   const [, quarterYear, quarter] = /^(\d{4})-Q([1-4])$/i.exec(text) ?? [];
   if (quarterYear !== undefined) return parseQuarter(quarterYear, Number(quarter));
@@ -75,7 +75,7 @@ function parseCalendarDate(text: string): EpochRange | null {
 
 const MONTHS_PER_QUARTER = 3;
 
-/** Returns the range of a quarter, numbered 1 to 4, of a year. */
+/** Returns the time range of a quarter: `2025`, 4 → October to December 2025. */
 function parseQuarter(year: string, quarter: number): EpochRange | null {
   const lastMonth = MONTHS_PER_QUARTER * quarter;
   const parseMonth = (month: number) => parseCalendarDate(`${year}-${String(month).padStart(2, '0')}`);

@@ -8,10 +8,7 @@ interface SummableRow {
   readonly amount_micro?: unknown;
 }
 
-/**
- * Sums credit rows by their type and formats the sums: `440,995 t ex-post and 63,304 t ex-ante`. Rows without the column
- * `type` are summed without a type name. Amounts that are not numbers count as 0.
- */
+/** Sums the tonnes of credits by credit type: `440,995 t ex-post and 63,304 t ex-ante`. */
 export function formatSumsByType(rows: Iterable<SummableRow>): string {
   const microTonnesByType = new Map<string, bigint>();
   for (const row of rows) {
@@ -30,25 +27,25 @@ export function formatSumsByType(rows: Iterable<SummableRow>): string {
 
 const TYPES_IN_ORDER = ['ex-post', 'ex-ante'];
 
-/** Returns the position of a credit type in a list of sums; unknown types come last. */
+/** Returns the sort position of a credit type. Unknown types come last. */
 function getTypeRank(typeName: string): number {
   const index = TYPES_IN_ORDER.indexOf(typeName);
   return index === -1 ? TYPES_IN_ORDER.length : index;
 }
 
-/** Formats the registry's credit type for people: `ex-post` (issued), `ex-ante` (expected) or `of no type`. */
+/** Formats a credit type for people: `exPost` → `ex-post`. Null becomes `of no type`. */
 export function formatCreditType(type: string | null): string {
   if (type === 'exPost') return 'ex-post';
   if (type === 'exAnte') return 'ex-ante';
   return type ?? 'of no type';
 }
 
-/** Formats micro-tonnes as tonnes with all digits and commas between thousands: `6,300.2`. */
+/** Formats micro-tonnes as tonnes with commas: `6300200000n` → `6,300.2`. */
 export function formatTonnes(micro: bigint): string {
   return formatWithCommas(formatPlainTonnes(micro));
 }
 
-/** Formats micro-tonnes as tonnes without commas: `6300.2`. */
+/** Formats micro-tonnes as tonnes without commas: `6300200000n` → `6300.2`. */
 export function formatPlainTonnes(micro: bigint): string {
   const absolute = micro < 0n ? -micro : micro;
   const fraction = String(absolute % MICRO_PER_TONNE)

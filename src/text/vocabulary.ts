@@ -1,15 +1,16 @@
 import { cleanText, truncateName } from './clean-text.js';
 import { findSimilar } from './edit-distance.js';
 
-/**
- * Converts every spelling of a word to the same text: `ex-post`, `EXPOST` and `exPost` become `expost`. Only ASCII letters
- * are lowered, as by SQLite's function `lower`.
- */
+/** Normalizes the spelling of a word: `ex-post`, `EXPOST` and `exPost` all become `expost`. */
 export function foldSpelling(text: string): string {
+  // Only ASCII letters are lowered, as by `lower` of SQLite.
   return text.replaceAll(/[A-Z]/g, letter => letter.toLowerCase()).replaceAll(/[-_ ]/g, '');
 }
 
-/** Finds the word that equals a text, or else one that differs only in spelling; null if there is none. */
+/**
+ * Finds the known word that a text spells, ignoring case, hyphens, underscores and spaces. Returns null if there is
+ * none.
+ */
 export function findSpelling<Word extends string>(text: string, words: readonly Word[]): Word | null {
   const folded = foldSpelling(text);
   return words.find(word => word === text) ?? words.find(word => foldSpelling(word) === folded) ?? null;
@@ -17,7 +18,7 @@ export function findSpelling<Word extends string>(text: string, words: readonly 
 
 const MAX_LISTED_WORDS = 20;
 
-/** Builds the error message for an unknown word: which words are expected, and which of them are similar. */
+/** Builds the error message for an unknown word, with the known words and the most similar ones. */
 export function describeWrongWord(text: string, words: readonly string[]): string {
   const folded = foldSpelling(text);
   const suggestions = new Set([

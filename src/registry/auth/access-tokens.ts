@@ -46,7 +46,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   const appCache = createTokenCache({ requestToken: () => issuer.createAppToken(), now });
   const caches = new Map<string, TokenCache<InstallationToken>>();
 
-  /** Removes the caches that have no usable token and are not requesting one. */
+  /** Removes each cache that has no usable token and no pending token request. */
   function removeIdleCaches(): void {
     for (const [id, cache] of caches) if (cache.isIdle()) caches.delete(id);
   }
@@ -64,7 +64,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   return {
     app: () => appCache,
     installation: (installationId, organizationId) => ({
-      /** Returns a token of the installation. Throws if it is for another organization. */
+      /** Returns an access token of the installation. Throws if the token belongs to an unexpected organization. */
       async get() {
         const cache = getOrCreateCache(installationId);
         const issued = await cache.get();
@@ -83,7 +83,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
   };
 }
 
-/** Requests an access token of an installation. Throws if the installation does not exist or the token is for another one. */
+/** Requests an access token of an installation. Throws if the response has the token of a different installation. */
 async function requestInstallationToken(
   issuer: TokenIssuer,
   installationId: string,
@@ -95,16 +95,14 @@ async function requestInstallationToken(
   throw new RegistryError('bad_answer', 'The access token is for another installation');
 }
 
-/**
- * Converts a 404 to a token request into `installation_gone`. Otherwise a caller that reads another object would mistake
- * it for that object's 404.
- */
+/** Converts the 404 of a token request into the error `installation_gone`. */
 function createInstallationGoneError({
   call,
   status,
   registryMessage,
   message,
 }: RegistryError): RegistryError {
+  // A plain `not_found` would look as if the object that the caller reads did not exist.
   const text = `no access token for the installation: ${message}`;
   return new RegistryError('installation_gone', text, { call, status, registryMessage });
 }
@@ -113,10 +111,8 @@ function isNotFound(error: unknown): error is RegistryError {
   return error instanceof RegistryError && error.code === 'not_found';
 }
 
-/**
- * Whether two ids are equal or one is unknown. The registry may leave out the owner of a token, and the caller may not
- * know it.
- */
+/** Whether two ids are equal. Also true if either id is unknown. */
 function isCompatibleId(sentId: string | null, expectedId: string | undefined): boolean {
+  // The registry may leave out the owner of a token, and the caller may not know it.
   return sentId === null || expectedId === undefined || sentId === expectedId;
 }

@@ -22,11 +22,11 @@ interface SignedJwt {
   readonly signedAtSeconds: number;
 }
 
-/** Creates the source of the app's JWT. A JWT is reused until it is four minutes old, is refused, or the clock steps back. */
+/** Creates a source of JWTs that authenticate as the app. A JWT is reused for up to four minutes. */
 export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): TokenSource<AppJwt> {
   let lastSigned: SignedJwt | undefined;
   return {
-    /** Returns the last JWT if it can be reused; otherwise signs a new one. */
+    /** Returns the last signed JWT if it is still recent enough; otherwise signs a new JWT. */
     async get() {
       const nowSeconds = Math.floor(now() / 1000);
       if (lastSigned !== undefined && canReuseJwt(lastSigned.signedAtSeconds, nowSeconds))
@@ -35,14 +35,14 @@ export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): T
       lastSigned = { jwt, signedAtSeconds: nowSeconds };
       return { token: jwt, fresh: true };
     },
-    /** Drops the JWT that the registry refused, so that the next call signs a new one. */
+    /** Discards a JWT that the registry refused, so that the next call signs a new JWT. */
     refuse(token) {
       if (lastSigned?.jwt === token) lastSigned = undefined;
     },
   };
 }
 
-/** Signs a JWT of the app. It is valid for seven minutes, and its issue time is one minute in the past. */
+/** Signs a JWT for the app that expires in seven minutes. The issue time is backdated by one minute. */
 async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: number): Promise<AppJwt> {
   const jwt = await new SignJWT({ alg: 'RS256' })
     .setProtectedHeader({ alg: 'RS256', typ: 'JWT' })
@@ -54,7 +54,7 @@ async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: numb
   return jwt;
 }
 
-/** Whether a JWT is young enough to be sent again. It is not if the clock stepped back to before its issue time. */
+/** Whether a JWT is less than four minutes old. False if the clock stepped back to before the issue time. */
 function canReuseJwt(signedAtSeconds: number, nowSeconds: number): boolean {
   const ageSeconds = nowSeconds - signedAtSeconds;
   return ageSeconds >= -BACKDATE_SECONDS && ageSeconds < MAX_REUSE_SECONDS;

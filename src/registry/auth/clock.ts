@@ -30,15 +30,13 @@ export interface RegistryClockOptions {
   readonly onRefusal?: (skewMs: number) => void;
 }
 
-/**
- * Creates a clock that corrects the local time to the registry's. It is corrected only after a 401 that clock skew would
- * explain: by at most a day, and at most once an hour. Returning to the local time is always allowed.
- */
+/** Creates a clock that follows the registry's time. The clock is corrected only after a 401 that clock skew explains. */
 export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;
   let refusalReportedAt = Number.NEGATIVE_INFINITY;
 
+  /** Sets the milliseconds that are added to the local clock, and calls `onCorrection`. */
   function setOffset(newOffsetMs: number): void {
     offsetMs = newOffsetMs;
     onCorrection?.(offsetMs);
@@ -65,7 +63,8 @@ export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryCl
   };
 }
 
-/** Whether two times are at least an hour apart, in either direction: the local clock may have stepped back. */
+/** Whether two times are at least an hour apart, in either direction. */
 function areAnHourApart(previousMs: number, nowMs: number): boolean {
+  // The local clock may have stepped back.
   return Math.abs(nowMs - previousMs) >= HOUR_MS;
 }

@@ -26,7 +26,7 @@ export class PrivateKeyError extends Error {
   }
 }
 
-/** Reads an RSA private key from PEM text. Line breaks may be real, or written as `\n` as in an environment variable. */
+/** Reads an RSA private key from PEM text. Also accepts `\n` written out, as in environment variables. */
 export function readPrivateKey(text: string): KeyObject {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n').replaceAll('\r\n', '\n').trim();
   if (pem === '') throw new PrivateKeyError('empty', 'nothing');
@@ -40,7 +40,7 @@ export function readPrivateKey(text: string): KeyObject {
   return key;
 }
 
-/** Returns the PEM block that holds the private key. Throws if there is none, or if it is encrypted or in OpenSSH form. */
+/** Returns the PEM block of the private key. Throws if there is none, or if the key is encrypted or in OpenSSH format. */
 function findPrivateKeyBlock(pem: string): string {
   const labels = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]{1,40})-----/g)].map(match => match[1] ?? '');
   const label = labels.find(name => name.endsWith('PRIVATE KEY'));
@@ -62,7 +62,7 @@ function findPrivateKeyBlock(pem: string): string {
   return block;
 }
 
-/** Creates the error for PEM text without a private key. The labels of its blocks tell what it holds instead. */
+/** Creates the error for PEM text without a private key, such as "found a certificate". */
 function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   if (labels.some(name => name.endsWith('PUBLIC KEY'))) {
     return new PrivateKeyError('public_key', 'a public key');
@@ -73,7 +73,7 @@ function createMissingKeyError(labels: readonly string[]): PrivateKeyError {
   return new PrivateKeyError('not_pem', 'text that is not PEM');
 }
 
-/** Parses a PEM block. Its error has no cause, because a cause could contain a part of the key. */
+/** Parses a PEM block. The error has no cause, because the cause could contain part of the key. */
 function parseKeyBlock(block: string): KeyObject {
   try {
     return createPrivateKey(block);

@@ -31,35 +31,30 @@ interface CachedToken<T extends string> {
 
 export type TokenCache<T extends string> = ReturnType<typeof createTokenCache<T>>;
 
-/**
- * Creates a cache for the token of one installation or of the app. Concurrent calls that need a new token share one
- * request.
- */
+/** Creates a cache for one access token. Concurrent calls that need a new token share one token request. */
 export function createTokenCache<T extends string>({ requestToken, now }: TokenCacheOptions<T>) {
   let cached: CachedToken<T> | undefined;
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /**
-   * Whether a cached token has the permissions that are granted now. A token that was requested after they became known
-   * always counts as having them: dropping it again would loop forever.
-   */
+  /** Whether a cached token has the permissions that the installation grants now. */
   function hasGrantedPermissions({
     accessToken: { permissions },
     grantedAtRequest,
   }: CachedToken<T>): boolean {
+    // A token that was requested with these grants known is kept, or it would be replaced without end.
     if (grantedPermissions === undefined || grantedPermissions === grantedAtRequest) return true;
     return permissions === null || grantedPermissions === serializePermissions(permissions);
   }
 
-  /** Returns the cached token if it has the granted permissions and is not due for renewal. */
+  /** Returns the cached token if its permissions are current and it needs no renewal yet. */
   function getUsableToken(): CachedToken<T> | undefined {
     const isUsable =
       cached !== undefined && hasGrantedPermissions(cached) && isNotDueForRenewal(cached, now());
     return isUsable ? cached : undefined;
   }
 
-  /** Requests a new token and stores it in the cache. */
+  /** Requests a new token and stores the token in the cache. */
   async function requestAndCacheToken(): Promise<AccessToken<T>> {
     const grantedAtRequest = grantedPermissions;
     const accessToken = await requestToken();
@@ -68,7 +63,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   }
 
   return {
-    /** Returns the cached token, or requests a new one if it is not usable. */
+    /** Returns the cached token if it is usable; otherwise requests a new token. */
     async get(): Promise<IssuedToken<T>> {
       const usable = getUsableToken();
       if (usable !== undefined) return toIssuedToken(usable.accessToken, false);
@@ -77,11 +72,14 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
       });
       return toIssuedToken(await pendingRequest, true);
     },
-    /** Drops a token that the registry refused. */
+    /** Drops the cached token after the registry refused it. */
     refuse(token: T): void {
       if (cached?.accessToken.token === token) cached = undefined;
     },
-    /** Sets the permissions that are granted now. A cached token with other permissions is not used again. */
+    /**
+     * Sets the permissions that are granted now. A cached token with different permissions will not be returned any
+     * more.
+     */
     setGrantedPermissions(permissions: Permissions | null): void {
       if (permissions !== null) grantedPermissions = serializePermissions(permissions);
     },
@@ -95,7 +93,7 @@ function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boo
   return { token, fresh, organizationId, permissions };
 }
 
-/** Creates a cache entry for a token that was just received, with the time at which to renew it. */
+/** Creates a cache entry for a token that was just received, and computes when to renew the token. */
 function createCachedToken<T extends string>(
   accessToken: AccessToken<T>,
   nowMs: number,
@@ -112,12 +110,12 @@ function createCachedToken<T extends string>(
   };
 }
 
-/** Whether a cached token can be used without renewing it. False if the clock has stepped back too far to tell its age. */
+/** Whether a cached token can be used without renewal. False if the clock has stepped back by more than two minutes. */
 function isNotDueForRenewal({ receivedAtMs, renewAtMs }: CachedToken<string>, nowMs: number): boolean {
   return nowMs < renewAtMs && nowMs >= receivedAtMs - MAX_CLOCK_STEP_BACK_MS;
 }
 
-/** Returns the same text for equal permissions, regardless of their order and the case of their levels. */
+/** Serializes permissions to a text for comparison. The order of the permissions does not matter. */
 function serializePermissions(permissions: Permissions): string {
   const grants = Object.entries(permissions).map(([name, level]) => `${name}:${level.toUpperCase()}`);
   return JSON.stringify(grants.sort());

@@ -26,10 +26,7 @@ export interface RequestAttemptOptions {
   readonly onCall: ((call: CallRecord) => void) | undefined;
 }
 
-/**
- * Starts an attempt with its deadline and its call record. The deadline or the caller's signal aborts the attempt, which
- * ends it at once.
- */
+/** Starts an attempt with a deadline. The deadline or the caller's abort signal ends the attempt early. */
 export function startAttempt(
   request: Omit<HttpRequest, 'params' | 'query'>,
   options: RequestAttemptOptions,
@@ -45,7 +42,7 @@ export function startAttempt(
   let bytes = 0;
   let hasEnded = false;
 
-  /** Ends the attempt unless it has ended: releases its slot and reports its call record. */
+  /** Releases the attempt's slot and reports its call record. Does nothing if the attempt has already ended. */
   function endAttempt(error: RegistryError | null): void {
     if (hasEnded) return;
     hasEnded = true;

@@ -10,10 +10,7 @@ export interface BodyLimits {
   readonly idleMs: number;
 }
 
-/**
- * Yields the chunks of a response body. Throws `too_large` if it exceeds the limit; a Content-Length above the limit
- * throws before any chunk is read.
- */
+/** Yields the chunks of a response body. Throws `too_large` if the body exceeds the size limit. */
 export async function* readBodyChunks(response: Response, limits: BodyLimits): AsyncGenerator<Buffer> {
   const { maxBytes, abort, idleMs } = limits;
   if (response.body === null) return;
@@ -34,8 +31,9 @@ export async function* readBodyChunks(response: Response, limits: BodyLimits): A
   }
 }
 
-/** Reads one chunk, or rejects on abort. Node's fetch alone may never settle a read that is aborted after the last byte. */
+/** Reads the next chunk of a body. Rejects as soon as the signal is aborted. */
 function readChunk(reader: BodyReader, signal: AbortSignal): ReturnType<BodyReader['read']> {
+  // `reader.read` alone may never settle if the request is aborted after the last byte.
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     if (signal.aborted) return onAbort();
@@ -47,7 +45,7 @@ function readChunk(reader: BodyReader, signal: AbortSignal): ReturnType<BodyRead
   });
 }
 
-/** Reads a whole response body, under the same limits as `readBodyChunks`. */
+/** Reads a whole response body into memory. Throws `too_large` if the body exceeds the size limit. */
 export async function readBody(response: Response, limits: BodyLimits): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of readBodyChunks(response, limits)) chunks.push(chunk);

@@ -36,7 +36,7 @@ interface PreparedRequest {
   readonly bodyDeadlineMs: number | null;
 }
 
-/** Creates the HTTP client of one registry. All API clients of the registry use it and share its rate limit. */
+/** Creates the HTTP client of one registry. All API clients of the registry share this client and its rate limit. */
 export function createHttpClient(options: HttpOptions): HttpClient {
   const settings = resolveHttpSettings(options);
   const { now, random } = options;
@@ -48,7 +48,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   // Created here because the first use of `Headers` loads all of fetch, which would delay the first request.
   const commonHeaders = new Headers({ [`x-${settings.headerPrefix}-api-version`]: settings.apiVersion });
 
-  /** Builds the URL of a request and chooses its limits. Throws if an id or the path is malformed. */
+  /** Builds the URL of a request and sets the limits for its response. Throws if an id or the path is malformed. */
   function prepareRequest(
     request: HttpRequest,
     maxBytes: number,
@@ -58,10 +58,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     return { request, url: resolveUrl(settings.base, path), maxBytes, bodyDeadlineMs };
   }
 
-  /**
-   * Sends one attempt of a request and resolves when the headers have arrived. Throws the matching error for an error
-   * status.
-   */
+  /** Sends a request once and returns after the response headers have arrived. Throws for an error status. */
   async function openResponse(prepared: PreparedRequest, token: string): Promise<OpenResponse> {
     const { request, bodyDeadlineMs } = prepared;
     const attempt = await beginAttempt(request, token);
@@ -83,7 +80,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     }
   }
 
-  /** Waits until the limiter lets another request start, and starts an attempt. */
+  /** Waits for a slot of the rate limiter, then starts an attempt. */
   async function beginAttempt(request: UrlRequest, token: string): Promise<RequestAttempt> {
     if (!isCredential(token))
       throw new RegistryError('bad_request', 'the credential: expected printable text');
@@ -103,7 +100,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
-  /** Reads the body of a response with an error status and returns the matching error. */
+  /** Reads a response with an error status and returns the matching error. */
   async function readRefusal(request: UrlRequest, response: Response, attempt: RequestAttempt) {
     const limits = { maxBytes: MAX_REFUSAL_BYTES, abort: attempt.abort, idleMs: settings.deadlineMs };
     const body = await readBody(response, limits).catch(() => Buffer.alloc(0));
@@ -161,12 +158,12 @@ function createHeaders(commonHeaders: Headers, request: UrlRequest, token: strin
   return headers;
 }
 
-/** Picks what the retry loop needs of a request. Only a GET is repeatable unless the request says otherwise. */
+/** Returns the properties of a request that decide about retries. By default, only a GET is repeatable. */
 function toRetryableRequest({ token, signal, repeatable, method }: HttpRequest): RetryableRequest {
   return { token, signal, repeatable: repeatable ?? method === 'GET' };
 }
 
-/** Waits. Rejects with `cancelled` if the signal is aborted during the wait. */
+/** Waits for `ms` milliseconds. Rejects with `cancelled` if the signal is aborted meanwhile. */
 async function defaultSleep(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(error => {
     throw new RegistryError('cancelled', 'cancelled while waiting to try again', { cause: error });

@@ -60,16 +60,17 @@ export interface Mask {
   readonly isSecretIn: (bytes: Buffer) => boolean;
 }
 
-/** Masks whatever looks like a credential in a text. */
+/** Replaces everything in a text that looks like a credential by `[masked]`. */
 export function maskCredentials(text: string): string {
   return mayContainCredential(text) ? text.replace(CREDENTIAL_PATTERN, MASK) : text;
 }
 
+/** Whether a text may contain a credential. A fast check before the slower pattern. */
 function mayContainCredential(text: string): boolean {
   return CREDENTIAL_HINTS.some(hint => text.includes(hint));
 }
 
-/** Creates a mask for these secrets. It finds them as plain text and as base64, hex, JSON or part of a URL. */
+/** Creates a mask that replaces these secrets. Also recognizes their base64, hex, JSON and URL encodings. */
 export function createMask(secrets: readonly string[]): Mask {
   const secretForms = sortLongestFirst(secrets.flatMap(listSecretForms));
   const jsonForms = secretForms.map(escapeForJson);
@@ -82,7 +83,9 @@ export function createMask(secrets: readonly string[]): Mask {
     return maskCredentials(withoutSecrets);
   }
 
-  /** Masks the texts in a parsed JSON value: only the secrets in them or, with `isSecret`, every text as a whole. */
+  /**
+   * Masks the strings in a parsed JSON value. With `isSecret`, whole strings are masked, not only the secrets in them.
+   */
   function maskValue(value: unknown, isSecret: boolean): unknown {
     if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
     if (Array.isArray(value)) return value.map(item => maskValue(item, isSecret));
@@ -93,7 +96,7 @@ export function createMask(secrets: readonly string[]): Mask {
     );
   }
 
-  /** Whether a line may contain a secret. This check is cheap: most lines contain none and need not be parsed. */
+  /** Whether a line of JSON may contain a secret. A fast check that avoids parsing most lines. */
   function mayContainSecret(json: string): boolean {
     return (
       SECRET_KEY_IN_JSON.test(json) ||
@@ -102,7 +105,7 @@ export function createMask(secrets: readonly string[]): Mask {
     );
   }
 
-  /** Masks a line of JSON. A line that cannot be parsed is replaced by an error line. */
+  /** Masks the secrets in a line of JSON. Replaces the whole line by an error if the JSON is malformed. */
   function maskLine(json: string): string {
     if (!mayContainSecret(json)) return json;
     try {
@@ -130,15 +133,12 @@ export interface LearningMask extends Pick<Mask, 'text'> {
 /** At most this many credentials are in use at once. Older ones are still masked because they look like credentials. */
 const MAX_ADDED_SECRETS = 64;
 
-/**
- * Creates a mask to which secrets can be added. The encoded forms of an added secret are computed when it is first
- * needed.
- */
+/** Creates a mask to which secrets can be added later. */
 export function createLearningMask(secrets: readonly string[]): LearningMask {
   const initialMask = createMask(secrets);
   const addedMasks = new Map<string, Mask | null>();
 
-  /** Returns the mask for an added secret. It is created on first use. */
+  /** Returns the mask for one added secret, and creates it on first use. */
   function getAddedMask(secret: string): Mask {
     const mask = addedMasks.get(secret) ?? createMask([secret]);
     addedMasks.set(secret, mask);
@@ -161,7 +161,7 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
   };
 }
 
-/** Lists all texts in which a secret, or a long part of it, may appear. */
+/** Lists the texts to search for: the secret and its long parts, in every encoding. */
 function listSecretForms(secret: string): string[] {
   const whole = secret.trim();
   if (whole.length < MIN_MASKED_CHARACTERS) return [];
@@ -171,7 +171,7 @@ function listSecretForms(secret: string): string[] {
   return [whole, ...parts].flatMap(encodeSecretForms);
 }
 
-/** Returns a secret as plain text, JSON, URL-encoded text, hex and base64. */
+/** Encodes a secret as plain text, JSON, URL-encoded text, hex and base64. */
 function encodeSecretForms(secret: string): string[] {
   return [
     secret,
@@ -188,12 +188,9 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/**
- * Returns the base64 texts by which a secret appears inside a longer encoded text, in the standard and the URL-safe
- * alphabet. There are three of each, because base64 encodes groups of three bytes and the secret may begin anywhere in a
- * group.
- */
+/** Returns the texts to search for in base64 that may contain a secret. They depend on the offset of the secret. */
 function encodeBase64Forms(secret: string): string[] {
+  // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);
   return [0, 1, 2].flatMap(shift => {
     const encoded = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
@@ -206,7 +203,8 @@ function escapeForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-/** Sorts texts by length, without duplicates. A shorter secret may be part of a longer one, which must be replaced first. */
+/** Sorts texts from longest to shortest and removes duplicates. */
 function sortLongestFirst(texts: readonly string[]): string[] {
+  // A shorter secret may be part of a longer one, which must be replaced first.
   return [...new Set(texts)].toSorted((a, b) => b.length - a.length);
 }

@@ -24,10 +24,7 @@ export interface ResponseBodyOptions {
 /** The length of a secret's longest encoding, the one in a URL, per byte. */
 const MAX_CHARACTERS_PER_BYTE = 3;
 
-/**
- * Reads the whole body and ends the attempt. Throws if the body repeats the token that was sent, which could otherwise
- * be stored.
- */
+/** Reads the whole response body. Throws if the body contains the token of the request. */
 export async function receiveWholeBody(
   open: OpenResponse,
   options: ResponseBodyOptions,
@@ -44,14 +41,14 @@ export async function receiveWholeBody(
   }
 }
 
-/** Returns a response whose body is read while it is iterated. The attempt ends when the iteration ends. */
+/** Returns a streamed response. The body is read from the network while the caller iterates over it. */
 export function receiveStream(
   { response, attempt }: OpenResponse,
   options: ResponseBodyOptions,
 ): StreamedResponse {
   const { abort } = attempt;
 
-  /** Checks and yields the chunks of the body, and ends the attempt when the iteration ends. */
+  /** Yields the chunks of the body. Throws if the body contains the token of the request. */
   async function* iterateBody(): AsyncGenerator<Buffer> {
     try {
       // The token may be split between two chunks, so each chunk is checked together with the end of the previous bytes.
@@ -80,20 +77,20 @@ export function receiveStream(
   };
 }
 
-/** Throws if the bytes repeat the token that was sent. */
+/** Throws if the bytes contain the token of the request. */
 function assertNoTokenEcho(bytes: Buffer, { hasTokenEcho }: ResponseBodyOptions): void {
   if (hasTokenEcho(bytes))
     throw new RegistryError('bad_answer', 'the answer repeats the credential of its request');
 }
 
-/** Returns the Content-Length of a response; null if it is absent or counts compressed bytes. */
+/** Returns the Content-Length of a response. Returns null if the header is missing or the body is compressed. */
 function getContentLength(response: Response): number | null {
   const length = response.headers.get('content-length');
   const isEncoded = response.headers.has('content-encoding');
   return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
 }
 
-/** Whether a response is not partial and states where its body ends, so that a truncated body can be detected. */
+/** Whether a response is complete, not partial. False if a truncated body could not be detected. */
 function isWholeResponse({ status, headers }: Response): boolean {
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';
   return status === 200 && marksEnd && !headers.has('content-range');

@@ -28,14 +28,12 @@ export function createRefusalError(response: RefusalResponse): RegistryError {
   });
 }
 
-/**
- * Maps a status to an error code. A 404 is `not_found` only if the registry itself sent it, because a proxy may send one
- * too.
- */
+/** Returns the error code for an HTTP status. A 404 from a proxy is `bad_answer`, not `not_found`. */
 function getErrorCode(status: number, isFromRegistry: boolean): RegistryErrorCode {
   if (status < 400) return 'bad_answer';
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
+  // A proxy may send a 404 too, which says nothing about the object.
   if (status === 404) return isFromRegistry ? 'not_found' : 'bad_answer';
   if (status === 409) return 'conflict';
   if (status === 429) return 'rate_limited';
@@ -43,7 +41,7 @@ function getErrorCode(status: number, isFromRegistry: boolean): RegistryErrorCod
   return 'invalid';
 }
 
-/** Returns the message of the registry's own error format, `{ statusCode, message }`; null for any other body. */
+/** Returns the message from the registry's error format `{ statusCode, message }`. Returns null for any other body. */
 function parseErrorMessage(status: number, bodyText: string): string | null {
   const body = parseJsonOrNull(bodyText);
   if (!isObject(body) || body['statusCode'] !== status) return null;
@@ -63,10 +61,7 @@ function parseJsonOrNull(text: string): unknown {
 
 const MAX_MESSAGE_CHARACTERS = 500;
 
-/**
- * Removes control characters from a message and shortens it. Mask the message before: a secret that was cut would not be
- * recognized.
- */
+/** Removes control characters from an error message and shortens it. Mask secrets first. */
 function toPrintable(message: string): string {
   const cleaned = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
   return cleaned.length > MAX_MESSAGE_CHARACTERS ? `${cleaned.slice(0, MAX_MESSAGE_CHARACTERS)}…` : cleaned;

@@ -20,8 +20,8 @@ interface Waiter {
 const SLOTS_KEPT_FROM_DOWNLOADS = 2;
 
 /**
- * Creates a limiter of the requests per second (token bucket) and of the requests in flight. Waiting requests start in
- * order, except that other requests may overtake downloads.
+ * Creates a limiter for requests per second (a token bucket) and for concurrent requests. Queued downloads may be
+ * overtaken.
  */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
   const waiters: Waiter[] = [];
@@ -32,7 +32,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   let downloads = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Adds the requests that became allowed since the last call, up to the burst. */
+  /** Refills the token bucket for the time since the last refill. */
   function refillAllowance(): void {
     const nowMs = now();
     const earned = (Math.max(nowMs - refilledAtMs, 0) * requestsPerSecond) / 1000;
@@ -40,13 +40,13 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     refilledAtMs = nowMs;
   }
 
-  /** Removes and returns the first waiting request that may start; undefined if there is none. */
+  /** Removes and returns the next request from the queue. Skips downloads while too many downloads are running. */
   function dequeueNext(): Waiter | undefined {
     const index = waiters.findIndex(({ isDownload }) => !isDownload || downloads < maxDownloads);
     return index < 0 ? undefined : waiters.splice(index, 1)[0];
   }
 
-  /** Starts all waiting requests that may start now, and sets a timer for the next one. */
+  /** Starts every queued request that the limits allow. Sets a timer for the next refill if requests are left. */
   function startWaiters(): void {
     clearTimeout(timer);
     refillAllowance();
@@ -63,7 +63,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     timer = setTimeout(startWaiters, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
   }
 
-  /** Creates the function that releases one slot. */
+  /** Returns a function that releases one slot. */
   function createSlotRelease(isDownload: boolean): ReleaseSlot {
     let isReleased = false;
     return () => {

@@ -26,10 +26,7 @@ interface RefusedToken {
 
 const TEMPORARY_ERRORS: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
 
-/**
- * Sends a request and retries it where that is safe. A request whose token was refused is sent once more with a new
- * token, because a refused request changed nothing. After a temporary error, only a repeatable request is retried.
- */
+/** Sends a request and retries after temporary errors if the request is repeatable. A refused token is renewed once. */
 export async function sendWithRetries<T>(
   request: RetryableRequest,
   rules: RetryRules,
@@ -45,6 +42,7 @@ export async function sendWithRetries<T>(
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error;
       const isFirstRefusal = refusedToken === undefined;
+      // A request whose token was refused changed nothing, so even a write may be sent again.
       if (error.status === 401 || (error.status === 403 && !fresh && isFirstRefusal)) {
         request.token.refuse(token);
         refusedToken = { token, error };
@@ -59,10 +57,7 @@ export async function sendWithRetries<T>(
   }
 }
 
-/**
- * Rethrows the error of a token request without `mayHaveHappened`, because the request that needed the token was not
- * sent.
- */
+/** Rethrows the error of a token request. Clears `mayHaveHappened`, because the request itself was never sent. */
 function rethrowTokenError(error: unknown): never {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
   const { code, message, call, status, retryAfterMs, registryMessage } = error;

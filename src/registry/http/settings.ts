@@ -2,7 +2,7 @@ import { RegistryError } from '../errors.js';
 import type { HttpOptions } from './http-types.js';
 import { parseBaseUrl } from './url.js';
 
-/** Checks the options and fills in the defaults. Throws one error that lists all invalid options. */
+/** Fills in default settings and validates them. Throws one error that lists all invalid options. */
 export function resolveHttpSettings(options: HttpOptions) {
   const settings = {
     headerPrefix: options.headerPrefix ?? 'registry',

@@ -27,10 +27,7 @@ export function createCancelledError(request: RequestLine, cause: unknown): Regi
   return new RegistryError('cancelled', `${call}: cancelled`, { call, cause });
 }
 
-/**
- * Converts an error that occurred between sending and the last byte. After an abort, the signal's reason is converted
- * instead.
- */
+/** Converts a network error to a `RegistryError`. After an abort, uses the reason of the signal instead. */
 export function toRegistryError(request: RequestLine, error: unknown, signal: AbortSignal): RegistryError {
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (cause instanceof RegistryError && cause.status !== null) return cause;
@@ -47,7 +44,7 @@ export function toRegistryError(request: RequestLine, error: unknown, signal: Ab
   });
 }
 
-/** Describes a failed connection in words, followed by the system's error code. */
+/** Describes a connection error, such as "the connection was refused (ECONNREFUSED)". */
 function describeSystemCode(systemCode: string | null): string {
   if (systemCode === null) return 'the connection failed';
   const isBroken = BROKEN_CONNECTION_CODES.includes(systemCode);
@@ -60,7 +57,7 @@ function formatCall({ method, route }: RequestLine): string {
   return `${method} ${route}`;
 }
 
-/** Finds an error code such as ECONNREFUSED, which `fetch` hides one or two causes deep. */
+/** Finds a system error code such as ECONNREFUSED in an error or in its chain of causes. */
 function findSystemCode(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;

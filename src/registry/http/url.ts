@@ -3,7 +3,10 @@ import { isId } from '../model.js';
 
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Parses the base URL of a registry: https, or http on a loopback address, so that tokens are never sent in the clear. */
+/**
+ * Parses the base URL of a registry. Accepts https, and http only on localhost, because tokens must be encrypted in
+ * transit.
+ */
 export function parseBaseUrl(text: string): URL {
   const url = parseUrl(text);
   if (url === null) throw createBadRequestError('the base URL', 'expected a URL');
@@ -18,8 +21,8 @@ export function parseBaseUrl(text: string): URL {
 }
 
 /**
- * Replaces each `:name` in a route with the id `params.name`. Throws if that is not an id, so that no other text gets
- * into a path.
+ * Replaces each placeholder in a route by a parameter: `/projects/:projectId` → `/projects/42`. Throws for a malformed
+ * id.
  */
 export function fillRoute(route: string, params: Readonly<Record<string, string>> = {}): string {
   return route.replace(/:([A-Za-z]+)/g, (_placeholder, name: string) => {
@@ -49,7 +52,7 @@ function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
-/** Whether a path begins with a slash and has no empty segment, no backslash and no encoded slash, backslash, dot or NUL. */
+/** Whether a path has only plain segments: `/projects/42`, but not `//host`, `/a\b` or `/a%2Fb`. */
 function isPlainPath(path: string): boolean {
   const [pathname = ''] = path.split('?');
   const hasEncodedSpecial = /%(2f|5c|00|2e)/i.test(pathname);

@@ -27,17 +27,14 @@ class WritableAmount implements Amount {
     this.fault = fault;
   }
 
-  /** Returns the fields for `JSON.stringify`, with `micro` as text. */
+  /** Returns the fields for `JSON.stringify`. `micro` becomes a string, because JSON has no bigint. */
   toJSON() {
     const micro = this.micro?.toString() ?? null;
     return { exact: this.exact, value: this.value, micro, fault: this.fault };
   }
 }
 
-/**
- * Reads an amount from a JSON object without losing digits: it reads them from the object's text, because `JSON.parse`
- * has already rounded `parsedValue`.
- */
+/** Reads an amount from a JSON object without losing digits. `JSON.parse` has already rounded `parsedValue`. */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
   if (typeof parsedValue !== 'number')
@@ -48,10 +45,7 @@ export function parseAmount(objectText: string, parsedValue: unknown, fieldName 
   );
 }
 
-/**
- * Parses the form of nearly all amounts quickly: digits with at most one point, and a `parsedValue` that is exact to the
- * millionth. Returns null for any other text.
- */
+/** Parses an amount in plain notation, such as `12.5`. Returns null for an amount that needs the slower parser. */
 function parsePlainAmount(objectText: string, parsedValue: number, quotedName: string): Amount | null {
   const nameStart = objectText.indexOf(quotedName);
   const start = nameStart + quotedName.length + 1;
@@ -80,10 +74,7 @@ function isNumberEnd(charCode: number): boolean {
 /** The longest number that is accepted. PostgreSQL stores at most some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
-/**
- * Creates an amount from the text of a JSON number. If the text is not a usable amount, `fault` says why and all other
- * fields are null.
- */
+/** Creates an amount from the text of a JSON number. For an unusable text, only `fault` is set. */
 export function createAmount(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');
@@ -93,7 +84,7 @@ export function createAmount(exact: string): Amount {
   return new WritableAmount(exact, value === 0 ? 0 : value, toMillionths(exact), null);
 }
 
-/** Whether a number that `Number` rounds to zero is negative. `-0` is not. */
+/** Whether a number is negative but so small that `Number` rounds it to zero. */
 function isTinyNegative(exact: string): boolean {
   const [mantissa = ''] = exact.split(/[eE]/);
   return exact.startsWith('-') && /[1-9]/.test(mantissa);
@@ -103,10 +94,7 @@ function createFaultyAmount(fault: string): Amount {
   return new WritableAmount(null, null, null, fault);
 }
 
-/**
- * Returns the digits of an amount from the object's text. If the field name occurs only once, the digits follow it
- * directly.
- */
+/** Finds the digits of an amount in the text of a JSON object: `{"amount":1.50}` → `1.50`. */
 function findAmountDigits(objectText: string, fieldName: string): string {
   const quotedName = `"${fieldName}"`;
   const nameStart = objectText.indexOf(quotedName);
@@ -119,7 +107,7 @@ function findAmountDigits(objectText: string, fieldName: string): string {
   return match?.[1] ?? findMemberText(objectText, fieldName) ?? '';
 }
 
-/** Converts a decimal text to millionths; null if it has finer digits or does not fit into 64 bits. */
+/** Converts a decimal text to millionths: `1.5` → `1500000n`. Returns null if digits would be lost. */
 function toMillionths(exact: string): bigint | null {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
@@ -130,15 +118,12 @@ function toMillionths(exact: string): bigint | null {
   return hasFinerDigits ? null : nullIfTooLarge(BigInt(digits.slice(0, shift)));
 }
 
-/** Returns the millionths; null if they do not fit into 64 bits. */
+/** Returns null instead of millionths that do not fit into 64 bits. */
 function nullIfTooLarge(millionths: bigint): bigint | null {
   return millionths <= MAX_MICRO ? millionths : null;
 }
 
-/**
- * Formats an amount as a JSON number and keeps the caller's digits. Throws `bad_request` unless it is a positive decimal
- * number.
- */
+/** Formats an amount as a JSON number without changing any digit. Throws `bad_request` unless the amount is positive. */
 export function formatAmount(amount: AmountInput): string {
   const text = typeof amount === 'number' ? String(amount) : amount;
   const isDecimal = /^(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text) && text.length <= 60;
@@ -147,12 +132,12 @@ export function formatAmount(amount: AmountInput): string {
   throw new RegistryError('bad_request', 'amount: expected a positive decimal number');
 }
 
-/** Whether two texts are exactly the same number, such as `1`, `1.0` and `10e-1`. */
+/** Whether two texts are the same number, such as `1`, `1.0` and `10e-1`. */
 export function isSameAmount(exactA: string, exactB: string): boolean {
   return normalizeAmount(exactA) === normalizeAmount(exactB);
 }
 
-/** Returns a canonical text for a number: all ways to write the number give the same text. */
+/** Converts a number to a canonical text: `20`, `20.0` and `2e1` all become `2e1`. */
 export function normalizeAmount(exact: string): string {
   const [, , whole = '', fraction = '', exponentText = '0'] = NUMBER.exec(exact) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');

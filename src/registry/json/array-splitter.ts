@@ -7,9 +7,8 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 
 /**
- * Creates a splitter that extracts the elements of one array in a JSON object while its bytes arrive. It only finds
- * where the elements end; elements and envelope are checked when they are parsed. With `allowBareArray` the response may
- * also be just the array, without an object around it.
+ * Creates a splitter that extracts the elements of one array from streamed JSON. With `allowBareArray`, the JSON may be
+ * just an array.
  */
 export function createArraySplitter(arrayName: string, { allowBareArray = false } = {}) {
   const envelope = createEnvelopeScanner(arrayName, allowBareArray);
@@ -18,8 +17,8 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
   /**
-   * Scans a chunk from an offset and returns the offset at which to continue; null at the end of the chunk. Adds the
-   * text of an element that ends here to `texts`.
+   * Scans a chunk and appends each complete element to `texts`. Returns the offset to continue at; null after the
+   * chunk.
    */
   function scanNext(chunk: Buffer, from: number, texts: string[]): number | null {
     if (position === 'envelope') {
@@ -41,7 +40,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   }
 
   return {
-    /** Takes the next chunk and returns the texts of the elements that end in it. */
+    /** Scans the next chunk and returns the texts of the elements that end in this chunk. */
     push(chunk: Buffer): string[] {
       const texts: string[] = [];
       let at: number | null = 0;
@@ -55,15 +54,12 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   };
 }
 
-/** Creates a scanner that checks the commas and white space between the elements of an array. */
+/** Creates a scanner for the commas and white space between array elements. Throws for anything else. */
 function createSeparatorScanner(arrayName: string) {
   let expected: 'first element' | 'element' | 'comma' = 'first element';
 
   return {
-    /**
-     * Returns the offset of the next element or of the array's closing bracket; null if the rest of the chunk has
-     * neither.
-     */
+    /** Returns the offset of the next element or of the closing bracket. Returns null if the chunk contains neither. */
     findNextElement(chunk: Buffer, from: number): number | null {
       for (let at = from; at < chunk.length; at += 1) {
         const byte = chunk[at] ?? 0;

@@ -11,7 +11,7 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Creates a scanner that finds the end of each array element. An element may be spread over several chunks. */
+/** Creates a scanner that finds the end of each array element. Elements may span several chunks. */
 export function createElementScanner(arrayName: string) {
   let earlierParts: Buffer[] = [];
   let earlierBytes = 0;
@@ -21,8 +21,8 @@ export function createElementScanner(arrayName: string) {
   let skipsNextByte = false;
 
   /**
-   * Returns the offset after the element that begins or continues at `from`. If the element continues in the next chunk,
-   * keeps the part in this one and returns null.
+   * Returns the offset after the current element. If the element continues in the next chunk, stores its bytes and
+   * returns null.
    */
   function findElementEnd(chunk: Buffer, from: number): number | null {
     // Four fifths of all bytes pass this loop, so it works on local copies.
@@ -58,7 +58,7 @@ export function createElementScanner(arrayName: string) {
     return null;
   }
 
-  /** Keeps the part of an element that continues in the next chunk. Throws if the element is too large. */
+  /** Stores the first part of an element that continues in the next chunk. Throws if the element is too large. */
   function keepElementPart(part: Buffer): void {
     earlierBytes += part.length;
     if (earlierBytes > MAX_ELEMENT_BYTES)
@@ -69,7 +69,7 @@ export function createElementScanner(arrayName: string) {
     earlierParts.push(part);
   }
 
-  /** Returns the text of the element that ends with this part, including the parts that were kept. */
+  /** Returns the whole text of an element: the stored parts and the last part. */
   function takeElementText(lastPart: Buffer): string {
     if (earlierBytes === 0) return decodeUtf8(lastPart, arrayName);
     const element = Buffer.concat([...earlierParts, lastPart]);

@@ -19,11 +19,7 @@ const CLOSE_OBJECT = 0x7d;
 /** The members of a response. The array that was searched for is left out or empty. */
 type Envelope = Readonly<Record<string, unknown>>;
 
-/**
- * Creates a scanner that searches a response for the array with this name, and keeps all bytes outside the array (the
- * envelope). It only looks for brackets and names; the envelope is checked when it is parsed. With `allowBareArray` the
- * whole response may also be just the array.
- */
+/** Creates a scanner that finds a named array in streamed JSON. Stores the envelope: all bytes outside the array. */
 export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean) {
   const quotedArrayName = `"${arrayName}"`;
   const parts: Buffer[] = [];
@@ -39,7 +35,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   let isBareArray = false;
   let hasArray = false;
 
-  /** Returns the offset after the array's opening bracket; null if the rest of this chunk does not have it. */
+  /** Returns the offset after the array's opening bracket. Returns null if the chunk does not contain the bracket. */
   function findArray(chunk: Buffer, from: number): number | null {
     for (let at = from; at < chunk.length; at += 1) {
       const opensArray = scanByte(chunk[at] ?? 0);
@@ -54,7 +50,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return null;
   }
 
-  /** Updates the state by one byte and returns whether the byte opens the array. */
+  /** Processes one byte. Returns true if the byte opens the array. */
   function scanByte(byte: number): boolean {
     if (inString) scanStringByte(byte);
     else if (byte === QUOTE) {
@@ -70,7 +66,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return false;
   }
 
-  /** Updates the state by one byte inside a string. */
+  /** Processes one byte inside a JSON string. */
   function scanStringByte(byte: number): void {
     if (depth === 1 && lastString.length <= quotedArrayName.length) lastString += String.fromCharCode(byte);
     if (isEscaped) isEscaped = false;
@@ -78,13 +74,13 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     else if (byte === QUOTE) inString = false;
   }
 
-  /** Whether the array that was just opened is the one to find. */
+  /** Whether the array that begins here is the array to find. */
   function isTargetArray(): boolean {
     if (allowBareArray && depth === 1 && !hasArray) isBareArray = true;
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
-  /** Keeps a part of the envelope. Throws if the envelope is too large. */
+  /** Stores a part of the envelope. Throws if the envelope is too large. */
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)
@@ -96,7 +92,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     parts.push(Buffer.from(part));
   }
 
-  /** Parses the members before the array. Returns an empty object until the array has begun. */
+  /** Parses the members before the array. Returns an empty object if the array has not begun. */
   function parseEnvelopeStart(): Envelope {
     if (partsBeforeArray === 0 || isBareArray) return {};
     const label = `the answer before ${arrayName}`;
@@ -106,8 +102,8 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   }
 
   /**
-   * Parses the envelope of a complete response; the array in it is empty. Throws if the array is missing or the response
-   * is cut short.
+   * Parses the whole envelope, in which the array is empty. Throws if the array is missing or the response is
+   * truncated.
    */
   function parseWholeEnvelope(): Envelope {
     const label = `the answer around ${arrayName}`;
@@ -128,7 +124,7 @@ function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** Creates the error for a response that is valid JSON but lacks the list. It carries the beginning of the response. */
+/** Creates the error for a JSON response without the expected array. The error includes the beginning of the response. */
 function createUnexpectedFormError(
   arrayName: string,
   form: UnexpectedAnswer['form'],

@@ -31,22 +31,19 @@ export function createBadAnswerError(field: string, expected: string, actual: st
   return new RegistryError('bad_answer', `${field}: expected ${expected}, got ${actual}`);
 }
 
-/**
- * Throws if JSON text is nested too deeply or has too many objects, because parsing it could take a hundred times its
- * size in memory.
- */
+/** Throws if JSON text is nested too deeply or has too many objects. */
 export function assertWithinLimits(text: string, label: string): void {
   const limit = findExceededLimit(text);
   if (limit !== null) throw createBadAnswerError(label, `no more than ${limit}`, 'more');
 }
 
-/** Parses JSON text after checking its depth and number of objects. */
+/** Parses JSON text. Throws if the text is malformed, nested too deeply or has too many objects. */
 export function parseJson(text: string, label: string): unknown {
   assertWithinLimits(text, label);
   return parseCheckedJson(text, label);
 }
 
-/** Parses JSON text whose depth and number of objects the caller has checked. */
+/** Parses JSON text whose depth and size the caller has already checked. Throws if the text is malformed. */
 export function parseCheckedJson(text: string, label: string): unknown {
   try {
     return JSON.parse(text);
@@ -55,37 +52,37 @@ export function parseCheckedJson(text: string, label: string): unknown {
   }
 }
 
-/** Describes a text for an error without quoting it, because it may be a token. */
+/** Describes malformed JSON for an error message. Never quotes the text, because it may be a token. */
 function describeText(text: string): string {
   if (text === '') return 'nothing';
   return text.startsWith('<') ? 'an HTML page' : `${text.length} characters that are not complete JSON`;
 }
 
-/** Decodes UTF-8. Throws for invalid bytes, which `toString` would silently replace. */
+/** Decodes UTF-8 bytes. Throws for invalid bytes. */
 export function decodeUtf8(bytes: Buffer, label: string): string {
   if (!isUtf8(bytes)) throw createBadAnswerError(label, 'UTF-8', 'invalid bytes');
   return bytes.toString('utf8');
 }
 
-/** Parses the text of a JSON object. Throws `bad_answer`, naming `label`, if the text is anything else. */
+/** Parses the text of a JSON object. Throws `bad_answer` for anything else. `label` is the object's name in errors. */
 export function parseObject(text: string, label: string): SourceObject {
   return toSourceObject(text, parseJson(text, label), label);
 }
 
-/** Combines the text of a JSON object with its parsed value. Throws if the value is not an object. */
+/** Combines the text of a JSON object with the parsed object. Throws if `parsedValue` is not an object. */
 export function toSourceObject(text: string, parsedValue: unknown, label: string): SourceObject {
   if (!isObject(parsedValue)) throw createBadAnswerError(label, 'an object', describeType(parsedValue));
   return { label, text, members: parsedValue };
 }
 
-/** Parses a JSON object that may be wrapped in an object with its name, as in `{"retirement": {…}}`. */
+/** Parses a JSON object. Also accepts the object inside a wrapper with its name: `{"retirement": {…}}`. */
 export function parseWrappedObject(text: string, name: string): SourceObject {
   const object = parseObject(text, name);
   const inner = object.members['id'] === undefined ? getObjectField(object, name) : null;
   return inner ?? object;
 }
 
-/** Returns a field that is an object, together with its text; null if the field is not an object. */
+/** Returns a field that holds an object, with the object's text. Returns null if the field is not an object. */
 export function getObjectField(object: SourceObject, name: string): SourceObject | null {
   const value = object.members[name];
   if (!isObject(value)) return null;
@@ -93,10 +90,7 @@ export function getObjectField(object: SourceObject, name: string): SourceObject
   return { label: `${object.label}.${name}`, text, members: value };
 }
 
-/**
- * Returns the members of a field that is an object. This is faster than `getObjectField`, which also finds the field's
- * text.
- */
+/** Returns the members of a field that holds an object, without its text. Faster than `getObjectField`. */
 export function getObjectMembers(
   object: SourceObject,
   name: string,
@@ -105,7 +99,7 @@ export function getObjectMembers(
   return isObject(value) ? value : null;
 }
 
-/** Returns the id under the first of these names that is present. Throws if there is none or it is not an id. */
+/** Returns an id from the first alias that is present. Throws if the id is missing or malformed. */
 export function getRequiredId(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isId(value))
@@ -113,16 +107,13 @@ export function getRequiredId(object: SourceObject, aliases: FieldAliases): stri
   return value;
 }
 
-/** Returns an id; null if the field is absent, null or empty. Throws for anything else. */
+/** Returns an optional id, or null if every alias is missing or empty. Throws if the id is malformed. */
 export function getOptionalId(object: SourceObject, aliases: FieldAliases): string | null {
   const name = aliases.find(alias => !isAbsentOrEmpty(getField(object, alias)));
   return name === undefined ? null : getRequiredId(object, [name]);
 }
 
-/**
- * Returns an id that may be any printable text, because it is never used in a path or a file name. Throws if it is
- * missing or unprintable.
- */
+/** Returns an id that may contain any printable characters. Throws if the id is missing or unprintable. */
 export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isPrintable(value))
@@ -134,7 +125,7 @@ export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases
   return value;
 }
 
-/** Returns printable text; null if the field is absent, null or empty. Throws for anything else. */
+/** Returns printable text, or null if the field is missing or empty. Throws if the text is unprintable. */
 export function getOptionalPrintable(object: SourceObject, name: string): string | null {
   return isAbsentOrEmpty(object.members[name]) ? null : getRequiredPrintable(object, [name]);
 }
@@ -143,7 +134,7 @@ function isAbsentOrEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Returns the first of these fields that is text or a number, as text; null if there is none. */
+/** Returns the first alias that holds text or a number, as text. Returns null if there is none. */
 export function getOptionalText(object: SourceObject, aliases: FieldAliases): string | null {
   for (const name of aliases) {
     const text = toText(getField(object, name));
@@ -152,14 +143,14 @@ export function getOptionalText(object: SourceObject, aliases: FieldAliases): st
   return null;
 }
 
-/** Returns a field by its name. A name such as `outer.inner` means the member `inner` of the member `outer`. */
+/** Returns the value of a field. The name `outer.inner` means the field `inner` of the object `outer`. */
 function getField(object: SourceObject, name: string): unknown {
   const point = name.indexOf('.');
   if (point < 0) return object.members[name];
   return getObjectMembers(object, name.slice(0, point))?.[name.slice(point + 1)];
 }
 
-/** Returns text unchanged and a number as its digits; null for anything else. */
+/** Returns text unchanged and converts a number to text. Returns null for any other value. */
 export function toText(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' ? String(value) : null;
@@ -170,10 +161,7 @@ export function getBoolean(object: SourceObject, name: string): boolean | null {
   return typeof value === 'boolean' ? value : null;
 }
 
-/**
- * Returns a time as ISO 8601 in UTC, to the millisecond; null if the field is not a time. A time without a zone is read
- * as UTC, and a date without a time as midnight UTC.
- */
+/** Returns a time as an ISO 8601 instant in UTC. Returns null if the field is not a time. */
 export function getInstant(object: SourceObject, name: string): string | null {
   const value = object.members[name];
   return typeof value === 'string' ? normalizeInstant(value) : null;
@@ -189,11 +177,9 @@ const NORMAL_INSTANT =
 const INSTANT =
   /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?) ?(?:(Z)|([+-]\d\d):?(\d\d)?)?)?$/i;
 
-/**
- * Converts an ISO 8601 time to UTC, to the millisecond; null if it is malformed. `Date.parse` alone would accept almost
- * any text, so the text is taken apart first.
- */
+/** Converts an ISO 8601 time to UTC: `2025-07-01T14:00:00+02:00` → `2025-07-01T12:00:00.000Z`. Null if malformed. */
 function normalizeInstant(value: string): string | null {
+  // `Date.parse` alone would accept almost any text, so the text is taken apart first.
   if (NORMAL_INSTANT.test(value)) return value;
   const [, date = '', time = '00:00', , zoneHours, zoneMinutes = '00'] = INSTANT.exec(value) ?? [];
   const zone = zoneHours === undefined ? 'Z' : `${zoneHours}:${zoneMinutes}`;
@@ -203,13 +189,14 @@ function normalizeInstant(value: string): string | null {
   return /^\d{4}-/.test(utc) ? utc : null;
 }
 
-/** Whether a date exists. `Date.parse` would accept 30 February as a day in March. */
+/** Whether a date exists in the calendar. False for 30 February. */
 function isCalendarDate(date: string): boolean {
+  // `Date.parse` would accept 30 February as a day in March.
   const dayMs = Date.parse(`${date}T00:00Z`);
   return !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(date);
 }
 
-/** Returns a short hash of an object's text. It serves as the id of an object that the registry sends without one. */
+/** Returns a short hash of an object's text. The hash replaces the id of an object without one. */
 export function hashObjectText(objectText: string): string {
   return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
 }
@@ -219,7 +206,7 @@ function describeType(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Returns the first of these fields that is neither absent nor null; otherwise the field with the first name. */
+/** Returns the value of the first alias that has one; null or undefined if none has. */
 function getFirstPresent(object: SourceObject, aliases: FieldAliases): unknown {
   for (const name of aliases) {
     const value = getField(object, name) ?? null;

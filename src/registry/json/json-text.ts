@@ -2,10 +2,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/**
- * Returns the text of one member of a JSON object with all its digits; null if there is no such member. `JSON.parse`
- * must have accepted the text before: this function only searches for the ends of values and checks nothing.
- */
+/** Returns the text of one member of valid JSON: `{"a": 1.50}` → `1.50`. Returns null if the member is missing. */
 export function findMemberText(objectText: string, memberName: string): string | null {
   let at = skipSpace(objectText, objectText.indexOf('{') + 1);
   let memberText: string | null = null;
@@ -39,14 +36,14 @@ function findValueEnd(text: string, start: number): number {
   return at;
 }
 
-/** Returns the index after the closing quote of the JSON string that begins at `start`. */
+/** Returns the index after the JSON string that begins at `start`. */
 function findStringEnd(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
   return at + 1;
 }
 
-/** Returns the index after the object or array that begins at `start`. */
+/** Returns the index after the JSON object or array that begins at `start`. */
 function findBracketEnd(text: string, start: number): number {
   let depth = 0;
   let at = start;
@@ -80,21 +77,18 @@ export const MAX_DEPTH = 64;
 /** The maximum number of objects: ten for each row of the longest page. 2 MB of empty objects would take 100 MB of memory. */
 const MAX_OBJECTS = 100_000;
 
-/** Describes the limit of depth or of objects that JSON text exceeds; null if it exceeds neither. Call it before parsing. */
+/** Checks JSON text before parsing. Returns the limit that the text exceeds, such as "64 levels"; otherwise null. */
 export function findExceededLimit(text: string): string | null {
   const mayExceed = hasMoreBracketsThan(text, MAX_DEPTH);
   return mayExceed ? describeExceededLimit(text) : null;
 }
 
-/**
- * Whether JSON text may have too many objects. It also counts brackets in strings, which makes it much faster than an
- * exact count.
- */
+/** Whether JSON text may have too many objects. A fast estimate that is never too low. */
 export function mayHaveTooManyObjects(text: string): boolean {
   return hasMoreBracketsThan(text, MAX_OBJECTS);
 }
 
-/** Whether a text has more opening brackets than the limit, including those in strings. */
+/** Whether a text has more opening brackets than the limit. Counts brackets inside strings too. */
 function hasMoreBracketsThan(text: string, limit: number): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {
@@ -106,7 +100,7 @@ function hasMoreBracketsThan(text: string, limit: number): boolean {
   return false;
 }
 
-/** Returns a description of the first limit of depth or of objects that JSON text exceeds; null if it exceeds neither. */
+/** Returns the limit that JSON text exceeds, such as "64 levels"; null if the text exceeds none. */
 function describeExceededLimit(text: string): string | null {
   let depth = 0;
   let objects = 0;

@@ -93,23 +93,21 @@ interface FieldSource {
   readonly aliases: FieldAliases;
 }
 
-/** Returns the type and the names of a field in a model. A field without names is sent under its own name. */
+/** Returns the type of a field and the names under which the registry may send it. */
 function resolveField(fieldName: string, definition: ObjectModel[string]): FieldSource {
   if (typeof definition === 'string') return { type: definition, aliases: [fieldName] };
   const [type, firstAlias = fieldName, ...otherAliases] = definition;
   return { type, aliases: [firstAlias, ...otherAliases] };
 }
 
-/**
- * Creates a function that returns the key fields of an object; null if one of them is unreadable. It also returns null
- * if the id would have to be a hash, because the object may have been stored under another one.
- */
+/** Creates a function that returns the primary key of an object. The function returns null for an unusable key. */
 export function createKeyParser(
   model: ObjectModel,
   keyFields: readonly string[],
 ): (object: SourceObject) => string[] | null {
   const fieldParsers = keyFields.map(fieldName => {
     const { type, aliases } = resolveField(fieldName, model[fieldName] ?? 'id');
+    // An object whose id would be a hash may have been stored under a different id.
     return FIELD_PARSERS[type === 'id or hash' ? 'id' : type](aliases);
   });
   return object => {
@@ -151,14 +149,14 @@ export const parseProject = createObjectParser(PROJECT);
 const parseAddressFields = createObjectParser(ADDRESS);
 const parseMemberFields = createObjectParser(MEMBER);
 
-/** Parses an address, which must not be blank. */
+/** Parses an address. Throws if the address is blank. */
 export function parseAddress(object: SourceObject): Address {
   const address = parseAddressFields(object);
   if (isBlank(address.address)) throw createBadAnswerError(`${object.label}.address`, 'an address', 'none');
   return address;
 }
 
-/** Parses a member, who must have a name or an email address. */
+/** Parses a member of an organization. Throws if the member has neither a name nor an email address. */
 export function parseMember(object: SourceObject): Member {
   const member = parseMemberFields(object);
   if (isBlank(member.fullName) && isBlank(member.email))
@@ -170,7 +168,7 @@ function isBlank(text: string | null): boolean {
   return text === null || text.trim() === '';
 }
 
-/** Returns the value if it is an id; otherwise null. In some fields the registry is known to send other values too. */
+/** Returns the value if it is an id; otherwise null. */
 function nullUnlessId(value: unknown): string | null {
   return isId(value) ? value : null;
 }
@@ -180,10 +178,7 @@ const PROJECT_NAME: FieldAliases = ['fullName', 'name'];
 const FLAT_PROJECT_ID: FieldAliases = ['projectId'];
 const FLAT_PROJECT_NAME: FieldAliases = ['projectName'];
 
-/**
- * Parses the project of an object. It is sent either as the object `project`, or as the flat fields `projectId` and
- * `projectName`.
- */
+/** Parses the project of an object, from the field `project` or from the fields `projectId` and `projectName`. */
 function parseProjectReference(object: SourceObject): ProjectReference | null {
   const project = getObjectMembers(object, 'project');
   if (project === null) {

@@ -12,7 +12,7 @@ export interface Payload {
   readonly document: string;
 }
 
-/** Parses the signed text of a webhook. Throws a `RegistryError` with the code `bad_answer` if a part is malformed. */
+/** Parses the signed text of a webhook. Throws a `RegistryError` with the code `bad_answer` if the text is malformed. */
 export function parsePayload(signedText: string): Payload {
   const payload = parseObject(signedText, 'payload');
   const installation = getObjectField(payload, 'installation');

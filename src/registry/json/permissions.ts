@@ -20,10 +20,7 @@ interface Grant {
   readonly level: string;
 }
 
-/**
- * Returns the highest granted level of each permission; null if the object grants none in a known form. `permissions`
- * may be an object of names and levels, a list of `name:level`, or a list of objects.
- */
+/** Parses the permissions of an installation, at the highest level of each. Returns null if none are granted. */
 export function parsePermissions({ members }: SourceObject): Permissions | null {
   const highestLevels = new Map<string, string>();
   for (const grant of parseGrants(members['permissions'])) {
@@ -34,7 +31,7 @@ export function parsePermissions({ members }: SourceObject): Permissions | null 
   return highestLevels.size === 0 ? null : Object.fromEntries(highestLevels);
 }
 
-/** Parses permissions from the JSON text that the mirror stores. */
+/** Parses permissions from the JSON text in the mirror's database. */
 export function parseStoredPermissions(text: string): Permissions | null {
   return parsePermissions({ label: 'permissions', text, members: { permissions: JSON.parse(text) } });
 }
@@ -44,7 +41,7 @@ function parseGrants(value: unknown): Grant[] {
   return isObject(value) ? parseGrantsByName(value) : [];
 }
 
-/** Parses `{"name": "level"}` and `{"name": ["level", …]}`. */
+/** Parses permissions from an object, such as `{"name": "level"}` or `{"name": ["level", …]}`. */
 function parseGrantsByName(levelsByName: Readonly<Record<string, unknown>>): Grant[] {
   return Object.entries(levelsByName).flatMap(([name, value]) => {
     const levels: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -52,7 +49,7 @@ function parseGrantsByName(levelsByName: Readonly<Record<string, unknown>>): Gra
   });
 }
 
-/** Parses `"name:level"` and `{"name": …, "level": …}`. */
+/** Parses one permission from a list, such as `"name:level"` or `{"name": …, "level": …}`. */
 function parseListedGrant(value: unknown): Grant[] {
   if (typeof value === 'string') {
     const [, name, level] = /^([^:]+):([^:]+)$/.exec(value) ?? [];
@@ -65,7 +62,7 @@ function parseListedGrant(value: unknown): Grant[] {
   return level === null ? parseListedGrant(name) : [{ name, level }];
 }
 
-/** Returns the rank of a level, which rises with its rights; -1 for an unknown level and for none. */
+/** Returns the rank of a permission level: a higher level has a higher rank. Returns -1 for an unknown level. */
 function getLevelRank(level: string | undefined): number {
   return PERMISSION_LEVELS.findIndex(knownLevel => knownLevel === level);
 }

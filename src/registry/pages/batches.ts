@@ -25,8 +25,8 @@ export interface BatchedList<T> {
 }
 
 /**
- * Reads a list that is sent in one long response and yields its rows in batches as they arrive, so that memory use does
- * not grow with the list. The list is complete only if the iteration ends without an error.
+ * Reads a list from one long response and yields rows in batches as they arrive. The list is complete only if the
+ * iteration ends without an error.
  */
 export async function* readBatches<T>(
   { http, request, key, parse, organizationId }: BatchedList<T>,

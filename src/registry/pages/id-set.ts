@@ -1,15 +1,13 @@
 export type IdSet = ReturnType<typeof createIdSet>;
 
-/**
- * Creates a set of ids that stores only a 32-bit hash of each. It takes four to eight bytes per id, where a `Set` takes
- * a hundred. Two ids may have the same hash (for a new id among a million, once in 4,000 times), so use it only where a
- * decision needs many ids to agree.
- */
+/** Creates a compact set of ids that stores 32-bit hashes. Different ids with equal hashes count as the same id. */
 export function createIdSet() {
+  // An entry takes four to eight bytes, where a `Set` takes a hundred. A new id among a million has the hash of another
+  // id once in 4,000 times.
   let table = new Uint32Array(1024);
   let size = 0;
 
-  /** Doubles the table once more than half of it is used. */
+  /** Doubles the capacity of the hash table if more than half of it is used. */
   function growIfHalfFull(): void {
     if (size * 2 <= table.length) return;
     const largerTable = new Uint32Array(table.length * 2);
@@ -18,7 +16,7 @@ export function createIdSet() {
   }
 
   return {
-    /** Adds an id and returns whether it is new. */
+    /** Adds an id. Returns true if the id is new. */
     add(id: string): boolean {
       if (!insertHash(table, hashId(id))) return false;
       size += 1;
@@ -28,7 +26,7 @@ export function createIdSet() {
   };
 }
 
-/** Inserts a hash by linear probing and returns whether it is new. Empty entries are 0. */
+/** Inserts a hash into the table by linear probing. Returns true if the hash is new. */
 function insertHash(table: Uint32Array, idHash: number): boolean {
   const indexMask = table.length - 1;
   let index = idHash & indexMask;
@@ -40,7 +38,7 @@ function insertHash(table: Uint32Array, idHash: number): boolean {
   return true;
 }
 
-/** Returns a 32-bit hash of an id that is never 0: FNV-1a with a final mix of the bits. */
+/** Computes a 32-bit FNV-1a hash of an id. The hash is never 0. */
 export function hashId(id: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);

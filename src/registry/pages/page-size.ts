@@ -5,8 +5,7 @@ const MIN_PAGE_SIZE = 10;
 const MENTIONS_PAGE_SIZE = /limit|page.?size|per.?page/i;
 
 /**
- * Returns the page size to try after an error: the size that the registry's message names, otherwise half of the refused
- * one. Rethrows the error if it is not about the page size, or if the page cannot be smaller.
+ * Chooses a smaller page size after the registry refused a page. Rethrows the error if the page size is not the reason.
  */
 export function chooseSmallerPageSize(error: unknown, refusedSize: number): number {
   if (!(error instanceof RegistryError) || !mayConcernPageSize(error)) throw error;
@@ -20,7 +19,7 @@ function mayConcernPageSize({ code, status }: RegistryError): boolean {
   return code === 'too_large' || status === 400 || status === 422;
 }
 
-/** Returns the largest number below the refused size in a message about page sizes; null if there is none. */
+/** Finds the allowed page size in an error message: "limit must not exceed 50" → 50. Returns null if there is none. */
 function findNamedSize(message: string, refusedSize: number): number | null {
   if (!MENTIONS_PAGE_SIZE.test(message)) return null;
   const numbers = (message.match(/\d{1,6}/g) ?? []).map(Number);

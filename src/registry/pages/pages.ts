@@ -63,10 +63,7 @@ interface ListProgress {
 /** The options of a list, with all defaults filled in. */
 type PageOptions = ListOptions & { readonly limit: number; readonly readAhead: number };
 
-/**
- * Yields the pages of a list in order. If the registry refuses the page size, continues with smaller pages from the same
- * row.
- */
+/** Yields the pages of a list in order. Uses smaller pages if the registry refuses the page size. */
 export async function* readPages<T>(
   list: PagedList<T>,
   options: ListOptions = {},
@@ -84,7 +81,7 @@ export async function* readPages<T>(
   }
 }
 
-/** Yields the pages from the first unread row on. The first page may repeat rows that were already read. */
+/** Yields the unread pages of a list. The first page may contain rows that were already read. */
 async function* readRemainingPages<T>(
   list: PagedList<T>,
   options: PageOptions,
@@ -100,10 +97,7 @@ async function* readRemainingPages<T>(
   let maxPages = MAX_PAGES;
   let pageSize = 1;
 
-  /**
-   * Whether a short page ends the list although the response does not say so. It does if the next page is missing, empty
-   * or identical.
-   */
+  /** Whether a page with fewer rows than requested is the last page. Reads the next page to decide. */
   async function isLastShortPage(page: RawPage<T>, pageNumber: number): Promise<boolean> {
     readAhead.raiseLimit(Math.min(pageNumber + 2, maxPages));
     const nextPage = await readAhead.peekNext();
@@ -144,10 +138,7 @@ async function* readRemainingPages<T>(
   }
 }
 
-/**
- * Estimates the number of pages from the first one. `expected` pages are read ahead. Reading stops after `max` pages:
- * two more than the list should have, in case rows are added meanwhile.
- */
+/** Estimates from the first page how many pages to read ahead and how many to read at most. */
 function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) {
   const pagesOfTotal = total === null ? null : Math.ceil(total / pageSize);
   return {
@@ -156,7 +147,7 @@ function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) 
   };
 }
 
-/** Counts the rows of a page that were not read before, and records them as read. A known page counts as a whole. */
+/** Counts the rows of a page that were not on an earlier page, and records their ids. */
 function countNewRows(page: RawPage<unknown>, { seenIds, seenKnownPages }: ListProgress): number {
   if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
   const isRepeated = seenKnownPages.has(page.digest);
@@ -171,14 +162,14 @@ interface EndSigns {
   readonly isPastLimit: boolean;
 }
 
-/** Returns why the list ends with this page; null if it continues. */
+/** Returns the reason why this page is the last one; null if more pages follow. */
 function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndSigns): ListPage<unknown>['end'] {
   if (isRepeated) return 'repeated';
   if (isListEnd) return 'complete';
   return isPastLimit ? 'endless' : null;
 }
 
-/** Requests one page and parses the rows that an earlier read has not seen. */
+/** Requests one page. Parses only rows that earlier reads of the list have not seen. */
 async function readPage<T>(
   list: PagedList<T>,
   pageNumber: number,
@@ -212,7 +203,7 @@ interface RowParsingOptions {
   readonly reportsUnreadable: boolean;
 }
 
-/** Groups the rows of a page, and parses the rows of the groups that an earlier read has not seen. */
+/** Splits the rows of a page into groups. Parses only groups that earlier reads of the list have not seen. */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PagedList<T>,
   rows: readonly PageRow[],
@@ -237,10 +228,7 @@ function parseNewRows<T>(
 /** The average number of rows in a group. */
 const GROUP_ROWS = 8;
 
-/**
- * Splits the rows of a page into groups. A group ends after a row whose id has a certain hash, wherever the row is on
- * the page.
- */
+/** Splits rows into groups by content-defined chunking. An inserted row changes only the groups around it. */
 function* groupRows(
   rows: readonly PageRow[],
   ids: readonly string[],
@@ -257,10 +245,7 @@ function* groupRows(
   }
 }
 
-/**
- * Returns the first text under one of these names; empty if there is none. The id is validated later, when the row is
- * parsed.
- */
+/** Returns the first of these fields that holds text; an empty string if there is none. */
 function findRowId(value: unknown, idNames: readonly string[]): string {
   if (!isObject(value)) return '';
   for (const name of idNames) {
@@ -270,16 +255,13 @@ function findRowId(value: unknown, idNames: readonly string[]): string {
   return '';
 }
 
-/** Returns the value of an option. Throws `bad_request` unless it is a whole number above 0. */
+/** Returns a numeric option. Throws `bad_request` unless the number is a positive integer. */
 function requirePositiveInteger(optionName: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new RegistryError('bad_request', `${optionName}: expected a whole number above 0, got ${value}`);
 }
 
-/**
- * Creates an abort signal that also follows the caller's signal. Its `abort` aborts it and stops listening to the
- * caller's signal.
- */
+/** Creates an abort signal that is also aborted by the caller's signal. */
 function createLinkedAbortSignal(callerSignal: AbortSignal | undefined) {
   const controller = new AbortController();
   const forwardAbort = () => controller.abort(callerSignal?.reason);

@@ -10,7 +10,7 @@ export interface Pagination {
 
 const NO_PAGINATION: Pagination = { total: null, pageCount: null, nextPage: null };
 
-/** Reads what the envelope of a page states about the whole list. Malformed values count as absent. */
+/** Returns what a response states about the pagination of its list. Malformed values become null. */
 export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagination {
   const pagination = envelope['pagination'];
   if (!isObject(pagination)) return NO_PAGINATION;
@@ -22,26 +22,23 @@ export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagi
   };
 }
 
-/** Returns the value if it is a whole number from 0; otherwise null. */
+/** Returns the value if it is a non-negative integer; otherwise null. */
 function toCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/**
- * Decides whether another page follows. The registry does not document how its lists end, so everything that the
- * response states counts. If it states nothing: after a full page another page follows, and a page with more rows than
- * requested is the whole list. A short page is `unknown`: it may be the last one, or the registry may limit its page
- * size.
- */
+/** Decides whether another page follows. Returns `unknown` for a short page if the response has no pagination. */
 export function predictNextPage(
   { nextPage, pageCount }: Pagination,
   pageNumber: number,
   rows: number,
   limit: number,
 ): 'end' | 'more' | 'unknown' {
+  // The registry does not document how its lists end, so everything that the response states counts.
   if (rows === 0 || nextPage === 'none') return 'end';
   if (pageCount !== null) return pageNumber + 1 >= pageCount ? 'end' : 'more';
   if (nextPage !== null) return nextPage <= pageNumber ? 'end' : 'more';
+  // A short page may be the last one, or the registry may limit its page size.
   if (rows < limit) return 'unknown';
   return rows === limit ? 'more' : 'end';
 }

@@ -34,7 +34,7 @@ const MAX_ROWS = 10_000;
 /** The rows of a larger page are copied, because a slice of the page's text would keep the whole text in memory. */
 const MIN_BYTES_TO_COPY_ROWS = 256 * 1024;
 
-/** Splits a page into its rows and parses each as JSON. */
+/** Splits a page into rows and parses each row as JSON. Throws if there are too many rows. */
 export function parsePage(body: Buffer, key: string): ParsedPage {
   const page = splitByPattern(body, key) ?? splitByScanning(body, key);
   if (page.rows.length > MAX_ROWS)
@@ -42,10 +42,7 @@ export function parsePage(body: Buffer, key: string): ParsedPage {
   return page;
 }
 
-/**
- * Recognizes a page whose list an earlier read has seen, by the digest of the list's bytes. Returns null for any other
- * page, and if the rest of the response is not valid JSON.
- */
+/** Recognizes a page that an earlier read has seen, by the digest of its rows. Returns null for an unknown page. */
 export function matchKnownPage(
   body: Buffer,
   key: string,
@@ -67,7 +64,7 @@ function formatListOpening(key: string): string {
   return `"${key}":[`;
 }
 
-/** Splits a page by scanning every byte. This works for any page. */
+/** Splits any page into rows by scanning every byte. */
 function splitByScanning(body: Buffer, key: string): ParsedPage {
   const splitter = createArraySplitter(key);
   const texts = splitter.push(body);
@@ -75,12 +72,9 @@ function splitByScanning(body: Buffer, key: string): ParsedPage {
   return { rows, digest: hash('sha256', texts.join()), envelope: splitter.finish() };
 }
 
-/**
- * Splits a page wherever `},{` occurs, which is much faster than scanning. If every piece is a JSON object, the split is
- * correct, because the text can be read in only one way. Otherwise, for example if a string contains `},{`, returns
- * null.
- */
+/** Splits a page into rows wherever `},{` occurs, which is fast. Returns null if that does not give valid rows. */
 function splitByPattern(body: Buffer, key: string): ParsedPage | null {
+  // If every piece is a JSON object, the split is correct, because the text can be read in only one way.
   if (!isUtf8(body)) return null;
   const text = body.toString('utf8');
   if (mayHaveTooManyObjects(text)) assertWithinLimits(text, key);
@@ -104,7 +98,7 @@ interface ListPieces {
   readonly listEnd: number;
 }
 
-/** Splits the list that begins at an offset wherever `},{` occurs; null if the list does not end. */
+/** Splits the text of a list wherever `},{` occurs. Returns null if the list has no end. */
 function splitListText(text: string, listStart: number): ListPieces | null {
   if (text.startsWith(']', listStart)) return { texts: [], listEnd: listStart };
   const texts: string[] = [];
@@ -119,7 +113,7 @@ function splitListText(text: string, listStart: number): ListPieces | null {
   return { texts, listEnd: lastEnd + 1 };
 }
 
-/** Parses the texts of rows; null if one of them is not a JSON object. */
+/** Parses the texts of rows as JSON objects. Returns null if one of the texts is not an object. */
 function parseRows(texts: readonly string[], copiesTexts: boolean): readonly PageRow[] | null {
   const rows: PageRow[] = [];
   for (const text of texts) {
@@ -130,23 +124,21 @@ function parseRows(texts: readonly string[], copiesTexts: boolean): readonly Pag
   return rows;
 }
 
-/** Copies a text. A slice would keep the whole original text in memory. */
+/** Copies a string, because a slice would keep the whole original string in memory. */
 function copyText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }
 
-/**
- * Parses the envelope of a page. Returns null if it may contain a second list of this name: if the name occurs twice, or
- * if there is a backslash, which could hide an escaped name.
- */
+/** Parses the part of a page outside the list. Returns null if it may contain a second list with this name. */
 function parseEnvelope(text: string, key: string): PageEnvelope | null {
+  // A backslash could hide the name in escaped form.
   const quotedKey = `"${key}"`;
   if (text.includes('\\') || text.indexOf(quotedKey) !== text.lastIndexOf(quotedKey)) return null;
   const value = parseJsonOrUndefined(text);
   return isObject(value) && Array.isArray(value[key]) ? value : null;
 }
 
-/** Parses JSON; undefined if it is malformed. Throws if it exceeds the limits of depth or of objects. */
+/** Parses JSON; returns undefined if it is malformed. Throws if it is nested too deeply or has too many objects. */
 function parseJsonOrUndefined(text: string): unknown {
   assertWithinLimits(text, 'a page');
   try {

@@ -2,10 +2,7 @@ import { RegistryError } from '../errors.js';
 import type { SourceObject } from '../json/json-object.js';
 import type { UnreadableRow } from '../read-types.js';
 
-/**
- * Parses one row and returns it in a list of one. An unreadable row is reported to `onUnreadable`, and the returned list
- * is empty. Without `onUnreadable` such a row throws, which fails the whole read.
- */
+/** Parses one row and returns a list of one. Reports an unreadable row to `onUnreadable` and returns an empty list. */
 export function parseRow<T>(
   object: SourceObject,
   parse: (object: SourceObject) => T,

@@ -1,8 +1,4 @@
-/**
- * Creates a reader that requests pages before they are taken: from `firstPage` on, at most `width` at a time. Up to
- * twice as many may wait to be taken, so that one slow page does not delay the others. Requests no page until
- * `raiseLimit` allows it.
- */
+/** Creates a reader that requests the next pages in advance. At most `width` requests run at the same time. */
 export function createReadAhead<T>(
   width: number,
   firstPage: number,
@@ -13,8 +9,9 @@ export function createReadAhead<T>(
   let nextPage = firstPage;
   let inFlight = 0;
 
-  /** Requests the next pages, as many as `width` and the limit allow. */
+  /** Requests the next pages, as far as `width` and the page limit allow. */
   function requestPages(): void {
+    // More pages than `width` may wait to be taken, so that one slow page does not delay the others.
     while (inFlight < width && requestedPages.length < width * 2 && nextPage < pageLimit) {
       const page = readPage(nextPage);
       nextPage += 1;
@@ -24,7 +21,7 @@ export function createReadAhead<T>(
     }
   }
 
-  /** Requests further pages when a page has arrived. */
+  /** Requests more pages after a page has arrived. */
   function onPageRead(): void {
     inFlight -= 1;
     requestPages();
@@ -36,12 +33,12 @@ export function createReadAhead<T>(
   }
 
   return {
-    /** Allows the pages with numbers below the limit. A lower limit than before changes nothing. */
+    /** Raises the page limit: only pages with lower numbers are requested. The limit is never lowered. */
     raiseLimit(newLimit: number): void {
       pageLimit = Math.max(pageLimit, newLimit);
       requestPages();
     },
-    /** Removes and returns the next page in order; undefined if it was not requested. */
+    /** Removes and returns the next page. Returns undefined if that page was not requested. */
     takeNext(): Promise<T> | undefined {
       const page = requestedPages.shift();
       requestPages();

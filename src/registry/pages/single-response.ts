@@ -23,7 +23,7 @@ export interface ObjectFormat<T> {
   readonly id?: string;
 }
 
-/** Requests one object, which may be wrapped in an object with its name. Throws if the response has another id than `id`. */
+/** Requests one object. Throws if the response has an id other than the expected `id`. */
 export async function readObject<T extends { readonly id: string }>(
   http: HttpClient,
   request: HttpRequest,
@@ -37,7 +37,7 @@ export async function readObject<T extends { readonly id: string }>(
   return object;
 }
 
-/** Parses the object in a response. It may be wrapped in an object with its name. */
+/** Parses the object in a response. Also accepts a wrapper, such as `{"retirement": {…}}`. */
 export function parseResponseObject<T>(response: HttpResponse, { name, parse }: ObjectFormat<T>): T {
   return parse(parseWrappedObject(decodeBody(response), name));
 }
@@ -50,7 +50,7 @@ export interface ShortList<T> {
   readonly organizationId: string;
 }
 
-/** Requests a list that the registry always sends in one response. */
+/** Requests a list without pagination and returns all its items. */
 export async function readShortList<T>(
   http: HttpClient,
   request: HttpRequest,
@@ -64,10 +64,7 @@ export async function readShortList<T>(
   return items;
 }
 
-/**
- * Parses a response that is an array, or an object with the array `key`. The returned envelope is that object with an
- * empty array.
- */
+/** Parses the list in a response: an array, or an object that has the array in the field `key`. */
 export function parseShortList<T>(
   response: HttpResponse,
   key: string,
@@ -83,7 +80,7 @@ export function parseShortList<T>(
   return { items, envelope };
 }
 
-/** Starts the download of a certificate. Throws if the response is partial or does not state where it ends. */
+/** Starts the download of a certificate. Throws if the response is partial or has no known end. */
 export async function openDownload(
   http: HttpClient,
   request: HttpRequest,
@@ -108,7 +105,7 @@ export async function openDownload(
   return { contentLength, fileName, body, cancel: () => response.cancel() };
 }
 
-/** Decodes a response body as text and removes a byte order mark and surrounding white space. */
+/** Decodes a response body as UTF-8 text. Removes the byte order mark and surrounding white space. */
 export function decodeBody(response: HttpResponse): string {
   return decodeUtf8(response.body, 'the answer')
     .replace(/^\uFEFF/, '')

@@ -16,10 +16,7 @@ export interface ReservationEndRequest {
   readonly isEnded: (reservation: Reservation) => boolean;
 }
 
-/**
- * Finishes or cancels a reservation and returns it; null if the registry no longer shows it. The response format is not
- * documented, so the reservation is read again unless the response contains it.
- */
+/** Finishes or cancels a reservation. Returns the ended reservation; null if the registry no longer has it. */
 export function endReservation(
   http: HttpClient,
   options: ReadOptions,
@@ -28,6 +25,7 @@ export function endReservation(
   const reservationId = request.params?.['reservationId'] ?? '';
   return writeOnce<Reservation | null>(http, options, {
     request,
+    // The response format is not documented, so the reservation is read unless the response contains it.
     parseResponse: response =>
       parseEndedReservation(response, reservationId) ?? nullIfNotFound(readReservation()),
     lookUp: async () => {
@@ -39,11 +37,11 @@ export function endReservation(
 }
 
 /**
- * Returns the reservation in a response; null if there is none. Any JSON or an empty body means that the registry
- * accepted the request. Other bodies throw, because they come from something in between, such as a proxy that sends
- * HTML.
+ * Returns the reservation in a response, or null if the response has none. Throws if the body is neither empty nor
+ * JSON.
  */
 function parseEndedReservation(response: HttpResponse, reservationId: string): Reservation | null {
+  // A body that is not JSON comes from something in between, such as a proxy that sends HTML.
   const text = decodeBody(response);
   if (text !== '') parseJson(text, 'reservation');
   try {
@@ -55,7 +53,7 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
   }
 }
 
-/** Awaits a reservation; null if the registry has none with this id. */
+/** Waits for a reservation to be read. Returns null if the registry answers that it does not exist. */
 async function nullIfNotFound(reading: Promise<Reservation>): Promise<Reservation | null> {
   try {
     return await reading;

@@ -18,10 +18,7 @@ interface WriteContext {
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/**
- * Creates a matcher for the reservation of a lost write: same credit and amount, not older than the write, and not of
- * another app.
- */
+/** Creates a function that recognizes the reservation of a write whose response was lost. */
 export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
     if (!isSameMovement(reservation, request, isCreatedSinceWrite)) return 'none';
@@ -31,10 +28,7 @@ export function createReservationMatcher(request: ReserveRequest): WriteMatcher<
   };
 }
 
-/**
- * Creates a matcher for the inventory request of a lost write. The registry is not known to send the app of a request;
- * if it does, the app must match.
- */
+/** Creates a function that recognizes the inventory request of a write whose response was lost. */
 export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,
@@ -49,10 +43,7 @@ export function createInventoryRequestMatcher(
   };
 }
 
-/**
- * Collects the objects of a list that match. If the list was not read to its end, another match may exist, so no match
- * is certain.
- */
+/** Searches a list for the result of a write. A match is certain only if the whole list was read. */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<ListPage<T>>,
   match: (object: T) => WriteMatch,
@@ -72,7 +63,7 @@ export async function findMatches<T extends { readonly id: string }>(
   return { candidates: [...candidates.values()], certain: isComplete ? certain : [] };
 }
 
-/** Returns a key that is equal for writes with the same credit and amount, because their results cannot be told apart. */
+/** Returns a key for the credit and amount of a write. Two writes with the same key must not run at the same time. */
 export function getDuplicateKey({ creditId, amount }: ReserveRequest): string {
   return `${creditId} ${normalizeAmount(formatAmount(amount))}`;
 }
@@ -80,7 +71,7 @@ export function getDuplicateKey({ creditId, amount }: ReserveRequest): string {
 /** The fields of an object by which a lost write is recognized. */
 type CreditMovement = Pick<Reservation, 'creditId' | 'amount' | 'createdAt'>;
 
-/** Whether an object has the credit and amount of the request and is not known to be older than the write. */
+/** Whether an object has the credit and amount of the request, and may have been created by it. */
 function isSameMovement(
   { creditId, amount, createdAt }: CreditMovement,
   request: ReserveRequest,
@@ -96,8 +87,9 @@ function areKnownToDiffer(actual: string | null | undefined, expected: string | 
   return typeof actual === 'string' && typeof expected === 'string' && actual !== expected;
 }
 
-/** Returns the app that made a request; null if it is not sent. Reads the document, because the field is not documented. */
+/** Returns the id of the app that created an inventory request; null if the registry did not send one. */
 function findAppId({ document }: InventoryRequest): string | null {
+  // The field is not documented, so it is read from the document.
   const { members } = parseObject(document, 'request');
   const app = members['app'];
   const appId = members['appId'] ?? (isObject(app) ? app['id'] : null);

@@ -46,12 +46,12 @@ export interface CreateUserAndOrganizationRequest {
   };
 }
 
-/** Formats the JSON body that reserves credits. */
+/** Formats the JSON body of a request to reserve credits. */
 export function formatReserveBody({ creditId, amount }: ReserveRequest): string {
   return joinMembers({ amount: formatAmount(amount), creditId: serializePrintable('creditId', creditId) });
 }
 
-/** Formats the JSON body that finishes a reservation. */
+/** Formats the JSON body of a request to finish a reservation. */
 export function formatFinishBody(request: FinishRequest): string {
   const { receiverId, receiverAddress, transferComment, retirementData } = request;
   return joinMembers({
@@ -60,7 +60,7 @@ export function formatFinishBody(request: FinishRequest): string {
   });
 }
 
-/** Formats the JSON body that requests a transfer or a retirement from the inventory. */
+/** Formats the JSON body of a request to transfer or retire inventory credits. */
 export function formatInventoryActionBody(request: InventoryActionRequest): string {
   const { creditId, amount, toOrganizationId, toAddress, retirementData } = request;
   return joinMembers({
@@ -71,7 +71,7 @@ export function formatInventoryActionBody(request: InventoryActionRequest): stri
   });
 }
 
-/** Formats the JSON body that creates a user and an organization. */
+/** Formats the JSON body of a request to create a user and an organization. */
 export function formatUserAndOrganizationBody({
   user,
   organization,
@@ -87,29 +87,27 @@ export function formatUserAndOrganizationBody({
 /** The members of a JSON object, each already as JSON text. Undefined members are left out. */
 type SerializedMembers = Readonly<Record<string, string | undefined>>;
 
-/** Formats a JSON object from the JSON texts of its members. `JSON.stringify` would round an amount. */
+/** Joins serialized members into a JSON object: `amount` and `1.50` → `{"amount":1.50}`. */
 function joinMembers(members: SerializedMembers): string {
+  // `JSON.stringify` would round an amount.
   const memberTexts = Object.entries(members).flatMap(([name, json]) =>
     json === undefined ? [] : `"${name}":${json}`,
   );
   return `{${memberTexts.join(',')}}`;
 }
 
-/** Serializes each member to JSON text. */
+/** Converts each member to JSON text. */
 function serializeMembers(members: Readonly<Record<string, unknown>>): SerializedMembers {
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/**
- * Returns an id as JSON text; undefined if there is none. Throws `bad_request`, naming the field, if the value is not an
- * id.
- */
+/** Converts an id to JSON text. Returns undefined for no id; throws `bad_request` for a malformed id. */
 function serializeId(fieldName: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${fieldName}: expected an id`);
 }
 
-/** Returns printable text as JSON text. Throws `bad_request`, naming the field, if the value is not printable. */
+/** Converts printable text to JSON text. Throws `bad_request` for unprintable text. */
 function serializePrintable(fieldName: string, value: string): string {
   if (isPrintable(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${fieldName}: expected an id of printable text`);

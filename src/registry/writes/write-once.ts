@@ -34,11 +34,7 @@ export type CreatedSinceCheck = (instant: string | null) => boolean;
 /** The wait before each look-up. There are three, because the lost write may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
-/**
- * Sends a write exactly once and returns its result. If the response is lost, looks the result up: a single candidate
- * that is certainly ours is returned. Anything else throws `outcome_unknown`, because repeating the write could double
- * it.
- */
+/** Sends a write exactly once. If the response is lost, searches for the result or throws `outcome_unknown`. */
 export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: WriteRequest<T>): Promise<T> {
   const request = { ...write.request, ...pickRequestOptions(options) };
   const observedWrite = { ...write, request };
@@ -59,10 +55,7 @@ export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: Writ
 /** The result of a write, or the error that lost its response. */
 type WriteOutcome<T> = { readonly result: T } | { readonly lostAnswerError: RegistryError };
 
-/**
- * Sends the write. If the response is lost, returns the error instead of throwing it. A thrown error means that nothing
- * was written.
- */
+/** Sends the write. If the response is lost, returns the error. Throws if the write certainly failed. */
 async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<WriteOutcome<T>> {
   let isAccepted = false;
   try {
@@ -76,7 +69,10 @@ async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<W
   }
 }
 
-/** Looks several times for the result of a write whose response was lost. Throws `outcome_unknown` if it stays unclear. */
+/**
+ * Searches for the result of a write whose response was lost. Throws `outcome_unknown` unless there is exactly one
+ * certain match.
+ */
 async function findLostResult<T>(
   http: HttpClient,
   write: WriteRequest<T>,
@@ -101,7 +97,7 @@ async function findLostResult<T>(
   throw createUnknownOutcomeError(write, candidates, lossError);
 }
 
-/** Creates the `outcome_unknown` error. It carries the candidates that were found. */
+/** Creates the `outcome_unknown` error, which lists the possible results of the write. */
 function createUnknownOutcomeError<T>(
   { request }: WriteRequest<T>,
   candidates: readonly T[],
@@ -112,7 +108,7 @@ function createUnknownOutcomeError<T>(
   return new RegistryError('outcome_unknown', message, { call, candidates, cause, mayHaveHappened: true });
 }
 
-/** Leaves out the objects that other writes of this process created. */
+/** Removes the objects that other writes of this process created. */
 function excludeOtherWrites<T>(
   found: readonly T[],
   http: HttpClient,
@@ -122,11 +118,9 @@ function excludeOtherWrites<T>(
   return found.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
 }
 
-/**
- * Whether an instant is at or after the sending of a write. Compares whole seconds, because the Date header and the
- * registry's times may be rounded down to the second.
- */
+/** Whether an instant is at or after the second in which the write was sent. */
 function isSinceWrite(instant: string | null, sentAtMs: number, http: HttpClient): boolean {
+  // The Date header and the registry's times may be rounded down to the second.
   if (instant === null) return false;
   const earliestMs = Math.floor((sentAtMs + (http.clockSkewMs() ?? 0)) / 1000) * 1000;
   return Date.parse(instant) >= earliestMs;
