@@ -72,7 +72,7 @@ export interface Client extends RegistryClient {
   readonly jwt: TokenSource<AppJwt>;
 }
 
-/** Creates a client of one app. It sends nothing before its first call. */
+/** Creates a registry client for one app. Sends nothing before the first call. */
 export function createClient(options: ClientOptions): Client {
   const { onClockCorrection, onClockRefusal } = options;
   const appId = checkAppId(options.appId);
@@ -96,7 +96,7 @@ export function createClient(options: ClientOptions): Client {
 
   return {
     http,
-    app: reportPermissions(app, tokens),
+    app: trackPermissions(app, tokens),
     token: createTokenClient({ http, token: tokens.app() }),
     installation: installationId => createTokenClient({ http, token: tokens.installation(installationId) }),
     organization: (installationId, organizationId) =>
@@ -111,8 +111,9 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Checks the app id at run time too: programs in JavaScript may pass a variable that was never set. */
+/** Throws a `RegistryError` unless the app id is a string of printable ASCII characters. */
 function checkAppId(appId: unknown): string {
+  // JavaScript callers may pass a variable that was never set.
   if (typeof appId === 'string' && /^[\x21-\x7e]+$/.test(appId)) return appId;
   throw new RegistryError('bad_request', 'appId: expected the id of the app, as the registry shows it');
 }
@@ -130,26 +131,26 @@ function exportPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Wraps the app client so that each installation it reads updates the permissions that its cached token must have. */
-function reportPermissions(app: AppClient, tokens: AccessTokens): AppClient {
-  function report(installation: Installation): Installation {
+/** Wraps an app client so that the token cache learns the permissions of every installation that is read. */
+function trackPermissions(app: AppClient, tokens: AccessTokens): AppClient {
+  function recordPermissions(installation: Installation): Installation {
     tokens.setGrantedPermissions(installation.id, installation.permissions);
     return installation;
   }
 
-  async function* reportPages(
+  async function* recordPermissionsOfPages(
     pages: AsyncIterable<ListPage<Installation>>,
   ): AsyncGenerator<ListPage<Installation>> {
     for await (const page of pages) {
-      page.items.forEach(report);
+      page.items.forEach(recordPermissions);
       yield page;
     }
   }
 
   return {
     ...app,
-    listInstallations: options => reportPages(app.listInstallations(options)),
-    readInstallation: async (id, options) => report(await app.readInstallation(id, options)),
-    readInstallationOf: async (id, options) => report(await app.readInstallationOf(id, options)),
+    listInstallations: options => recordPermissionsOfPages(app.listInstallations(options)),
+    readInstallation: async (id, options) => recordPermissions(await app.readInstallation(id, options)),
+    readInstallationOf: async (id, options) => recordPermissions(await app.readInstallationOf(id, options)),
   };
 }

@@ -4,12 +4,10 @@ import { dirname } from 'node:path';
 /** Only the owner may enter. */
 const OWNER_ONLY = 0o700;
 
-/**
- * Creates a folder that only its owner may enter, and its missing parents. It creates them one by one, because Node's
- * recursive mkdir never returns below a folder that accepts none, such as /proc.
- */
+/** Creates a folder that only its owner may enter. Also creates missing parent folders. */
 export function createPrivateFolder(folder: string): void {
   try {
+    // Not recursive: Node's recursive mkdir never returns below a folder that accepts none, such as /proc.
     mkdirSync(folder, { mode: OWNER_ONLY });
   } catch (error) {
     if (isFolder(folder)) return;

@@ -6,11 +6,12 @@ import { readPackageVersion } from './package.js';
 
 const EXIT_CODE_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Returns a signal that aborts on SIGINT, on SIGTERM and when the parent process goes away. A second signal ends the process at once. */
+/** Returns a signal that aborts on SIGINT, on SIGTERM or when the parent process goes away. */
 function createInterruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const [signal, exitCode] of Object.entries(EXIT_CODE_BY_SIGNAL)) {
     process.on(signal, () => {
+      // A second signal ends the process at once.
       if (controller.signal.aborted) process.exit(exitCode);
       controller.abort(signal);
     });

@@ -10,17 +10,14 @@ export function readPackageVersion(): string {
   return version;
 }
 
-/**
- * Returns the built file `name` beside a module; threads and child processes are started from it. When the TypeScript sources
- * run unbuilt, that is the file in dist/.
- */
+/** Returns the URL of the compiled file `name` beside a module. Sources in src/ have compiled files in dist/src/. */
 export function resolveBuiltFile(moduleUrl: string, name: string): URL {
   const sourceFolder = new URL('src/', PACKAGE_FOLDER).href;
   const builtFolder = new URL('dist/src/', PACKAGE_FOLDER).href;
   return new URL(name, moduleUrl.replace(sourceFolder, builtFolder));
 }
 
-/** Returns the nearest folder that contains a package.json, going upwards. */
+/** Returns the nearest folder with a package.json, starting at `folder` and going up. */
 function findPackageFolder(folder: URL): URL {
   if (existsSync(new URL('package.json', folder))) return folder;
   const parent = new URL('../', folder);

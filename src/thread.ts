@@ -45,10 +45,7 @@ type CallThread<Api> = <Name extends keyof Api & string>(
   transfer?: readonly ArrayBuffer[],
 ) => Promise<Api[Name] extends (...parameters: never[]) => infer Result ? Awaited<Result> : never>;
 
-/**
- * Starts a thread whose entry calls `serveThread` with the functions of `Api`. Rejects with the error of the thread if it
- * cannot open what it needs. `close` calls the function `close` of the thread and waits until the thread has ended.
- */
+/** Starts a worker thread. Returns `call`, which runs a function of `Api` in the thread. */
 export async function startThread<Api>(options: ThreadOptions) {
   const {
     entry,
@@ -78,6 +75,7 @@ export async function startThread<Api>(options: ThreadOptions) {
   worker.on('error', handleExit);
   worker.on('exit', code => handleExit(new Error(`${description} ended with ${code}`)));
 
+  /** Rejects all pending calls when the thread has ended. */
   function handleExit(error: Error): void {
     for (const { reject } of pendingCalls.values()) reject(error);
     pendingCalls.clear();
@@ -85,6 +83,7 @@ export async function startThread<Api>(options: ThreadOptions) {
     isClosing = true;
   }
 
+  /** Sends a call to the thread. Returns a promise of the result. */
   function send(name: string, parameters: unknown, transfer: readonly ArrayBuffer[] = []): Promise<never> {
     if (isClosing) return Promise.reject(new Error(`${description} has ended`));
     const id = nextId++;
@@ -98,6 +97,7 @@ export async function startThread<Api>(options: ThreadOptions) {
     call,
     close: async (): Promise<void> => {
       if (!isClosing) {
+        // The thread's own function `close` runs first, then the thread ends.
         const closed = send('close', []);
         isClosing = true;
         await closed;
@@ -107,20 +107,19 @@ export async function startThread<Api>(options: ThreadOptions) {
   };
 }
 
-/**
- * Serves the functions that `open` returns, until `close` is called. If `open` fails, its error is sent and the thread ends
- * by itself: terminating a thread inside a native database driver would end the whole process.
- */
+/** Serves the functions that `open` returns to the other side of `port`, until `close` is called. */
 export async function serveThread(port: MessagePort, open: () => object | Promise<object>): Promise<void> {
   try {
     const functions = new Map<string, ThreadFunction>(Object.entries(await open()));
     port.on('message', (request: ThreadRequest) => void answerCall(port, functions, request));
     port.postMessage(null);
   } catch (error) {
+    // The thread ends by itself: terminating a thread inside a native database driver would end the process.
     port.postMessage(serializeError(error));
   }
 }
 
+/** Runs the requested function and sends the result or the error. */
 async function answerCall(
   port: MessagePort,
   functions: ReadonlyMap<string, ThreadFunction>,

@@ -16,10 +16,7 @@ export interface AnswerLogOptions {
 
 const REPORT_INTERVAL_MS = 10_000;
 
-/**
- * Logs and counts the answers of the receiver. Each new delivery gets a log line. Rejected webhooks, by reason, and duplicate
- * deliveries are logged as counts at most once per interval, so that a flood of webhooks does not flood the log.
- */
+/** Logs and counts the receiver's responses. Floods of rejected or duplicate webhooks are logged as counts. */
 export function createAnswerLog(options: AnswerLogOptions) {
   const { log, metrics, counter, reportIntervalMs = REPORT_INTERVAL_MS } = options;
   for (const reason of REJECTION_REASONS)
@@ -42,6 +39,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
     log.info({ ...ids, sender, duplicates: count }, 'duplicate deliveries received');
   });
 
+  /** Logs and counts a stored delivery. */
   function recordStored(answer: ReceiverAnswer): void {
     const { status, delivery, stored, durationMs } = answer;
     metrics.observeAcceptDuration(durationMs / 1000);
@@ -84,7 +82,7 @@ function describeAnswer({ status, rejection, sender, failure, delivery }: Receiv
   };
 }
 
-/** Reports the first answer at once, and later ones once per interval: their count, with the latest of them. */
+/** Creates a throttled report. Reports the first answer at once, then at most one count per interval. */
 function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;

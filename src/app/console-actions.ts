@@ -8,15 +8,13 @@ import { createDiscoverJob } from '../sync/schedule/discover.js';
 const TRIGGER = 'person';
 const LOG_MESSAGE = 'console action requested';
 
-/**
- * Creates the actions behind the console's buttons. Each one enqueues jobs for the worker or starts the comparison, and logs
- * that a person asked for it. The inbox is open only during an action.
- */
+/** Creates the actions behind the console's buttons, which queue jobs for the worker. Logs each action. */
 export function createConsoleActions(
   openInbox: () => Promise<InboxPort>,
   log: Pick<Log, 'info'>,
   comparison: RegistryComparison | null = null,
 ): ConsoleActions {
+  /** Calls `run` with an inbox that is open only during the call. */
   async function withInbox<T>(run: (inbox: InboxPort) => Promise<T>): Promise<T> {
     const inbox = await openInbox();
     try {

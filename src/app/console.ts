@@ -46,10 +46,7 @@ export interface ConsoleStartOptions {
 
 const LOOPBACK = '127.0.0.1';
 
-/**
- * Starts the console: pages over the mirror, on the loopback address only. It writes nothing except the jobs that a person
- * requests.
- */
+/** Starts the web console on the loopback address. The console writes nothing except the jobs that visitors request. */
 export function startConsole(
   options: ConsoleStartOptions,
   { log, now }: ProcessDependencies,

@@ -17,7 +17,7 @@ const INTERVAL_FACTOR = 20;
 const TIME_LIMIT_MS = 10 * 60_000;
 const SQL = 'SELECT finding, rows FROM findings';
 
-/** Counts rows that do not add up or cannot be right, and stores the counts in the mirror. */
+/** Counts rows with inconsistent data and stores the counts in the mirror. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   signal?: AbortSignal,
@@ -30,7 +30,7 @@ export async function countFindings(
   await mirror.report({ at: new Date(now()).toISOString(), findings });
 }
 
-/** Counts findings periodically, beside the jobs. Returns a function that stops it and ends a running count. */
+/** Counts rows with inconsistent data periodically. Returns a function that stops the counting. */
 export function startFindingCounter(options: FindingCounterOptions): () => Promise<void> {
   let timer = setTimeout(startCount, FIRST_DELAY_MS).unref();
   let lastCount = Promise.resolve();

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type ProcessIdentity, type ProcessRole, HEARTBEAT_INTERVAL_MS } from '../inbox/process.js';
 
-/** Returns the identity that this process writes with its heartbeats. */
+/** Returns the host, process id and start time that this process writes with each heartbeat. */
 export function describeThisProcess(role: ProcessRole, startedAt: number): ProcessIdentity {
   return { role, host: hostname(), pid: process.pid, startedAt };
 }
@@ -10,7 +10,7 @@ export function describeThisProcess(role: ProcessRole, startedAt: number): Proce
 /** The response header with the fingerprint of a receiver, by which `doctor` recognizes a receiver of its own mirror. */
 export const RECEIVER_FINGERPRINT_HEADER = 'x-carbon-mirror-receiver';
 
-/** Hashes the identity of a process: those who know the process recognize it, and others learn nothing. */
+/** Returns a hash that identifies a process without revealing the host name or process id. */
 export function fingerprintProcess({ host, pid, startedAt }: Omit<ProcessIdentity, 'role'>): string {
   return createHash('sha256').update(`${host} ${pid} ${startedAt}`).digest('hex');
 }
@@ -21,7 +21,7 @@ export interface HeartbeatOptions {
   readonly intervalMs?: number;
 }
 
-/** Writes a heartbeat at once and then every 15 seconds. Returns a function that stops it. */
+/** Writes a heartbeat at once and then every 15 seconds. Returns a function that stops the heartbeats. */
 export function startHeartbeats({
   writeHeartbeat,
   onFailure,
@@ -44,16 +44,14 @@ export interface WorkerCheckOptions {
   readonly hasSeenWorker: () => Promise<boolean>;
 }
 
-/**
- * Creates a readiness check of the receiver: it fails if no worker has used the inbox within two minutes, because the two
- * processes then probably share no disk and nobody would read the deliveries. A worker that has died does not fail the
- * check, because deliveries must still be stored.
- */
+/** Creates a readiness check that fails if no worker has used the inbox two minutes after the start. */
 export function createWorkerCheck({
   startedAt,
   now,
   hasSeenWorker,
 }: WorkerCheckOptions): () => Promise<string | null> {
+  // Without a worker, the two processes probably share no disk, and nobody would read the deliveries. A worker that
+  // died does not fail the check, because deliveries must still be stored.
   let wasSeen = false;
   return async () => {
     if (wasSeen || now() - startedAt < WORKER_GRACE_MS) return null;

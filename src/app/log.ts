@@ -17,10 +17,7 @@ export interface LogOptions {
   readonly sink?: { readonly write: (line: string) => unknown };
 }
 
-/**
- * Creates the log of a process. Messages are events in the past tense, and data goes into fields: ids into `delivery`, `job`
- * and `installation`, errors into `err`.
- */
+/** Creates the log of a process, as JSON or as text for a terminal. Messages are events, and data goes into fields. */
 export function createLog(options: LogOptions): Log {
   const { level, mask, now, pretty, fields = {}, sink = openStandardOutput() } = options;
   const formatLine = pretty ? createTerminalFormatter(options.inColour === true) : keepJson;
@@ -36,12 +33,14 @@ export function createLog(options: LogOptions): Log {
   );
 }
 
-/** Opens standard output. If it cannot be written, up to 1 MiB waits and the rest is lost; the process goes on. */
+/** Opens standard output for synchronous writes. Ignores write errors. */
 function openStandardOutput() {
+  // If the output cannot be written, up to 1 MiB waits and the rest is lost.
   const output = pino.destination({ dest: 1, sync: true, maxLength: 1 << 20 });
   return output.on('error', () => undefined);
 }
 
+/** Returns a log line unchanged. */
 function keepJson(line: string): string {
   return line;
 }
@@ -62,7 +61,7 @@ interface LogEvent {
   readonly msg?: string;
 }
 
-/** Creates a function that turns a line of JSON into local time, level, message, and the fields as JSON. */
+/** Creates a function that formats a JSON log line for a terminal, with time, level, message and fields. */
 function createTerminalFormatter(inColour: boolean): (line: string) => string {
   return line => {
     const { level, time, msg = '', ...fields }: LogEvent = JSON.parse(line);
@@ -75,7 +74,7 @@ function createTerminalFormatter(inColour: boolean): (line: string) => string {
   };
 }
 
-/** Formats an ISO instant as local time of day with milliseconds. */
+/** Formats an ISO instant as local time, such as "14:05:09.240". */
 function formatLocalTime(time: string): string {
   const instant = new Date(time);
   const shifted = new Date(instant.getTime() - instant.getTimezoneOffset() * 60_000);

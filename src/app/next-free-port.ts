@@ -1,7 +1,7 @@
 const MAX_ATTEMPTS = 100;
 const LAST_PORT = 65_535;
 
-/** Listens on a port, or on the next free one if it is in use. */
+/** Listens on `firstPort`, or on the next free port if `firstPort` is in use. */
 export async function listenOnNextFreePort<T>(
   firstPort: number,
   listen: (port: number) => Promise<T>,

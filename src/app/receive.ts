@@ -44,7 +44,7 @@ const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './receiver-thread.js');
 /** `mayUseNextPort`: listen on the next free port if the given one is in use. It is for ports that the user did not choose. */
 export type ReceiverStartOptions = ReceiveSettings & { readonly mayUseNextPort?: boolean };
 
-/** Starts the receiver in this process. */
+/** Starts the webhook receiver in this process. */
 export function startReceiver(
   settings: ReceiverStartOptions,
   dependencies: ProcessDependencies,
@@ -110,7 +110,9 @@ export function startReceiver(
   });
 }
 
-/** Starts the thread that verifies and stores deliveries. If it ends by itself, the receiver is broken. */
+/**
+ * Starts the thread that verifies and stores deliveries. An unexpected end of the thread marks the process as broken.
+ */
 function startInboxThread(
   { webhookSecrets: secrets, appId, dataDir, diskReserveMb, database }: ReceiverStartOptions,
   { log, now }: ProcessDependencies,
@@ -135,6 +137,7 @@ interface ReceiverParts {
   readonly health: ProcessHealth;
 }
 
+/** Starts the listener of /livez, /readyz and /metrics for the receiver. */
 function serveReceiverOperations(
   { operationsHost, operationsPort }: ReceiverStartOptions,
   { log, now }: ProcessDependencies,

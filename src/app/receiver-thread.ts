@@ -18,6 +18,7 @@ export interface ReceiverThreadData {
   readonly appId: string;
 }
 
+/** Opens the inbox and returns the functions that the receiver thread serves. */
 async function openReceiverApi(
   { store, secrets, appId }: ReceiverThreadData,
   onConnectionLost: (error: Error) => void,
@@ -26,7 +27,7 @@ async function openReceiverApi(
   const receiver = await openReceiver(store, () => currentTime, onConnectionLost);
   const acceptPosts = createPostHandler({ secrets, appId, store: receiver.store });
 
-  /** Adds a first parameter to a function: the current time, which becomes the thread's clock for this call. */
+  /** Returns `run` with an extra first parameter `now`, which sets the thread's clock for the call. */
   function withTime<Parameters extends readonly unknown[], Result>(
     run: (...parameters: Parameters) => Result,
   ): (now: number, ...parameters: Parameters) => Result {

@@ -8,6 +8,7 @@ import { openEngine } from '../store/open.js';
 import { serveThread } from '../thread.js';
 import type { SealThreadApi, SealThreadData } from './sealing.js';
 
+/** Opens the evidence log and returns the functions that the sealing thread serves. */
 async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): Promise<SealThreadApi> {
   readKeyFile(keyFile);
   const lastSigned = lastSignedBeside(keyFile);
@@ -17,7 +18,7 @@ async function openSealApi({ store, keyFile, mirrorMembers }: SealThreadData): P
   const sealer = { port, lastSigned, randomBytes, holder: randomUUID(), signal: stopping.signal };
   let lastRound: Promise<unknown> = Promise.resolve();
 
-  /** Erases the salts of members if members are no longer mirrored, before anything more is sealed. */
+  /** Erases the salts of members in the evidence log if members are no longer mirrored. */
   const eraseMembers = async (now: () => number): Promise<void> => {
     const members = { resource: 'members' };
     if (mirrorMembers || (await port.salted(members)) === 0) return;

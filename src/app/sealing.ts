@@ -26,7 +26,9 @@ export interface SealThreadApi {
 const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
 const INTERVAL_MS = 60_000;
 
-/** Starts sealing at once and then after every interval. Returns a function that stops it. */
+/**
+ * Seals observed data into the evidence log at once, then after every interval. Returns a function that stops sealing.
+ */
 export async function startSealing(
   { log, now }: ProcessDependencies,
   workerData: SealThreadData,

@@ -30,7 +30,7 @@ export interface ServeOperationsOptions {
   readonly updateGauges?: () => void | Promise<void>;
 }
 
-/** Starts the listener of /livez, /readyz and /metrics. Returns null if it is turned off. */
+/** Starts the listener of /livez, /readyz and /metrics. Returns null if `port` is 0. */
 export async function serveOperations(options: ServeOperationsOptions): Promise<HttpListener | null> {
   const { host, port: configuredPort, log, engine, metrics } = options;
   if (configuredPort === 0) return null;
@@ -62,6 +62,7 @@ export async function serveOperations(options: ServeOperationsOptions): Promise<
   return listener;
 }
 
+/** Sets the metrics of disk space and write-ahead log size. */
 function updateStorageGauges({ engine, metrics, logFamilies }: ServeOperationsOptions): void {
   for (const family of logFamilies) {
     const bytes = engine.logBytes(family);

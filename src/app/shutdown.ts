@@ -4,6 +4,7 @@ interface ShutdownStack {
   readonly close: () => Promise<void>;
 }
 
+/** Creates a list of close functions that run in reverse order. */
 function createShutdownStack(): ShutdownStack {
   const steps: (() => void | Promise<void>)[] = [];
   return {
@@ -14,10 +15,7 @@ function createShutdownStack(): ShutdownStack {
   };
 }
 
-/**
- * Runs `open`, which opens several things and adds how to close each. If it throws, those already open are closed again, the
- * latest first. After success, closing the stack is up to the caller.
- */
+/** Runs `open`, which adds a close function for each opened resource. If `open` throws, closes the opened resources. */
 export async function openInOrder<T>(open: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
   const shutdown = createShutdownStack();
   try {

@@ -17,7 +17,7 @@ export interface SyncDependencies {
   readonly random: () => number;
 }
 
-/** Creates what all sync code needs. If members are no longer mirrored, their rows are removed first. */
+/** Creates the dependencies that all sync code shares. Removes member rows if `mirrorMembers` is false. */
 export async function createSyncContext(
   settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>,
   dependencies: SyncDependencies,

@@ -52,7 +52,7 @@ export interface RunningWorker extends RunningProcess {
   readonly sync: SyncService;
 }
 
-/** Starts the worker in this process. */
+/** Starts the worker in this process. The worker runs the jobs in the inbox. */
 export function startWorker(
   settings: WorkerStartOptions,
   dependencies: WorkerDependencies,
@@ -127,7 +127,7 @@ export function startWorker(
   });
 }
 
-/** Migrates the databases that the worker uses; the evidence log only if there is a signing key. */
+/** Runs the migrations of the worker's databases. Includes the evidence log only if a signing key is set. */
 async function prepareDatabases(
   engine: Engine,
   { evidenceKeyFile }: WorkerStartOptions,
@@ -139,7 +139,7 @@ async function prepareDatabases(
   if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'databases migrated');
 }
 
-/** Creates the registry client, which counts its calls and logs corrections of its clock. */
+/** Creates the registry client of the worker. Counts requests and logs clock corrections. */
 function createWorkerClient(
   settings: WorkerStartOptions,
   { log, now, random, calls }: WorkerDependencies & { readonly random: () => number },
@@ -158,6 +158,7 @@ function createWorkerClient(
   });
 }
 
+/** Sets the metrics whose values are read from the databases. */
 async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: number): Promise<void> {
   const { inbox, reader } = store;
   const { oldestRunAt, ...jobCounts } = await inbox.countJobs();
@@ -169,7 +170,7 @@ async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: numbe
   metrics.setFindingCounts((await readFindings(reader)).counts);
 }
 
-/** Removes certificate files that no row names, beside the jobs. Returns a function that ends the removal. */
+/** Removes certificate files that no row names, in the background. Returns a function that stops the removal. */
 function startOrphanFileRemoval(
   certificates: CertificateStore,
   log: ProcessDependencies['log'],
@@ -186,8 +187,9 @@ function startOrphanFileRemoval(
   };
 }
 
-/** Returns a function that adds how a read ended to the metrics. Drift is reported as 0 from the start. */
+/** Creates a callback that records the duration, state and row counts of each read in the metrics. */
 function createReadCounter(metrics: Metrics): (summary: ReadSummary) => void {
+  // Monitors see a metric only after it is set, so drift starts at 0.
   for (const resource of DRIFT_RESOURCES) metrics.countDrift(resource, 0);
   return ({ resource, state, ms, added, changed, removed, drift }) => {
     metrics.observeSync(resource, state, ms / 1000);

@@ -1,7 +1,4 @@
-/**
- * Creates a cache of one result, kept for `lifetimeMs` and while the key stays the same.
- * Concurrent calls share one read. A failed read is not cached.
- */
+/** Creates a cache for one result. The result expires after `lifetimeMs` or when `key` changes. */
 export function createCache<T>(lifetimeMs: number) {
   let cached: { readonly at: number; readonly key: string; readonly result: Promise<T> } | null = null;
 
@@ -11,6 +8,7 @@ export function createCache<T>(lifetimeMs: number) {
     try {
       return await cached.result;
     } catch (error) {
+      // A failed read is not cached.
       cached = null;
       throw error;
     }

@@ -5,7 +5,7 @@ import { allowOwnFrame } from './guard/headers.js';
 import type { CertificateFileAccess } from './page.js';
 import type { ReaderPool } from './reader-pool.js';
 
-/** Adds the route that serves certificate files. A file is served only if a current or past row names it. */
+/** Adds the route that serves certificate PDFs. Serves only files that a current or past certificate row names. */
 export function addCertificateRoute(
   app: Express,
   readers: ReaderPool,

@@ -43,7 +43,9 @@ export type ComparisonOutcome = ComparisonResult | { readonly fault: string };
 
 export type RegistryComparison = ReturnType<typeof createComparison>;
 
-/** Creates the comparison of a console. It runs once at a time, and its last result is kept until the console stops. */
+/**
+ * Creates the comparison of the mirror with the registry. One comparison runs at a time, and the last result is kept.
+ */
 export function createComparison(compare: RegistryComparer, now: () => number) {
   const stopping = new AbortController();
   const formatNow = () => new Date(now()).toISOString();

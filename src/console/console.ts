@@ -36,11 +36,8 @@ export interface ConsoleOptions extends GuardOptions, PageEnvironment {
 }
 
 /**
- * Creates the HTTP app of the console: pages over the mirror for people, with downloads, SQL and live updates.
- * The guard checks every request first. Then a page reads the mirror with a reader of its own and renders HTML.
- * Buttons only queue work: a worker does it, and the page shows it once it is done.
- *
- * Pages must never write to the mirror, call the registry, or insert data into markup without escaping it.
+ * Creates the Express app of the web console: pages, downloads, SQL queries and live updates.
+ * Pages must never write to the mirror or call the registry. Buttons only queue jobs for the worker.
  */
 export function createConsole(options: ConsoleOptions): Express {
   const { readers, now, liveUpdates, onFailure, actions, sql, demoActions, certificateFiles } = options;
@@ -58,6 +55,7 @@ export function createConsole(options: ConsoleOptions): Express {
   };
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', 'simple');
+  // The guard runs before every route below.
   app.use(createGuard(options));
   app.get('/console.css', (request, response) => sendText(request, response.type('css'), STYLE));
   app.get('/console.js', (_request, response) => void response.type('js').send(SCRIPT));
@@ -75,7 +73,7 @@ export function createConsole(options: ConsoleOptions): Express {
   return app;
 }
 
-/** Creates the handler of errors. A bad request is answered and not reported; other errors are reported and answered 500. */
+/** Creates the Express error handler. Errors other than bad requests are reported and answered with status 500. */
 function createErrorHandler(
   responder: Responder,
   onFailure: ConsoleOptions['onFailure'],
@@ -96,7 +94,7 @@ function createErrorHandler(
   };
 }
 
-/** Returns the status and sentence for a bad request; null for any other error. */
+/** Returns the 4xx status and the message for a bad request. Returns null for any other error. */
 function describeBadRequest(error: unknown): { readonly status: number; readonly text: string } | null {
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 0;
   if (!(status >= 400 && status < 500)) return null;

@@ -4,14 +4,14 @@ import type { Reader } from '../store/contract/reader.js';
 import { cleanText } from '../text/clean-text.js';
 import type { PageFault } from './page.js';
 
-/** Describes a wrong filter value, with the values that it may mean. */
+/** Returns a sentence about an invalid filter value, with the values that the visitor may have meant. */
 export function describeFilterFault(fault: FilterFault): string {
   if (!('candidates' in fault) || fault.candidates.length === 0) return cleanText(fault.fault);
   const { isMissing, candidates } = fault;
   return `${fault.fault} ${isMissing ? 'Similar' : 'Matches'}: ${candidates.join('; ')}.`;
 }
 
-/** Returns the id of the organization that the URL names; null if it names none. */
+/** Returns the organization id for the URL parameter `organization_id`. Returns null if the parameter is missing. */
 export async function findChosenOrganization(
   reader: Reader,
   query: URLSearchParams,

@@ -27,8 +27,8 @@ export interface PageHandlerOptions {
 const IS_FILE = /\.(csv|json)$/;
 
 /**
- * Creates the handler of a page. It checks the URL, redirects an as-of range such as a day to its last instant, and
- * renders the page with a reader from the pool.
+ * Creates the request handler of a page. The handler checks the URL and renders the page with a database reader from
+ * the pool.
  */
 export function createPageHandler(page: ConsolePage, options: PageHandlerOptions): RequestHandler {
   const { environment, readers, responder, certificateFiles, canAct, isDemo, now } = options;
@@ -74,6 +74,7 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
       (hasHistory ? parseAsOf(query, now()) : { at: null });
     if ('fault' in parsed) return await responder.sendMessage(request, response, 400, parsed.fault);
     const { at } = parsed;
+    // Redirect a range such as a day to its last instant, so that the URL names the instant that is shown.
     if (at !== null && query.get(AS_OF) !== at && !IS_FILE.test(request.path))
       return response.redirect(303, withQuery(request.path, query, { [AS_OF]: at }));
     return await readers.withReader(async reader => {
@@ -84,12 +85,13 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
   };
 }
 
-/** Refuses unknown parameters: ignoring one would answer a different question. */
+/** Returns a fault if the URL has a parameter that the page does not accept. */
 function findUnknownParameter(
   query: URLSearchParams,
   { parameters = [], hasHistory }: ConsolePage,
 ): PageFault | null {
   const known = hasHistory === true ? [...parameters, AS_OF] : parameters;
+  // Ignoring an unknown parameter would answer a different question.
   const unknown = [...query.keys()].find(name => !known.includes(name));
   if (unknown === undefined) return null;
   const problem = unknown === AS_OF ? 'This page has no history view.' : `Unknown parameter “${unknown}”.`;
@@ -98,7 +100,7 @@ function findUnknownParameter(
   return { fault: `${problem} ${accepted}` };
 }
 
-/** Refuses U+0000: PostgreSQL cannot store it, so no row contains it. */
+/** Returns a fault if a URL parameter contains U+0000, which PostgreSQL cannot store. */
 function findNulCharacter(request: Request, query: URLSearchParams): PageFault | null {
   const values = [...query.values(), ...Object.values(getPathParameters(request))];
   return values.some(value => value.includes('\0'))
@@ -106,7 +108,7 @@ function findNulCharacter(request: Request, query: URLSearchParams): PageFault |
     : null;
 }
 
-/** Returns the instant of the `as-of` parameter; the last instant of a range such as a day. */
+/** Parses the URL parameter `as-of`. For a range such as a day, returns the last instant of the range. */
 function parseAsOf(query: URLSearchParams, now: number): { readonly at: string | null } | PageFault {
   const text = query.get(AS_OF) || null;
   if (text === null) return { at: null };

@@ -38,8 +38,9 @@ interface ResponderOptions {
 
 export const COULD_NOT_BE_CREATED = 'could not be created. The log of the console has the reason.';
 
+/** Creates the functions that send pages, messages and files to visitors. */
 export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
-  /** Renders the slow part of a page; a sentence in its place if that fails. */
+  /** Renders the slow part of a page, or an error message if rendering fails. */
   async function renderSlowPart(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {
       return await renderRest();
@@ -49,7 +50,10 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     }
   }
 
-  /** Resets the connection if reading the content fails. Over HTTP/1.0 a connection that only closes looks like the end of the file. */
+  /**
+   * Yields the content unchanged. If reading fails, resets the connection so that a partial file does not look
+   * complete.
+   */
   async function* resetOnFailure<Chunk>(
     content: AsyncIterable<Chunk>,
     { req }: Response,
@@ -59,6 +63,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
     } catch (error) {
       const hasVisitorLeft = req.socket.destroyed;
       if (!hasVisitorLeft && !(error instanceof AskError)) onFailure(error);
+      // Over HTTP/1.0, a connection that only closes looks like the end of the file.
       req.socket.resetAndDestroy();
       throw error;
     }
@@ -116,21 +121,20 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
 const MIN_COMPRESSED_LENGTH = 4_096;
 const GZIP_HEADERS = { 'content-encoding': 'gzip', vary: 'accept-encoding' } as const;
 
-/** Sends a text, compressed if it is long and the request allows it. */
+/** Sends a text response. Compresses a long text if `canCompress` returns true. */
 export function sendText(request: Request, response: Response, text: string): void {
   if (text.length <= MIN_COMPRESSED_LENGTH || !canCompress(request)) response.send(text);
   else response.set(GZIP_HEADERS).send(gzipSync(text));
 }
 
-/**
- * Whether the answer may be compressed: not if the URL has parameters. Otherwise an attacker who sends the visitor to
- * chosen URLs and sees the sizes of the answers could infer the contents of rows (BREACH). No page contains a key.
- */
+/** Returns whether a response may be compressed. Prevents the BREACH attack by refusing URLs with parameters. */
 function canCompress(request: Request): boolean {
+  // An attacker who chooses URL parameters and sees the sizes of the responses could infer the contents of rows. No
+  // page contains a key.
   return !request.url.includes('?') && request.acceptsEncodings('gzip') !== false;
 }
 
-/** Returns a stream that compresses into the response and flushes after each write. */
+/** Returns a gzip stream that writes to the response and flushes after each write. */
 function compressInto(response: Response): Gzip {
   const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
   gzip.pipe(response.set(GZIP_HEADERS));
@@ -143,12 +147,12 @@ export const readFormBody: RequestHandler = express.text({
   limit: '128kb',
 });
 
-/** Parses the body that `readFormBody` has read. */
+/** Parses the form fields of a request whose body `readFormBody` has read. */
 export function parseForm({ body }: { readonly body?: unknown }): URLSearchParams {
   return new URLSearchParams(typeof body === 'string' ? body : '');
 }
 
-/** Returns the parameters of the path, such as the id of a row. */
+/** Returns the path parameters of a request, such as `id` for the route `/jobs/:id`. */
 export function getPathParameters({ params }: Request): Record<string, string> {
   return Object.fromEntries(
     Object.entries(params).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
@@ -158,7 +162,7 @@ export function getPathParameters({ params }: Request): Record<string, string> {
 const YEAR_MS = 31_536_000_000;
 const THEME_COOKIE = /(?:^|; )carbon-mirror-theme=(light|dark)(?:;|$)/;
 
-/** Reads the chosen theme from the cookie. */
+/** Returns the theme from the visitor's cookie, or null if the visitor has chosen none. */
 function readTheme({ headers }: Request): Theme {
   const chosen = THEME_COOKIE.exec(headers.cookie ?? '')?.[1];
   return chosen === 'light' || chosen === 'dark' ? chosen : null;

@@ -17,7 +17,7 @@ import type { StoreSettings } from '../../store/settings.js';
 import { formatSettingValue } from './format-value.js';
 import { findMisspeltNameFaults, findUnknownNameFaults } from './unknown-names.js';
 
-/** Returns the environment of this process. No other file reads it. */
+/** Returns the environment variables of this process. No other file uses `process.env`. */
 export function getProcessEnvironment(): Environment {
   return process.env;
 }
@@ -26,7 +26,7 @@ export function readTextFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Reads only where the databases are. Quick commands need no more, and so skip the cost of checking all settings. */
+/** Reads only the database settings, for commands that need no other settings. */
 export function readStoreSettings(env: Environment): StoreSettings {
   const { database, faults } = readDatabaseSettings(env, readTextFile);
   const allFaults = [...faults, ...findMisspeltNameFaults(env)];
@@ -34,16 +34,13 @@ export function readStoreSettings(env: Environment): StoreSettings {
   return { dataDir: env['DATA_DIR'] || 'data', diskReserveMb: readDiskReserve(env), database };
 }
 
-/** Reads the disk reserve in MiB; null for the default. Invalid texts also give null, because no process starts with them. */
+/** Reads DISK_RESERVE_MB. Returns null, which means the default, if the text is missing or invalid. */
 function readDiskReserve(env: Environment): number | null {
   const text = env['DISK_RESERVE_MB'] ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/**
- * Returns the environment for a child of `up`: without the secrets of other roles, and with the next operations port for the
- * worker, so that no two children use the same port.
- */
+/** Returns the environment for a child process of the command `up`. Removes secrets that belong to other roles. */
 export function createChildEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
   const foreignSecrets = SETTINGS.filter(
     ({ name, property, roles, secret }) =>
@@ -53,6 +50,7 @@ export function createChildEnvironment(env: Environment, role: 'receive' | 'work
     ([name]) => !foreignSecrets.some(secret => name === secret.name || name === `${secret.name}_FILE`),
   );
   const port = env['OPERATIONS_PORT'] ?? '';
+  // The worker gets the next operations port, so that no two children use the same port.
   const isNextPort = role === 'work' && /^[1-9]\d*$/.test(port);
   return {
     ...Object.fromEntries(ownEntries),
@@ -60,7 +58,7 @@ export function createChildEnvironment(env: Environment, role: 'receive' | 'work
   };
 }
 
-/** Reads and checks the settings of a role. Throws a `SettingsError` with all faults. Only `readFile` has side effects. */
+/** Reads and checks the settings of a role. Throws a `SettingsError` that lists every invalid setting. */
 export async function readSettings<R extends Role>(
   env: Environment,
   role: R,
@@ -87,11 +85,12 @@ function removeFileSuffix(name: string): string {
   return name.replace(/_FILE$/, '');
 }
 
-/** Removes the URL for people's SQL from the settings of all roles except the console, which alone runs such SQL. */
+/** Removes the database URL for visitors' SQL queries unless the role is `console`. */
 function restrictQueryUrl(role: Role, database: StoreSettings['database']): StoreSettings['database'] {
   return role === 'console' || database === null ? database : { ...database, queryUrl: null };
 }
 
+/** Parses the settings of a role. Returns the parsed values, and a fault for each invalid setting. */
 async function parseSettings(env: Environment, role: Role) {
   const values: Record<string, unknown> = {};
   const faults: SettingsFault[] = [];
@@ -111,7 +110,7 @@ function hasAllSettings<R extends Role>(role: R, settings: object): settings is 
   return listSettingsOfRole(role).every(({ property }) => property !== null && property in settings);
 }
 
-/** Checks the settings that `up` passes to each of its children. Throws a `SettingsError` with the faults of all roles. */
+/** Checks the settings of all processes that the command `up` starts. Throws a `SettingsError` with all faults. */
 export async function checkUpSettings(env: Environment, readFile?: ReadTextFile): Promise<void> {
   const faults: SettingsFault[] = [];
   for (const role of ['receive', 'work', 'console'] as const)
@@ -122,7 +121,7 @@ export async function checkUpSettings(env: Environment, readFile?: ReadTextFile)
   if (faults.length > 0) throw new SettingsError(sortFaults(faults));
 }
 
-/** Refuses to write database files on a Heroku dyno, which shares its disk with no other dyno and loses it within a day. */
+/** Returns a fault if database files would be on a Heroku dyno, whose disk is temporary. */
 function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
   const expected = 'a machine where receive and work share a disk that stays, such as a virtual server';
@@ -131,23 +130,25 @@ function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   return [{ name: 'DYNO', expected, problem }];
 }
 
-/** Returns the text of each setting for a role, or its default if it is not set or empty. */
+/** Returns the text of each setting. A missing or empty setting gets the default text for the role. */
 function applyDefaults(env: Environment, role: Role): Environment {
   const texts = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.getDefault(role)]);
   return Object.fromEntries(texts);
 }
 
+/** Reads the secret of a role from a file if the environment names a file. */
 function resolveRoleSecret(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
   const secret = listSettingsOfRole(role).find(setting => setting.secret);
   return secret === undefined ? { env, faults: [] } : resolveSecretFile(env, secret.name, readFile);
 }
 
-/** Checks the signing key at the start. It is read again for each signature, so a fault would otherwise show up late. */
+/** Returns a fault if the file with the signing key of the evidence log cannot be used. */
 async function findEvidenceKeyFaults(
   file: string | undefined,
   readFile: ReadTextFile,
 ): Promise<SettingsFault[]> {
   if (!file) return [];
+  // Each signature reads the key again, so without this check a fault would show up late.
   const { readKey } = await import('../../evidence/note.js');
   try {
     readKey(readFile(file));
@@ -167,7 +168,7 @@ function createSettingFault(setting: Setting, expected: string, env: Environment
   return { name, expected, problem };
 }
 
-/** Sorts faults in the order of the table of settings, and keeps the first fault of each setting. */
+/** Sorts faults in the order of `SETTINGS`. Keeps only the first fault of each setting. */
 function sortFaults(faults: readonly SettingsFault[]): SettingsFault[] {
   const names = SETTINGS.map(({ name }) => name);
   const getPosition = (name: string): number => (names.includes(name) ? names.indexOf(name) : names.length);

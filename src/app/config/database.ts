@@ -12,16 +12,17 @@ const MIN_CONNECTIONS = 2;
 const MAX_CONNECTIONS = 100;
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** Returns whether the environment names a PostgreSQL, even with an invalid URL. */
+/** Returns whether the environment configures a PostgreSQL database, even with an invalid URL. */
 export function hasDatabaseUrl(env: Environment): boolean {
   return hasSecret(env, URL_NAME);
 }
 
+/** Returns whether the variable `name` or `<name>_FILE` is set. */
 function hasSecret(env: Environment, name: string): boolean {
   return Boolean(env[name] || env[`${name}_FILE`]);
 }
 
-/** Lists the texts of database settings that must not be shown: the URLs and their passwords. */
+/** Returns the database URLs and their passwords, which must never be shown. */
 export function listDatabaseSecrets(database: DatabaseSettings | null): string[] {
   return [database?.url ?? null, database?.queryUrl ?? null].flatMap(url => {
     if (url === null) return [];
@@ -36,8 +37,9 @@ export interface DatabaseSettingsResult {
   readonly faults: readonly SettingsFault[];
 }
 
-/** Reads and checks the settings of PostgreSQL. DATABASE_URL is ignored, because it belongs to other programs. */
+/** Reads and checks the PostgreSQL settings. */
 export function readDatabaseSettings(env: Environment, readFile: ReadTextFile): DatabaseSettingsResult {
+  // DATABASE_URL is ignored, because that variable belongs to other programs.
   const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   if (!hasDatabaseUrl(env))
     return { database: null, faults: hasSecret(env, QUERY_URL_NAME) ? [QUERY_URL_ALONE] : [] };

@@ -15,7 +15,7 @@ export interface CommandLineWithEnv {
 
 const OPTION = '--env-file';
 
-/** Reads the files that `--env-file` names. Their settings are defaults: the environment overrides them. */
+/** Reads the files given with `--env-file`. Environment variables override the settings in the files. */
 export function readEnvFileOptions(
   argv: readonly string[],
   env: Environment,
@@ -31,7 +31,7 @@ export function readEnvFileOptions(
   };
 }
 
-/** Splits a command line into the values of `--env-file` and all else. A path is undefined if the option has no value. */
+/** Splits a command line into the paths after `--env-file` and all other arguments. */
 function extractEnvFilePaths(argv: readonly string[]) {
   const args: string[] = [];
   const paths: (string | undefined)[] = [];
@@ -72,8 +72,9 @@ function hasSecret(settings: Environment): boolean {
   return SETTINGS.some(({ name, secret }) => secret && settings[name]);
 }
 
-/** Returns whether a text is a file of settings. Node's parser accepts keys and JSON too, and reads odd names or nothing. */
+/** Returns whether a text looks like an env file, not like a key or JSON. */
 function isSettingsFile(text: string, settings: Environment): boolean {
+  // Node's parser accepts keys and JSON too. It returns odd names or nothing for them.
   if (text.trimStart().startsWith('-----BEGIN')) return false;
   const names = Object.keys(settings);
   const isEmpty = text.split(/\r?\n/).every(line => /^\s*(#|$)/.test(line));

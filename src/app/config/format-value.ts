@@ -20,7 +20,7 @@ export function isPossibleSecret(name: string, value: string): boolean {
   return /[@=]/.test(value) || unusualText.length >= MIN_KEY_LENGTH;
 }
 
-/** Masks user, password and query of a URL. Returns null for any other text, and for a URL whose parts are ambiguous. */
+/** Replaces the user, password and query of a URL with `***`. Returns null if the text is not an unambiguous URL. */
 export function maskUrl(value: string): string | null {
   const [, scheme, rest = ''] = URL_TEXT.exec(value) ?? [];
   if (scheme === undefined) return null;
@@ -32,7 +32,7 @@ export function maskUrl(value: string): string | null {
   return `${scheme}${atIndex < 0 ? '' : '***@'}${location}${query}`;
 }
 
-/** Formats the value of a setting for an error message: quoted, masked if it is a URL, hidden if it could be a secret. */
+/** Formats the value of a setting for an error message. Masks URLs and hides possible secrets. */
 export function formatSettingValue(name: string, value = ''): string {
   const url = maskUrl(value);
   if (url !== null && !KEY.test(value)) return JSON.stringify(url);
@@ -43,7 +43,7 @@ export function formatSettingValue(name: string, value = ''): string {
 
 const USUAL_NAME = /^(?=.{1,40}$)[A-Z]+(_[A-Z]+)*$/;
 
-/** Formats a name for an error message. Unusual names are hidden: they may come from a file that contains a secret. */
+/** Formats the name of a setting for an error message. Hides unusual names, because they may be parts of a secret. */
 export function formatSettingName(name: string): string {
   return USUAL_NAME.test(name) ? name : `a hidden name of ${name.length} characters`;
 }

@@ -9,7 +9,9 @@ const PLACEHOLDER =
   /^<.*>$|^\$\{.*\}$|change[-_ ]?me|^your[-_ ]|replace[-_ ]|example|placeholder|^(secret|password|webhook|test)[-_ ]?(secret|password|key)?\d*$/i;
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
-/** Creates a parser that accepts texts for which `isValid` holds; `expected` describes them. */
+/**
+ * Creates a parser that accepts a text if `isValid` returns true. `expected` describes valid texts in error messages.
+ */
 export function createTextParser(
   expected: string,
   isValid: (value: string) => boolean | Promise<boolean>,
@@ -17,12 +19,12 @@ export function createTextParser(
   return async text => (text !== undefined && (await isValid(text)) ? { value: text } : { expected });
 }
 
-/** Creates a parser that accepts texts that match a pattern; `expected` describes them. */
+/** Creates a parser that accepts texts that match `pattern`. `expected` describes valid texts in error messages. */
 export function createPatternParser(expected: string, pattern: RegExp): SettingParser<string> {
   return createTextParser(expected, value => pattern.test(value));
 }
 
-/** Creates a parser that converts the value of another parser. */
+/** Creates a parser that runs `parse` and then converts the parsed value. */
 export function convertParsed<T, U>(parse: SettingParser<T>, convert: (value: T) => U): SettingParser<U> {
   return async text => {
     const result = await parse(text);
@@ -30,12 +32,12 @@ export function convertParsed<T, U>(parse: SettingParser<T>, convert: (value: T)
   };
 }
 
-/** Creates a parser that returns `absentValue` if the setting is not set. */
+/** Creates a parser that returns `absentValue` if the setting is not set, and otherwise runs `parse`. */
 export function makeOptional<T, A>(parse: SettingParser<T>, absentValue: A): SettingParser<T | A> {
   return async text => (text === undefined ? { value: absentValue } : await parse(text));
 }
 
-/** Creates a parser of numbers that match a pattern and lie in a range, both ends included. */
+/** Creates a parser for numbers from `min` to `max` whose text matches `pattern`. */
 export function createNumberParser(
   expected: string,
   pattern: RegExp,
@@ -46,12 +48,12 @@ export function createNumberParser(
   return convertParsed(createTextParser(expected, isValid), Number);
 }
 
-/** Creates a parser of whole numbers in a range, both ends included. */
+/** Creates a parser for integers from `min` to `max`. */
 export function createIntegerParser(min: number, max: number): SettingParser<number> {
   return createNumberParser(`a whole number from ${min} to ${max}`, /^\d{1,9}$/, min, max);
 }
 
-/** Creates a parser that accepts only these words. */
+/** Creates a parser that accepts only the words in `choices`. */
 export function createChoiceParser<const Choice extends string>(
   choices: readonly Choice[],
 ): SettingParser<Choice> {
@@ -120,7 +122,9 @@ export const parseWebhookSecrets: SettingParser<readonly string[]> = async text 
 
 const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
-/** Returns what was expected instead of a weak secret, or null if it is strong. `position` names it without showing it. */
+/**
+ * Returns an error message for a weak secret, or null for a strong one. The message shows `position`, not the secret.
+ */
 function findSecretFault(secret: string, position: string): string | null {
   if (secret.length < MIN_SECRET_CHARACTERS) {
     return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, not ${secret.length} as in ${position}; a comma ends a secret, so none can hold one`;
@@ -136,7 +140,7 @@ function isBaseUrl(value: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
 }
 
-/** Returns why a secret that is long enough can still be guessed, without showing it; null if it cannot. */
+/** Returns why a long secret can be guessed, such as "it is a placeholder". Returns null for a strong secret. */
 function findWeakness(secret: string): string | null {
   if (/^(["'`]).*\1$/.test(secret)) return 'it has quotes around it';
   if (PLACEHOLDER.test(secret)) return 'it is a placeholder';

@@ -10,7 +10,7 @@ export interface ResolvedSecret {
   readonly faults: readonly SettingsFault[];
 }
 
-/** Reads the secret NAME from the file that NAME_FILE names, if that is set. It is a fault if both are set. */
+/** Reads a secret from a file if the variable `<name>_FILE` contains a path. Returns a fault if `<name>` is set too. */
 export function resolveSecretFile(env: Environment, name: string, readFile: ReadTextFile): ResolvedSecret {
   const path = env[`${name}_FILE`];
   if (path === undefined) return { env, faults: [] };

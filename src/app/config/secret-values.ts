@@ -2,7 +2,7 @@ import { SETTINGS } from './settings.js';
 import type { Environment } from './setting.js';
 import { maskUrl, isPossibleSecret } from './format-value.js';
 
-/** Lists the values of all secret settings, and each part of those with commas. */
+/** Returns the values of all secret settings. A value with commas is also returned in parts. */
 export function listSecretValues(env: Environment): string[] {
   return SETTINGS.filter(({ secret }) => secret).flatMap(({ name }) => {
     const value = env[name] ?? '';
@@ -10,10 +10,7 @@ export function listSecretValues(env: Environment): string[] {
   });
 }
 
-/**
- * Creates a function that hides values of settings in a text: it masks URLs, and replaces values that could be secrets with
- * the name of their setting.
- */
+/** Creates a function that hides setting values in a text. Masks URLs and replaces possible secrets with `[NAME]`. */
 export function createValueMasker(env: Environment): (text: string) => string {
   const replacements = SETTINGS.flatMap(({ name, secret }) => {
     const value = env[name] ?? '';

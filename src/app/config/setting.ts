@@ -42,7 +42,7 @@ interface SettingDefinition<Property extends string, Roles extends readonly Role
   readonly parse: SettingParser<Value>;
 }
 
-/** Defines a setting that some roles read. */
+/** Defines a setting that one or more roles read. */
 export function defineSetting<const Property extends string, const Roles extends readonly Role[], Value>(
   definition: SettingDefinition<Property, Roles, Value>,
 ) {
@@ -55,7 +55,7 @@ export function defineSetting<const Property extends string, const Roles extends
   return { name, property, roles, default: value.shown, getDefault, description, secret, parse };
 }
 
-/** Defines a setting that other code reads from the environment. It is listed so that its name is known and documented. */
+/** Defines a setting that other code reads from the environment, so that the name is known and documented. */
 export function defineExternalSetting({
   name,
   default: defaultText = null,

@@ -8,7 +8,7 @@ const KNOWN_NAMES = SETTINGS.map(({ name }) => name);
 /** No other program has settings with these prefixes, so an unknown name with one of them is a mistake. */
 const OWN_PREFIX = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
 
-/** Finds names that are no setting: misspelt ones, and all others with a prefix that only our settings have. */
+/** Returns a fault for each misspelt setting name, and for each unknown name with a prefix such as `MIRROR_`. */
 export function findUnknownNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
     .filter(
@@ -17,18 +17,16 @@ export function findUnknownNameFaults(env: Environment): SettingsFault[] {
     .map(createUnknownNameFault);
 }
 
-/** Finds names that are similar to the name of a setting. */
+/** Returns a fault for each environment variable whose name is a misspelt setting name. */
 export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
     .filter(name => env[name] && isMisspeltName(name))
     .map(createUnknownNameFault);
 }
 
-/**
- * Removes misspelt names from the environment and returns a warning for each. They are no faults, because the environment also
- * holds settings of other programs. Misspelt names with our prefixes stay, and so are reported as faults later.
- */
+/** Removes misspelt setting names from the environment. Returns the rest, and a warning for each removed name. */
 export function removeMisspeltNames(env: Environment) {
+  // Misspelt names with one of our prefixes stay, because they are reported as faults later.
   const misspelt = Object.keys(env).filter(
     name => env[name] && !OWN_PREFIX.test(name) && isMisspeltName(name),
   );
@@ -45,12 +43,12 @@ function isMisspeltName(name: string): boolean {
   );
 }
 
-/** Removes the suffix _FILE, which is forgotten as easily as a letter. */
+/** Returns a name in upper case, without the suffix _FILE. */
 function removeFileSuffix(name: string): string {
   return name.toUpperCase().replace(/_FILE$/, '');
 }
 
-/** Returns the name of a setting that is most similar. */
+/** Returns the known setting name that is most similar to a misspelt one. */
 function findNearestName(name: string): string {
   const distance = (known: string) => computeEditDistance(name.toUpperCase(), known);
   return KNOWN_NAMES.toSorted((a, b) => distance(a) - distance(b))[0] ?? '';

@@ -14,9 +14,7 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Refuses requests that a page of another site sent from a browser; returns null for all others. A listener on loopback also
- * refuses foreign host names, because DNS rebinding can point them at this machine. Elsewhere probes and scrapers may use any
- * name. A request without a Host header comes from no browser.
+ * Returns the reason to refuse a request, or null. Refuses cross-site requests and, on loopback, foreign host names.
  */
 export function findRequestRefusal(
   headers: IncomingHttpHeaders,
@@ -26,6 +24,8 @@ export function findRequestRefusal(
     return { status: 403, detail: 'requests from pages of another site are refused' };
   }
   const { host } = headers;
+  // DNS rebinding can point a foreign name at this machine. Elsewhere, probes and scrapers may use any name. A request
+  // without a Host header comes from no browser.
   if (!isOnLoopback || host === undefined || LOOPBACK_HOST.test(host)) return null;
   const detail =
     'this port accepts only localhost or a loopback address as host; set OPERATIONS_HOST to open it to other machines';

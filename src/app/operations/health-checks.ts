@@ -1,10 +1,7 @@
 /** Returns null if all is well, else what is wrong, in words that may be shown to anyone. */
 export type HealthCheck = () => string | null | Promise<string | null>;
 
-/**
- * Runs checks in parallel and returns for each `ok` or what is wrong. An error that a check throws is shown only as `failed`,
- * because its message may contain a path or a secret.
- */
+/** Runs checks in parallel. Returns "ok" or the problem for each check. */
 export async function runHealthChecks(
   checks: Readonly<Record<string, HealthCheck>>,
   deadlineMs: number,
@@ -16,11 +13,13 @@ export async function runHealthChecks(
   return Object.fromEntries(await Promise.all(results));
 }
 
+/** Returns "ok" or the problem that a check found. Returns "no answer in time" after `deadlineMs`. */
 async function runHealthCheck(check: HealthCheck, deadlineMs: number): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<string>(resolve => {
     timer = setTimeout(() => resolve('no answer in time'), deadlineMs);
   });
+  // The message of an error may contain a path or a secret, so only "failed" is shown.
   const result = (async () => (await check()) ?? 'ok')().catch(() => 'failed');
   return await Promise.race([result, deadline]).finally(() => clearTimeout(timer));
 }

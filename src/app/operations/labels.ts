@@ -1,10 +1,7 @@
 /** Each value of a label costs memory for as long as the process runs. */
 const MAX_VALUES = 100;
 
-/**
- * Creates a function that limits the cardinality of labels: it keeps the first values of each label and replaces later new
- * ones with `other`.
- */
+/** Creates a function that limits label cardinality. Values beyond the first `maxValues` of a label become "other". */
 export function createLabelLimiter(maxValues = MAX_VALUES): (label: string, value: string) => string {
   const valuesByLabel = new Map<string, Set<string>>();
   return (label, value) => {
@@ -15,7 +12,7 @@ export function createLabelLimiter(maxValues = MAX_VALUES): (label: string, valu
   };
 }
 
-/** Returns the value if it is a known one, else `other`. */
+/** Returns `value` if it is in `knownValues`, otherwise "other". */
 export function replaceUnknownValue(knownValues: readonly string[], value: string): string {
   return knownValues.includes(value) ? value : 'other';
 }

@@ -45,11 +45,7 @@ interface FreshnessCount {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * Creates the metrics of a process. Every label has a limited number of values, whatever the registry or a stranger sends:
- * webhook events not in `knownEvents` are counted as `other`. Metrics that are set to 0 at the start are visible to a monitor
- * before the first event.
- */
+/** Creates the Prometheus metrics of a process. Events that are not in `knownEvents` are counted as "other". */
 export function createMetrics(knownEvents: readonly string[]) {
   const registry = new Registry();
   const registers = [registry];
@@ -163,9 +159,10 @@ export function createMetrics(knownEvents: readonly string[]) {
     'reason',
   );
 
+  // Limits the values of each label, whatever the registry or a stranger sends.
   const limitLabel = createLabelLimiter();
 
-  /** Replaces all values of a gauge, so that states that are gone are no longer shown. */
+  /** Sets the values of a gauge to `counts`. States without a count disappear from the gauge. */
   function replaceCounts(gauge: Gauge<'state'>, counts: CountByState): void {
     gauge.reset();
     for (const [state, count] of Object.entries(counts))
@@ -242,11 +239,12 @@ export function createMetrics(knownEvents: readonly string[]) {
   };
 }
 
-/** Returns the fixed beginning of an outcome, without the number or name that may follow. */
+/** Returns the kind of a job outcome, such as "read in part", without details. */
 function getOutcomeKind(outcome: string): string {
   return /^\S*( in part)?/.exec(outcome)?.[0] ?? '';
 }
 
+/** Returns an HTTP status as text, or "other" for an invalid status. */
 function getStatusLabel(status: number): string {
   return Number.isInteger(status) && status >= 100 && status <= 599 ? String(status) : 'other';
 }

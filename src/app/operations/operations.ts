@@ -21,6 +21,7 @@ export interface OperationsOptions {
 
 const DEADLINE_MS = 2000;
 
+/** Creates the Express app that serves /livez, /readyz and /metrics. */
 export function createOperationsApp({
   live,
   ready,
@@ -63,7 +64,7 @@ const sendInternalError: ErrorRequestHandler = (_error: unknown, _request, respo
   sendProblem(response, 500, 'internal error');
 };
 
-/** Returns a function whose calls during a run get the result of that run. */
+/** Wraps `run` so that concurrent calls share one run and one result. */
 function shareConcurrentCalls<T>(run: () => Promise<T>): () => Promise<T> {
   let currentRun: Promise<T> | null = null;
   return () => {
@@ -74,7 +75,7 @@ function shareConcurrentCalls<T>(run: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Sends the results of health checks: 200 if all are `ok`, else 503. */
+/** Sends the results of health checks, with status 200 if all are "ok" and 503 otherwise. */
 function sendCheckResults(response: Response, results: Readonly<Record<string, string>>): void {
   const failed = Object.entries(results).filter(([, result]) => result !== 'ok');
   if (failed.length > 0) {

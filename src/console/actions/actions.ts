@@ -43,6 +43,7 @@ const ACTIONS_BY_PATH: Readonly<Record<string, ActionHandler>> = {
   },
 };
 
+/** Retries a failed job. Returns the path of the job's page, or null if the job does not exist. */
 async function retryJob({ actions, reader, params }: ActionRequest): Promise<string | null> {
   const job = await readNumbered(reader, JOBS, params['id'] ?? '');
   if (job === null) return null;
@@ -50,19 +51,23 @@ async function retryJob({ actions, reader, params }: ActionRequest): Promise<str
   return `/jobs/${String(job['id'])}`;
 }
 
-/** Requests a sync of the organization that the form names; without one, a sync of all and a search for new installations. */
+/**
+ * Requests a sync of one organization, or of all if the form names none. Returns the path of the page with the created
+ * jobs.
+ */
 async function requestSync({ actions, reader, form }: ActionRequest): Promise<string | null> {
   const organizationId = form.get('organization_id');
   const targets = await readTargets(reader, organizationId);
   if (organizationId !== null && targets.length === 0) return null;
   const jobIds = [
     ...(await actions.requestSyncs(targets)),
+    // A sync of all organizations also looks for new installations.
     ...(organizationId === null ? await actions.requestDiscovery() : []),
   ];
   return jobIds.length === 1 ? `/jobs/${jobIds[0]}` : '/jobs?trigger=person';
 }
 
-/** Adds a POST route for each action. It performs the action and redirects to the page that shows the result. */
+/** Adds a POST route for each console action. Each route redirects to the page that shows the result. */
 export function addActionRoutes(app: Express, readers: ReaderPool, actions: ConsoleActions): void {
   for (const [path, handleAction] of Object.entries(ACTIONS_BY_PATH)) {
     app.post(path, readFormBody, async (request: Request, response: Response, next: NextFunction) => {

@@ -1,6 +1,6 @@
 import { html, type Html } from '../components/html.js';
 
-/** Renders a button that posts `fields` to `path`; false if the console is read-only. */
+/** Renders a button that posts `fields` to `path`. Returns false if the console is read-only. */
 export function renderButton(
   canAct: boolean,
   path: string,

@@ -47,17 +47,14 @@ interface RunningQuery {
   unreadSince: number | null;
 }
 
-/**
- * Creates the runner of SQL queries. It limits how many run at once.
- * To start another one, it cuts a query whose visitor has stopped reading.
- */
+/** Creates a runner for visitors' SQL queries. Limits how many queries run at the same time. */
 export function createQueryRunner(
   { runQuery, describeSchema }: Pick<SqlAccess, 'runQuery' | 'describeSchema'>,
   now: () => number,
 ) {
   const running = new Set<RunningQuery>();
 
-  /** Cuts the query whose rows have waited longest, if they have waited for `UNREAD_MS`. */
+  /** Disconnects the visitor whose next row has waited longest to be read, if it has waited at least `UNREAD_MS`. */
   function cutUnreadQuery(): void {
     const [unread] = [...running]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
@@ -67,7 +64,7 @@ export function createQueryRunner(
     unread.hangUp();
   }
 
-  /** Passes the rows on and records since when one waits to be read. */
+  /** Yields the rows unchanged. Sets `query.unreadSince` while a row waits to be read. */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {
@@ -80,7 +77,9 @@ export function createQueryRunner(
     }
   }
 
+  /** Runs a query and streams all of its rows. Throws `AskError` if the query is refused or fails. */
   async function streamRows(sql: string, { signal, hangUp }: Visitor): Promise<Asked> {
+    // Make room by cutting a query whose visitor has stopped reading.
     if (running.size >= MAX_RUNNING) cutUnreadQuery();
     if (running.size >= MAX_RUNNING)
       throw new AskError('refused', 'two queries are already running; try again in a moment');
@@ -96,9 +95,8 @@ export function createQueryRunner(
   }
 
   return {
-    /** Runs a query and streams all of its rows. Throws `AskError`. */
     streamRows,
-    /** Runs a query and returns its first rows, or a sentence about what is wrong with it. */
+    /** Runs a query and returns the first rows, or a sentence that explains why the query failed. */
     readFirstRows: async (sql: string, visitor: Visitor): Promise<QueryResult> => {
       try {
         const { columns, rows } = await streamRows(sql, visitor);
@@ -111,12 +109,13 @@ export function createQueryRunner(
   };
 }
 
-/** Ends a stream of rows without using them. It starts the stream first: closing one that was never started releases nothing. */
+/** Ends a stream of rows without reading any row. */
 export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
+  // Start the stream first: closing a stream that was never started releases nothing.
   await takeRows(rows, 0);
 }
 
-/** Returns the first rows up to `limit` and `MAX_BYTES`, and whether there are more. */
+/** Reads at most `limit` rows and about `MAX_BYTES`. `hasMore` tells whether more rows exist. */
 async function takeRows(source: AsyncIterable<Row>, limit: number) {
   const rows: Row[] = [];
   let bytes = 0;
@@ -128,7 +127,7 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
   return { rows, hasMore: false };
 }
 
-/** Explains in a sentence why a query failed, with a hint if there is one. */
+/** Returns a sentence that explains why a query failed, with a hint such as a similar table name. */
 function describeAskError({ code, message }: AskError, schema: readonly Relation[]): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE}`;
   if (code === 'unknown_name') return `SQL: ${message}${suggestNames(message, schema)}`;
@@ -142,7 +141,7 @@ function describeAskError({ code, message }: AskError, schema: readonly Relation
 const UNKNOWN_NAME = /(table|relation|column):? "?([\w.]+)/;
 const MAX_SUGGESTIONS = 4;
 
-/** Returns a hint with existing names that contain the unknown name of an error message or are spelled like it. */
+/** Returns a hint for the unknown table or column in an error message, such as ". Did you mean retirements?" */
 function suggestNames(message: string, schema: readonly Relation[]): string {
   const [, kind, qualifiedName = ''] = UNKNOWN_NAME.exec(message) ?? [];
   const unknownName = qualifiedName.split('.').at(-1)?.toLowerCase() ?? '';

@@ -12,14 +12,15 @@ import {
 } from './query-runner.js';
 import { renderQueryPage } from './page.js';
 
-/** Returns the visitor of a response. Hanging up resets the connection, so that half a file does not look complete. */
+/** Creates the visitor of a response, through which a running query can disconnect the browser. */
 function createVisitor(response: Response): Visitor {
   const disconnected = new AbortController();
   response.once('close', () => disconnected.abort());
+  // Reset the connection instead of closing it, so that a partial file does not look complete.
   return { signal: disconnected.signal, hangUp: () => void response.req.socket.resetAndDestroy() };
 }
 
-/** Adds the SQL page. A link only fills in the form; a query runs only when our own form is sent. */
+/** Adds the routes of the SQL page. GET shows the form, and POST runs the query. */
 export function addQueryRoutes(
   app: Express,
   access: SqlAccess,

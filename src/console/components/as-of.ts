@@ -4,12 +4,12 @@ import { html, type Html } from './html.js';
 /** URL parameter of the instant that a page shows. */
 export const AS_OF = 'as-of';
 
-/** Adds the as-of parameter to a link, so that the next page shows the same instant. */
+/** Adds the URL parameter `as-of` to a link. Returns the link unchanged if `at` is null. */
 export function withAsOf(href: string, at: string | null): string {
   return at === null ? href : `${href}${href.includes('?') ? '&' : '?'}${AS_OF}=${encodeURIComponent(at)}`;
 }
 
-/** Returns the URL of a page with changed parameters. Null removes a parameter. */
+/** Returns a URL of `path` and the parameters of `query`, with some parameters changed. Null removes a parameter. */
 export function withQuery(
   path: string,
   query: URLSearchParams,
@@ -30,7 +30,9 @@ export interface AsOfState {
   readonly now: string;
 }
 
-/** Renders the form that chooses an instant and, on an as-of page, a note with a link back to now. */
+/**
+ * Renders the form in which visitors choose the instant that a page shows. An as-of page also gets a link back to now.
+ */
 export function renderAsOfBar(path: string, query: URLSearchParams, { at, now }: AsOfState): Html {
   const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');
   return html`<form class="asof" method="get" action="${path}" role="search" aria-label="Choose an instant">

@@ -18,43 +18,43 @@ const MAX_ID_LENGTH = 20;
 
 type RowWithAmount = { readonly [column: string]: Value } | { readonly amount_micro: Value };
 
-/** Returns the amount of a row in millionths of a tonne; 0 if it has no usable amount. */
+/** Returns the amount of a row in millionths of a tonne, or 0 if the row has no valid amount. */
 export function getAmountMicro(row: RowWithAmount): bigint {
   const micro = row['amount_micro'] ?? null;
   return typeof micro === 'number' || typeof micro === 'bigint' ? BigInt(micro) : 0n;
 }
 
-/** Sums the amounts of rows by key, in millionths of a tonne. */
+/** Sums the amounts of rows with equal keys. Returns a map from key to millionths of a tonne. */
 export function sumAmountsBy<Row extends RowWithAmount>(rows: readonly Row[], getKey: (row: Row) => string) {
   const sums = new Map<string, bigint>();
   for (const row of rows) sums.set(getKey(row), (sums.get(getKey(row)) ?? 0n) + getAmountMicro(row));
   return sums;
 }
 
-/** Formats millionths of a tonne as whole tonnes, rounded down; null as a dash. */
+/** Formats millionths of a tonne as whole tonnes, rounded down: 1_234_500_000n → "1,234". Null becomes "–". */
 export function formatWholeTonnes(micro: bigint | null): string {
   return micro === null ? '–' : formatWithCommas(formatPlainTonnes(micro).split('.')[0] ?? '');
 }
 
-/** Returns the text of a column; null if it holds none. */
+/** Returns the value of a column if the value is a string, otherwise null. */
 export function getText(row: { readonly [column: string]: Value }, column: string): string | null {
   const value = row[column];
   return typeof value === 'string' ? value : null;
 }
 
-/** Whether a column holds counts or amounts, by its name. */
+/** Returns whether a column contains counts or amounts, judged by the column name. */
 export function isNumericColumn(column: string): boolean {
   return COUNT_COLUMN.test(column) || AMOUNT_COLUMNS.includes(column);
 }
 
 const NO_VALUE = html`<span class="none">–</span>`;
 
-/** Whether rendered markup is empty or the dash for no value. */
+/** Returns whether a rendered cell is empty or contains only the dash for a missing value. */
 export function isEmptyCell(markup: string): boolean {
   return markup === '' || markup === NO_VALUE.text;
 }
 
-/** Renders a value as the name of its column demands: as a day, age, badge, id, link, amount or text. */
+/** Renders a database value for a table cell. The column name decides the format, such as an age, a badge or a link. */
 export function renderCell(column: string, value: Value | undefined, now: number): Html {
   if (value === null || value === undefined || value === '') return NO_VALUE;
   if (typeof value === 'string' && REGISTRY_DATES.includes(column)) return renderDay(value);
@@ -73,23 +73,23 @@ export function renderCell(column: string, value: Value | undefined, now: number
   return html`${toDisplayValue(value)}`;
 }
 
-/** Whether a column holds instants, by its name. */
+/** Returns whether a column contains instants, judged by the column name. */
 export function isInstantColumn(column: string): boolean {
   return /_at$|^valid_(from|to)$|^failing_since$/.test(column);
 }
 
-/** Whether a value is an id that lists shorten. */
+/** Returns whether a value is an id of more than 20 characters, which lists shorten. */
 export function isLongId(column: string, value: string): boolean {
   return /(^|_)id$/.test(column) && value.length > MAX_ID_LENGTH;
 }
 
-/** Renders the beginning of an id, with the whole id as its tooltip. */
+/** Renders the first characters of an id. The tooltip shows the whole id. */
 function renderShortId(value: string): Html {
   const end = value.includes('0x') ? value.indexOf('0x') + SHORT_ID_LENGTH : SHORT_ID_LENGTH;
   return html`<span class="id" title="${value}">${value.slice(0, end)}</span>`;
 }
 
-/** Renders the kind of a job, with what it does as its tooltip. */
+/** Renders the kind of a job. The tooltip explains what such a job does. */
 function renderJobKind(kind: string): Html {
   const meaning = JOB_KIND_MEANINGS[kind];
   return meaning === undefined ? html`${kind}` : html`<span title="${meaning}">${kind}</span>`;
@@ -106,7 +106,10 @@ const DETAIL_PATHS: Readonly<Record<string, string>> = {
   merged_into: '/jobs/',
 };
 
-/** Links content to the page about the id in this column, as of the same instant. Content without such a page is returned as it is. */
+/**
+ * Turns content into a link to the detail page of an id. Returns the content unchanged if the column has no detail
+ * page.
+ */
 export function renderDetailLink(
   column: string,
   value: Value | undefined,

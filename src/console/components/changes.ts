@@ -40,7 +40,7 @@ export interface ChangeGroup {
   readonly changes: readonly Change[];
 }
 
-/** Groups changes by sync, resource, kind and organization, in the order of their first change. */
+/** Groups changes by sync, resource, kind and organization. Groups are sorted by their first change. */
 export function groupChanges(changes: readonly Change[]): ChangeGroup[] {
   const groups = new Map<string, { first: Change; changes: Change[] }>();
   for (const change of changes) {
@@ -61,7 +61,7 @@ interface ChangeFeedOptions {
   readonly more?: HtmlContent;
 }
 
-/** Renders groups of changes that open on a click, each with its organization and the delivery or sync that revealed it. */
+/** Renders a list of change groups. Each entry names the organization and the delivery or sync behind the changes. */
 export function renderChangeFeed(
   caption: string,
   groups: readonly ChangeGroup[],
@@ -88,7 +88,7 @@ export function describeChangeCount(resource: string, change: string, count: num
   return `${formatCount(count, singular, plural)} ${participle}`;
 }
 
-/** Links to the organization of a change. */
+/** Renders a link to the organization that a change belongs to. */
 function renderOwner({ organization_id: id, organization_name: name }: Change): HtmlContent {
   return renderDetailLink('organization_id', id, html`${name ?? id}`, null);
 }
@@ -97,7 +97,7 @@ function renderChange(change: Change): Html {
   return html`<span class="change">${renderChangeLink(change)}</span>`;
 }
 
-/** Describes a change in a sentence, linked to the page of its row. */
+/** Renders a sentence about a change, as a link to the detail page of the changed row. */
 function renderChangeLink(change: Change): HtmlContent {
   const { detailSection } = ROW_NAMES[change.resource] ?? {};
   const sentence = describeChange(change).replace(UUID, '$1');
@@ -108,7 +108,7 @@ function renderChangeLink(change: Change): HtmlContent {
 /** Matches UUIDs, which pages shorten to their first eight digits. */
 const UUID = /\b([0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f-]{22}\b/g;
 
-/** Links to the delivery that announced a change; without one, to the sync that found it. */
+/** Renders a link to the delivery that announced a change, or else to the sync that found the change. */
 function renderCause({ newest_delivery_id: deliveryId, trigger, sync_id: syncId }: Change): Html {
   if (deliveryId !== null)
     return renderDetailLink('newest_delivery_id', deliveryId, html`delivery ${deliveryId}`, null);

@@ -27,7 +27,7 @@ const BOTTOM = 80;
 const MAX_NAMES = 4;
 const MAX_LARGE_DOTS = 12;
 
-/** Renders a time series as an SVG chart with its values in a table. */
+/** Renders a time series as an SVG chart, with a table of the values below the chart. */
 export function renderChart({ kind, title, points, unit }: ChartOptions): Html {
   const step = (WIDTH - LEFT) / Math.max(points.length, 1);
   const values = points.map(({ value }) => value);
@@ -55,7 +55,7 @@ export function renderChart({ kind, title, points, unit }: ChartOptions): Html {
 <details><summary>Show as a table</summary><dl class="facts"><dt>Period</dt><dd>${unit}</dd>${points.map(point => html`<dt>${point.name}</dt><dd>${point.description}</dd>`)}</dl></details></figure>`;
 }
 
-/** Returns three or four round axis values that enclose all values. */
+/** Returns a few round tick values, such as 0, 50 and 100, that span all `values`. */
 function computeAxisTicks(values: readonly number[]): number[] {
   const [lowest, highest] = [Math.min(...values), Math.max(...values)];
   const third = (highest - lowest || highest || 1) / 3;
@@ -66,7 +66,7 @@ function computeAxisTicks(values: readonly number[]): number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
 }
 
-/** Formats an axis value, shortened to thousands (`k`) or millions (`M`). */
+/** Formats a tick value of an axis: 25000 → "25k". */
 function formatAxisTick(value: number): string {
   if (value >= 1e6) return `${Number((value / 1e6).toFixed(3))}M`;
   return value >= 1e4 ? `${Number((value / 1e3).toFixed(3))}k` : formatWithCommas(roundToTenth(value));

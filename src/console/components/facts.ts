@@ -15,7 +15,7 @@ interface FactsOptions {
 export const BOOKKEEPING =
   'version document sync_id amount amount_micro valid_to closed_version closed_by'.split(' ');
 
-/** Renders the columns of one row that have a value, ids last. */
+/** Renders the non-empty columns of a row as labelled values. Id columns come last. */
 export function renderRowFacts(
   row: Row,
   { now, at = null }: FactsOptions,
@@ -37,7 +37,7 @@ export function renderRowFacts(
 
 const ID_COLUMN = /(^|_)id$/;
 
-/** Renders a value, with the instants and ids in full that lists shorten. */
+/** Renders a value as `renderCell` does, but does not shorten instants and ids. */
 function renderFullValue(column: string, value: Value | undefined, now: number): Html {
   if (typeof value === 'string' && value !== '' && isInstantColumn(column))
     return renderInstantWithAge(value, now);
@@ -45,7 +45,7 @@ function renderFullValue(column: string, value: Value | undefined, now: number):
   return renderCell(column, value, now);
 }
 
-/** Renders text of the registry unchanged, collapsed. */
+/** Renders a text unchanged, in a section that opens when the visitor clicks `summary`. */
 export function renderRawText(summary: string, text: string): Html {
   return html`<details><summary>${summary}</summary><pre>${text}</pre></details>`;
 }

@@ -3,7 +3,9 @@ import { html, type Html, type HtmlContent } from './html.js';
 import { TERMS } from './terms.js';
 import { capitalize } from './formats.js';
 
-/** Renders a drop-down list; a text field if there are too many choices or the chosen value is none of them. */
+/**
+ * Renders a `<select>` for a filter. Renders a text field if `choices` is null or does not contain the chosen value.
+ */
 export function renderChoice(name: string, choices: readonly Choice[] | null, chosen: string | null): Html {
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
@@ -18,7 +20,7 @@ interface FilterField {
   readonly input: Html;
 }
 
-/** Renders a form of filters. `extra` follows its button. */
+/** Renders the filters of a page as a form. `extra` comes after the Show button. */
 export function renderFilterBar(
   path: string,
   fields: readonly FilterField[],

@@ -5,17 +5,17 @@ import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.j
 import { html, type Html } from './html.js';
 import { renderAge, renderBadge, formatRelativeTime, renderInstantsIn } from './formats.js';
 
-/** Renders how fresh a list is: each state with the number of its organizations. */
+/** Renders each freshness state of a list with the number of organizations in that state. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {
   return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => renderFreshnessSum(sum, now))}</p>`;
 }
 
-/** Renders the freshness state of a list as a badge. */
+/** Renders a freshness state as a coloured badge, such as "fresh" in green. */
 export function renderFreshnessState(standing: Standing): Html {
   return renderBadge(wordsOf(standing), colourOf(standing));
 }
 
-/** Renders one freshness state, the number of organizations in it and the age of their last complete reads. */
+/** Renders a sentence such as "fresh in 3 organizations, last complete read 5 min ago". */
 function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
   const { resources, oldest_at: oldestAt, as_of: asOf } = sum;
   const lastRead =
@@ -24,7 +24,7 @@ function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
   return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${lastRead}. `;
 }
 
-/** Renders how old the data of an as-of page was at its instant, and the gaps that are known. */
+/** Renders how old the data on an as-of page is, then a list of the known gaps in the data. */
 export function renderGaps(resource: string, gaps: readonly Known[]): Html {
   const lines = gaps.flatMap(known => {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;

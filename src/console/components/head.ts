@@ -1,6 +1,6 @@
 import { html, type Html, type HtmlContent } from './html.js';
 
-/** Renders the top of a detail page: a link to its list, a title and a lead. */
+/** Renders the top of a detail page: a link back to the list, the title and an introductory line. */
 export function renderPageHead(
   list: { readonly href: string; readonly title: string },
   title: HtmlContent,
@@ -18,7 +18,7 @@ export function renderCard(heading: string, values: readonly LabelledValue[]): H
   return html`<section class="card"><h2>${heading}</h2>${renderFacts(values)}</section>`;
 }
 
-/** Renders labelled values as a definition list, without those that are empty. */
+/** Renders labelled values as a definition list. Leaves out empty values. */
 export function renderFacts(values: readonly LabelledValue[], extraClass: Html | false = false): Html {
   const filled = values.filter(([, value]) => Boolean(value));
   return html`<dl class="facts${extraClass}">${filled.map(([label, value]) => html`<dt>${label}</dt><dd>${value}</dd>`)}</dl>`;
@@ -32,6 +32,7 @@ export interface TimelineEntry {
   readonly items?: readonly HtmlContent[];
 }
 
+/** Renders a timeline as an ordered list with a coloured dot for each event. */
 export function renderTimeline(entries: readonly TimelineEntry[]): Html {
   return html`<ol class="timeline">${entries.map(
     ({ colour, title, details = null, items = [] }) =>

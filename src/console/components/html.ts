@@ -22,7 +22,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Characters of markup, and invisible characters that move or reverse text. Tabs and line breaks stay. */
 const SPECIAL = new RegExp(`[&<>"']|(?![\\t\\n\\r])${UNPRINTABLE.source}`, 'g');
 
-/** Builds markup from a template. Inserted values are escaped; attributes must be quoted. */
+/** Builds HTML from a tagged template and escapes every inserted value. Attribute values must be quoted. */
 export function html(template: TemplateStringsArray, ...values: readonly HtmlContent[]): Html {
   let text = template[0] ?? '';
   values.forEach((value, index) => {
@@ -31,7 +31,7 @@ export function html(template: TemplateStringsArray, ...values: readonly HtmlCon
   return new Html(text);
 }
 
-/** Converts inserted content to escaped markup. Null, undefined and false become nothing. */
+/** Converts an inserted value to escaped HTML. Null, undefined and false become an empty string. */
 function toMarkup(content: HtmlContent): string {
   if (content === null || content === undefined || content === false) return '';
   if (content instanceof Html) return content.text;

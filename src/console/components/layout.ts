@@ -41,7 +41,7 @@ const SECTIONS_WITHOUT_HISTORY = ['Changes', 'Operations'];
 /** Labels of the theme buttons by cookie value; the empty value follows the system. */
 const THEMES = { light: 'Light', dark: 'Dark', '': 'System' };
 
-/** Creates a section from the paths of its pages, separated by blanks. */
+/** Creates a navigation section. `paths` lists the paths of the section's pages, separated by spaces. */
 function createSection(name: string, paths: string): NavigationSection {
   const shortLabels: Readonly<Record<string, string>> = {
     '': 'Now',
@@ -55,7 +55,7 @@ function createSection(name: string, paths: string): NavigationSection {
   return { name, pages };
 }
 
-/** Renders the frame of a page, in two parts: before and after the slow part of the body. Pages work without scripts. */
+/** Renders a page as two pieces of HTML. The slow part of the body goes between the two pieces. */
 export function renderLayout(options: LayoutOptions): {
   readonly beforeRest: Html;
   readonly afterRest: Html;
@@ -87,7 +87,7 @@ ${(hasTabs || intro || history !== null) && html`<div class="under">${hasTabs &&
   return { beforeRest, afterRest };
 }
 
-/** Renders the bar above all pages: the sections, the search, and the links to SQL, Demo and Help. */
+/** Renders the top bar of a page with the navigation, the search field and the links to SQL, Demo and Help. */
 function renderHeader(
   { path, query, history, hasDemo }: LayoutOptions,
   currentSection: NavigationSection | undefined,
@@ -111,12 +111,12 @@ function renderHeader(
 </header>`;
 }
 
-/** Whether the path is that of a page, or of a detail page below it. */
+/** Returns whether `path` is the path of a page or of a page below it: `/jobs/7` is below `/jobs`. */
 function isAtOrBelow(path: string, page: string): boolean {
   return path === page || (page !== '/' && path.startsWith(`${page}/`));
 }
 
-/** Returns the link to a page of a section, as of the same instant if the section has history. */
+/** Returns the URL of a page. Adds the parameter `as-of` if the section has a history view. */
 function toSectionHref(section: string, path: string, at: string | null): string {
   return SECTIONS_WITHOUT_HISTORY.includes(section) ? path : withAsOf(path, at);
 }
@@ -132,7 +132,7 @@ function renderTabs({ name, pages }: NavigationSection, path: string, at: string
   )}</nav>`;
 }
 
-/** Renders the buttons that choose a theme and return to this page. */
+/** Renders the buttons for the light, dark and system theme. A click returns the visitor to the current page. */
 function renderThemeSwitch(theme: Theme, path: string, query: URLSearchParams): Html {
   return html`<form method="post" action="/theme"><input type="hidden" name="to" value="${withQuery(path, query, {})}">${Object.entries(
     THEMES,

@@ -20,7 +20,7 @@ interface TableExtras {
   readonly captionExtra?: HtmlContent;
 }
 
-/** Renders a table without the columns that are empty in every row. On a narrow screen a row becomes a card. */
+/** Renders an HTML table. Leaves out columns that are empty in every row. */
 export function renderTable<Row>(
   caption: HtmlContent,
   columns: readonly TableColumn<Row>[],
@@ -36,6 +36,7 @@ export function renderTable<Row>(
     html`<tr>${filledColumns.map(
       ({ name, cells, numeric }) => html`<td data-label="${name}"${numeric && NUMERIC}>${cells[index]}</td>`,
     )}</tr>\n`;
+  // On a narrow screen, the class `cards` shows each row as a card.
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="cards">
 <caption>${caption}${captionExtra}</caption>
 ${
@@ -49,12 +50,14 @@ ${
 /** URL parameter of Now that shows its lists in full. */
 export const ALL = 'all';
 
-/** Returns how many rows of a list Now shows: all if the URL asks for them, otherwise `limit`. */
+/**
+ * Returns the maximum number of rows in a table of the start page. Returns Infinity if the URL has the parameter `all`.
+ */
 export function getRowLimit(query: URLSearchParams, limit = MAX_SHOWN): number {
   return query.has(ALL) ? Infinity : limit;
 }
 
-/** Renders the link that shows the lists of Now in full. */
+/** Renders a link to the start page with the URL parameter `all`, which shows every row of the tables. */
 export function renderShowAllLink(query: URLSearchParams, label: HtmlContent): Html {
   return html`<a href="${withQuery('/', query, { [ALL]: 'yes' })}">${label}</a>`;
 }
@@ -66,7 +69,7 @@ interface TopRowsOptions {
   readonly more?: HtmlContent;
 }
 
-/** Renders the first rows of a list of Now, with a link to the rest; all rows if the URL asks for them. */
+/** Renders the first `limit` rows of a table on the start page. Renders all rows if the URL has the parameter `all`. */
 export function renderTopRows<Row>(
   caption: HtmlContent,
   columns: readonly TableColumn<Row>[],

@@ -21,7 +21,7 @@ export const TERMS: Readonly<Record<string, string>> = {
   verdict: 'Accepted: the webhook is used. Ignored: it is correctly signed, but unusable.',
 };
 
-/** Renders the label of a column, as a link to its explanation if the label needs one. */
+/** Renders a column label. Links the label to the help page if `TERMS` explains the column. */
 export function renderTermLabel(column: string, label: string): Html {
   const meaning = TERMS[column];
   if (meaning === undefined) return html`${label}`;

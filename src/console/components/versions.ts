@@ -4,7 +4,9 @@ import { BOOKKEEPING } from './facts.js';
 import { html, type Html } from './html.js';
 import { toLabel, toDisplayValue } from './formats.js';
 
-/** Returns the versions observed by an instant. A version that ended later is returned as current. */
+/**
+ * Returns the row versions that the mirror had observed by `at`. A version that ended after `at` gets `valid_to: null`.
+ */
 export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {
   if (at === null) return [...versions];
   return versions
@@ -12,19 +14,20 @@ export function selectVersionsKnownAt(at: string | null, versions: readonly Row[
     .map(version => (String(version['valid_to'] ?? '') > at ? { ...version, valid_to: null } : version));
 }
 
-/** Renders each version by what it changed, newest first. */
+/** Renders the version history of a row, newest version first. */
 export function renderVersions(versions: readonly Row[], now: number): Html {
   const items = versions.map((version, index) => renderVersion(version, versions[index - 1], now));
   return html`<ol class="versions" reversed>${items.toReversed()}</ol>`;
 }
 
+/** Renders when a version of a row was observed and which columns changed from the previous version. */
 function renderVersion(version: Row, previous: Row | undefined, now: number): Html {
   const syncId = toDisplayValue(version['sync_id']);
   return html`<li>Observed ${renderCell('valid_from', version['valid_from'], now)}${version['valid_to'] !== null && html`, valid until ${renderCell('valid_to', version['valid_to'], now)}`}:
 ${previous === undefined ? 'first observed' : renderDifferences(previous, version, now)} (${version['sync_id'] === null ? 'sync unknown' : html`<a href="/syncs?id=${syncId}">sync ${syncId}</a>`})</li>`;
 }
 
-/** Renders the old and the new value of each column that differs. */
+/** Renders each changed column, such as "vintage: 2020 → 2021". */
 function renderDifferences(before: Row, after: Row, now: number): Html {
   const columns = Object.keys(after).filter(
     column => ![...BOOKKEEPING, 'valid_from'].includes(column) && before[column] !== after[column],

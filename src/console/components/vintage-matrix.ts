@@ -36,7 +36,10 @@ const HEATS = 4;
 const OTHERS = 'others';
 const EMPTY_CELL = html`<td></td>`;
 
-/** Renders credits by project and vintage, separately per type: the largest projects, the sum of the others, and the total. */
+/**
+ * Renders a table of credits with a row for each project and a column for each vintage. Sums small projects as
+ * "others".
+ */
 export function renderVintageMatrix(
   subject: string,
   rows: readonly CreditSum[],
@@ -69,7 +72,7 @@ ${types.map(renderType)}
 </table></div>`;
 }
 
-/** Groups rows by type and project, largest first. */
+/** Groups rows by credit type and project. The group with the largest amount comes first. */
 function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
   const groups = new Map<string, CreditSum[]>();
   for (const row of rows) {
@@ -86,7 +89,10 @@ function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
     .toSorted((one, other) => Number(other.micro - one.micro));
 }
 
-/** Chooses the vintages that get a column: as many of the largest as fit on the screen, unless all are asked for. */
+/**
+ * Chooses the vintages that get their own column. Takes the largest vintages that fit the screen, or all if `showsAll`
+ * is true.
+ */
 function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]
     .toSorted(([, one], [, other]) => Number(other - one))
@@ -103,7 +109,7 @@ function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   return { columns: takeColumns(count), fitsScreen: canFit(count) };
 }
 
-/** Returns the width of these columns in characters. */
+/** Returns the total width of table columns, in characters. */
 function measureWidth(totals: readonly (readonly [column: string, total: bigint])[]): number {
   const widths = totals.map(
     ([column, total]) => Math.max(column.length, formatWholeTonnes(total).length) + COLUMN_MARGIN,
@@ -111,7 +117,7 @@ function measureWidth(totals: readonly (readonly [column: string, total: bigint]
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-/** Sums rows by the column of their vintage. */
+/** Sums the amounts of each table column. Vintages without their own column count as `OTHERS`. */
 function sumAmountsByColumn(
   rows: readonly CreditSum[],
   columns: readonly string[],
@@ -120,9 +126,10 @@ function sumAmountsByColumn(
   return sumAmountsBy(rows, row => (vintages.has(getVintage(row)) ? getVintage(row) : OTHERS));
 }
 
-/** Returns the largest amount of one cell in millionths of a tonne; at least 1, because shades are shares of it. */
+/** Returns the largest amount in any table cell, in millionths of a tonne. */
 function findLargestCell(groups: readonly ProjectGroup[], columns: readonly string[]): number {
   const cells = groups.flatMap(({ rows }) => [...sumAmountsByColumn(rows, columns).values()].map(Number));
+  // At least 1, because the shade of a cell is the amount divided by this number.
   return Math.max(1, ...cells);
 }
 
@@ -133,7 +140,7 @@ interface ProjectRowOptions {
   readonly at: string | null;
 }
 
-/** Renders the row of a project. Each amount is shaded by its size and links to its credits in the warehouses. */
+/** Renders the table row of one project. Shades each amount by size and links each amount to the warehouse list. */
 function renderProjectRow(
   { type, firstRow, rows }: ProjectGroup,
   { columns, largest, isOneProject, at }: ProjectRowOptions,
@@ -150,7 +157,7 @@ function renderProjectRow(
   return html`<tr><th scope="row" title="${projectName}">${name}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
 }
 
-/** Renders a row with the sums of several projects. */
+/** Renders a table row with the total amounts of several projects. */
 function renderSumRow(
   label: HtmlContent,
   groups: readonly ProjectGroup[],
@@ -163,7 +170,7 @@ function renderSumRow(
   return html`<tr class="${className}"><th scope="row">${label}</th>${renderAmounts(rows, columns, renderAmount)}</tr>`;
 }
 
-/** Renders one cell per column, and the total. */
+/** Renders the cells of a table row: one amount for each column, then the row total. */
 function renderAmounts(
   rows: readonly CreditSum[],
   columns: readonly string[],
@@ -182,7 +189,7 @@ function getVintage(row: CreditSum): string {
   return getText(row, 'vintage') ?? '';
 }
 
-/** Returns the heading of a column; `none` for rows without a vintage. */
+/** Returns the heading of a vintage column. Returns "none" for an empty vintage. */
 function toColumnLabel(vintage: string): string {
   return vintage || 'none';
 }
@@ -191,7 +198,7 @@ function getProjectName(row: CreditSum): string {
   return getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'no project';
 }
 
-/** Returns the URL of the warehouse list, filtered by the project, type and vintage of a cell. */
+/** Returns the URL of the warehouse list, filtered by the project and type of `row` and by `vintage`. */
 function toWarehouseHref(row: CreditSum, vintage: string): string {
   const query = new URLSearchParams();
   const filters = { project_id: getText(row, 'project_id'), vintage, type: getText(row, 'type') };

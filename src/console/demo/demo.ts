@@ -27,7 +27,7 @@ interface PerformedAction {
 const MAX_CHANGES = 200;
 const MAX_CHANGE_GROUPS = 12;
 
-/** Renders the page of a demo: its actions, those that were performed, and the changes that the mirror observed. */
+/** Renders the demo page with the possible actions, the performed actions and the recent changes in the mirror. */
 async function renderDemoPage(
   reader: Reader,
   actions: readonly DemoAction[],
@@ -59,8 +59,9 @@ interface DemoOptions {
 
 const MAX_REMEMBERED = 10;
 
-/** Adds the page of a demo and the route that performs its actions. The latest actions are remembered until the console stops. */
+/** Adds the demo page and the route that performs a demo action. */
 export function addDemoRoutes(app: Express, { actions, readers, now, responder }: DemoOptions): void {
+  // The latest actions are kept until the console stops.
   const performedActions: PerformedAction[] = [];
 
   app.get('/demo', async (request: Request, response: Response) => {

@@ -20,14 +20,11 @@ const URL_PATH = /^\/(?![/\\])/;
 export const ORIGIN = 'http://console';
 const SAFE_METHODS = ['GET', 'HEAD'];
 
-/**
- * Creates the middleware that checks every request first: host name, then origin, then cookie or sign-in key.
- * A rejected request gets one sentence, and its connection is closed.
- */
+/** Creates the middleware that checks the host name, the origin and the sign-in of every request. */
 export function createGuard({ keys, hostNames, port }: GuardOptions): RequestHandler {
   const getCookieName = () => `carbon-mirror-${port()}`;
 
-  /** Exchanges the sign-in key of the URL for a cookie, and redirects to the URL without the key. */
+  /** Replaces the sign-in key in the URL with a cookie. Redirects to the URL without the key. */
   function signIn(request: Request, response: Response): void {
     const { searchParams, pathname } = new URL(request.url, ORIGIN);
     const visitorKey = keys.exchangeSignInKey(searchParams.get(KEY) ?? '');
@@ -61,28 +58,24 @@ const NOT_SIGNED_IN = 'Sign in with the address that "carbon-mirror console url"
 const LINK_EXPIRED =
   'This sign-in link has expired or was already used. Run "carbon-mirror console url" for a new one.';
 
-/**
- * Whether the Host header is an allowed name. This stops DNS rebinding, where a foreign name points at this machine.
- * The port does not matter, because a tunnel has another one.
- */
+/** Returns whether the Host header is an allowed name. Other names are refused to prevent DNS rebinding. */
 function isAllowedHost({ headers }: Request, hostNames: readonly string[]): boolean {
   const name = HOST_HEADER.exec(headers.host ?? '')?.[1]?.toLowerCase();
+  // Any port is allowed, because a tunnel has another port.
   return name !== undefined && [...LOOPBACK_NAMES, ...hostNames].includes(name);
 }
 
-/**
- * Whether a request comes from our own pages; reading requests may come from anywhere.
- * Browsers send Sec-Fetch-Site only over https or on loopback; otherwise Origin is compared.
- */
+/** Returns whether a request comes from a page of this console. Always returns true for GET and HEAD. */
 function isSameOrigin({ method, headers }: Request): boolean {
   if (SAFE_METHODS.includes(method)) return true;
   const site = headers['sec-fetch-site'];
+  // Browsers send Sec-Fetch-Site only over https or on loopback. Otherwise compare Origin.
   if (site !== undefined) return site === 'same-origin';
   const [, origin = null] = /^https?:\/\/([^/]+)$/.exec(headers.origin ?? '') ?? [];
   return origin === headers.host;
 }
 
-/** Answers with an error status and one sentence, and closes the connection. */
+/** Sends an error status with a sentence, then closes the connection. */
 function rejectRequest(response: Response, status: number, sentence: string): void {
   response.status(status).set('connection', 'close').type('text/plain').send(`${sentence}\n`);
 }

@@ -11,7 +11,7 @@ const CSP = [
   "base-uri 'none'",
 ];
 
-/** Returns the headers of a document that our own pages may embed in a frame. */
+/** Returns response headers that let pages of this console show the response in a frame. */
 export function allowOwnFrame(): Readonly<Record<string, string>> {
   return { 'content-security-policy': [...CSP, "frame-ancestors 'self'"].join('; ') };
 }

@@ -11,7 +11,10 @@ const VISITOR_KEY_MS = 30 * 86_400_000;
 
 export type VisitorKeys = ReturnType<typeof createVisitorKeys>;
 
-/** Creates the issuer of sign-in keys and visitor keys. Keys are signed and contain their expiry, so a visitor stays signed in when the console restarts. */
+/**
+ * Creates the issuer of sign-in keys and visitor keys. Visitor keys are signed, so visitors stay signed in after a
+ * restart.
+ */
 export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
   const createdAt = now();
   const createdTick = performance.now();
@@ -27,17 +30,18 @@ export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
     return text.startsWith(`${kind}.`) && isSameSignature(sign(text), signature) && getExpiry(text) > now();
   };
 
-  /** Returns the start of this process by the current clock; an earlier instant if the clock was set back since. */
+  /** Returns when this process started. Returns an earlier instant if the clock was set back since the start. */
   const getStart = (): number => Math.min(createdAt, now() - (performance.now() - createdTick));
-  /** Whether a key is older than this process, which cannot know whether it was used already. */
+  /** Returns whether a key was created before this process started. */
   const wasMintedBeforeStart = (key: string): boolean => getExpiry(key) - SIGN_IN_KEY_MS < getStart();
 
   return {
-    /** Creates the key of a sign-in link, which works once. */
+    /** Creates the key of a sign-in link. The key works once. */
     createSignInKey: () => createKey('once', now() + SIGN_IN_KEY_MS),
-    /** Exchanges a sign-in key for a visitor key; null if the key is forged, expired, used or older than this process. */
+    /** Exchanges a sign-in key for a visitor key. Returns null if the key is invalid or may have been used. */
     exchangeSignInKey: (signInKey: string): string | null => {
       for (const [key, expiry] of usedKeys) if (expiry <= now()) usedKeys.delete(key);
+      // This process cannot know whether a key from before the start was used already.
       if (!isValid(signInKey, 'once') || usedKeys.has(signInKey) || wasMintedBeforeStart(signInKey))
         return null;
       usedKeys.set(signInKey, getExpiry(signInKey));
@@ -55,7 +59,7 @@ function splitSignature(key: string): { readonly text: string; readonly signatur
   return { text: key.slice(0, Math.max(0, end)), signature: key.slice(end + 1) };
 }
 
-/** Returns the expiry of a key in milliseconds since 1970. */
+/** Returns the expiry of a key in epoch milliseconds. */
 function getExpiry(key: string): number {
   return Number(key.split('.')[1]);
 }

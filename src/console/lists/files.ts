@@ -15,7 +15,7 @@ export const FILE_FORMATS = {
   json: { type: 'application/json', write: writeJson },
 } as const;
 
-/** Renders the links to the CSV and JSON files of a page. */
+/** Renders the links that download the rows of a page as CSV or JSON. */
 export function renderFileLinks(
   path: string,
   query: URLSearchParams,
@@ -28,7 +28,7 @@ export function renderFileLinks(
   return html`<span class="files">${links}</span>`;
 }
 
-/** Creates the CSV and JSON downloads of a page, with all of its rows. */
+/** Creates the routes that download all rows of a page as CSV or JSON. */
 export function createFilePages(
   baseName: string,
   urlOptions: Pick<ConsolePage, 'hasHistory' | 'parameters'>,
@@ -62,7 +62,7 @@ async function* writeJson({ rows, columns }: ExportedRows): AsyncGenerator<strin
   yield separator === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** Converts a value for JSON. Large integers become text, because JSON readers would round them. */
+/** Converts a database value to JSON. A bigint becomes a string, because many JSON parsers would round the number. */
 function toJsonValue(value: Value | undefined): string | number | null {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
   return typeof value === 'bigint' ? String(value) : (value ?? null);

@@ -22,7 +22,7 @@ const ID_COLUMNS: Readonly<Record<string, string>> = {
   project_name: 'project_id',
 };
 
-/** Creates the columns of a list's table. A column of freshness is added if `states` has a list that is not fresh. */
+/** Creates the table columns of a list. Adds a freshness column if some data is not fresh. */
 export function createListColumns(
   list: List,
   request: Pick<ConsoleRequest, 'now' | 'at'>,
@@ -38,27 +38,28 @@ export function createListColumns(
   return [...columns, { name: 'Freshness', cell: freshness }];
 }
 
-/** Returns the column that identifies a row to people. */
+/** Returns the column that identifies a row to people, such as `beneficiary` for retirements. */
 function findNameColumn({ name, columns }: List): string {
   return NAME_COLUMNS[name] ?? columns[0] ?? '';
 }
 
-/** Orders the columns for a page: the name first, ids last, without ids whose name is shown. */
+/** Returns the columns in display order. The name comes first, and ids come last. */
 function orderColumns(list: List): string[] {
   const first = findNameColumn(list);
   const replacedIds = list.columns.flatMap(column => ID_COLUMNS[column] ?? []);
   const others = list.columns.filter(column => column !== first && !replacedIds.includes(column));
   const isId = (column: string) => /(^|_)id$/.test(column);
+  // Ids whose name has a column of its own are left out.
   return [first, ...others.filter(column => !isId(column)), ...others.filter(isId)];
 }
 
-/** Returns the name of a column and its heading, which links to its explanation if it needs one. */
+/** Returns the name and heading of a column. The heading links to the help page if the name needs an explanation. */
 function labelColumn(list: List, column: string) {
   const name = toHeading(list.name === 'retirements' && column === 'created_at' ? 'retired' : column);
   return { name, heading: renderTermLabel(column, name) };
 }
 
-/** Renders a cell, linked to the page about it. */
+/** Renders a cell of a list. Names and ids link to their detail page. */
 function renderListCell(
   list: List,
   row: Row,

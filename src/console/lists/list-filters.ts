@@ -22,7 +22,7 @@ const COLUMNS_WITH_FEW_VALUES = ['type', 'vintage'];
 /** Too large to look up its distinct values for every page. */
 const LARGE_LIST = 'retirements';
 
-/** Reads the values to choose from for each filter of a list that is a drop-down list. */
+/** Reads the values that a visitor can choose in each drop-down filter of a list. */
 export async function readFilterChoices(list: List, { reader, at }: ConsoleRequest): Promise<FilterChoices> {
   const choices = new Map<string, readonly Choice[] | null>();
   const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
@@ -43,7 +43,7 @@ const ALTERNATIVE_FILTERS: Readonly<Record<string, string>> = {
   year: 'from',
 };
 
-/** Renders the form of filters; false if the list has none. */
+/** Renders the filter form of a list. Returns false if the list has no filters. */
 export function renderFilters(
   list: List,
   listRequest: ListRequest,

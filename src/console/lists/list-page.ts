@@ -29,7 +29,7 @@ import { type FilterChoices, readFilterChoices, renderFilters } from './list-fil
 
 const PAGE_SIZE = 50;
 
-/** Creates the page of a list and its downloads. The rows may take long, so they follow the filters. */
+/** Creates the page of a list and the routes that download the list's rows. */
 export function createListPages(list: List): readonly ConsolePage[] {
   const { name, title, past } = list;
   const urlOptions = { hasHistory: past !== null, parameters: Object.keys(list.filters) };
@@ -45,6 +45,7 @@ export function createListPages(list: List): readonly ConsolePage[] {
         title,
         body: html`<h1>${title}</h1>
 ${renderFilters(list, listRequest, request, choices)}`,
+        // Rows may take long to read, so they are sent after the filters.
         renderRest: () => renderRows(listRequest, request, choices),
       };
     },
@@ -52,7 +53,7 @@ ${renderFilters(list, listRequest, request, choices)}`,
   return [page, ...createFilePages(name, urlOptions, request => readExportedRows(list, request))];
 }
 
-/** Reads all rows of a list for a download. The present rows carry the freshness of their list. */
+/** Streams all rows of a list for a download. Without `as-of`, each row also has freshness columns. */
 async function readExportedRows(list: List, request: ConsoleRequest) {
   const { reader, at } = request;
   const unrestricted = await parseListRequest(list, request);
@@ -67,7 +68,7 @@ async function readExportedRows(list: List, request: ConsoleRequest) {
   return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
 }
 
-/** Parses the filters of a URL. */
+/** Parses the list filters in the URL. Returns a fault if a filter value is invalid. */
 async function parseListRequest(
   list: List,
   { reader, query, at, now }: ConsoleRequest,
@@ -76,7 +77,7 @@ async function parseListRequest(
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
 }
 
-/** Restricts an as-of request to organizations whose list was known then; returns the known gaps as well. */
+/** Limits an as-of request to organizations whose list the mirror knew at that instant. Also returns the known gaps. */
 async function restrictToKnownLists(
   listRequest: ListRequest,
   { reader, at }: Pick<ConsoleRequest, 'reader' | 'at'>,
@@ -92,7 +93,7 @@ async function restrictToKnownLists(
   };
 }
 
-/** Renders the rows of one page of a list, with their freshness, the links to other pages, the known gaps and the SQL. */
+/** Renders one page of list rows with the freshness, the pagination links and the SQL. */
 async function renderRows(
   unrestricted: ListRequest,
   request: ConsoleRequest,
@@ -123,7 +124,7 @@ ${gaps.length > 0 && renderGaps(resource ?? '', gaps)}
 <details><summary>SQL of this page</summary><pre>${page.sql}</pre></details>`;
 }
 
-/** Renders the links to the first and the next page. */
+/** Renders the pagination links "First page" and "Next page". */
 function renderPageLinks(path: string, query: URLSearchParams, { next }: Paged): Html {
   const renderLink = (label: string, after: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(path, query, { after })}"${rel}>${label}</a>`;
@@ -131,7 +132,7 @@ function renderPageLinks(path: string, query: URLSearchParams, { next }: Paged):
 ${next !== null && renderLink('Next page', formatCursor(next), html` rel="next"`)}</p>`;
 }
 
-/** Describes the filters in use, such as `project Peat bog, vintage 2021`. */
+/** Describes the active filters, such as `project Peat bog, vintage 2021`. */
 function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices: FilterChoices): string {
   const [firstRow] = rows;
   const haveOneProject = rows.every(row => row['project_id'] === firstRow?.['project_id']);
@@ -148,7 +149,10 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
     .join(', ');
 }
 
-/** Describes how much of a filtered warehouse is available now; empty for other lists. */
+/**
+ * Returns text such as ", of which 5 t are available now" for the warehouse list. Returns an empty string for other
+ * lists.
+ */
 async function describeAvailable(
   { reader }: ConsoleRequest,
   listRequest: ListRequest,
@@ -165,7 +169,7 @@ interface CaptionOptions {
   readonly available: string;
 }
 
-/** Describes the rows of a list: their number, owner, filters and sum. */
+/** Returns the caption of a list, such as "3 retirements of Acme (vintage 2021): 12 t." */
 function describeRows(
   { one: singular }: List,
   { count, isCountedToTheEnd, sum }: Paged,
@@ -179,7 +183,7 @@ function describeRows(
   return `${caption}: ${formatTonnes(sum.amount_micro)} t${available}.${describeRowsWithoutAmount(sum.rows_without_amount)}`;
 }
 
-/** Explains why a list is empty and links to the unfiltered list. */
+/** Explains why a list has no rows. Adds a link to the list without filters. */
 async function explainEmptyList(reader: ConsoleRequest['reader'], listRequest: ListRequest): Promise<Html> {
   const { list, at, filters } = listRequest;
   if (filters.length === 0)
@@ -189,17 +193,19 @@ async function explainEmptyList(reader: ConsoleRequest['reader'], listRequest: L
   return html`No ${list.many} match these filters. ${reasons.map(reason => `${reason} `)}${allLink}`;
 }
 
-/** Encodes the values after which the next page begins, for its URL. */
+/** Encodes the sort values of the last row as a pagination cursor for the URL. */
 function formatCursor(values: readonly Value[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
-/** Parses the cursor of the URL; null if it is not one of ours, so that the first page is shown. */
-function parseCursor(text: string | null, length: number): readonly Value[] | null {
+/** Parses a pagination cursor from the URL. Returns null if the cursor is invalid. */
+function parseCursor(text: string | null, columnCount: number): readonly Value[] | null {
   if (text === null) return null;
   try {
     const values: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    return Array.isArray(values) && values.length === length && values.every(isCursorValue) ? values : null;
+    return Array.isArray(values) && values.length === columnCount && values.every(isCursorValue)
+      ? values
+      : null;
   } catch {
     return null;
   }

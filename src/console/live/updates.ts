@@ -15,7 +15,9 @@ const MAX_PAGES = 100;
 
 export type LiveUpdates = ReturnType<typeof createLiveUpdates>;
 
-/** Creates the event stream that notifies open pages of changes. One poll serves all pages; without pages nothing is polled. */
+/**
+ * Creates the event stream that tells open pages to reload after a change. Polls the state only while pages are open.
+ */
 export function createLiveUpdates({
   readState,
   onFailure,
@@ -31,7 +33,7 @@ export function createLiveUpdates({
     for (const page of pages) page.write(text);
   };
 
-  /** Notifies all pages if the state has changed, and schedules the next poll while pages are open. */
+  /** Sends an event to all open pages if the state has changed. Schedules the next poll while pages are open. */
   async function poll(): Promise<void> {
     try {
       const state = await readState();

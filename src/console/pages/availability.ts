@@ -11,7 +11,7 @@ import { renderVintageMatrix } from '../components/vintage-matrix.js';
 import { describeExcludedRows } from '../components/formats.js';
 import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 
-/** Renders the available credits of an organization or project, then its unavailable ones with the reason. */
+/** Renders the available credits of an organization or project. A second table shows the unavailable credits. */
 export async function renderAvailability(reader: Reader, scope: Scope): Promise<Html> {
   const { rows, unavailable } = await readAvailability(reader, scope);
   const amounts =
@@ -22,7 +22,7 @@ export async function renderAvailability(reader: Reader, scope: Scope): Promise<
 ${renderUnavailableTable(unavailable)}</div>`;
 }
 
-/** Renders the warehouses whose credits are not available, with the reason and the amount. */
+/** Renders a table of warehouses whose credits are not available, with the state and the amount. */
 function renderUnavailableTable(warehouses: Availability['unavailable']): Html | false {
   if (warehouses.length === 0) return false;
   const sums = warehouses.flatMap(warehouse => warehouse.sums);
@@ -45,7 +45,7 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
   );
 }
 
-/** Renders the credits of a project at an instant, in warehouses whose list was known then. */
+/** Renders the warehouse credits of a project at an instant. Leaves out warehouses that were not known then. */
 export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(gaps));

@@ -46,7 +46,7 @@ ${renderComparison(request)}`,
   },
 };
 
-/** Renders the verdict, the sums that are not balanced, and all checked sums. */
+/** Renders the result of the reconciliation: the verdict, the unbalanced sums and all checked sums. */
 function renderReconciliation(balance: Balance, isOfOneOrganization: boolean): Html {
   const { balanced, rowsWithoutAmount, notBalanced } = balance;
   const coverage = isOfOneOrganization
@@ -57,7 +57,7 @@ function renderReconciliation(balance: Balance, isOfOneOrganization: boolean): H
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, listedIn(balance), { empty: 'No list with rows has been read completely yet.' })}</section>`;
 }
 
-/** Renders the button that compares with the registry, the progress and the last result. */
+/** Renders the section that compares the mirror with the registry: a button, the progress and the last result. */
 function renderComparison({ comparison, canAct, now }: ConsoleRequest): Html {
   if (comparison === null)
     return html`<section class="card"><h2>Comparison with the registry</h2><p>This console has no registry credentials. Run <code>carbon-mirror verify --against-registry</code> where they are set to compare every row.</p></section>`;
@@ -75,7 +75,7 @@ ${progress}
 ${lastResult}</section>`;
 }
 
-/** Describes the result of a comparison in one sentence. */
+/** Describes the result of a comparison with the registry in one sentence. */
 function describeComparison(outcome: ComparisonOutcome): Html {
   if ('fault' in outcome) return html`${renderBadge('The comparison failed:', 'bad')} ${outcome.fault}`;
   const { faults, rows, organizations, known, uncompared } = outcome;
@@ -87,7 +87,7 @@ function describeComparison(outcome: ComparisonOutcome): Html {
   return html`${renderBadge(`${scope} match the registry.`, 'good')}${uncompared.length > 0 && ` ${formatCount(uncompared.length, 'list')} could not be compared.`}`;
 }
 
-/** Renders the first differences, and the first lists that could not be compared. */
+/** Renders the first differences from the registry, and the first lists that could not be compared. */
 function renderComparisonDetails(outcome: ComparisonOutcome): Html | false {
   if ('fault' in outcome) return false;
   const columns = (['check', 'where', 'fault'] as const).map(name => ({
@@ -104,7 +104,7 @@ function renderComparisonDetails(outcome: ComparisonOutcome): Html | false {
 ${uncompared.length > 0 && html`<h3>Lists that could not be compared</h3><ul class="gaps">${uncompared} ${formatOmittedCount(outcome.uncompared.length)}</ul>`}`;
 }
 
-/** Renders whether all sums are balanced, as a badge. */
+/** Renders a badge that says whether all sums are balanced. */
 function renderVerdict(balance: Balance): Html {
   if (balance.balanced === null) return renderBadge('Nothing to reconcile yet.');
   return renderBadge(verdictOn(balance), balance.balanced ? 'good' : 'bad');
@@ -120,7 +120,7 @@ const ORGANIZATION_COLUMN = {
   cell: ({ organization_name: name, organization_id: id }: Line) => name ?? id ?? 'all',
 };
 
-/** Creates a column of tonnes; amounts that are upper bounds get a sign. */
+/** Creates a table column of tonnes. An amount that is an upper bound is marked with "≤". */
 function createAmountColumn(
   name: string,
   getAmount: (line: Line) => Line['found_micro'],
@@ -133,7 +133,7 @@ function createAmountColumn(
   return { name: `${name}, t`, cell, numeric: true };
 }
 
-/** Renders whether one sum is balanced, as a badge. */
+/** Renders whether a sum is balanced as the badge "yes", "no" or "not known yet". */
 function renderBalanced(balanced: boolean | null): Html {
   return balanced === null
     ? renderBadge('not known yet')

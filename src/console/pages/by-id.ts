@@ -3,7 +3,7 @@ import type { List } from '../../query/lists/list.js';
 import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
-/** Redirects from the beginning of an id to its page, or to the list of all matching rows. `idsWithoutRow` have a page but no row. */
+/** Redirects a shortened id to the page of the matching row, or to the list if several rows match. */
 export async function redirectByIdPrefix(
   list: List,
   { reader, params, query }: ConsoleRequest,
@@ -19,7 +19,7 @@ export async function redirectByIdPrefix(
   return { location: withQuery(`/${name}`, query, { [idColumn]: prefix }) };
 }
 
-/** Returns the answer for an id that no row has. */
+/** Returns the "not found" response for an id of a list. */
 export function describeNotFound({ one: singular }: List, id: string | undefined): PageNotFound {
   return { missing: `No ${singular} with the id “${id ?? ''}”.` };
 }

@@ -55,7 +55,7 @@ export const CHANGES: readonly ConsolePage[] = [
   }),
 ];
 
-/** Parses the time range, resource and organization of a URL. */
+/** Parses the time range, resource and organization in the URL. Returns a fault if a value is invalid. */
 async function parseChangesRequest({
   reader,
   query,
@@ -81,7 +81,7 @@ async function parseChangesRequest({
   };
 }
 
-/** Renders one page of changes, with its filters, links, time range and SQL. */
+/** Renders one page of changes with the filters, the pagination links and the SQL. */
 async function renderChanges(request: ConsoleRequest, changesRequest: ChangesRequest): Promise<Html> {
   const { reader, query, now } = request;
   const cursor = query.get('before') ?? '';
@@ -99,7 +99,7 @@ ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(
 <details><summary>SQL of this page</summary><pre>${newestInSql(reader, changesRequest, before, PAGE_SIZE)}</pre></details>`;
 }
 
-/** Describes the number of changes; those on newer pages are not counted. */
+/** Describes the number of changes on this page and older pages, such as "More than 100 older changes". */
 function describeFoundChanges(count: number, isOlderPage: boolean): string {
   const noun = isOlderPage ? 'older change' : 'change';
   if (count > PAGE_SIZE) return `More than ${PAGE_SIZE} ${noun}s`;
@@ -112,7 +112,7 @@ interface TimeRangePreset {
   readonly until: string;
 }
 
-/** Returns the time ranges that the page offers as links. */
+/** Returns the predefined time ranges of the page, such as "Last quarter". */
 function listTimeRangePresets(now: number): readonly TimeRangePreset[] {
   const [year, month] = [new Date(now).getUTCFullYear(), new Date(now).getUTCMonth()];
   const formatMonthOfYear = (index: number) => new Date(Date.UTC(year, index, 1)).toISOString().slice(0, 7);
@@ -130,7 +130,7 @@ function listTimeRangePresets(now: number): readonly TimeRangePreset[] {
   ];
 }
 
-/** Renders the offered time ranges and the form of filters. */
+/** Renders the links to the predefined time ranges, then the filter form. */
 async function renderChangeFilters({ reader, query, now }: ConsoleRequest): Promise<Html> {
   const organizations = await readChoices(reader, 'organizations', null);
   const resources = CHANGED.map(value => ({ value, says: value.replaceAll('_', ' ') }));

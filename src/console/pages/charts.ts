@@ -11,7 +11,7 @@ const MICRO_PER_TONNE = 1e6;
 
 type StockSeries = Charts['stock'][number];
 
-/** Renders the stock by day of the credit type with the largest stock. */
+/** Renders a line chart of the daily stock in the warehouses. Shows only the credit type with the largest stock. */
 export function renderStockChart({ stock, stockCoverage }: Charts): Html {
   const [series] = stock.toSorted((one, other) => getCurrentStock(other) - getCurrentStock(one));
   const [first, last] = [series?.points[0], series?.points.at(-1)];
@@ -34,6 +34,7 @@ function describeStock({ type, points }: StockSeries, first: Point, last: Point)
   return `${stock} ${verb} from ${formatWholeTonnes(first.micro)} t to ${current}`;
 }
 
+/** Converts tonnes per day or month to points of a chart. */
 function toChartPoints(points: readonly Point[], formatName: (name: string) => string) {
   return points.map(point => ({
     name: formatName(point.name),
@@ -53,7 +54,7 @@ function getCurrentStock({ points }: StockSeries): number {
   return Number(points.at(-1)?.micro ?? 0n);
 }
 
-/** Renders the tonnes retired by month; nothing if no retirements were ever read. */
+/** Renders a bar chart of the tonnes retired per month. Returns empty HTML if no retirements were ever read. */
 export function renderRetirementChart({ retired, retiredCoverage }: Charts): Html {
   const [largest] = retired.toSorted((one, other) => Number(other.micro - one.micro));
   if (largest === undefined || retiredCoverage.organizations === 0) return html``;

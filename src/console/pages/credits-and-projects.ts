@@ -28,7 +28,7 @@ export const CREDIT_AND_PROJECT_PAGES: readonly ConsolePage[] = MIRRORED.filter(
   LISTS_WITH_DETAIL_PAGES.includes(name),
 ).map(createDetailPage);
 
-/** Creates the page of one row of a list. Several organizations or inventories may list the same credit; each gets a section. */
+/** Creates the detail page of a credit or project. A credit that several organizations list gets a section for each. */
 function createDetailPage(list: List): ConsolePage {
   const isOfProjects = list.name === 'projects';
   return {
@@ -57,7 +57,10 @@ function getListLink({ name, title }: List, at: string | null) {
   return { href: withAsOf(`/${name}`, at), title };
 }
 
-/** Explains an id without a row, now or at the instant. Credits may name projects that the registry does not show to the app. */
+/**
+ * Returns the response for an id that has no row. Some projects have no row, because the registry hides them from the
+ * app.
+ */
 async function explainMissingRow(
   list: List,
   id: string,
@@ -80,7 +83,7 @@ async function explainMissingRow(
   return { title, body: renderPageHead(getListLink(list, at), sentence, id) };
 }
 
-/** Renders the known gaps of the lists that contained these rows. */
+/** Renders the known gaps at an instant in the lists of the organizations that own `rows`. */
 async function renderGapsAt(
   resource: string,
   rows: readonly Row[],
@@ -92,29 +95,29 @@ async function renderGapsAt(
   return renderGaps(resource, await Promise.all(gaps));
 }
 
-/** Returns the newest version per organization and inventory: several may list the same credit. */
+/** Returns the newest version of a row for each organization and inventory in the history. */
 function selectNewestVersions(history: readonly Row[]): Row[] {
   return [...new Map(history.map(version => [toRowKey(version), version])).values()];
 }
 
-/** Returns a key that all versions of a row share: its organization and inventory. */
+/** Returns a grouping key made of the organization id and the inventory id, equal for all versions of a row. */
 function toRowKey(row: Row): string {
   return JSON.stringify([row['organization_id'] ?? null, row['inventory_id'] ?? null]);
 }
 
-/** Whether a version has ended. */
+/** Returns whether a row version has ended. */
 function isClosed(version: Row): boolean {
   return version['valid_to'] !== null;
 }
 
-/** Returns the name of a project, or the amount, type, project and vintage of a credit. */
+/** Returns the name of a project, or a text such as "5 t ex-post of Peat bog 2021" for a credit. */
 function describeRow({ name }: List, row: Row): string {
   if (name === 'projects') return getText(row, 'full_name') ?? String(row['id']);
   const project = getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'an unnamed project';
   return `${formatWithCommas(getText(row, 'amount_exact') ?? 'An unknown amount of')} t ${formatCreditType(getText(row, 'type'))} of ${project} ${getText(row, 'vintage') ?? ''}`;
 }
 
-/** Renders the credits of a project, now or at the instant, and links to its lists. */
+/** Renders the credits of a project, with links to the project's credits and retirements. */
 async function renderProjectCredits(projectId: string, { reader, at }: ConsoleRequest): Promise<Html> {
   const links = ['warehouse', 'inventory', 'retirements'].map(
     list =>
@@ -127,14 +130,14 @@ async function renderProjectCredits(projectId: string, { reader, at }: ConsoleRe
   return html`<section id="available" data-live>${credits}<p class="links">${links}</p></section>`;
 }
 
-/** Renders the available credits of a project, and how many warehouses are up to date. */
+/** Renders the available credits of a project, and the number of warehouses that are up to date. */
 async function renderProjectAvailability(reader: Reader, projectId: string): Promise<Html> {
   const { available: upToDate, known } = await sumStanding(reader, 0);
   return html`<p class="lead">Warehouses up to date: ${formatWithCommas(upToDate)} of ${formatKnownOrganizations(known)}.</p>
 ${await renderAvailability(reader, { projectId })}`;
 }
 
-/** Renders the values and the version history of a row, under its organization. */
+/** Renders a section for one row: the name of the organization, the values and the version history. */
 async function renderRow(
   row: Row,
   elementId: string,

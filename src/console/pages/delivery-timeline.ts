@@ -7,7 +7,7 @@ import { renderAge, renderBadge, findStateColour, renderInstant } from '../compo
 
 type SyncRow = Tables['syncs'];
 
-/** Renders the timeline of a delivery, from its arrival to the changes. */
+/** Renders the timeline of a webhook delivery, from the arrival to the changes in the mirror. */
 export function renderDeliveryTimeline(delivery: Row, syncs: readonly SyncRow[], now: number): Html {
   const entries = [describeArrival(delivery, now), describeVerdict(delivery), ...describeJob(delivery)];
   const jobState = String(delivery['job_state']);
@@ -16,7 +16,7 @@ export function renderDeliveryTimeline(delivery: Row, syncs: readonly SyncRow[],
   );
 }
 
-/** Describes when a delivery arrived, and its duplicates. */
+/** Returns the timeline entry for the arrival of a delivery, with the number of duplicates. */
 function describeArrival({ received_at: at, duplicates }: Row, now: number): TimelineEntry {
   const receivedAt = String(at ?? '');
   const count = Number(duplicates);
@@ -27,7 +27,7 @@ function describeArrival({ received_at: at, duplicates }: Row, now: number): Tim
   };
 }
 
-/** Describes whether a delivery was accepted, or why it was ignored. */
+/** Returns the timeline entry that says whether a delivery was accepted, or why the delivery was ignored. */
 function describeVerdict({ verdict, ignored_reason: reason, secret_index: secretIndex }: Row): TimelineEntry {
   if (verdict !== 'accepted')
     return {
@@ -42,7 +42,7 @@ function describeVerdict({ verdict, ignored_reason: reason, secret_index: secret
   };
 }
 
-/** Describes the job that processed a delivery; no entry if there is none. */
+/** Returns the timeline entry for the job of a delivery. Returns an empty array if there is no job. */
 function describeJob(delivery: Row): TimelineEntry[] {
   const { job_id: jobId, job_state: jobState, received_at: receivedAt, outcome } = delivery;
   if (jobId === null || jobId === undefined) return [];
@@ -54,7 +54,7 @@ function describeJob(delivery: Row): TimelineEntry[] {
   ];
 }
 
-/** Describes the syncs of a delivery: one line per list that changed or was not read, one line for all others. */
+/** Returns the timeline entry for the syncs of a delivery. Unchanged lists share one line. */
 function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
   const failed = syncs.filter(sync => !isCompleteOrRunning(sync));
   const lists = formatCount(syncs.length, 'list');
@@ -73,7 +73,7 @@ function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
   };
 }
 
-/** Describes the changes that syncs found, one text per resource and kind of change. */
+/** Returns texts such as "2 retirements added" for the changes that each sync found. */
 export function countChangesByKind(syncs: readonly SyncRow[]): string[] {
   return syncs.flatMap(({ resource, rows_added: added, rows_changed: changed, rows_removed: removed }) =>
     Object.entries({ added, changed, removed }).flatMap(([change, count]) =>
@@ -82,7 +82,7 @@ export function countChangesByKind(syncs: readonly SyncRow[]): string[] {
   );
 }
 
-/** Describes what changed. Lists that were not read, or not yet, may have changed too. */
+/** Returns the timeline entry for the changes that the syncs found. Warns if the result is incomplete. */
 function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineEntry {
   const rows = syncs.reduce((sum, sync) => sum + countChanges(sync), 0);
   const hasJobEnded = !['waiting', 'running', 'paused'].includes(jobState);
@@ -97,7 +97,7 @@ function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineE
   };
 }
 
-/** Describes one sync: its list, duration, error and number of changed rows. */
+/** Describes the list, duration, error and number of changed rows of a sync. */
 function describeSync(sync: SyncRow): HtmlContent {
   const { started_at: startedAt, finished_at: finishedAt, state, error } = sync;
   const isSuccess = isCompleteOrRunning(sync);
@@ -113,7 +113,7 @@ function renderSyncLink({ id, resource }: SyncRow): Html {
   return html`<a href="/syncs?id=${id}">${resource.replaceAll('_', ' ')}</a>`;
 }
 
-/** Whether a sync has succeeded or may still succeed. */
+/** Returns whether a sync has succeeded or may still succeed. */
 export function isCompleteOrRunning({ state }: SyncRow): boolean {
   return state === 'complete' || state === 'running';
 }
@@ -123,13 +123,13 @@ function countChanges({ rows_added: added, rows_changed: changed, rows_removed: 
   return added + changed + removed;
 }
 
-/** Returns the HTTP status of an error in brackets, or its message. */
+/** Returns "(503)" for an error that names an HTTP status, otherwise the error message. */
 function describeError(error: string | null): string {
   const status = /answered (\d{3})/.exec(error ?? '')?.[1];
   return status === undefined ? (error ?? '') : `(${status})`;
 }
 
-/** Formats the time between two instants; null if one is missing or the first is later. */
+/** Formats the time between two instants, such as "250 ms" or "12 s". Returns null if an instant is missing. */
 function formatElapsed(from: string, to: string): string | null {
   const ms = Date.parse(to) - Date.parse(from);
   if (Number.isNaN(ms) || ms < 0) return null;

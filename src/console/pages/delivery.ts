@@ -22,6 +22,7 @@ export const DELIVERY: ConsolePage = {
   },
 };
 
+/** Renders the detail page of a webhook delivery. */
 async function renderDelivery(delivery: Row, { reader, now, canAct }: ConsoleRequest): Promise<PageContent> {
   const { id, event, organization_name: organizationName, verdict, end: result } = delivery;
   const { job_id: ownJobId, merged_into: mergedJobId } = delivery;
@@ -52,7 +53,7 @@ const TECHNICAL_COLUMNS =
     ' ',
   );
 
-/** Decodes the signed base64 text; returns it unchanged if it is not text. */
+/** Decodes the base64 data of a webhook. Returns the base64 data if the decoded bytes are not text. */
 function decodeSignedText(signedData: string): string {
   const text = Buffer.from(signedData, 'base64').toString();
   return text.includes('\uFFFD') || text === '' ? signedData : text;

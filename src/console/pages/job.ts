@@ -26,7 +26,7 @@ export const JOB: ConsolePage = {
   },
 };
 
-/** Describes in a sentence what a job does. */
+/** Returns a sentence such as "This job reads one organization." */
 function describeJobKind(job: Row): string {
   const meaning = JOB_KIND_MEANINGS[String(job['kind'])];
   return meaning === undefined ? '' : `This job ${meaning}.`;
@@ -35,7 +35,7 @@ function describeJobKind(job: Row): string {
 /** Columns shown in the title, or under the technical details only. */
 const TECHNICAL_COLUMNS = ['id', 'kind', 'state', 'dedupe_key', 'payload', 'claim', 'only_duplicates_asked'];
 
-/** Renders the button that continues a job: retry for a failed one, a new read for a paused one. */
+/** Renders the button "Retry" for a failed job or "Read now" for a paused job. Returns false for any other job. */
 function renderJobButton(job: Row, canAct: boolean): Html | false {
   if (job['state'] === 'failed') return renderButton(canAct, `/jobs/${String(job['id'])}/retry`, 'Retry');
   const organizationId = job['organization_id'];

@@ -11,7 +11,7 @@ import { ALL } from '../components/table.js';
 import { describeExcludedRows } from '../components/formats.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
 
-/** Renders Now as of an instant: the credits in the warehouses. Whether they were available then is not recorded. */
+/** Renders the start page as of an instant. Shows warehouse credits, because past availability is not recorded. */
 export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent {
   return {
     title: 'Warehouses',
@@ -20,7 +20,7 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
   };
 }
 
-/** Renders the credits in the warehouses at an instant, and the gaps that are known. */
+/** Renders the warehouse credits at an instant by project and vintage, then the known gaps in the data. */
 async function renderWarehousesAt({ reader, query }: ConsoleRequest, at: string): Promise<Html> {
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(gaps));

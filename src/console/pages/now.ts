@@ -35,10 +35,7 @@ const CHARTS_CACHED_MS = 60_000;
 /** Shorter than the time after which a missing worker or read is reported. */
 const SUMS_CACHED_MS = 10_000;
 
-/**
- * Creates the first page: available credits, organizations, issues and recent activity.
- * It caches results that scan every row: charts until an organization comes or goes, sums until something changes.
- */
+/** Creates the start page of the console. Caches charts and sums, because both scan every row. */
 export function createNowPage(): ConsolePage {
   const chartsCache = createCache<Charts>(CHARTS_CACHED_MS);
   const sumsCache = createCache<Awaited<ReturnType<typeof readSums>>>(SUMS_CACHED_MS);
@@ -51,12 +48,14 @@ export function createNowPage(): ConsolePage {
       if (at !== null) return renderNowAsOf(request, at);
       const origin = await readOrigin(reader);
       const overview = await readOverview(reader, now, async snapshot => {
+        // The sums are read again after any change of the mirror.
         const key = `${getRowLimit(query)} ${await readPulse(snapshot, now)}`;
         const organizationLimit = getRowLimit(query, MAX_ORGANIZATIONS);
         return await sumsCache(now, key, () => readSums(snapshot, organizationLimit, getRowLimit(query)));
       });
       const { known, uninstalled } = overview.standing;
       const renderRest = async () =>
+        // The charts are read again when an organization is added or removed.
         renderCharts(await chartsCache(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
       return {
         intro: origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`,
@@ -67,7 +66,7 @@ export function createNowPage(): ConsolePage {
   };
 }
 
-/** Renders the first page without its charts. */
+/** Renders the start page without the charts. */
 function renderOverview(overview: Overview, request: ConsoleRequest): PageContent {
   const { now, canAct, webhookUrl, query } = request;
   const { activity, standing, sums, changes } = overview;
@@ -92,12 +91,12 @@ function renderCharts(charts: Charts): Html {
 
 const ALL_CHANGES_LINK = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
-/** Counts the organizations that the mirror knows, with those that have uninstalled the app. */
+/** Counts all known organizations, including those that have uninstalled the app. */
 function countOrganizations({ known, uninstalled }: StandingSums): number {
   return known + uninstalled;
 }
 
-/** Renders the setup steps of an empty mirror, and whether a webhook has arrived. */
+/** Renders setup instructions for an empty mirror, with the age of the newest webhook. */
 function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null, now: number): Html {
   return html`<div class="card"><h2>Set up the registry</h2><ol>
 <li>Set the app's webhook URL to ${webhookUrl === null ? 'the address of the receiver' : html`<code>${webhookUrl}</code>, with the public host name of this machine`}.</li>
@@ -109,14 +108,14 @@ function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null,
   }</p></div>`;
 }
 
-/** Renders the available amounts and how many organizations they cover. */
+/** Renders the headline, such as "5 t ex-post available to sell now in 3 of the 4 known organizations". */
 function renderHeadline({ standing, sums }: Overview): Html {
   if (countOrganizations(standing) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app yet, as far as the mirror knows.</h1>`;
   return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumsByType(sums))} <span class="of">available to sell now in ${formatWithCommas(standing.available)} of ${formatKnownOrganizations(standing.known)}${describeExcludedRows(sums)}</span></h1>`;
 }
 
-/** Renders a sentence of amounts as one line per credit type, with a large number. */
+/** Renders a text such as "5 t ex-post and 2 t ex-ante" with one line for each credit type. */
 function renderAmounts(sentence: string): HtmlContent {
   return sentence.split(/ and |, /).map((line, index) => {
     const [number = '', ...unit] = line.split(' ');
@@ -124,7 +123,7 @@ function renderAmounts(sentence: string): HtmlContent {
   });
 }
 
-/** Renders the small tiles beside the headline. */
+/** Renders the summary tiles beside the headline. */
 function renderTiles(overview: Overview, troubles: readonly Trouble[], now: number): Html {
   const { activity } = overview;
   const rejected = activity.rejectedWebhooks.reduce((sum, reason) => sum + reason.rejected, 0);
@@ -141,6 +140,7 @@ function renderTiles(overview: Overview, troubles: readonly Trouble[], now: numb
   return html`${renderReservedTile(overview, now)}${renderUnavailableTile(overview)}${renderFreshTile(overview, now)}${webhookTile}${attentionTile}`;
 }
 
+/** Renders the tile with the reserved tonnes and the next expiry of a reservation. */
 function renderReservedTile({ reserved }: Overview, now: number): Html {
   const reservations = reserved.reduce((sum, { rows }) => sum + rows, 0);
   const [firstExpiry = null] = reserved.flatMap(({ first_ends_at: expiry }) => expiry ?? []).toSorted();
@@ -153,6 +153,7 @@ function renderReservedTile({ reserved }: Overview, now: number): Html {
   );
 }
 
+/** Renders the tile with the tonnes that are not available, and the reason. */
 function renderUnavailableTile({ standing, left: unavailableSums }: Overview): Html {
   const { count, seen: countWithRows, worst } = standing.leftOut;
   const [first] = worst;
@@ -165,6 +166,7 @@ function renderUnavailableTile({ standing, left: unavailableSums }: Overview): H
   );
 }
 
+/** Renders the tile with the number of organizations whose data is fresh. */
 function renderFreshTile({ standing }: Overview, now: number): Html {
   const oldest = standing.oldest_at !== null && html`, oldest read ${renderAge(standing.oldest_at, now)}`;
   const failing =
@@ -177,7 +179,7 @@ function renderFreshTile({ standing }: Overview, now: number): Html {
   );
 }
 
-/** Renders the number of issues, coloured like the worst of them. */
+/** Renders the number of issues in the colour of the worst issue. */
 function renderIssueCount(troubles: readonly Trouble[]): Html {
   if (troubles.length === 0) return html`<span class="good">✓ None</span>`;
   const colour = troubles.some(trouble => findNoticeColour(trouble) === 'bad') ? 'bad' : 'doubt';
@@ -193,7 +195,7 @@ function getWarehouseName({ organization_name: name, ...ids }: Warehouse): strin
   return name ?? ids.organization_id ?? ids.installation_id;
 }
 
-/** Renders each issue as a notice with what to do, a button if one can help, and the command. */
+/** Renders a notice with advice and a command for each issue. Some notices also get a button. */
 function renderNotices(troubles: readonly Trouble[], canAct: boolean): Html {
   return html`${troubles.map(
     trouble =>
@@ -201,7 +203,7 @@ function renderNotices(troubles: readonly Trouble[], canAct: boolean): Html {
   )}`;
 }
 
-/** Returns the colour of an issue: red if no worker runs or a job failed for good; otherwise amber. */
+/** Returns `bad` (red) for a missing worker or a failed job, and `doubt` (amber) for any other issue. */
 function findNoticeColour({ check, href }: Trouble): 'bad' | 'doubt' {
   return check === 'worker' || href.endsWith('failed') ? 'bad' : 'doubt';
 }
@@ -212,7 +214,7 @@ const NOTICE_ACTIONS: Readonly<Record<string, (canAct: boolean) => HtmlContent>>
   '/jobs?state=paused': canAct => renderButton(canAct, '/read-now', 'Read now'),
 };
 
-/** Renders the first organizations with their state and tonnes, those with problems first. */
+/** Renders a table of organizations with freshness and tonnes. Organizations with problems come first. */
 function renderOrganizations(
   { organizations, standing, own: ownSums, certificates: certificateCounts }: Overview,
   { query, canAct }: ConsoleRequest,
@@ -246,7 +248,7 @@ function renderOrganizations(
   )}`;
 }
 
-/** Renders the warehouses whose credits are not available, with the reason. */
+/** Renders a table of warehouses whose credits are not available, with the reason for each warehouse. */
 function renderUnavailableWarehouses(
   { count, worst }: StandingSums['leftOut'],
   { now, query }: ConsoleRequest,

@@ -40,6 +40,7 @@ export const ORGANIZATION: ConsolePage = {
   },
 };
 
+/** Renders the detail page of an organization, now or as of an instant. */
 async function renderOrganization(
   status: OrganizationStatus,
   id: string,
@@ -78,7 +79,7 @@ const ROW_COUNT_COLUMN = {
   numeric: true,
 };
 
-/** Renders how fresh each list of an organization is, with a link to its rows. */
+/** Renders a table with the freshness of each list of an organization. */
 function renderResources(
   { resources }: OrganizationStatus,
   toListHref: (list: string) => string,
@@ -109,7 +110,7 @@ function renderResources(
   );
 }
 
-/** Renders how many rows of each list were known at an instant, and the known gaps. */
+/** Renders a table of the data that the mirror had of an organization at an instant, with the known gaps. */
 async function renderKnownAt({ reader }: ConsoleRequest, organizationId: string, at: string): Promise<Html> {
   const knownResources = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {

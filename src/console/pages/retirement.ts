@@ -64,7 +64,7 @@ function isCurrent(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-/** Renders a version of a retirement, with the history up to that version. */
+/** Renders the detail page of a retirement as of one version. `history` has that version and all earlier versions. */
 async function renderRetirement(
   version: Row,
   history: readonly Row[],
@@ -100,7 +100,7 @@ interface PrintedOrigin {
   readonly citedPath: string;
 }
 
-/** Renders facts that only the printed page shows, so that it can be checked later. */
+/** Renders facts that appear only on paper, such as the URL and the hash of the certificate. */
 function renderPrintedFacts(
   { owner, registry, citedPath }: PrintedOrigin,
   { at, certificate }: Explanation,
@@ -119,6 +119,7 @@ function renderPrintedFacts(
   return renderFacts(facts, html` only-paper`);
 }
 
+/** Renders a card with the amount, project, vintage and ids of a retirement. */
 function renderCredits(retirement: Row, at: string | null): Html {
   const renderId = (column: string) =>
     retirement[column] !== null && html`<span class="id">${toDisplayValue(retirement[column])}</span>`;
@@ -132,6 +133,7 @@ function renderCredits(retirement: Row, at: string | null): Html {
   ]);
 }
 
+/** Renders a card with the beneficiary, the retiring organization, the reason and the comment. */
 function renderParties(retirement: Row, owner: string, at: string | null): Html {
   return renderCard('Parties', [
     ['Beneficiary', toDisplayValue(retirement['beneficiary'] ?? 'unclaimed')],
@@ -141,7 +143,7 @@ function renderParties(retirement: Row, owner: string, at: string | null): Html 
   ]);
 }
 
-/** Lists what happened to a retirement: retired, first observed, changed, last confirmed, and no longer listed. */
+/** Returns the timeline of a retirement, from the registry's retirement date to the latest confirmation. */
 function listTimelineEntries(
   version: Row,
   history: readonly Row[],
@@ -171,7 +173,7 @@ function formatAmount(retirement: Row): string {
   return formatWithCommas(String(retirement['amount_exact'] ?? 'an unknown amount of'));
 }
 
-/** Describes a retirement in one sentence: amount, project, vintage and beneficiary. */
+/** Renders a sentence such as "5 t of Peat bog 2021 retired for Acme". */
 function describeRetirement(retirement: Row): Html {
   const beneficiary =
     retirement['beneficiary'] === null
@@ -181,7 +183,7 @@ function describeRetirement(retirement: Row): Html {
   return html`${formatAmount(retirement)} t of ${toDisplayValue(project)} ${toDisplayValue(retirement['vintage'])} retired${beneficiary}`;
 }
 
-/** Renders as a badge whether the certificate file still matches the hash taken at download. */
+/** Renders a badge that says whether the certificate file still matches the hash from the download. */
 function renderCertificateVerdict({ certificate }: Explanation): Html {
   if (certificate === null || certificate.file === null) return renderBadge('no certificate stored');
   return certificate.state === 'as it was stored'
@@ -189,7 +191,7 @@ function renderCertificateVerdict({ certificate }: Explanation): Html {
     : renderBadge(`certificate does not match its hash: the file is ${certificate.state}`, 'bad');
 }
 
-/** Renders the certificate inside the page, with its hash and whether the file still matches it. */
+/** Renders the certificate PDF inside the page, with the SHA-256 hash and a link to the file. */
 function renderCertificate(explanation: Explanation): Html {
   const { certificate } = explanation;
   const verdict = renderCertificateVerdict(explanation);
@@ -201,7 +203,7 @@ ${renderFacts([['SHA-256', html`<span class="id">${certificate.sha256}</span>`]]
 ${certificate.state !== 'missing' && html`<object type="application/pdf" data="${href}" aria-label="The certificate"><p>This browser cannot show a PDF inside a page.</p>${link}</object>`}`;
 }
 
-/** Renders earlier certificate files, which are never deleted. */
+/** Renders the version history of a certificate. Returns false if the certificate never changed. */
 async function renderCertificateHistory(
   { reader, at, now }: ConsoleRequest,
   organizationId: string,
@@ -215,7 +217,7 @@ async function renderCertificateHistory(
   );
 }
 
-/** Renders how the mirror knows the retirement, and what it does not know. */
+/** Renders how the mirror learned of a retirement, then the known gaps in the data. */
 function renderProvenance(explanation: Explanation): Html {
   const { not_known: gaps } = explanation;
   const reasons = reasonsOf(explanation).map(reason => html`<p>${renderInstantsIn(reason)}</p>`);

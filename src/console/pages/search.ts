@@ -29,7 +29,7 @@ ${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a hr
   },
 };
 
-/** Renders the number of results, and the results by list. */
+/** Renders the number of search results, then the results of each list. */
 function renderHits(hits: readonly Hits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
   return html`<p id="found">${formatCount(count, 'result')}</p>
@@ -39,7 +39,7 @@ ${SEARCH_HELP}`;
 
 const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
 
-/** Renders the results that one column of one list contains. */
+/** Renders the search results that were found in one column of one list. */
 function renderHitGroup({ list, column, rows }: Hits): Html {
   return html`<section class="card"><h2>${list.title}, by ${toLabel(column)}</h2><ul class="hits">${rows.map(
     row =>
@@ -47,7 +47,7 @@ function renderHitGroup({ list, column, rows }: Hits): Html {
   )}</ul></section>`;
 }
 
-/** Returns the amount, name, beneficiary, project and vintage of a row, without the column that matched. */
+/** Summarizes a search result, such as "5 t, Acme, Peat bog, 2021". Leaves out the column that matched the search. */
 function summarizeRow(row: Row, matchedColumn: string): string {
   const amount = getText(row, 'amount_exact');
   const columns = ['full_name', 'beneficiary', 'project_name', 'vintage'].filter(
@@ -59,7 +59,7 @@ function summarizeRow(row: Row, matchedColumn: string): string {
   ].join(', ');
 }
 
-/** Returns the URL of the detail page of a row; without one, of the list with only this row. */
+/** Returns the URL of the detail page of a row, or of the list filtered by id if there is no detail page. */
 function toHitHref({ name, leads: hasDetailPages, named: idColumn }: List, id: string): string {
   const encodedId = encodeURIComponent(id);
   if (name === 'certificates') return `/retirements/${encodedId}`;
