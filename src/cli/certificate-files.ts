@@ -5,8 +5,8 @@ import type { Reader } from '../store/contract/reader.js';
 import { throwIfInterrupted } from './exit.js';
 
 /**
- * Hashes every stored certificate file again and compares it with its row.
- * Returns how many files were checked, and which are missing, changed or unreadable.
+ * Compares the size and SHA-256 of every stored certificate file with the mirror's row. Returns the number of
+ * checked files and the faulty ones.
  */
 export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore, interrupted: AbortSignal) {
   const faults: { readonly file: string; readonly fault: string }[] = [];
@@ -21,7 +21,7 @@ export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore, int
   return { checked: checked.size, faults };
 }
 
-/** Returns what is wrong with a stored file; null if it is unchanged. */
+/** Returns `missing`, `changed` or `unreadable (CODE)` for a faulty file. Returns null for an intact file. */
 async function findFileFault(pdfs: PdfStore, { file, sha256, size }: StoredFile): Promise<string | null> {
   try {
     const current = await measureFile(pdfs, file);
@@ -32,7 +32,7 @@ async function findFileFault(pdfs: PdfStore, { file, sha256, size }: StoredFile)
   }
 }
 
-/** Returns the hash and size that a stored file has now; null if it is missing. */
+/** Reads a stored file and returns its SHA-256 and size. Returns null if the file is missing. */
 export async function measureFile(
   pdfs: PdfStore,
   file: string,

@@ -45,7 +45,7 @@ interface CommandDefinition<A extends ParameterSet, O extends ParameterSet> exte
   ) => Promise<unknown>;
 }
 
-/** Creates a command whose `run` receives its arguments and options parsed and typed. */
+/** Creates a command whose `run` function receives parsed and typed arguments and options. */
 // biome-ignore lint/complexity/noBannedTypes: a command without parameters
 export function defineCommand<A extends ParameterSet = {}, O extends ParameterSet = {}>(
   definition: CommandDefinition<A, O>,
@@ -59,7 +59,10 @@ export function defineCommand<A extends ParameterSet = {}, O extends ParameterSe
   };
 }
 
-/** Parses every defined parameter. Returns the values by parameter name, including those that were left out. */
+/**
+ * Parses the raw value of every defined parameter, or `undefined` for an omitted one. Returns the values by
+ * parameter name.
+ */
 function parseParameters<Parsed>(parameters: ParameterSet, rawParameters: RawParameters, io: Io): Parsed {
   const parsed: unknown[][] = Object.entries(parameters).map(([name, parameter]) => [
     name,

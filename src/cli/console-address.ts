@@ -15,7 +15,10 @@ export interface ConsoleAddress {
 
 type MirrorFolder = Pick<MirrorLocation, 'folder'>;
 
-/** Reads the stored console address of a mirror; null if no console has been started or the file is damaged. */
+/**
+ * Reads the stored console address of a mirror. Returns null if the file is missing or has no valid port and
+ * secret.
+ */
 export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | null {
   const file = getAddressFile(location);
   if (!existsSync(file)) return null;
@@ -26,7 +29,10 @@ export function readConsoleAddress(location: MirrorFolder): ConsoleAddress | nul
   return isValid ? { port, secret } : null;
 }
 
-/** Stores a console address. Only the owner may read the file, because its secret lets anybody sign in. */
+/**
+ * Stores a console address in a file. Only the owner may read the file, because the secret lets anybody sign
+ * in.
+ */
 export function saveConsoleAddress(location: MirrorFolder, address: ConsoleAddress): void {
   const file = getAddressFile(location);
   createPrivateFolder(location.folder);
@@ -34,7 +40,7 @@ export function saveConsoleAddress(location: MirrorFolder, address: ConsoleAddre
   renameSync(`${file}.new`, file);
 }
 
-/** Creates a link that signs in one browser, once. */
+/** Creates a link that signs a browser in to the console. The link works only once. */
 export function createSignInLink({ port, secret }: ConsoleAddress, { now }: Pick<Io, 'now'>): string {
   const keys = createVisitorKeys({ secret: Buffer.from(secret, 'hex'), now });
   return `${formatConsoleUrl(port)}/?key=${keys.createSignInKey()}`;
@@ -44,7 +50,10 @@ export function formatConsoleUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** Returns lines that say how to open the console. Only a terminal gets a sign-in link, so that nobody can sign in from a log file. */
+/**
+ * Returns lines that say how to open the console. Only a terminal gets a sign-in link, so that no log file
+ * contains one.
+ */
 export function describeConsoleAccess(
   address: ConsoleAddress,
   io: Io,

@@ -16,7 +16,7 @@ import { useAndClose } from './mirror-location.js';
 
 type EvidenceContext = Pick<CommandContext, 'io' | 'requireMirror'>;
 
-/** Opens the evidence log, passes it to `use` and closes it. Returns null if nothing was ever sealed. */
+/** Opens the evidence log, passes it to `use` and closes it. Returns null if no evidence log exists. */
 export async function withEvidenceLog<Result>(
   { engine }: Pick<MirrorLocation, 'engine'>,
   use: (port: EvidencePort) => Promise<Result>,
@@ -26,8 +26,8 @@ export async function withEvidenceLog<Result>(
 }
 
 /**
- * Removes rows from the mirror, and the salts of their leaves from the evidence log, so that the log no longer
- * reveals them. `selectLeaves` names the leaves, `removeRows` removes the rows and its result is returned.
+ * Removes rows with `removeRows` and erases the selected leaves from the evidence log. Returns the result of
+ * `removeRows`.
  */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
@@ -38,12 +38,16 @@ export async function eraseWithEvidence<Removed>(
   const { erase } = await import('../evidence/write.js');
   const erased = await withEvidenceLog(requireMirror(), async port => {
     const tools = { port, now: io.now, randomBytes, holder: randomUUID() };
+    /** Erases the salts of the leaves: without its salt, a leaf no longer reveals the row. */
     return { removed: await erase(tools, kind, selectLeaves, removeRows) };
   });
   return erased === null ? await removeRows() : erased.removed;
 }
 
-/** Continues a restored evidence log under a new origin. Returns what was lost; null if nothing was ever sealed. */
+/**
+ * Continues a restored evidence log under a new origin. Returns what was lost, or null if no evidence log
+ * exists.
+ */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
   keyFile: string,
@@ -64,7 +68,10 @@ export function describeRestoredLog({ origin, held, newest, lost }: Restored): s
 const SEALING_ADVICE =
   'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
-/** Counts the leaves that cannot be checked because EVIDENCE_KEY_FILE is not set. A database role without access to the log counts 0. */
+/**
+ * Counts the leaves that cannot be checked because EVIDENCE_KEY_FILE is not set. Returns 0 if the database
+ * refuses access to the log.
+ */
 export async function countUncheckedLeaves({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
@@ -73,7 +80,7 @@ export async function countUncheckedLeaves({
   return (await count.catch(toNullIfRefused)) ?? 0;
 }
 
-/** Returns null for the error of a database role without access; throws any other error again. */
+/** Returns null if the database refused access. Rethrows any other error. */
 function toNullIfRefused(error: unknown): null {
   if (error instanceof Error && 'code' in error && error.code === 'refused') return null;
   throw error;
@@ -83,7 +90,9 @@ export function describeUncheckedLeaves(leaves: number): string {
   return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
 }
 
-/** Checks that new observations are sealed in time. Returns no finding if nothing was or is to be sealed. */
+/**
+ * Checks that the worker seals new observations in time. Returns no findings if the evidence log is not used.
+ */
 export async function checkSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });
   if (unchecked > 0)
@@ -100,7 +109,10 @@ export async function checkSealing({ io, requireMirror }: EvidenceContext): Prom
   return [finding ?? fail('evidence', 'nothing has been sealed', SEALING_ADVICE)];
 }
 
-/** Describes the leaf in which a row version is sealed; null if nothing was ever sealed or this database role has no access. */
+/**
+ * Describes the leaf of the evidence log that seals a row version. Returns null if no log exists or the
+ * database refuses access.
+ */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,
   version: number,
@@ -111,13 +123,14 @@ export async function describeSealOfVersion(
 }
 
 /**
- * Verifies the whole evidence log against the mirror and its key. Returns null without EVIDENCE_KEY_FILE, because
- * only the key identifies the log. Throws if the key has signed a log that no longer exists.
+ * Verifies the whole evidence log against the mirror and the signing key. Returns null if EVIDENCE_KEY_FILE
+ * is not set.
  */
 export async function verifyEvidenceLog({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<Verified | null> {
   const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
+  /** Only the key identifies the log. */
   if (!keyFile) return null;
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { verifyEvidence } = await import('../evidence/verify.js');

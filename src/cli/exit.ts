@@ -43,12 +43,12 @@ export function createNotFoundError(message: OneOrMoreLines, advice?: OneOrMoreL
   return new CommandError(EXIT.notFound, message, advice);
 }
 
-/** Creates the error for an output file that already exists: commands never overwrite files. */
+/** Creates the error for an output file that already exists. */
 export function createFileExistsError(file: string): CommandError {
   return createUsageError(`${file} already exists.`, 'Choose a new name, or remove it first.');
 }
 
-/** Throws the error that ends the command if Ctrl-C was pressed. Call it where the work can stop safely. */
+/** Throws a `CommandError` if the user pressed Ctrl-C. Call this function where work can stop safely. */
 export function throwIfInterrupted(signal: AbortSignal, message = 'Interrupted.'): void {
   if (signal.aborted) throw new CommandError(EXIT.interrupted, message);
 }

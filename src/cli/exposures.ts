@@ -15,7 +15,10 @@ const SECRET_FILE_SETTINGS = [
   'EVIDENCE_KEY_FILE',
 ];
 
-/** Warns about files of secrets that other users can read, and about an operations port that other machines can reach. */
+/**
+ * Returns warnings about secret files that other users can read. Also warns about an operations port that
+ * other machines can reach.
+ */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';
   const isPortExposed = env['OPERATIONS_PORT'] !== '0' && !isLoopbackHost(host);
@@ -30,12 +33,12 @@ export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFile
   ];
 }
 
-/** Warns about files given with --env-file that other users can read. */
+/** Returns warnings about files of `--env-file` that other users can read. */
 export function findExposedEnvFiles(files: readonly string[]): Finding[] {
   return files.flatMap(file => checkPermissions('the file of --env-file', file, '600'));
 }
 
-/** Warns if a file or folder is accessible to anybody but its owner. Does nothing if it does not exist. */
+/** Returns a warning if other users can access a file or folder. Ignores a missing file. */
 function checkPermissions(label: string, path: string | undefined, privateMode: string): Finding[] {
   const stats = path ? statSync(path, { throwIfNoEntry: false }) : undefined;
   const mode = (stats?.mode ?? 0) & 0o777;

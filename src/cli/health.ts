@@ -2,12 +2,15 @@ import type { FindingCount, Findings } from '../query/history/findings.js';
 import type { Trouble } from '../query/inbox/troubles.js';
 import { formatAge } from '../text/duration.js';
 
-/** Formats what to do about a trouble, with the command that shows more about it. */
+/** Returns the advice on a problem, such as `Start a worker. See "carbon-mirror status".` */
 export function describeRemedy({ todo, command }: Trouble): string {
   return command === null ? todo : `${todo} See "${command}".`;
 }
 
-/** Formats the findings that have rows, such as `restatements: 1, overdrawn: 2`; null if none has any. */
+/**
+ * Formats the findings that have rows, such as `restatements: 1, overdrawn: 2`. Returns null if there are
+ * none.
+ */
 export function describeFindingCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
   return found.length === 0 ? null : found.map(({ finding, rows }) => `${finding}: ${rows}`).join(', ');
@@ -17,7 +20,7 @@ export function describeFindingCounts(counts: readonly FindingCount[]): string |
 export const FINDINGS_ADVICE =
   'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
 
-/** Describes all findings and how long ago they were counted, in one sentence. */
+/** Returns a sentence with the number of each finding and the age of the count. */
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null)
     return 'Findings have not been counted yet. A worker counts them every five minutes.';

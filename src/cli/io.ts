@@ -24,23 +24,23 @@ export interface Io {
 
 const MAX_LINE_LENGTH = 2000;
 
-/** Makes text safe to print as one line on a terminal: removes control characters and limits its length. */
+/** Makes text safe to print as one terminal line. Removes control characters and limits the length. */
 export function cleanLine(line: string): string {
   const clean = cleanText(line);
   return clean.length > MAX_LINE_LENGTH ? `${clean.slice(0, MAX_LINE_LENGTH - 1)}…` : clean;
 }
 
-/** Prints notices to stderr, each as one line that cannot control the terminal. */
+/** Prints lines to stderr. Removes control characters from each line. */
 export function printNotice(io: Pick<Io, 'stderr'>, ...lines: readonly string[]): void {
   for (const line of lines) io.stderr.write(`${cleanLine(line)}\n`);
 }
 
-/** Prints data for people to stdout, each as one line that cannot control the terminal. */
+/** Prints lines to stdout. Removes control characters from each line. */
 export async function printLines(io: Io, ...lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await writeStdout(io, lines.map(line => `${cleanLine(line)}\n`).join(''));
 }
 
-/** Whether output goes to a terminal for which colours are not turned off. */
+/** Returns whether the stream is a terminal that shows colours. NO_COLOR turns colours off. */
 export function usesColours(
   { terminal, env }: Pick<Io, 'terminal' | 'env'>,
   stream: 'stdout' | 'stderr' = 'stdout',
@@ -48,7 +48,7 @@ export function usesColours(
   return terminal[stream] && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
-/** Writes unchanged text to stdout, and waits until a slow reader has caught up, so that memory stays bounded. */
+/** Writes text to stdout as it is. Waits while a slow reader catches up. */
 export async function writeStdout(io: Io, text: string): Promise<void> {
   if (io.stdout.write(text)) return;
   await new Promise<void>(resolve => {
@@ -63,7 +63,10 @@ export async function writeStdout(io: Io, text: string): Promise<void> {
 /** Texts are collected until they have this length, because each write is expensive. */
 const MIN_WRITE_LENGTH = 32_768;
 
-/** Writes texts to stdout as they arrive, in large writes. If the source fails, all texts before the failure are written. */
+/**
+ * Writes texts to stdout in large chunks while they arrive. If the source fails, still writes all texts
+ * before the failure.
+ */
 export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
   let pending = '';
   try {

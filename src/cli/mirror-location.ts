@@ -8,15 +8,18 @@ import type { Environment } from '../app/config/setting.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';
 
-/** Returns the names of settings in use that describe a real registry, its webhooks or its database. */
+/** Returns the names of settings that configure a real registry, such as REGISTRY_BASE_URL. */
 export function findRegistrySettings(env: Environment): string[] {
   return Object.keys(env).filter(
     name => /^(REGISTRY_|WEBHOOK_|MIRROR_DATABASE_URL(_FILE)?$)/.test(name) && Boolean(env[name]),
   );
 }
 
-/** Whether a command may use the demo: only without registry settings, outside production and without --env-file. */
-export function usesDemo({ env, hasEnvFile }: Pick<Io, 'env' | 'hasEnvFile'>): boolean {
+/**
+ * Returns whether a command may use the demo. Returns false with registry settings, in production and with
+ * `--env-file`.
+ */
+export function mayUseDemo({ env, hasEnvFile }: Pick<Io, 'env' | 'hasEnvFile'>): boolean {
   return !hasEnvFile && env['NODE_ENV'] !== 'production' && findRegistrySettings(env).length === 0;
 }
 
@@ -44,22 +47,22 @@ export function createMirrorLocation(
   };
 }
 
-/** Returns the demo if the settings name no mirror that exists and a demo was started; otherwise the mirror of the settings. */
+/** Returns the mirror that the settings name. Returns the demo instead if only the demo exists. */
 export function findMirrorLocation(io: Io): MirrorLocation {
   const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });
-  if (!usesDemo(io) || real.engine.findMissing() === null) return real;
+  if (!mayUseDemo(io) || real.engine.findMissing() === null) return real;
   const folder = getDemoFolder(io.env);
   const demoSettings = readDemoSettings(folder);
   if (demoSettings === null) return real;
   return createMirrorLocation(io, { folder, env: { ...demoSettings, ...io.env }, isDemo: true });
 }
 
-/** Returns the location unchanged; throws a usage error if no mirror exists there. */
+/** Returns the location unchanged. Throws a usage error if the location has no mirror. */
 export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorLocation {
   const missing = location.engine.findMissing();
   if (missing === null) return location;
   const ignoredDemo = getDemoFolder(io.env);
-  const hasIgnoredDemo = !usesDemo(io) && existsSync(getDemoSettingsFile(ignoredDemo));
+  const hasIgnoredDemo = !mayUseDemo(io) && existsSync(getDemoSettingsFile(ignoredDemo));
   throw createUsageError(`There is no mirror in ${location.engine.location}: ${missing} is missing.`, [
     'Start "carbon-mirror up" ("up --demo" for a demo), or set DATA_DIR to the folder of your mirror.',
     ...(hasIgnoredDemo
@@ -70,19 +73,19 @@ export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorL
   ]);
 }
 
-/** Creates a client for the registry that the settings name. */
+/** Creates a client for the registry in the settings. */
 export async function connectRegistry({ env }: Pick<Io, 'env'>, { now }: Pick<Io, 'now'>) {
   const settings = await readSettings(env, 'live');
   const { createClient } = await import('../client.js');
   return createClient({ ...settings, now, random: Math.random });
 }
 
-/** Passes a resource to `use`, returns the result, and closes the resource even if `use` fails. */
+/** Passes a resource to `use` and returns the result. Always closes the resource afterwards. */
 export async function useAndClose<Resource extends { close(): Promise<unknown> }, Result>(
-  opening: Resource | Promise<Resource>,
+  resourceOrPromise: Resource | Promise<Resource>,
   use: (resource: Resource) => Promise<Result>,
 ): Promise<Result> {
-  const resource = await opening;
+  const resource = await resourceOrPromise;
   try {
     return await use(resource);
   } finally {

@@ -1,11 +1,11 @@
 import { type Finding, warn } from '../store/contract/finding.js';
 
-/** Describes, for users of `forget` and `purge`, a folder with an older copy that these commands leave untouched. */
+/** Returns a notice that `forget` and `purge` did not change the older copy in this folder. */
 export function describeUntouchedCopy(folder: string): string {
   return `NOT touched: ${folder} holds an older copy of the mirror. Remove it once you no longer need it.`;
 }
 
-/** Creates one warning for each folder that holds an older copy of the mirror. */
+/** Returns one warning for each folder that holds an older copy of the mirror. */
 export function checkOlderCopies(folders: readonly string[]): Finding[] {
   return folders.map(folder =>
     warn(

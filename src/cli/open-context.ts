@@ -7,7 +7,7 @@ import { connectRegistry, findMirrorLocation, requireExistingMirror } from './mi
 type CommandEnvironment = Pick<CommandContext, 'io' | 'format'>;
 type CloseResource = () => Promise<unknown>;
 
-/** Runs a command with a new context. Closes everything the command opened, newest first, even if it fails. */
+/** Runs a command with a new context. Always closes all resources of the context afterwards. */
 export async function runInContext(
   environment: CommandEnvironment,
   runCommand: (context: CommandContext) => Promise<unknown>,
@@ -20,7 +20,10 @@ export async function runInContext(
   }
 }
 
-/** Creates the context of one command. Its resources are opened on first use and reported to `onOpened`. */
+/**
+ * Creates the context of a command. Opens each resource on first use and passes its close function to
+ * `onOpened`.
+ */
 function createContext(
   environment: CommandEnvironment,
   onOpened: (close: CloseResource) => void,
@@ -61,7 +64,7 @@ function createContext(
   };
 }
 
-/** Returns a function that calls `compute` once and returns that result from then on. */
+/** Returns a function that calls `compute` once and caches the result. */
 function memoize<T>(compute: () => T): () => T {
   let computed: { readonly value: T } | null = null;
   return () => {

@@ -35,22 +35,22 @@ type ParameterDescription = Parameter<unknown>['description'];
 type TextParser<T> = (text: string, io: Io) => T;
 type OptionalParameter<T> = Parameter<T | undefined>;
 
-/** Converts a parameter name to its option: `creditId` becomes `--credit-id`. */
+/** Converts a parameter name to an option name: `creditId` → `--credit-id`. */
 export function toOptionName(key: string): string {
   return `--${key.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`)}`;
 }
 
-/** Defines an option without a value: true if it is given. */
+/** Defines an option without a value. The parsed value is true if the user gave the option. */
 export function defineFlag(description: ParameterDescription): Parameter<boolean> {
   return { placeholder: null, description, parse: rawValue => rawValue === true };
 }
 
-/** Defines an option `--no-NAME`: false if it is given. */
+/** Defines an option such as `--no-vacuum`. The parsed value is false if the user gave the option. */
 export function defineNegatedFlag(description: ParameterDescription): Parameter<boolean> {
   return { placeholder: null, description, isNegated: true, parse: rawValue => rawValue !== false };
 }
 
-/** Defines an optional parameter whose value is any text. */
+/** Defines an optional parameter that accepts any text. */
 export function defineText(
   placeholder: string,
   description: ParameterDescription,
@@ -58,7 +58,7 @@ export function defineText(
   return defineParsedText(placeholder, description, value => value);
 }
 
-/** Defines an option that takes one or more texts, as in `--id A B`. */
+/** Defines an option that accepts several texts, as in `--id A B`. */
 export function defineTextList(
   placeholder: string,
   description: ParameterDescription,
@@ -69,7 +69,7 @@ export function defineTextList(
   };
 }
 
-/** Defines an optional parameter whose text is turned into a value by `parseText`. */
+/** Defines an optional parameter whose text is parsed by `parseText`. */
 export function defineParsedText<T>(
   placeholder: string,
   description: ParameterDescription,
@@ -80,7 +80,7 @@ export function defineParsedText<T>(
   return { placeholder, description, parse };
 }
 
-/** Defines a parameter for a registry id, which is safe in a URL path. Errors call the parameter `name`. */
+/** Defines an optional parameter for a registry id. `name` is the parameter's name in error messages. */
 export function defineRegistryId(name: string, description: ParameterDescription): OptionalParameter<string> {
   return defineParsedText('id', description, text => {
     const isValid: boolean = isId(text);
@@ -89,7 +89,7 @@ export function defineRegistryId(name: string, description: ParameterDescription
   });
 }
 
-/** Defines a parameter that takes one of the choices, whatever its case and separators. */
+/** Defines an optional parameter that accepts one of the choices. Ignores differences in case and separators. */
 export function defineChoice<const Word extends string>(
   placeholder: string,
   description: ParameterDescription,
@@ -103,7 +103,7 @@ export function defineChoice<const Word extends string>(
   return { ...defineParsedText(placeholder, description, parseWord), choices };
 }
 
-/** Returns the parameter as a mandatory one. */
+/** Returns a mandatory version of an optional parameter. */
 export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
   const parse: Parameter<T>['parse'] = (rawValue, io) => {
     const value = parameter.parse(rawValue, io);
@@ -113,14 +113,14 @@ export function makeRequired<T>(parameter: OptionalParameter<T>): Parameter<T> {
   return { ...parameter, isRequired: true, parse };
 }
 
-/** Returns the parameter with a default. The default text is parsed like text from the command line. */
+/** Adds a default to an optional parameter. `defaultText` is parsed like text from the command line. */
 export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: string): Parameter<T> {
   return { ...makeRequired(parameter), isRequired: false, defaultText };
 }
 
 /**
- * Defines a parameter for a date that is not in the future. Its value is the time range it covers, such as a whole
- * month. `usedEdge` says in the help which edge of the range the command uses.
+ * Defines an optional parameter for a past date or period, parsed as a time range. `usedEdge` is the end of
+ * the range that the help mentions.
  */
 export function definePastDate(
   description: string,
@@ -133,7 +133,9 @@ export function definePastDate(
   );
 }
 
-/** Defines a parameter for a whole number from 0. Errors call the parameter `name`. */
+/**
+ * Defines an optional parameter for a non-negative integer. `name` is the parameter's name in error messages.
+ */
 export function defineWholeNumber(
   name: string,
   description: ParameterDescription,
@@ -141,7 +143,7 @@ export function defineWholeNumber(
   return defineParsedText('n', description, text => parseWholeNumber(name, text));
 }
 
-/** Defines `--limit`, the number of rows to show; 0 for all. */
+/** Defines the option `--limit`, the maximum number of rows to show. The value 0 means no limit. */
 export function defineRowLimit(defaultLimit: number): Parameter<number> {
   return withDefault(
     defineWholeNumber('--limit', 'show at most this many rows; 0 shows all'),
@@ -160,25 +162,34 @@ export const VACUUM_OPTION = defineNegatedFlag(
   'skip the vacuum: writers do not wait, but removed data may remain in unused parts of the database files',
 );
 
-/** Parses a whole number from 0. Throws a usage error that starts with `name` for any other text. */
+/**
+ * Parses a non-negative integer. Throws a usage error for any other text, with `name` as the parameter's
+ * name.
+ */
 export function parseWholeNumber(name: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw createUsageError(`${name}: expected a whole number, got "${text}".`);
 }
 
-/** Returns the text if all its characters are printable; throws a usage error otherwise. Does not make it safe in a URL path. */
+/**
+ * Returns the text if all characters are printable. Otherwise throws a usage error, with `name` as the
+ * parameter's name.
+ */
 export function requirePrintable(name: string, text: string): string {
   if (isPrintable(text)) return text;
   throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);
 }
 
-/** Lists the forms of dates that `parsePastRange` accepts, for help texts. */
+/** Returns a help text that lists the accepted formats of dates. */
 function describeDateForms(usedEdge: 'start' | 'end', now: number): string {
   const instant = new Date(now).toISOString();
   return `a day, month, quarter or year such as 2026-Q1 (its ${usedEdge} in UTC), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;
 }
 
-/** Parses a date into the time range it covers, at most up to `now`. Throws a usage error if it is invalid or in the future. */
+/**
+ * Parses a date or period such as `2026-Q1` into a time range. Throws a usage error for an invalid or future
+ * date.
+ */
 export function parsePastRange(text: string, now: number): TimeRange {
   const range = parseTimeRange(text, now);
   if ('fault' in range) throw createUsageError(range.fault);

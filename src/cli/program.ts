@@ -40,7 +40,7 @@ export async function runProgram(
   }
 }
 
-/** Prints the error to stderr and returns its exit code. Commander has already printed its own errors. */
+/** Prints an error to stderr and returns the exit code. Skips errors that commander has already printed. */
 function reportError(io: Io, error: unknown): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { exitCode, lines } = explainError(error);
@@ -48,7 +48,7 @@ function reportError(io: Io, error: unknown): ExitCode {
   return exitCode;
 }
 
-/** Parses the arguments with commander and runs the command that they name. */
+/** Parses the arguments and runs the command that they name. */
 async function runCommandLine(args: readonly string[], version: string, io: Io): Promise<void> {
   const program = createProgram(version, io);
   for (const [heading, commands] of Object.entries(COMMAND_GROUPS)) {
@@ -59,7 +59,10 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
   await program.parseAsync([...args], { from: 'user' });
 }
 
-/** Whether to register a command: only the one that the arguments name, or all if they name none, for the general help. */
+/**
+ * Returns whether to register a command. If the arguments name no known command, all commands are registered
+ * for the help.
+ */
 function shouldRegister(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));
   return (
@@ -69,6 +72,7 @@ function shouldRegister(args: readonly string[], commandName: string): boolean {
 
 /** Creates the commander program without commands: its description, its own options, and where it writes. */
 
+/** Creates the commander program with its description and global options, but without commands. */
 function createProgram(version: string, io: Io): Command {
   return new Command('carbon-mirror')
     .description('A fresh, complete, dated and provable SQL mirror of a carbon-credit registry')

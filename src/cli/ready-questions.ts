@@ -7,7 +7,7 @@ interface ReadyQuestion {
   readonly sql: string;
 }
 
-/** Reads the ready questions from docs/sql.md. Returns none if this installation has no docs. */
+/** Reads example questions and their SQL from docs/sql.md. Returns an empty list if the file is missing. */
 export function readReadyQuestions(): ReadyQuestion[] {
   const file = new URL('docs/sql.md', PACKAGE_FOLDER);
   return existsSync(file) ? parseQuestions(readFileSync(file, 'utf8')) : [];

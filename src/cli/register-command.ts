@@ -4,7 +4,7 @@ import { runInContext } from './open-context.js';
 import { toOptionName, type Parameter } from './options.js';
 import type { Io } from './io.js';
 
-/** Adds a command with its options, help and subcommands to a commander program. */
+/** Adds a command and all its subcommands to a commander program. */
 export function registerCommand(parent: CommanderCommand, name: string, command: Command, io: Io): void {
   const { summary, details, options = {}, formats = {}, examples = [], commands = {}, run } = command;
   const registered = parent.command(name).summary(summary);
@@ -32,7 +32,7 @@ export function registerCommand(parent: CommanderCommand, name: string, command:
   });
 }
 
-/** Creates the commander definition of a positional argument. */
+/** Converts a positional parameter to a commander argument. */
 function createArgument(parameter: Parameter<unknown>, io: Io): Argument {
   const { placeholder, choices, isRequired } = parameter;
   const name = isRequired ? `<${placeholder}>` : `[${placeholder}]`;
@@ -41,7 +41,7 @@ function createArgument(parameter: Parameter<unknown>, io: Io): Argument {
   return argument;
 }
 
-/** Creates the commander definition of an option. `key` is its parameter name, such as `creditId`. */
+/** Converts a parameter to a commander option. `key` is the parameter name, such as `creditId`. */
 function createOption(key: string, parameter: Parameter<unknown>, io: Io): Option {
   const { placeholder, choices, isRequired = false, isNegated = false, defaultText } = parameter;
   const name = toOptionName(isNegated ? `no-${key}` : key);
@@ -52,7 +52,7 @@ function createOption(key: string, parameter: Parameter<unknown>, io: Io): Optio
   return defaultText === undefined ? option : option.default(defaultText);
 }
 
-/** Returns the help text of a parameter, which may depend on the current time. */
+/** Returns the help text of a parameter. */
 function getDescription({ description }: Parameter<unknown>, io: Io): string {
   return typeof description === 'string' ? description : description(io);
 }

@@ -1,6 +1,6 @@
 import { isObject } from '../registry/model.js';
 
-/** Returns the value at a path such as `organization.fullName`; undefined if there is none. */
+/** Returns the nested value at a path such as `organization.fullName`. Returns undefined if there is none. */
 export function getValueAtPath(value: unknown, path: string): unknown {
   return path
     .split('.')

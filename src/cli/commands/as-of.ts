@@ -45,7 +45,10 @@ export const AS_OF = defineCommand({
 /** A list of one organization as of an instant. */
 type ListAsOf = Awaited<ReturnType<typeof readListAsOf>>;
 
-/** Reads a list of one organization as of an instant: its rows as a stream, and when it was last read by then. */
+/**
+ * Reads one list of an organization as of an instant. Returns a stream of rows and the time of the last read
+ * before the instant.
+ */
 async function readListAsOf(reader: Reader, list: List, organizationId: string, at: string) {
   const listAsOf = { ...list, ...list.past };
   const { columns, reads } = listAsOf;
@@ -58,7 +61,7 @@ async function readListAsOf(reader: Reader, list: List, organizationId: string, 
   return { ...known, resource: list.name, columns, rows: streamRows(reader, request) };
 }
 
-/** Serializes lists as one JSON object, row by row, because a long list may exceed the longest possible string. */
+/** Serializes lists as one JSON object. Yields the JSON in pieces, because it may be too long for one string. */
 async function* serializeLists(header: object, lists: readonly ListAsOf[]): AsyncGenerator<string> {
   yield toJson(header).slice(0, -1);
   for (const { resource, lastRead, reading, rows } of lists) {
@@ -70,7 +73,7 @@ async function* serializeLists(header: object, lists: readonly ListAsOf[]): Asyn
   yield '}\n';
 }
 
-/** Prints a list as a table with its total. Gaps in what was known of it are printed as notices. */
+/** Prints a list as a table with a total. Prints a notice for each gap in the mirror's knowledge of the list. */
 async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
   { columns, rows, ...known }: ListAsOf,
@@ -87,7 +90,7 @@ async function printListAsOf(
   await printLines('', `${resource}: ${describeTotal(tally.getTotal())}`, '');
 }
 
-/** Returns the id of the only organization; throws if there is not exactly one. */
+/** Returns the id of the only mirrored organization. Throws a usage error if the mirror has none or several. */
 function getOnlyOrganizationId(organizations: readonly Named[]): string {
   const [only] = organizations;
   if (only !== undefined && organizations.length === 1) return only.id;

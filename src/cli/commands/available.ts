@@ -55,7 +55,7 @@ export const AVAILABLE = defineCommand({
     const available = await readAvailable(reader, { organizationId, where });
     const { rows, leftOut, known, uninstalled } = available;
     assertAnyWarehouseKnown(available);
-    if (rows.length === 0) await assertEverHeld(reader, creditFilters);
+    if (rows.length === 0) await assertFilterValuesExist(reader, creditFilters);
     if (context.format === 'json') await context.printJson({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
       await printAvailable(context, available, request.filters.length > 0);
@@ -66,8 +66,11 @@ export const AVAILABLE = defineCommand({
   },
 });
 
-/** Throws if a filter matches no credit that any warehouse has ever held: its value is probably misspelt. */
-async function assertEverHeld(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
+/**
+ * Throws a not-found error for a filter value that no warehouse credit ever had. Such a value is probably
+ * misspelt.
+ */
+async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
   for (const { name, text, condition } of filters) {
     if (await wasEverHeld(reader, condition)) continue;
     throw createNotFoundError(
@@ -77,7 +80,10 @@ async function assertEverHeld(reader: Reader, filters: readonly ChosenFilter[]):
   }
 }
 
-/** Throws if nothing is known of any warehouse: "no credits are available" would then be a guess. */
+/**
+ * Throws if the mirror has not read any warehouse yet. The answer "no credits are available" would then be a
+ * guess.
+ */
 function assertAnyWarehouseKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
   throw createCheckError(
@@ -86,7 +92,7 @@ function assertAnyWarehouseKnown({ known, uninstalled }: Available): void {
   );
 }
 
-/** Prints the available credits as a table, their total, and the warehouses that are left out. */
+/** Prints a table of the available credits and the total. Then lists the warehouses that were left out. */
 async function printAvailable(
   context: CommandContext,
   { rows, known, warehouses, leftOut }: Available,
@@ -122,7 +128,7 @@ async function printAvailable(
   await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...lines);
 }
 
-/** Describes how many of the known organizations have a fresh warehouse. */
+/** Returns a sentence such as "2 of 5 organizations are up to date." */
 function describeFreshCount(freshCount: number, knownCount: number): string {
   if (freshCount < knownCount)
     return `${formatWithCommas(freshCount)} of ${formatCount(knownCount, 'organization')} are up to date.`;
@@ -131,7 +137,10 @@ function describeFreshCount(freshCount: number, knownCount: number): string {
     : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
-/** Describes each warehouse that is left out, one per line. Of those that were never read, only the first are named. */
+/**
+ * Returns one line for each warehouse that is left out. Warehouses that were never read share a line after
+ * the first few.
+ */
 function describeLeftOut(warehouses: readonly LeftOut[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));
@@ -142,7 +151,7 @@ function describeLeftOut(warehouses: readonly LeftOut[]): string[] {
   ];
 }
 
-/** Describes when a warehouse was last read, why it is left out, and its last known amounts. */
+/** Returns a line such as "Acme: last read 2 h ago, stale (3 rows, 120 t ex-post)". */
 function describeLeftOutWarehouse(warehouse: LeftOut): string {
   const { organization_name, organization_id, installation_id, age_seconds, rows, amounts } = warehouse;
   const sentence = sentenceOf(warehouse);

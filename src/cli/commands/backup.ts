@@ -26,7 +26,7 @@ export const BACKUP = defineCommand({
   formats: JSON_FORMAT,
   examples: ['carbon-mirror backup /backup/2026-01-31'],
   run: async (context, { folder }) => {
-    const keeping = getKeeping(context.requireMirror());
+    const keeping = getBackupFunctions(context.requireMirror());
     if (existsSync(folder)) throw createFileExistsError(folder);
     await keeping.copyTo(folder);
     const copy = openFolder(folder);
@@ -49,7 +49,7 @@ export const RESTORE = defineCommand({
   run: async (context, { folder }) => {
     const { io, findMirror } = context;
     const { engine, env, folder: dataDir } = findMirror();
-    const keeping = getKeeping(findMirror());
+    const keeping = getBackupFunctions(findMirror());
     const backup = openFolder(folder);
     const missing = backup.findMissing();
     if (missing !== null) throw createNotFoundError(`${folder} is not a backup: ${missing} is missing.`);
@@ -106,8 +106,11 @@ export const MOVE = defineCommand({
   },
 });
 
-/** Returns the functions that copy and replace a mirror in files; throws for one in PostgreSQL, which has its own tools. */
-function getKeeping({ engine }: MirrorLocation): Keeping {
+/**
+ * Returns the functions that back up and restore a mirror in files. Throws a usage error for a mirror in
+ * PostgreSQL.
+ */
+function getBackupFunctions({ engine }: MirrorLocation): Keeping {
   if (engine.keeping !== null) return engine.keeping;
   throw createUsageError([
     'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',
@@ -118,7 +121,7 @@ function getKeeping({ engine }: MirrorLocation): Keeping {
   ]);
 }
 
-/** Opens the databases and certificates in a folder. */
+/** Returns the storage engine for the databases and certificate files in a folder. */
 function openFolder(folder: string) {
   return openEngine({ dataDir: folder, diskReserveMb: 0, database: null });
 }
@@ -127,13 +130,14 @@ function openFolder(folder: string) {
 type FileEngine = ReturnType<typeof openFolder>;
 
 /**
- * Verifies the databases and certificates of a copy, and returns the number of certificates; throws if any is damaged.
- * First it raises the claim numbers of the inbox: the mirror was copied later and may have accepted newer claims.
+ * Verifies the databases and certificate files of a copied mirror and counts the certificates. Throws if a
+ * file is damaged.
  */
 async function verifyCopy(
   { io }: CommandContext,
   copy: FileEngine,
 ): Promise<{ readonly certificates: number }> {
+  /** The mirror was copied after the inbox, so it may have accepted claims that the copied inbox never issued. */
   await useAndClose(copy.openWriters(io.now), async ({ inbox, mirror }) =>
     inbox.raiseClaims((await mirror.readState()).highestClaim),
   );
@@ -152,12 +156,18 @@ async function verifyCopy(
   throw createCheckError([`${copy.location} is damaged or incomplete:`, ...faults.slice(0, 20)]);
 }
 
-/** Returns how many deliveries and syncs there are, and the newest of each. With `since`, only newer ones are counted. */
+/**
+ * Returns the number of deliveries and syncs and the time of the newest. With `since`, counts only newer
+ * deliveries and syncs.
+ */
 async function readContents(engine: FileEngine, since?: AllKept): Promise<AllKept> {
   return await useAndClose(engine.openReader(), reader => readKept(reader, since));
 }
 
-/** Describes where the replaced data is now, and how much of it is newer than the backup. */
+/**
+ * Returns a line that names the folder of the replaced data. The line also says how much of that data is
+ * newer than the backup.
+ */
 function describeReplaced(aside: string, lost: AllKept | null): string[] {
   if (!existsSync(aside)) return [];
   const contents = lost === null ? 'It cannot be read.' : `Newer than the backup: ${describeContents(lost)}.`;

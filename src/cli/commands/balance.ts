@@ -62,7 +62,7 @@ const FIELD_BY_COLUMN: Readonly<Record<string, keyof Line>> = {
 };
 const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
-/** Prints the sums as a table, then each one that does not balance with its reason, and the verdict last. */
+/** Prints the sums as a table. Then prints a reason for each sum that does not balance, and a verdict. */
 async function printBalance({ printRows, printLines }: CommandContext, balance: Balance): Promise<void> {
   const { sums, notBalanced, balanced } = balance;
   const listed = listedIn(balance);
@@ -89,7 +89,10 @@ async function printBalance({ printRows, printLines }: CommandContext, balance: 
 const FROM_ELSEWHERE =
   'match no reservation or request in the mirror. They may come from an organization that is not mirrored.';
 
-/** Returns a line of the balance with its amounts in tonnes; an expected amount that is only a bound begins with `≤`. */
+/**
+ * Formats a line of the balance as a table row with amounts in tonnes. An expected amount that is only an
+ * upper bound begins with `≤`.
+ */
 function toTableRow(line: Line): Row {
   const cells = Object.entries(FIELD_BY_COLUMN).map(([column, field]) => {
     const value = line[field];
@@ -104,12 +107,15 @@ function toTableRow(line: Line): Row {
   };
 }
 
-/** Returns the organization's name, or its id; empty for a line about all organizations. */
+/**
+ * Returns the name of the organization, or the id if the name is unknown. Returns an empty text for a line
+ * about all organizations.
+ */
 function getOwnerName({ organization_name: name, organization_id: id }: Line): string {
   return truncateName(name ?? id ?? '');
 }
 
-/** Returns whether a line balances: `yes`, `NO` or `unknown`. */
+/** Returns `yes` if the line balances, `NO` if the line does not balance, and `unknown` otherwise. */
 function formatVerdict({ balanced }: Line): string {
   return balanced === null ? 'unknown' : balanced ? 'yes' : 'NO';
 }

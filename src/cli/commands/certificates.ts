@@ -66,8 +66,8 @@ export const EXPORT = defineCommand({
 });
 
 /**
- * Keeps the rows of organizations whose retirements and certificates were both known at an instant. Also returns the
- * last read of each list before it, and sentences about what was not known.
+ * Keeps the rows of organizations whose retirements and certificates the mirror knew at that instant. Also
+ * returns what was unknown for the others.
  */
 async function restrictToKnown(
   context: CommandContext,

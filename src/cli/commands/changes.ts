@@ -67,7 +67,10 @@ export const CHANGES = defineCommand({
   },
 });
 
-/** Returns the number of the newest change. Throws if it is below `after`: then `after` was read from another mirror. */
+/**
+ * Returns the number of the newest change. Throws if `after` is higher, because `after` then comes from
+ * another mirror.
+ */
 async function readNewestNumber(reader: Reader, after: number): Promise<number> {
   const newest = await readLastNumber(reader);
   if (newest >= after) return newest;
@@ -77,7 +80,7 @@ async function readNewestNumber(reader: Reader, after: number): Promise<number> 
   );
 }
 
-/** Prints the requested period as a notice; throws if it ends before it starts. */
+/** Prints the requested period on stderr. Throws a usage error if the period ends before it starts. */
 function printPeriod({ printNotice }: CommandContext, { since, until }: ChangesAsked): void {
   if (since !== null && until !== null && since > until)
     throw createUsageError(`--until: expected ${since} or later, got ${until}.`);
@@ -85,7 +88,7 @@ function printPeriod({ printNotice }: CommandContext, { since, until }: ChangesA
   else if (until !== null) printNotice(`Observed up to ${until}.`);
 }
 
-/** Parses rows into changes; prints a notice if there are none. */
+/** Parses each row into a change. Prints a notice if there are no rows. */
 async function* parseChanges(
   rows: AsyncIterable<ChangeRow>,
   { printNotice }: CommandContext,
@@ -100,7 +103,7 @@ async function* parseChanges(
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
-/** Formats changes as lines below headings for the UTC day and the sync that found them. The sums come last. */
+/** Formats changes as lines, grouped by UTC day and by sync. The sums follow at the end. */
 async function* formatLines(
   io: CommandContext['io'],
   rows: AsyncIterable<ChangeRow>,

@@ -17,7 +17,7 @@ import type { MirrorLocation } from '../context.js';
 import { connectRegistry } from '../mirror-location.js';
 import { createDemoActions } from './demo/actions.js';
 import { createKeyProvider, findSandbox } from './demo/sandbox.js';
-import { createRegistryComparison } from '../processes/registry-comparison.js';
+import { createRegistryComparer } from '../processes/registry-comparison.js';
 import { readReadyQuestions } from '../ready-questions.js';
 import { runService, mayUseNextPort } from '../processes/service.js';
 import { defineFlag, defineNegatedFlag } from '../options.js';
@@ -68,7 +68,7 @@ export const CONSOLE = defineCommand({
         openPdfs: () => location.engine.openPdfs(io.now),
         inspectPdf: inspect,
         createDemoActions: readOnly || demo === null ? null : createDemoActionsFactory(io, demo),
-        compare: createCompare(location, demo),
+        compare: findRegistryComparer(location, demo),
         sqlAccess: {
           runQuery: location.engine.ask,
           describeSchema: location.engine.describeSchema,
@@ -88,8 +88,7 @@ export const CONSOLE = defineCommand({
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
 
 /**
- * Returns the control API of the registry and the app's settings, with a key of the console's own; null if the registry
- * is not a sandbox on this machine.
+ * Returns the control API and the settings of a sandbox on this machine. Returns null for any other registry.
  */
 async function findDemo({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
@@ -104,16 +103,19 @@ async function findDemo({ env }: MirrorLocation) {
   return { control, appId, settings };
 }
 
-/** Returns a function that creates the actions of the page "Demo". */
+/** Returns a function that creates the actions of the console's demo page. */
 function createDemoActionsFactory(io: Io, { control, appId, settings }: DemoRegistry) {
   const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);
   return ({ requestSyncs: sync }: ConsoleActions) =>
     createDemoActions({ connect: connectWithOwnKey, control, appId, sync });
 }
 
-/** Returns a function that compares the mirror with the registry; null if no setting has a key for the registry. */
-function createCompare({ env }: MirrorLocation, demo: DemoRegistry | null): RegistryComparer | null {
-  if (demo !== null) return createRegistryComparison(demo.settings);
+/**
+ * Returns a function that compares the mirror with the registry. Returns null if the settings have no private
+ * key for the registry.
+ */
+function findRegistryComparer({ env }: MirrorLocation, demo: DemoRegistry | null): RegistryComparer | null {
+  if (demo !== null) return createRegistryComparer(demo.settings);
   const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;
-  return key || file ? createRegistryComparison(async () => env) : null;
+  return key || file ? createRegistryComparer(async () => env) : null;
 }

@@ -20,7 +20,10 @@ const show = createNumberedShowCommand(DELIVERY_LIST, async (delivery, reader) =
 /** Commands of deliveries besides `list`. */
 export const DELIVERIES = { show, rejected: createListCommand(REJECTED_WEBHOOKS) };
 
-/** Returns the signed text as JSON, or as text if it is not JSON or nested too deeply to be written again. */
+/**
+ * Decodes the base64 text of a delivery and parses it as JSON. Returns plain text if the JSON is invalid or
+ * nested too deeply.
+ */
 function decodeSignedText(signedData: string): unknown {
   const signed = Buffer.from(signedData, 'base64').toString('utf8');
   if (findExceededLimit(signed) !== null) return signed;

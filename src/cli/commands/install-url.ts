@@ -31,7 +31,10 @@ export const INSTALL_URL = defineCommand({
   },
 });
 
-/** Whether a URL uses https or is on this machine, and has no user name or password. */
+/**
+ * Returns whether a URL uses HTTPS or points to this machine. A URL with a user name or password is never
+ * safe.
+ */
 function isSafeWebsite(website: string): boolean {
   const url = URL.canParse(website) ? new URL(website) : null;
   const isPrivate = url?.protocol === 'https:' || isLoopbackUrl(website);

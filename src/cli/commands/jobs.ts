@@ -34,7 +34,7 @@ const retry = defineCommand({
 /** Commands of jobs besides `list`. */
 export const JOBS = { show, retry };
 
-/** Creates the error for a retry of a job that has not failed. */
+/** Creates the error for `jobs retry` of a job that has not failed. */
 function createNotFailedError(id: string | undefined, { state, end }: Row): CommandError {
   const currentState = [state, end].filter(Boolean).join(', ');
   return createCheckError(

@@ -20,12 +20,13 @@ export const MIGRATE = defineCommand({
 });
 
 /**
- * Returns the mirror to migrate; throws if there is none and no setting says where to create one. An empty mirror in the
- * default folder would hide a demo from every later command.
+ * Returns the mirror to migrate. Throws a usage error if no mirror exists and no setting says where to create
+ * one.
  */
 function findMirrorToMigrate({ io: { env }, findMirror }: CommandContext): MirrorLocation {
   const location = findMirror();
   const isNamed = findRegistrySettings(env).length > 0 || Boolean(env['DATA_DIR']);
+  /** An empty mirror in the default folder would hide a demo from every later command. */
   if (location.isDemo || isNamed || location.engine.findMissing() === null) return location;
   throw createUsageError(
     `There is no mirror and no demo in ${getDataFolder(env)}, and no setting says where to create one.`,

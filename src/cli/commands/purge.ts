@@ -69,7 +69,10 @@ interface PurgeConfirmation {
   readonly force: boolean;
 }
 
-/** Throws unless `confirm` is the organization's exact name, and the app is not active on it or `force` is set. */
+/**
+ * Throws unless the user confirmed the purge with the organization's exact name. Also throws if the
+ * installation is still active, unless `force` is set.
+ */
 function assertPurgeConfirmed({ name, state, confirm, force }: PurgeConfirmation): void {
   if (confirm !== name) {
     throw createUsageError(

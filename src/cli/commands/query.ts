@@ -40,7 +40,7 @@ export const QUERY = defineCommand({
   },
 });
 
-/** Returns the statement from the command line, or from standard input if it is `-`. */
+/** Returns the SQL statement from the command line. Reads standard input instead if the argument is `-`. */
 async function readStatement(io: Io, argument: string): Promise<string> {
   if (argument !== '-') return argument;
   let sql = '';
@@ -51,7 +51,7 @@ async function readStatement(io: Io, argument: string): Promise<string> {
   return sql;
 }
 
-/** Adds advice to an error of a query. Returns the error of a damaged database unchanged: all commands explain it alike. */
+/** Converts a query error to a command error with advice. Returns the error of a damaged database unchanged. */
 function createQueryError(error: AskError): Error {
   const { code, message } = error;
   if (code === 'damaged') return error;
@@ -81,7 +81,7 @@ const ADVICE: Readonly<Record<string, readonly string[]>> = {
 /** A week. A timer of Node can wait at most 24 days. */
 const MAX_SECONDS = 7 * 24 * 3600;
 
-/** Parses the value of `--time-limit`; throws unless it is above 0 and at most a week. */
+/** Parses the value of `--time-limit`. Throws a usage error unless the value is above 0 and at most one week. */
 function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (seconds > 0 && seconds <= MAX_SECONDS) return seconds;

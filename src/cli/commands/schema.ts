@@ -36,7 +36,7 @@ export const SCHEMA = defineCommand({
   },
 });
 
-/** Returns the GRANT statements for a role, one per line; throws if no role is named. */
+/** Returns the GRANT statements for a database role, one per line. Throws a usage error if no role is given. */
 function formatGrants(purpose: Purpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
   throw createUsageError(
@@ -44,7 +44,7 @@ function formatGrants(purpose: Purpose, role: string | undefined): string {
   );
 }
 
-/** Returns the name of a table or view in "carbon-mirror query". */
+/** Returns the name of a table or view in SQL queries, such as `inbox.jobs`. */
 export function getQueryName(relation: Relation): string {
   return relation.database === 'inbox' ? `inbox.${relation.name}` : relation.name;
 }
@@ -58,7 +58,7 @@ const OPERATIONAL_TABLES = [
   'processes',
 ];
 
-/** Sorts tables and views by usefulness: views, mirrored tables, reads and deliveries, history, and bookkeeping last. */
+/** Sorts tables and views by usefulness. Views come first, then mirrored tables, and internal tables last. */
 export function sortByUse(relations: readonly Relation[]): readonly Relation[] {
   const rank = ({ kind, name }: Relation): number => {
     if (name.endsWith('_history')) return 3;
@@ -70,7 +70,7 @@ export function sortByUse(relations: readonly Relation[]): readonly Relation[] {
   return relations.toSorted((left, right) => rank(left) - rank(right));
 }
 
-/** Returns the tables and views with this name; throws if there are none. */
+/** Returns the tables and views with this name. Throws a not-found error if there are none. */
 function findRelations(relations: readonly Relation[], name: string): readonly Relation[] {
   const found = relations.filter(relation => relation.name === name || getQueryName(relation) === name);
   if (found.length > 0) return found;
@@ -79,7 +79,7 @@ function findRelations(relations: readonly Relation[], name: string): readonly R
   throw createNameError(missing(name, names, subject), 'See "carbon-mirror schema" for all of them.');
 }
 
-/** Prints each table or view with its columns, their types and meanings. */
+/** Prints each table or view with the name, type and meaning of every column. */
 async function printColumns(io: Io, relations: readonly Relation[]): Promise<void> {
   for (const relation of relations) {
     await printDefinitions(io, [[`${getQueryName(relation)} (${relation.kind})`, relation.meaning]]);

@@ -2,7 +2,7 @@ import { checkUpSettings, readSettings } from '../../app/config/config.js';
 import { formatSettingName } from '../../app/config/format-value.js';
 import { defineCommand } from '../command.js';
 import { readConsoleAddress, describeConsoleAccess } from '../console-address.js';
-import { findRegistrySettings, usesDemo } from '../mirror-location.js';
+import { findRegistrySettings, mayUseDemo } from '../mirror-location.js';
 import { SettingsError } from '../../app/config/settings-error.js';
 import { createUsageError } from '../exit.js';
 import { defineFlag } from '../options.js';
@@ -20,7 +20,7 @@ export const UP = defineCommand({
   run: async ({ io, findMirror, printNotice }, { demo }) => {
     const interrupted = io.createInterruptSignal();
     if (demo) assertNoRegistrySettings(io);
-    if (demo || (usesDemo(io) && io.terminal.stdin && io.terminal.stdout)) {
+    if (demo || (mayUseDemo(io) && io.terminal.stdin && io.terminal.stdout)) {
       const { runDemo } = await import('./demo/demo.js');
       return await runDemo(io, interrupted);
     }
@@ -46,7 +46,7 @@ export const UP = defineCommand({
 
 const DEMO_ADVICE = 'For a demo with a made-up registry: "carbon-mirror up --demo".';
 
-/** Throws if a setting names a registry, because the demo's mirror would then read that one instead of its own. */
+/** Throws a usage error if a setting describes a real registry. The demo may only use its own registry. */
 function assertNoRegistrySettings({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;
@@ -85,7 +85,7 @@ export const WORK = defineCommand({
   },
 });
 
-/** Logs each file or port that is more accessible than it needs to be. */
+/** Logs a warning for each file, folder or port that other users or machines can access. */
 function logExposures(io: Io, log: Log): void {
   for (const { found, todo } of findExposures(io)) log.warn({ todo }, found);
 }

@@ -38,7 +38,7 @@ export const SNAPSHOT = defineCommand({
   },
 });
 
-/** Throws if one of the files exists, or their folder does not. */
+/** Throws if an output file already exists or the folder for the files is missing. */
 function assertNewFiles(file: string, descriptionFile: string): void {
   if (file === '') throw createUsageError('Expected the name of a new file, got an empty name.');
   const folder = dirname(file);

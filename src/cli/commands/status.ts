@@ -43,18 +43,21 @@ export const STATUS = defineCommand({
     });
     const reasons = describeReasons(status);
     const describeHidden = (items: readonly unknown[]) =>
-      items.length > limit ? [describeRest(items.length)] : [];
+      items.length > limit ? [describeHiddenCount(items.length)] : [];
     await context.printLines(...describeHidden(organizations), '', ...describeActivity(status, now));
     await context.printLines(...reasons.slice(0, limit), ...describeHidden(reasons));
   },
 });
 
-/** Says how many of `count` items were not shown, and how to see them. */
-function describeRest(count: number): string {
+/** Returns a line such as "and 12 more: carbon-mirror status --all". `count` is the total number of items. */
+function describeHiddenCount(count: number): string {
   return `${formatOmittedCount(count)}: carbon-mirror status --all`;
 }
 
-/** Returns the table row of an organization: row counts, certificates by state, and the freshness of its worst list. */
+/**
+ * Formats an organization as a table row with row counts, certificate counts and the worst freshness of any
+ * list.
+ */
 function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
   const ages = resources.flatMap(({ age_seconds: age }) => age ?? []);
@@ -71,7 +74,7 @@ function toStatusRow(organization: OrganizationStatus): Row {
   };
 }
 
-/** Returns the organization's name, or the best id that is known. */
+/** Returns the organization's name, or else its id, or else the installation id. */
 function getOrganizationName({
   name,
   organization_id: id,
@@ -80,7 +83,7 @@ function getOrganizationName({
   return name ?? id ?? installationId;
 }
 
-/** Describes which mirror this is, whether a worker runs, the oldest unread delivery and rejected webhooks, on one line. */
+/** Returns one line about the mirror's location, the worker, unread deliveries and rejected webhooks. */
 function describeMirror({ isDemo, engine }: MirrorLocation, status: Status, now: number): string {
   const { registry, worker, oldestUnreadAt, rejectedWebhooks } = status;
   const rejectedCount = rejectedWebhooks.reduce((sum, { rejected }) => sum + rejected, 0);
@@ -97,7 +100,7 @@ function describeMirror({ isDemo, engine }: MirrorLocation, status: Status, now:
   ].join(' ');
 }
 
-/** Describes deliveries, jobs, findings and troubles, one per line. */
+/** Returns lines about deliveries, jobs, findings and problems. */
 function describeActivity(status: Status, now: number): string[] {
   const { newestDeliveryAt, ignored, findings } = status;
   const { due, planned, running, paused, failed } = status.jobs;
@@ -109,7 +112,10 @@ function describeActivity(status: Status, now: number): string[] {
   ];
 }
 
-/** Describes why lists are not fresh, one line each, except for lists that were never permitted. */
+/**
+ * Returns one line with the reason for each list that is not fresh. Skips lists that the app was never
+ * permitted to read.
+ */
 function describeReasons({ organizations }: Status): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(list => {

@@ -52,8 +52,8 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 /**
- * Describes the receiver's answer; throws unless it accepted the delivery, or rejected a forged one. Only the receiver of
- * this mirror stores what other commands can show.
+ * Returns a sentence about the receiver's response. Throws if the status is unexpected, such as 200 for a
+ * forged delivery.
  */
 function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolean): string {
   const lowest = isForged ? 400 : 200;
@@ -70,7 +70,9 @@ function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolea
   );
 }
 
-/** Posts a webhook and returns the status of the answer; throws if nothing answers in time. */
+/**
+ * Posts a webhook and returns the HTTP status of the response. Throws if nothing responds before the timeout.
+ */
 async function postWebhook(
   url: string,
   headers: Readonly<Record<string, string>>,
@@ -89,14 +91,17 @@ async function postWebhook(
   }
 }
 
-/** Returns the URL of `--url`, or of the receiver at this host and port. */
+/**
+ * Returns the URL from `--url`, or the webhook URL of the receiver at this host and port. Throws a usage
+ * error for an invalid URL.
+ */
 function parseUrl(urlOption: string | undefined, host: string, port: number): string {
   const url = urlOption ?? formatReceiverUrl(host, port);
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
   throw createUsageError(`--url: expected a URL such as http://127.0.0.1:8080/webhooks, got "${url}".`);
 }
 
-/** Creates the body of a delivery, and the text in it that is signed. */
+/** Creates the JSON body of a test delivery and the base64 text that is signed. */
 function createDelivery(
   event: string,
   { id, organizationId, document }: Awaited<ReturnType<typeof findInstallationOfOrganization>>,

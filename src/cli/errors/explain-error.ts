@@ -63,7 +63,9 @@ const ERROR_RULES: readonly ErrorRule[] = [
   [/^RegistryError cancelled$/, EXIT.interrupted, describeRegistryError],
 ];
 
-/** Turns any error into an exit code and lines for people. Only an unexpected error shows its stack. */
+/**
+ * Converts any error to an exit code and lines for the user. Only an unexpected error includes a stack trace.
+ */
 export function explainError(error: unknown): ErrorExplanation {
   if (error instanceof CommandError) return { exitCode: error.exitCode, lines: error.lines };
   if (!(error instanceof Error)) return { exitCode: EXIT.unexpected, lines: [String(error)] };
@@ -74,18 +76,18 @@ export function explainError(error: unknown): ErrorExplanation {
   return { exitCode: EXIT.unexpected, lines: (error.stack ?? error.message).split('\n') };
 }
 
-/** Explains an error of a damaged database; null for any other error. */
+/** Returns lines that explain the error of a damaged database. Returns null for any other error. */
 export function describeDatabaseDamage(error: unknown): readonly string[] | null {
   return error instanceof Error ? (findExplanation(DAMAGE_RULES, error)?.lines ?? null) : null;
 }
 
-/** Returns the exit code of a command whose job failed with this error code. */
+/** Returns the command's exit code for a job that failed with this error code. */
 export function getExitCodeOfJobError(code: string): ExitCode {
   const rule = ERROR_RULES.find(([pattern]) => pattern.test(`RegistryError ${code}`));
   return rule?.[1] ?? EXIT.checkFailed;
 }
 
-/** Explains an error by the first rule that matches it; null if none does. */
+/** Explains an error with the first matching rule. Returns null if no rule matches. */
 function findExplanation(rules: readonly ErrorRule[], error: Error): ErrorExplanation | null {
   const rule = rules.find(([pattern]) => pattern.test(`${error.name} ${getErrorCode(error)}`));
   if (rule === undefined) return null;
@@ -97,12 +99,12 @@ function getErrorCode(error: Error): string {
   return getErrorField(error, 'code');
 }
 
-/** Returns a property of an error as text; empty if it has none. */
+/** Returns a property of an error as text. Returns an empty text if the property is missing. */
 function getErrorField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 
-/** Returns a function that masks the secrets of the settings in a text, even secrets that are in the wrong setting. */
+/** Creates a function that masks secrets in a text. Also masks secrets that are in the wrong setting. */
 export function createSecretMask(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {

@@ -27,7 +27,10 @@ const DATABASE_ADVICE =
 const PATH_ADVICE =
   'Choose another path, or grant this user access. DATA_DIR is the folder of the databases.';
 
-/** Explains a system error about a port, an address or a file, with what to do about it; null for any other error. */
+/**
+ * Explains an operating-system error about a port, address or file, with advice. Returns null for any other
+ * error.
+ */
 export function explainSystemError(error: Error): readonly string[] | null {
   const getField = (name: string) => toTextOrEmpty(Reflect.get(error, name));
   const [code, syscall, port] = [getField('code'), getField('syscall'), getField('port')];
@@ -48,7 +51,7 @@ export function explainSystemError(error: Error): readonly string[] | null {
   return [`"${path}" cannot be used: ${cause} (${code}).`, PATH_ADVICE];
 }
 
-/** Returns a text or a number as text, and an empty text for anything else. */
+/** Converts a string or number to text. Returns an empty text for any other value. */
 function toTextOrEmpty(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

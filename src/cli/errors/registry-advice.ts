@@ -13,12 +13,14 @@ const PERMISSIONS: readonly (readonly [RegExp, string])[] = [
   [/^GET \/organizations\/[^/]+(\/addresses|\/retirements.*)?$/, 'organization_info:read'],
 ];
 
-/** Returns the permission that a call such as `GET /organizations/ID/members` requires; null if it requires none. */
+/**
+ * Returns the permission that a call requires: `GET /organizations/ID/members` → `organization_members:read`.
+ */
 export function findRequiredPermission(call: string): string | null {
   return PERMISSIONS.find(([pattern]) => pattern.test(call))?.[1] ?? null;
 }
 
-/** Returns lines that say what to do about an error of the registry; none if there is nothing to advise. */
+/** Returns lines of advice for an error of the registry. Returns no lines if there is no advice. */
 export function adviseOnRegistryError(error: object): readonly string[] {
   const { code, call, candidates }: Partial<RegistryRefusal> = error;
   if (code === 'installation_gone')
@@ -38,7 +40,10 @@ export function adviseOnRegistryError(error: object): readonly string[] {
   return ['It may have succeeded. Check before you repeat it; this may be the result:', ...results];
 }
 
-/** Returns the registry's JSON of an object that a lost write may have created; empty if it has none. */
+/**
+ * Returns the JSON of an object that a write may have created although its response was lost. Returns an
+ * empty text if there is no JSON.
+ */
 function describeCandidate(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';
   if ('document' in candidate) return String(candidate.document);

@@ -21,7 +21,7 @@ const createIdFinder =
   async (reader: Reader, nameOrId: string): Promise<string> =>
     requireFoundId(await find(reader, nameOrId), describeListCommand(singular));
 
-/** Returns the advice to run the command that lists all rows of this kind, such as `organization`. */
+/** Returns advice such as `List them all with "carbon-mirror organizations list".` */
 export function describeListCommand(singular: string): string {
   return `List them all with "carbon-mirror ${singular}s list".`;
 }
@@ -29,7 +29,10 @@ export function describeListCommand(singular: string): string {
 /** Returns the id of the organization with this name or id; throws unless exactly one matches. */
 export const findOrganizationId = createIdFinder('organization', findOrganization);
 
-/** Returns the app's installation on the organization with this name or id; throws if none is known. */
+/**
+ * Returns the app's installation on the organization with this name or id. Throws a not-found error if there
+ * is none.
+ */
 export async function findInstallationOfOrganization(reader: Reader, nameOrId: string) {
   const organizationId = await findOrganizationId(reader, nameOrId);
   const installed = await readInstalled(reader, organizationId);
@@ -40,7 +43,10 @@ export async function findInstallationOfOrganization(reader: Reader, nameOrId: s
   );
 }
 
-/** Returns the id of the organization with this name or id; null, which means all organizations, if no name is given. */
+/**
+ * Returns the id of the organization with this name or id. Returns null, which means all organizations, for
+ * `undefined`.
+ */
 export async function findOptionalOrganizationId(
   reader: Reader,
   nameOrId: string | undefined,
@@ -55,10 +61,7 @@ const FINDERS_BY_NAME: Partial<Readonly<Record<string, typeof findOrganizationId
   projects: createIdFinder('project', findProject),
 };
 
-/**
- * Returns the rows that `readRows` returns for an id. `idOrName` is that id, the start of it, or a name of the row.
- * Throws if several rows match.
- */
+/** Finds rows by an id, the start of an id, or a name. Throws if several rows match. */
 export async function findRowsByName(
   reader: Reader,
   entry: ResourceEntry,
@@ -74,7 +77,10 @@ export async function findRowsByName(
   return id === null ? [] : await readRows(id);
 }
 
-/** Completes the start of an id, with or without the `…` that tables append. Returns null if no id matches; throws if several do. */
+/**
+ * Completes the start of an id, such as `7f3a` or `7f3a…`. Returns null if no id matches, and throws if
+ * several do.
+ */
 async function completeId(
   reader: Reader,
   entry: ResourceEntry,
@@ -91,7 +97,10 @@ async function completeId(
   );
 }
 
-/** Returns the current and all past versions of a row, found by its id, its start or its name. Throws if it never existed. */
+/**
+ * Returns the current and all past versions of the row with this id or name. Throws a not-found error if the
+ * row never existed.
+ */
 export async function findRowVersions(
   reader: Reader,
   entry: ResourceEntry,
@@ -108,7 +117,7 @@ export async function findRowVersions(
   );
 }
 
-/** Returns the lists that were known at the requested instant, and prints why the others were not. Throws if none was known. */
+/** Returns the known lists and prints the reason for each unknown list. Throws if no list is known. */
 export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
   { printNotice }: CommandContext,
   all: readonly KnownList[],
@@ -127,7 +136,7 @@ export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
   return knownLists;
 }
 
-/** Returns the ids of the organizations whose list was known at the requested instant, like `requireKnownLists`. */
+/** Returns the ids of the organizations whose list is known. Throws if no list is known. */
 export function requireKnownOrganizations(
   context: CommandContext,
   all: readonly Known[],

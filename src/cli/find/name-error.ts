@@ -1,13 +1,13 @@
 import type { NameFault } from '../../query/find-named.js';
 import { type CommandError, createNotFoundError, createUsageError } from '../exit.js';
 
-/** Returns the id of a search result. Throws if the name was unknown or ambiguous; `advice` says where all names are listed. */
+/** Returns the id of a search result. Throws an error with `advice` if the name was unknown or ambiguous. */
 export function requireFoundId(result: { readonly id: string } | NameFault, advice: string): string {
   if ('id' in result) return result.id;
   throw createNameError(result, advice);
 }
 
-/** Creates the error for an unknown name (exit code 6) or an ambiguous one (exit code 2), with similar names. */
+/** Creates the error for an unknown or ambiguous name. The error lists similar names. */
 export function createNameError({ fault, isMissing, candidates }: NameFault, advice: string): CommandError {
   const lines = candidates.map(candidate => `  ${candidate}`);
   if (!isMissing) return createUsageError(fault, lines);

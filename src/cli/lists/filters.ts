@@ -10,7 +10,7 @@ import { defineFlag, ORGANIZATION_OPTION, type Parameter, defineText } from '../
 /** A filter of a list as an option of its command. */
 export type FilterOption = Parameter<string | boolean | undefined>;
 
-/** Creates the options of a list's command, one for each filter. `toListRequest` parses their values. */
+/** Creates one command-line option for each filter of a list. */
 export function createFilterOptions({ filters }: List): Record<string, FilterOption> {
   const options = Object.values(filters).flatMap(filter =>
     filter.option === null ? [] : [[filter.option, createFilterOption(filter.option, filter)] as const],
@@ -36,7 +36,7 @@ interface FilterValues {
   readonly instant: string | null;
 }
 
-/** Turns the filter options of a command line into a request for the list. Throws if a value is not valid for its filter. */
+/** Converts the filter options of a command line to a request for the list. Throws if a value is invalid. */
 export async function toListRequest(
   context: CommandContext,
   list: List,

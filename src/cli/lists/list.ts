@@ -17,7 +17,10 @@ const DEFAULT_LIMIT = 100;
 /** Columns that a narrow terminal keeps, besides the name of the row. */
 const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
-/** Creates the command `list`. Its options are the filters of the list, and `--as-of` if the list has a history. */
+/**
+ * Creates the subcommand `list`. Its options are the list's filters, `--limit` and, for a list with history,
+ * `--as-of`.
+ */
 export function createListCommand(list: List): Command {
   return defineCommand({
     summary: `List ${list.many}${describeOrder(list)}`,
@@ -34,13 +37,13 @@ export function createListCommand(list: List): Command {
 
 const AS_OF = definePastDate('list the rows as of this date');
 
-/** Describes the order of the rows for the summary, such as `, newest first`; empty if it is not worth saying. */
+/** Returns the sort order for the help, such as `, newest first`. Returns an empty text for other orders. */
 function describeOrder({ order: [first] }: List): string {
   if (first?.[1] !== 'desc') return '';
   return first[0] === 'amount_micro' ? ', largest first' : ', newest first';
 }
 
-/** Whether the list can be shown as of an instant: it belongs to organizations, each known since its first complete read. */
+/** Returns whether `--as-of` can show this list as of a past instant. */
 function hasHistory({ past, resource, filters }: List): boolean {
   return past !== null && resource !== null && resource !== 'projects' && 'organization_id' in filters;
 }
@@ -54,7 +57,10 @@ interface PrintListOptions {
   readonly limit: number | null;
 }
 
-/** Prints the rows of a list. Then prints on stderr what is missing: unread organizations, and rows above the limit. */
+/**
+ * Prints the rows of a list. Then prints notices about organizations that were never read and about the row
+ * limit.
+ */
 async function printList(
   context: CommandContext,
   list: List,
@@ -94,7 +100,10 @@ async function printList(
   if (printedCount === limit) context.printNotice(`Showing ${printedCount}. Use --limit 0 for all.`);
 }
 
-/** Counts the organizations whose list was never read completely. `isWholeList` is true if no organization's list was. */
+/**
+ * Counts the organizations whose list was never read completely. `isWholeList` means that no organization's
+ * list was read.
+ */
 async function countUnread(reader: Reader, resource: List['resource'], organizationId: string | null) {
   const sums = resource === null ? [] : await sumFreshness(reader, resource, organizationId);
   const organizations = sums
@@ -104,7 +113,10 @@ async function countUnread(reader: Reader, resource: List['resource'], organizat
   return { organizations, isWholeList };
 }
 
-/** Restricts the request to organizations whose list was known at the instant, and prints why the others were not. */
+/**
+ * Restricts a list request to organizations whose list is known as of the instant. Prints the reason for each
+ * unknown list.
+ */
 async function restrictToKnown(
   context: CommandContext,
   request: Asked,

@@ -23,7 +23,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
 /** Subcommands by list name. */
 type ExtraCommands = Readonly<Record<string, CommandGroup['commands']>>;
 
-/** Creates the command group of each list, by list name. Extra commands are added to `list` and `show`, or replace them. */
+/**
+ * Creates a command group for each list, such as `retirements` with `list` and `show`. `extra` adds further
+ * subcommands.
+ */
 export function createListGroups(extra: ExtraCommands): Readonly<Record<string, CommandGroup>> {
   const groups = [...MIRRORED, DELIVERIES, JOBS, SYNCS].map((list): [string, CommandGroup] => {
     const { name, says: summary, entry } = list;

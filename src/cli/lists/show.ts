@@ -30,7 +30,10 @@ interface RowExtras {
   readonly notices?: readonly string[];
 }
 
-/** Creates `show ID` for a list whose rows have numbers of the mirror. Prints every column, and what `readExtras` returns. */
+/**
+ * Creates the subcommand `show NUMBER` for a list such as jobs. Prints every column and the result of
+ * `readExtras`.
+ */
 export function createNumberedShowCommand(
   list: List,
   readExtras: (row: Row, reader: Reader) => Promise<RowExtras> = async () => ({}),
@@ -49,7 +52,10 @@ export function createNumberedShowCommand(
   });
 }
 
-/** Creates `show ID` for a mirrored list. Prints every column, the provenance, earlier versions and the registry's object. */
+/**
+ * Creates the subcommand `show ID` for a mirrored list. Prints the row's columns, provenance, past versions
+ * and JSON.
+ */
 export function createShowCommand(list: List, entry: ResourceEntry): Command {
   return defineCommand({
     summary: `Show one ${list.one} with its history`,
@@ -69,12 +75,12 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
       const rows = await explainRows(context, list, entry, request);
       if (context.format === 'json') await context.printJson(rows.length === 1 ? rows[0] : rows);
       else for (const row of rows) await printExplainedRow(context, entry, row);
-      assertListed(rows);
+      assertAnyRowExisted(rows);
     },
   });
 }
 
-/** Returns the row with this number; throws if there is none. */
+/** Returns the row with this number, such as job 46. Throws a not-found error if there is none. */
 export async function findNumberedRow(context: CommandContext, list: List, id: string): Promise<Row> {
   const number = parseWholeNumber(`The number of the ${list.one}`, id);
   const row = await readNumbered(await context.openReader(), list, number);
@@ -96,7 +102,10 @@ interface RowRequest {
 /** A row as of an instant, with its provenance and versions. */
 type ExplainedRow = Awaited<ReturnType<typeof explainRows>>[number];
 
-/** Reads each row with this id, with its provenance and versions. A credit id may occur in several organizations. */
+/**
+ * Reads all rows with this id, including provenance and versions. Several organizations may have the same
+ * credit.
+ */
 async function explainRows(
   context: CommandContext,
   list: List,
@@ -118,7 +127,7 @@ async function explainRows(
   return explainedRows;
 }
 
-/** Returns a row as its list shows it now, with computed columns and freshness; null if it is no longer listed. */
+/** Returns the current row with computed columns and freshness. Returns null if the row no longer exists. */
 async function readCurrentRow(
   reader: Reader,
   list: List,
@@ -133,7 +142,7 @@ async function readCurrentRow(
   return { ...shownOf(row), ...(states !== null && freshnessOf(row, states)) };
 }
 
-/** Prints a row for people: its columns, provenance, certificate, unknown facts, versions and the registry's object. */
+/** Prints a row with its provenance, certificate, past versions and JSON. */
 async function printExplainedRow(
   { printLines, printRows }: CommandContext,
   entry: ResourceEntry,
@@ -163,7 +172,7 @@ const FILE_STATES: Readonly<Record<string, string>> = {
 };
 
 /** Throws if none of the rows existed at the requested instant. */
-function assertListed(rows: readonly ExplainedRow[]): void {
+function assertAnyRowExisted(rows: readonly ExplainedRow[]): void {
   const [first] = rows;
   if (first === undefined || rows.some(({ row }) => row !== null)) return;
   throw createCheckError(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
@@ -173,7 +182,10 @@ function assertListed(rows: readonly ExplainedRow[]): void {
 const OMITTED_COLUMNS = ['version', 'organization_id', 'sync_id', 'closed_by', 'closed_version', 'document'];
 const DATE_COLUMNS = ['valid_from', 'valid_to'];
 
-/** Chooses the columns for a table of versions: dates, then columns that changed, then up to five others that the list shows. */
+/**
+ * Chooses the columns for comparing versions of a row. Dates come first, then changed columns, then up to
+ * five others.
+ */
 function chooseVersionColumns({ display }: ResourceEntry, versions: readonly Row[]): string[] {
   const omitted = [...OMITTED_COLUMNS, ...DATE_COLUMNS];
   const comparable = Object.keys(versions[0] ?? {}).filter(name => !omitted.includes(name));

@@ -8,12 +8,15 @@ import { throwIfInterrupted, createUsageError } from '../exit.js';
 const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
-/** Creates a new folder for an export. SHA256SUMS is written last, so a folder that has it is complete. */
+/**
+ * Creates a new folder for exported files and computes their SHA-256. The file SHA256SUMS, written last,
+ * marks the folder as complete.
+ */
 export function createChecksummedFolder(folder: string, interrupted: AbortSignal) {
   createEmptyFolder(folder);
   const hashes = new Map<string, Hash>();
 
-  /** Appends data to a file of the folder, creating the file if it is new. */
+  /** Appends data to a file in the folder. Creates the file if it does not exist. */
   function append(file: string, data: string | Uint8Array): void {
     throwIfInterrupted(interrupted, `Interrupted: ${folder} is incomplete and has no ${SUMS_FILE}.`);
     const path = join(folder, file);
@@ -28,7 +31,7 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
     append,
     getSha256,
     hasFile: (file: string) => hashes.has(file),
-    /** Copies a stored PDF into the folder. Leaves it out and returns false if it no longer has its hash. */
+    /** Copies a stored PDF into the folder. If the SHA-256 is wrong, deletes the copy and returns false. */
     async copyPdf(pdfs: PdfStore, storedFile: string, file: string, sha256: string): Promise<boolean> {
       append(file, '');
       for await (const chunk of (await pdfs.open(storedFile)) ?? []) append(file, chunk);
@@ -37,7 +40,7 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
       hashes.delete(file);
       return false;
     },
-    /** Writes SHA256SUMS, which completes the folder. Returns the number of other files. */
+    /** Writes the file SHA256SUMS, which completes the folder. Returns the number of other files. */
     writeChecksums(): number {
       const sums = [...hashes.keys()].map(file => `${getSha256(file)}  ${file}\n`).join('');
       writeFileSync(join(folder, SUMS_FILE), sums, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
@@ -46,7 +49,9 @@ export function createChecksummedFolder(folder: string, interrupted: AbortSignal
   };
 }
 
-/** Creates a private folder, or accepts an empty one that exists. Throws if it has files. */
+/**
+ * Creates a private folder or accepts an existing empty folder. Throws a usage error if the folder has files.
+ */
 function createEmptyFolder(folder: string): void {
   if (!existsSync(folder)) return createPrivateFolder(folder);
   if (statSync(folder).isDirectory() && readdirSync(folder).length === 0) return;

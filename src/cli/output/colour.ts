@@ -27,7 +27,10 @@ export function makeBold(text: string): string {
   return applyStyle('bold', text);
 }
 
-/** Colours a cell that holds a state by how good the state is. Returns any other cell unchanged. */
+/**
+ * Colours a state by severity, such as red for `failed`. Returns the text unchanged if the column holds no
+ * states.
+ */
 export function colourState(column: string, text: string): string {
   const colour = STATE_COLUMNS.test(column) ? STATE_COLOURS.get(text) : undefined;
   return colour ? applyStyle(colour, text) : text;
@@ -35,12 +38,12 @@ export function colourState(column: string, text: string): string {
 
 const CHANGE_COLOURS = { added: 'green', changed: 'yellow', removed: 'red' } as const;
 
-/** Colours text about a change: green for an added row, yellow for a changed one, red for a removed one. */
+/** Colours text green for an added row, yellow for a changed row and red for a removed row. */
 export function colourChange(change: keyof typeof CHANGE_COLOURS, text: string): string {
   return applyStyle(CHANGE_COLOURS[change], text);
 }
 
-/** Adds the style's escape codes to a text, whether or not stdout is a terminal. */
+/** Adds the terminal escape codes of a style to a text. */
 function applyStyle(style: TextStyle, text: string): string {
   return styleText(style, text, { validateStream: false });
 }

@@ -14,7 +14,10 @@ export type OutputFormat = 'table' | 'json' | 'csv';
 
 export type OutputRows = Iterable<OutputRow> | AsyncIterable<OutputRow>;
 
-/** Prints rows as they arrive and returns their number. Prints a message on stderr if there are none. */
+/**
+ * Prints rows in a format while they arrive and returns the number of rows. Prints a message on stderr if
+ * there are none.
+ */
 export async function printRows(
   io: Io,
   format: OutputFormat,
@@ -23,6 +26,7 @@ export async function printRows(
   shape: TableShape = {},
 ): Promise<number> {
   let count = 0;
+  /** Yields each row unchanged and counts it. */
   async function* countRows(): AsyncGenerator<OutputRow> {
     for await (const row of rows) {
       count += 1;
@@ -37,7 +41,7 @@ export async function printRows(
   return count;
 }
 
-/** Yields CSV lines. For a terminal, characters that would control it are removed. */
+/** Yields a CSV header and one CSV line per row. Removes control characters if stdout is a terminal. */
 async function* serializeCsv(
   io: Io,
   columns: readonly string[],
@@ -49,7 +53,7 @@ async function* serializeCsv(
   for await (const row of rows) yield formatLine(columns.map(name => row[name]));
 }
 
-/** Yields a JSON array of the objects as text, one object per line. */
+/** Serializes objects as a JSON array. Yields the text one object at a time. */
 export async function* serializeJson(objects: AsyncIterable<object>): AsyncGenerator<string> {
   let separator = '[\n';
   for await (const object of objects) {
@@ -59,12 +63,12 @@ export async function* serializeJson(objects: AsyncIterable<object>): AsyncGener
   yield separator === '[\n' ? '[]\n' : '\n]\n';
 }
 
-/** Prints a value as indented JSON, with keys in snake_case. */
+/** Prints a value as indented JSON with keys in snake_case. */
 export async function printJson(io: Io, value: unknown): Promise<void> {
   await writeStdout(io, `${toJson(toSnakeKeys(value), 2)}\n`);
 }
 
-/** Serializes a value as JSON and escapes every character that could control a terminal. */
+/** Serializes a value as JSON. Escapes control characters, so that the text is safe on a terminal. */
 export function toJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, convertValue, indent).replace(UNPRINTABLE, character =>
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -72,10 +76,11 @@ export function toJson(value: unknown, indent?: number): string {
 }
 
 /**
- * Converts bytes to base64, and bigints to numbers, or to text if a number would lose digits.
- * Reads `this`, because JSON.stringify has already converted a Buffer in `value`.
+ * Converts a value for `JSON.stringify`: bytes become base64, and bigints become numbers or, if too large,
+ * strings.
  */
 function convertValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {
+  /** JSON.stringify has already converted a Buffer in `value`, so the bytes are read from `this`. */
   const cell = this[name];
   if (cell instanceof Uint8Array) return formatCellText(cell);
   if (typeof value !== 'bigint') return value;
@@ -86,7 +91,10 @@ function convertValue(this: Readonly<Record<string, unknown>>, name: string, val
 /** Keys whose values come from the registry and keep their own keys. */
 const REGISTRY_DATA_KEYS = ['content', 'document', 'body'];
 
-/** Converts the keys of all objects in a value to snake_case, like the columns of the mirror. */
+/**
+ * Converts the keys of all nested objects to snake_case: `madeAt` → `made_at`. Leaves JSON from the registry
+ * unchanged.
+ */
 export function toSnakeKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toSnakeKeys);
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return value;
@@ -97,7 +105,7 @@ export function toSnakeKeys(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Converts a camelCase key to snake_case. Any other key is data, such as an id, and stays unchanged. */
+/** Converts a camelCase key to snake_case. Returns any other key, such as an id, unchanged. */
 function toSnakeCase(name: string): string {
   if (!/^[a-z][a-zA-Z0-9]*$/.test(name)) return name;
   return name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);

@@ -22,8 +22,8 @@ export interface ColumnLayout {
 export const COLUMN_GAP = 2;
 
 /**
- * Fits the columns of a table into a total width. First shortens ids and instants, then cuts long texts,
- * then hides the last column that is not important, and tries again. Returns the columns that are left.
+ * Fits table columns into a total width and returns the remaining columns. Shortens ids first, then cuts
+ * texts, then hides columns.
  */
 export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number): ColumnLayout[] {
   const whole = columns.map(({ index, width }) => ({ index, width, isShort: false }));
@@ -38,7 +38,10 @@ export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number)
   return short.map(column => ({ ...column, width: Math.max(1, totalWidth) }));
 }
 
-/** Narrows the widest columns, one character at a time and never below their minimum width, until all fit. */
+/**
+ * Narrows the widest column by one character until all columns fit. Respects the minimum width of each
+ * column.
+ */
 function narrowColumns(
   columns: readonly ColumnLayout[],
   minWidths: readonly number[],
@@ -53,7 +56,7 @@ function narrowColumns(
   return columns.map((column, index) => ({ ...column, width: widths[index] ?? column.width }));
 }
 
-/** Returns the width of all columns with the gaps between them. */
+/** Returns the total width of the columns, including the gaps. */
 function measureTotal(columns: readonly ColumnLayout[]): number {
   return columns.reduce((sum, { width }) => sum + width + COLUMN_GAP, -COLUMN_GAP);
 }

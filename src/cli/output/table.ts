@@ -28,7 +28,7 @@ interface TableCell {
   readonly isNumeric: boolean;
 }
 
-/** Prints rows as a table. On a terminal, columns are shortened or hidden to fit its width; in a file or a pipe, nothing is. */
+/** Prints rows as an aligned table. On a terminal, shortens or hides columns to fit the width. */
 export async function printTable(
   io: Io,
   columns: readonly string[],
@@ -55,7 +55,10 @@ export async function printTable(
 /** Formats the cells of one row as a line. */
 type LineFormatter = (cells: readonly TableCell[]) => string;
 
-/** Measures the columns on the first rows and prints the header and these rows. Returns the formatter for further rows. */
+/**
+ * Measures the columns and prints the header and the first rows. Returns a function that formats each further
+ * row.
+ */
 async function printFirstRows(
   io: Io,
   columns: readonly string[],
@@ -89,12 +92,12 @@ async function printFirstRows(
   return formatLine;
 }
 
-/** Lays out a column for a file or a pipe: complete, but padded to a limited width. */
+/** Returns a column's layout for a file or pipe. Cells are never cut, and padding has a maximum width. */
 function limitPadding({ index, width }: ColumnWidths): ColumnLayout {
   return { index, width: Math.min(width, MAX_PADDED_WIDTH), isShort: false };
 }
 
-/** Measures how wide a column is, and how far it may be shortened and cut. */
+/** Measures the full width, shortened width and minimum width of a column. */
 function measureColumn(
   name: string,
   index: number,
@@ -117,12 +120,15 @@ function measureColumn(
 /** Longer texts are wider than any terminal, so their exact width does not matter. */
 const MAX_COUNTED_LENGTH = 1_000;
 
-/** Returns the number of characters of a text; for a long text an approximation. */
+/** Returns the number of characters in a text. Returns an estimate for a very long text. */
 function countCharacters(text: string): number {
   return text.length > MAX_COUNTED_LENGTH ? text.length : Array.from(text).length;
 }
 
-/** Shortens the text of a cell to the width of its column, if the column is shortened. */
+/**
+ * Shortens a cell's text to the width of the column. Returns the text unchanged if the column is not
+ * shortened.
+ */
 function truncateCell(text: string, column: string, { width, isShort }: ColumnLayout): string {
   const short = isShort ? shortenIdOrInstant(column, text) : text;
   if (!isShort || countCharacters(short) <= width) return short;
@@ -130,7 +136,7 @@ function truncateCell(text: string, column: string, { width, isShort }: ColumnLa
   return `${characters.slice(0, width - 1).join('')}…`;
 }
 
-/** Converts a value to the text of a cell. Numbers and missing values are marked, because their columns are aligned right. */
+/** Converts a value to a table cell. A missing value becomes `-` and is aligned like a number. */
 function toTableCell(value: CsvCell, hasThousandsSeparators: boolean): TableCell {
   if (value === null || value === undefined) return { text: '-', isNumeric: true };
   const text = cleanText(formatCellText(value));
@@ -148,7 +154,10 @@ const HASH = /[0-9a-f]{64}/;
 const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
-/** Shortens an id to its start, which commands accept in place of the id, and an instant to its minute. */
+/**
+ * Shortens an id to its first characters, and an instant to its minute: `2026-01-31T10:00:00.000Z` →
+ * `2026-01-31T10:00Z`.
+ */
 function shortenIdOrInstant(column: string, text: string): string {
   if (UUID.test(text)) return `${text.slice(0, 8)}…`;
   const minute = INSTANT.exec(text)?.[1];

@@ -12,10 +12,10 @@ interface PrintedComparison extends Omit<ComparisonResult, 'uncompared'> {
 }
 
 /**
- * Creates the console's comparison of the mirror with the registry. It runs `verify --against-registry` in a process
- * of its own, with settings that must hold the registry's private key.
+ * Creates a function that compares the mirror with the registry for the console. The function runs `verify
+ * --against-registry` as a child process.
  */
-export function createRegistryComparison(getSettings: () => Promise<Io['env']>): RegistryComparer {
+export function createRegistryComparer(getSettings: () => Promise<Io['env']>): RegistryComparer {
   return async (reportProgress, stopping) => {
     const child = fork(MAIN_FILE, ['verify', '--against-registry', '--json'], {
       env: { ...(await getSettings()) },

@@ -31,7 +31,10 @@ interface ServiceProcessesOptions {
   readonly prepare?: (stopping: AbortSignal) => Promise<void>;
 }
 
-/** Runs the service processes until `interrupted` is aborted or one of them fails for good, then stops all of them. */
+/**
+ * Runs receiver, worker and console as child processes. Stops all of them on `interrupted`, or when the
+ * receiver or worker fails.
+ */
 export async function runServiceProcesses({
   io,
   env,

@@ -11,10 +11,7 @@ interface ServiceSettings {
   readonly database: StoreSettings['database'];
 }
 
-/**
- * Runs a service until a signal or its own failure, then stops it in order. Tells the parent process when it is ready.
- * Logs are text on a terminal and JSON lines elsewhere, with all secrets masked.
- */
+/** Starts a service, reports its port to the parent process, and stops it on a signal or failure. */
 export async function runService(
   io: Io,
   role: string,
@@ -38,7 +35,10 @@ export async function runService(
 /** The variable that allows a child process to use the next free port. It names the setting of that port. */
 export const NEXT_PORT_VARIABLE = 'OR_NEXT_PORT';
 
-/** Whether a service may use the next free port if its own is in use: only if the user did not set the port. */
+/**
+ * Returns whether a service may use the next free port if its port is in use. Returns false if the user set
+ * the port.
+ */
 export function mayUseNextPort({ env }: Io, setting: 'PORT' | 'CONSOLE_PORT'): boolean {
   return !env[setting] || env[NEXT_PORT_VARIABLE] === setting;
 }

@@ -48,8 +48,8 @@ interface ChildExit {
 }
 
 /**
- * Runs a service as a child process and restarts it, on the same port, until `stopping` is aborted. A port in `env`
- * that the user did not set may be replaced by the next free one on the first start.
+ * Runs a service as a child process and restarts it whenever it ends. Stops the child when `stopping` is
+ * aborted.
  */
 export function superviseChild(
   io: Io,
@@ -59,6 +59,7 @@ export function superviseChild(
 ): SupervisedChild {
   const portSetting = PORT_SETTINGS[role];
   const isPortSetByUser = env[portSetting] === io.env[portSetting];
+  /** On the first start, a port that the user did not set may be replaced by the next free one. */
   let childEnv: Io['env'] = isPortSetByUser ? env : { ...env, [NEXT_PORT_VARIABLE]: portSetting };
   let wasReady = false;
   let resolveReady: (port: number | null) => void = () => undefined;
@@ -66,7 +67,7 @@ export function superviseChild(
     resolveReady = resolve;
   });
 
-  /** Handles the message by which a child reports that it is ready. */
+  /** Handles the message of a child that is ready. Keeps the child's port for later restarts. */
   function handleReady(message: unknown): void {
     const reportedPort = getValueAtPath(message, 'port');
     const port = typeof reportedPort === 'number' ? reportedPort : null;
@@ -75,6 +76,10 @@ export function superviseChild(
     resolveReady(port);
   }
 
+  /**
+   * Runs the child and restarts it with backoff until `stopping` is aborted. Throws if a restart would not
+   * help.
+   */
   async function runUntilStopped(): Promise<void> {
     for (let failures = 0; !stopping.aborted; failures += 1) {
       const startedAt = io.now();
@@ -94,10 +99,7 @@ export function superviseChild(
   return { ready, ended: runUntilStopped() };
 }
 
-/**
- * Starts a child process and returns how it ended. The child has a process group of its own, so that Ctrl-C reaches
- * only the parent, which then stops all children in order.
- */
+/** Starts a child process, waits for its end and returns the exit code and signal. */
 async function runChildOnce(
   role: ServiceRole,
   env: Io['env'],
@@ -106,6 +108,7 @@ async function runChildOnce(
 ): Promise<ChildExit> {
   const child: ChildProcess = fork(MAIN_FILE, [...ARGUMENTS[role]], {
     env: { ...createChildEnvironment(env, role) },
+    /** A process group of its own: Ctrl-C reaches only the parent, which stops all children in order. */
     detached: true,
   });
   const stopChild = () => void child.kill('SIGTERM');
@@ -116,7 +119,7 @@ async function runChildOnce(
   return { code, signal };
 }
 
-/** Creates the error for a child that ended and is not restarted. */
+/** Creates the error for a child process that ended and is not restarted. */
 function createExitError(role: ServiceRole, exit: ChildExit): CommandError {
   const exitCode = exit.code === EXIT.usage ? EXIT.usage : EXIT.unexpected;
   const consequence =
@@ -128,6 +131,7 @@ function createExitError(role: ServiceRole, exit: ChildExit): CommandError {
   );
 }
 
+/** Returns a text such as `with exit code 1` or `by SIGKILL`. */
 function describeExit({ code, signal }: ChildExit): string {
   return signal === null ? `with exit code ${String(code)}` : `by ${signal}`;
 }

@@ -20,14 +20,14 @@ const ONE_TONNE = '1';
 const NAME_LENGTH = 8;
 const RETIREMENT_DATA = { beneficiaryName: 'A visitor of the demo', reason: 'To see the mirror follow' };
 
-/**
- * Creates the actions of the page "Demo". The registry sends no webhook for a reservation, so after one the action asks the
- * mirror to read.
- */
+/** Creates the actions of the console's demo page, such as "Retire 1 t and watch". */
 export function createDemoActions({ connect, control, appId, sync }: DemoActionTools): readonly DemoAction[] {
   const openReservations: Awaited<ReturnType<typeof reserveOneTonne>>[] = [];
 
-  /** Reserves one tonne in the first warehouse that has any. */
+  /**
+   * Reserves one tonne from a warehouse that has credits. Returns the reservation with a function that
+   * retires the tonne.
+   */
   async function reserveOneTonne(reader: Reader) {
     const { creditId, ...owner } = await findSellableCredit(reader);
     const client = (await connect()).organization(owner.installation_id, owner.organization_id);
@@ -54,6 +54,7 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
       run: async reader => {
         const reservation = await reserveOneTonne(reader);
         openReservations.push(reservation);
+        /** The registry sends no webhook for a reservation. */
         await sync([reservation]);
         return `Reserved 1 t (reservation ${reservation.id}).`;
       },
@@ -102,7 +103,10 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
   ];
 }
 
-/** Returns a credit in the warehouse of an organization on which the app is active; throws if there is none. */
+/**
+ * Finds a credit in the warehouse of any organization with an active installation. Throws if these warehouses
+ * are empty.
+ */
 async function findSellableCredit(reader: Reader) {
   for (const target of await readTargets(reader, null)) {
     const { organization_id, installation_id, state } = target;

@@ -39,7 +39,10 @@ const PERMISSIONS = {
   organization_inventory: 'REQUEST',
 };
 
-/** Runs the demo until `interrupted`: its sandbox in this process; receiver, worker and console in child processes. */
+/**
+ * Runs the demo until `interrupted` is aborted. The demo consists of a sandbox registry, a receiver, a worker
+ * and a console.
+ */
 export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   const folder = getDemoFolder(io.env);
   const location = createMirrorLocation(io, { folder, env: io.env, isDemo: true });
@@ -112,13 +115,13 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
   }
 }
 
-/** Returns the URLs of the app for a receiver at this port. */
+/** Returns the app's webhook URL and callback URLs for a receiver on this local port. */
 function createAppUrls(port: number | string) {
   const origin = `http://127.0.0.1:${port}`;
   return { webhookUrl: `${origin}${WEBHOOK_PATH}`, callbackUrls: [`${origin}${LANDING_PATH}`] };
 }
 
-/** Throws if this demo is already running, because a second one would write to the same files. */
+/** Throws if the demo in this folder is already running. Two running demos would write to the same files. */
 async function assertDemoNotRunning(folder: string, registryUrl: string | undefined): Promise<void> {
   const control = await findSandbox(registryUrl);
   if (control === null) return;
@@ -134,7 +137,10 @@ function getSandboxFolder(folder: string): string {
   return join(realpathSync(folder), 'sandbox');
 }
 
-/** Starts the sandbox at SANDBOX_PORT; without that setting at its previous port, or the next free one. */
+/**
+ * Starts the sandbox on the port SANDBOX_PORT. Without this setting, uses the previous port or the next free
+ * port.
+ */
 async function startDemoSandbox(
   { env }: Io,
   folder: string,
@@ -154,7 +160,7 @@ async function startDemoSandbox(
   return await listenOnNextFreePort(Number(previousPort || DEFAULT_SANDBOX_PORT), start);
 }
 
-/** Registers the app of the demo at its sandbox and returns its settings. */
+/** Registers the demo's app at the sandbox. Returns the app's settings, such as its id and private key. */
 function registerDemoApp(sandbox: Sandbox, port: string) {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', PEM_KEY_PAIR);
   const webhookSecret = randomBytes(32).toString('hex');
@@ -178,16 +184,17 @@ function countActiveInstallations({ registry }: Sandbox, appId: string): number 
   return installations.listLive().filter(row => row.appId === appId && row.state === 'active').length;
 }
 
-/** Installs the app on every organization, at the first start only, so that what a person uninstalls stays uninstalled. */
+/** Installs the app on all organizations of the sandbox. Does nothing if the app was ever installed before. */
 function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
+  /** An organization that a person uninstalled must stay uninstalled. */
   if (installations.listAll().some(installation => installation.appId === appId)) return;
   for (const organization of organizations.listAll()) installations.install(appId, organization.id);
 }
 
 const POLL_MS = 250;
 
-/** Prints what the demo is, the URLs and files in `places` with their labels, and commands to try. */
+/** Prints a description of the demo, the labelled URLs and files in `places`, and example commands. */
 function printIntroduction(io: Io, places: Readonly<Record<string, string>>): void {
   const command = getCommandLine(io);
   const introduction = `
@@ -208,7 +215,7 @@ Ctrl-C stops everything. The next start resumes from here.
   printNotice(io, ...introduction.split('\n'));
 }
 
-/** Returns the command that reaches this demo from another shell, which does not have the settings of this one. */
+/** Returns the command to type in another shell, such as `DATA_DIR=/data npx carbon-mirror`. */
 function getCommandLine({ env }: Io): string {
   const command = env['NODE_ENV'] === 'production' ? 'NODE_ENV= npx carbon-mirror' : 'npx carbon-mirror';
   const folder = env['DATA_DIR'];
@@ -217,7 +224,10 @@ function getCommandLine({ env }: Io): string {
   return `DATA_DIR=${quotedFolder} ${command}`;
 }
 
-/** Waits until this many organizations are mirrored, and returns a summary of the mirror; null if stopped before. */
+/**
+ * Waits until this number of organizations is mirrored and returns a summary. Returns null if `stopping` is
+ * aborted first.
+ */
 async function waitUntilRead(
   location: MirrorLocation,
   organizationCount: number,

@@ -16,7 +16,7 @@ const DAYS_PER_MONTH = 30;
 export const HISTORY_MONTHS = 6;
 const FIRST_DAY = HISTORY_MONTHS * DAYS_PER_MONTH;
 
-/** Events of the history, oldest first. Organizations are given by their place in the order of their names. */
+/** Events of the history, oldest first. Organizations are given by their index in alphabetical order. */
 const HISTORY_EVENTS: readonly (readonly [daysAgo: number, act: (market: MarketActions) => unknown])[] = [
   [172, market => market.sell(0, 4000, 'Nordlys Ferries AS')],
   [165, market => market.sell(1, 1250, 'Brightwater Foods Ltd')],
@@ -47,8 +47,8 @@ const HISTORY_EVENTS: readonly (readonly [daysAgo: number, act: (market: MarketA
 type MarketActions = ReturnType<typeof createMarketActions>;
 
 /**
- * Creates functions that act as organizations of the sandbox, such as `sell` and `deposit`. `place` is the place of the
- * organization in the order of their names, from 0.
+ * Creates functions that act as organizations of the sandbox, such as `sell` and `deposit`. An organization
+ * is given by its index in alphabetical order.
  */
 function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: string) {
   const { installations, reservations, credits, deliveries, retirements, store } = registry;
@@ -56,51 +56,70 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     .listAll()
     .toSorted((left, right) => (left.fullName < right.fullName ? -1 : 1));
   const appInstallations = installations.listAll().filter(installation => installation.appId === appId);
-  const getOrganizationId = (place: number) => organizations[place]?.id ?? '';
-  const getInstallationId = (place: number) =>
-    appInstallations.find(({ organization }) => organization.id === getOrganizationId(place))?.id ?? '';
+  const getOrganizationId = (organizationIndex: number) => organizations[organizationIndex]?.id ?? '';
+  const getInstallationId = (organizationIndex: number) =>
+    appInstallations.find(({ organization }) => organization.id === getOrganizationId(organizationIndex))
+      ?.id ?? '';
 
-  /** Returns the id of an ex-post credit with enough tonnes. The choice changes with each reservation. */
-  function chooseCredit(place: number, account: 'warehouse' | 'inventory', tonnes: number): string {
+  /**
+   * Returns the id of an ex-post credit with at least this number of tonnes. Alternates between suitable
+   * credits.
+   */
+  function chooseCredit(
+    organizationIndex: number,
+    account: 'warehouse' | 'inventory',
+    tonnes: number,
+  ): string {
     const { accounts, tables } = store;
     const sufficient = accounts
-      .listHoldings(getOrganizationId(place), account)
+      .listHoldings(getOrganizationId(organizationIndex), account)
       .filter(
         row => row.amountMicro >= tonnes * 1e6 && tables.credits.getOrThrow(row.creditId).type === 'exPost',
       );
     const holding = sufficient[tables.reservations.count() % sufficient.length];
     if (holding === undefined)
-      throw new Error(`no ${account} credit of ${tonnes} t at ${getOrganizationId(place)}`);
+      throw new Error(`no ${account} credit of ${tonnes} t at ${getOrganizationId(organizationIndex)}`);
     return holding.creditId;
   }
 
   /** Reserves credits from the warehouse of an organization. */
-  function reserve(place: number, amount: number) {
-    const creditId = chooseCredit(place, 'warehouse', amount);
-    return reservations.reserve(getOrganizationId(place), appId, { creditId, amount });
+  function reserve(organizationIndex: number, amount: number) {
+    const creditId = chooseCredit(organizationIndex, 'warehouse', amount);
+    return reservations.reserve(getOrganizationId(organizationIndex), appId, { creditId, amount });
   }
 
-  /** Reserves credits and retires or transfers them at once. */
-  function moveCredits(place: number, tonnes: number, action: 'retire' | 'transfer', body: object): void {
-    const { id } = reserve(place, tonnes);
-    reservations.finish(getOrganizationId(place), appId, { id, action, body });
+  /** Reserves credits and immediately retires or transfers them. `body` is the body of the second request. */
+  function moveCredits(
+    organizationIndex: number,
+    tonnes: number,
+    action: 'retire' | 'transfer',
+    body: object,
+  ): void {
+    const { id } = reserve(organizationIndex, tonnes);
+    reservations.finish(getOrganizationId(organizationIndex), appId, { id, action, body });
   }
 
   return {
     /** Reserves credits and enqueues a read, because the registry sends no webhook for a reservation. */
-    reserveAndRead: (place: number, amount: number) => {
-      reserve(place, amount);
+    reserveAndRead: (organizationIndex: number, amount: number) => {
+      reserve(organizationIndex, amount);
       return inbox.enqueue([
-        createInstallationJob(getInstallationId(place), getOrganizationId(place), 'person'),
+        createInstallationJob(
+          getInstallationId(organizationIndex),
+          getOrganizationId(organizationIndex),
+          'person',
+        ),
       ]);
     },
-    sell: (place: number, tonnes: number, beneficiaryName: string) =>
-      moveCredits(place, tonnes, 'retire', { retirementData: { beneficiaryName, reason: 'Compliance' } }),
-    transfer: (fromPlace: number, toPlace: number, tonnes: number) =>
-      moveCredits(fromPlace, tonnes, 'transfer', { receiverId: getOrganizationId(toPlace) }),
-    deposit: (place: number, amount: number) =>
-      credits.deposit(getOrganizationId(place), {
-        creditId: chooseCredit(place, 'inventory', amount),
+    sell: (organizationIndex: number, tonnes: number, beneficiaryName: string) =>
+      moveCredits(organizationIndex, tonnes, 'retire', {
+        retirementData: { beneficiaryName, reason: 'Compliance' },
+      }),
+    transfer: (senderIndex: number, receiverIndex: number, tonnes: number) =>
+      moveCredits(senderIndex, tonnes, 'transfer', { receiverId: getOrganizationId(receiverIndex) }),
+    deposit: (organizationIndex: number, amount: number) =>
+      credits.deposit(getOrganizationId(organizationIndex), {
+        creditId: chooseCredit(organizationIndex, 'inventory', amount),
         amount,
       }),
     /** Changes the beneficiary of the newest retirement at the registry, without a webhook. */
@@ -109,8 +128,8 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
         retirements.changeDetails(id, { beneficiary, reason: 'Compliance' });
     },
     dropNextWebhook: () => deliveries.changeSettings({ drop: 1 }),
-    suspend: (place: number) => installations.suspend(getInstallationId(place)),
-    unsuspend: (place: number) => installations.unsuspend(getInstallationId(place)),
+    suspend: (organizationIndex: number) => installations.suspend(getInstallationId(organizationIndex)),
+    unsuspend: (organizationIndex: number) => installations.unsuspend(getInstallationId(organizationIndex)),
     /** Enqueues a scheduled read of every installation, which also finds changes without a webhook. */
     readAll: () =>
       inbox.enqueue(
@@ -121,7 +140,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/** Creates a clock that runs a number of days behind the real one: six months until `setDaysAgo` is called. */
+/** Creates a clock that runs six months behind the real clock. `setDaysAgo` changes the delay. */
 export function createHistoryClock(now: () => number) {
   let delayMs = FIRST_DAY * DAY_MS;
   return {
@@ -146,8 +165,8 @@ export interface HistoryOptions {
 }
 
 /**
- * Plays six months of history within seconds: the real receiver and worker run on a clock in the past and without a rate
- * limit, and after each event the mirror reads what changed. The clock ends at the present, also after a failure.
+ * Simulates six months of market events within seconds, with a real receiver and worker. The mirror reads the
+ * changes after each event.
  */
 export async function playHistory(options: HistoryOptions): Promise<void> {
   const { engine, env, sandbox, appId, clock, stopping, onMonth } = options;
@@ -156,6 +175,7 @@ export async function playHistory(options: HistoryOptions): Promise<void> {
   const tools = { now, log: createLog({ level: 'silent', mask: createMask([]), now, pretty: false }) };
   const settings = { ...env, PORT: '0', OPERATIONS_PORT: '', REGISTRY_REQUESTS_PER_SECOND: '10000' };
   await openInOrder(async shutdown => {
+    /** The clock shows the present afterwards, even after a failure. */
     shutdown.add(() => clock.setDaysAgo(0));
     const { inbox, close } = await engine.openWriters(now);
     shutdown.add(close);

@@ -8,26 +8,27 @@ import { readDemoSettings } from './settings.js';
 
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** Returns the control API of a registry; null unless it is a sandbox that runs on this machine. */
+/** Returns the control API of a sandbox. Returns null unless a sandbox runs at this URL on this machine. */
 export async function findSandbox(url: string | undefined): Promise<ControlClient | null> {
   if (url === undefined || !isLoopbackUrl(url)) return null;
   const isRunning = await isSandbox(createControlClient(url, AbortSignal.timeout(ANSWER_TIMEOUT_MS)));
   return isRunning ? createControlClient(url) : null;
 }
 
-/** Whether the demo in this folder is still playing its history: its registry runs, but no receiver has a port yet. */
+/** Returns whether the demo in this folder is still simulating its six months of history. */
 export async function isDemoBeingCreated({ isDemo, folder }: MirrorLocation): Promise<boolean> {
+  /** Until the history is complete, the registry runs but no receiver has a port. */
   const settings = isDemo ? readDemoSettings(folder) : null;
   if (settings === null || settings['PORT']) return false;
   return (await findSandbox(settings['REGISTRY_BASE_URL'])) !== null;
 }
 
-/** Returns what `status` and `doctor` print while the demo is created, when all dates in the mirror are months old. */
+/** Returns the message that `status` and `doctor` print while the demo is being created. */
 export function describeDemoCreation({ engine }: MirrorLocation): string {
   return `The demo in ${engine.location} is being created: it plays six months of history, then starts the receiver and the worker.`;
 }
 
-/** Whether a sandbox answers. A real registry or another program at that port has no control API. */
+/** Returns whether a sandbox responds. Returns false for any other server, such as a real registry. */
 async function isSandbox(control: ControlClient): Promise<boolean> {
   try {
     return typeof getValueAtPath(await control('GET', '/status'), 'callsWithoutVersion') === 'number';
@@ -48,13 +49,14 @@ export const PEM_KEY_PAIR = {
 } as const;
 
 /**
- * Creates a function that returns an additional private key of the app. The first call registers it at the sandbox.
- * Only this process knows the key: the app's first key belongs to the worker.
+ * Creates a function that returns an additional private key of the app. The first call registers the key at
+ * the sandbox.
  */
 export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
+  /** The app's first key belongs to the worker, so other processes need keys of their own. */
   let privateKeyPromise: Promise<string> | null = null;
 
-  /** Creates a key pair and registers its public key at the sandbox. */
+  /** Generates a key pair, registers the public key at the sandbox and returns the private key. */
   async function registerKey(): Promise<string> {
     const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', PEM_KEY_PAIR);
     await control('POST', `/apps/${encodeURIComponent(appId)}/keys`, { publicKey });

@@ -21,19 +21,20 @@ const SETTING_NAMES = [
 /** The settings of the demo, by name. */
 type DemoSettings = Io['env'];
 
-/** Returns the file of the demo's settings. With `--env-file` other programs can use it to act as the app of the demo. */
+/** Returns the path of the demo's settings file. The file is suitable for `--env-file`. */
 export function getDemoSettingsFile(folder: string): string {
   return join(folder, 'demo.env');
 }
 
 /**
- * Returns the settings of the demo; null if there is none. Throws for settings that no demo writes, so that a changed file
- * can neither run code here nor send the key to another machine.
+ * Reads the demo's settings file. Returns null if the file is missing, and throws if it has settings that no
+ * demo writes.
  */
 export function readDemoSettings(folder: string): DemoSettings | null {
   const file = getDemoSettingsFile(folder);
   if (!existsSync(file)) return null;
   const settings = parseEnv(readFileSync(file, 'utf8'));
+  /** A manipulated file must not run code here or send the private key to another machine. */
   const fault = findSettingsFault(settings);
   if (fault === null) return settings;
   throw createUsageError(
@@ -42,7 +43,7 @@ export function readDemoSettings(folder: string): DemoSettings | null {
   );
 }
 
-/** Writes the settings of the demo to its file, which only the owner may read because it contains the private key. */
+/** Writes the demo's settings file. Only the owner may read the file, because it contains the private key. */
 export function writeDemoSettings(folder: string, settings: DemoSettings): void {
   const file = getDemoSettingsFile(folder);
   const lines = SETTING_NAMES.flatMap(name => (settings[name] ? [formatSetting(name, settings[name])] : []));
@@ -50,14 +51,14 @@ export function writeDemoSettings(folder: string, settings: DemoSettings): void 
   renameSync(`${file}.new`, file);
 }
 
-/** Returns which setting no demo would write; null if there is none. */
+/** Describes the first setting that no demo would write. Returns null if all settings are valid. */
 function findSettingsFault({ REGISTRY_BASE_URL: url = '', ...others }: DemoSettings): string | null {
   const unknownName = Object.keys(others).find(name => !SETTING_NAMES.includes(name));
   if (unknownName !== undefined) return `it contains ${formatSettingName(unknownName)}`;
   return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? null : 'its registry is not on this machine';
 }
 
-/** Formats a setting as a line that `--env-file` and a shell (`set -a`) can both read. */
+/** Formats a setting as a line that both `--env-file` and a shell can read, such as `NAME='two words'`. */
 export function formatSetting(name: string, value: string): string {
   const escaped = value.trimEnd().replaceAll('\n', '\\n');
   const quoted = /^[\w./:@-]*$/.test(escaped) ? escaped : `'${escaped}'`;

@@ -32,7 +32,7 @@ export const DOCTOR = defineCommand({
   },
 });
 
-/** Prints each finding, and below a warning or failure what to do about it. */
+/** Prints each finding as a line. Prints advice below each warning and each failure. */
 async function printFindings(io: Io, findings: readonly Finding[]): Promise<void> {
   const widest = Math.max(...findings.map(({ check }) => check.length));
   const formatLabel = (state: string, check: string) => `${state.padEnd(5)}  ${check.padEnd(widest)}`;

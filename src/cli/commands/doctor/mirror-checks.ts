@@ -187,7 +187,7 @@ export const MIRROR_CHECKS = {
   },
 } satisfies Readonly<Record<string, MirrorCheck>>;
 
-/** Whether a list is stale or could never be read, or its last read failed or was refused despite a permission. */
+/** Returns whether `doctor` must warn about a list, because the data is stale or reads fail. */
 function isStaleOrFailing({ state, reason, failing_since: failing }: Standing): boolean {
   if (state === 'never_read') return reason !== 'waiting';
   return state === 'stale' || ((state === 'fresh' || reason === 'no_permission') && failing !== null);

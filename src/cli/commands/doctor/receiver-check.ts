@@ -12,8 +12,8 @@ export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;
 const ANSWER_TIMEOUT_MS = 3000;
 
 /**
- * Checks that a receiver of this mirror answers at HOST and PORT. A receiver refuses a GET, but its answer has the
- * fingerprint of its process, which is compared with the processes that write into this mirror.
+ * Checks that a receiver responds at HOST and PORT. The fingerprint in the response shows whether the
+ * receiver belongs to this mirror.
  */
 export async function checkReceiver(env: Environment, ownReceivers: ReceiverProcesses): Promise<Finding> {
   const url = formatReceiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
@@ -29,14 +29,17 @@ export async function checkReceiver(env: Environment, ownReceivers: ReceiverProc
 /** What answered at the URL of the receiver. */
 type ReceiverFingerprint = Awaited<ReturnType<typeof readFingerprint>>;
 
-/** Describes what answers instead of the mirror's own receiver. */
+/** Describes why the server at this URL is not the mirror's own receiver. */
 function describeWrongReceiver(url: string, answer: ReceiverFingerprint): string {
   if (answer === null) return `nothing answers at ${url}`;
   if (answer.fingerprint === '') return `another program answers at ${url} with status ${answer.status}`;
   return `the receiver of another mirror answers at ${url}: its deliveries are not stored here`;
 }
 
-/** Returns the status at a URL, and the fingerprint that only a receiver has; null if nothing answers. */
+/**
+ * Requests a URL and returns the response's status and receiver fingerprint. Returns null if nothing
+ * responds.
+ */
 async function readFingerprint(url: string) {
   try {
     const request = sendRequest(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS), agent: false });

@@ -13,7 +13,7 @@ const CALL_TIMEOUT_MS = 10_000;
 /** A clock that is further off is reported, although JWTs still work. */
 const MAX_SKEW_MS = 5000;
 
-/** Checks that the registry answers and knows the app, the clock of this machine, and the app's permissions. */
+/** Checks the connection to the registry, this machine's clock and the app's permissions. */
 export async function* checkRegistry(settings: WorkSettings, { now }: Io): AsyncGenerator<Finding> {
   const { baseUrl, appId, mirrorMembers } = settings;
   const limits = { attempts: 2, deadlineMs: CALL_TIMEOUT_MS };
@@ -44,7 +44,7 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
       installationCount += 1;
       if (known === null) unknownCount += 1;
       const missing = mirrored.filter(resource => !isPermitted(known, resource));
-      if (missing.length > 0) warnings.push(warnOfMissing(organization?.fullName ?? id, missing));
+      if (missing.length > 0) warnings.push(createPermissionWarning(organization?.fullName ?? id, missing));
     }
   }
   if (unreadable.length > 0) {
@@ -59,14 +59,14 @@ async function checkPermissions(app: Client['app'], mirrorMembers: boolean): Pro
   return [ok('permissions', unknownCount > 0 ? unknown : complete)];
 }
 
-/** Returns the warning about an organization whose installation does not permit the app to read some resources. */
-function warnOfMissing(organizationName: string, missing: typeof RESOURCES): Finding {
+/** Creates the warning that an organization does not permit the app to read these resources. */
+function createPermissionWarning(organizationName: string, missing: typeof RESOURCES): Finding {
   const permissions = new Set(missing.map(resource => `${ENTRY_BY_RESOURCE[resource].permission}:read`));
   const todo = `Request ${[...permissions].join(', ')} at the registry, and have the organization accept.`;
   return warn('permissions', `${truncateName(organizationName)}: the app lacks ${missing.join(', ')}`, todo);
 }
 
-/** Returns the permissions of an access token; null if the installation is suspended or was just removed. */
+/** Returns the permissions of a new access token. Returns null if the registry refuses to issue a token. */
 async function readTokenPermissions(app: Client['app'], installationId: string): Promise<Permissions | null> {
   try {
     return (await app.createInstallationToken(installationId)).permissions;
@@ -76,7 +76,10 @@ async function readTokenPermissions(app: Client['app'], installationId: string):
   }
 }
 
-/** Checks that this machine's clock agrees with the registry's. */
+/**
+ * Checks that this machine's clock agrees with the registry's clock. `skewMs` is the difference, or null if
+ * unknown.
+ */
 function checkClock(skewMs: number | null): Finding {
   if (skewMs === null) return ok('clock', 'the registry sends no Date header to compare with');
   const size = Math.abs(skewMs);

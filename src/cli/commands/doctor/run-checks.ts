@@ -15,7 +15,7 @@ import { checkReceiver, type ReceiverProcesses } from './receiver-check.js';
 import { checkRegistry } from './registry-checks.js';
 import { checkSettings } from './settings-checks.js';
 
-/** Runs all checks and returns their findings. Secrets are masked, even in a wrong setting. */
+/** Runs all checks of `doctor` and returns the findings. Masks all secrets in the findings. */
 export async function runDoctorChecks(context: CommandContext): Promise<Finding[]> {
   const maskSecrets = createSecretMask(context.findMirror().env);
   const findings: Finding[] = [];
@@ -29,7 +29,7 @@ const UNUSED_DATABASE =
   'DATABASE_URL names a PostgreSQL that is not used, because it may belong to another program';
 const DATABASE_ADVICE = 'To store the mirror there: MIRROR_DATABASE_URL="$DATABASE_URL" carbon-mirror up';
 
-/** Runs the checks one after the other, without masking secrets in their findings. */
+/** Runs all checks of `doctor` in order. The findings may contain secrets. */
 async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
   const location = context.findMirror();
   const { engine, env } = location;
@@ -50,14 +50,17 @@ async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
   yield await checkReceiver(env, receivers);
 }
 
-/** Describes whether this is the demo or a real mirror, and where it is. */
+/** Returns a text such as "a real mirror in data" or "the demo in data/demo: made-up data". */
 function describeMirrorKind({ isDemo, engine }: MirrorLocation): string {
   if (isDemo) return `the demo in ${engine.location}: made-up data`;
   const kind = engine.findMissing() === null ? 'a real mirror' : 'the settings expect a real mirror';
   return `${kind} in ${engine.location}`;
 }
 
-/** Checks the databases and what they contain. Returns the receivers that write into them; none if they cannot be read. */
+/**
+ * Checks the databases and their contents. Returns the mirror's receiver processes, or none if the databases
+ * are unreadable.
+ */
 async function* checkDatabases(
   { io, requireMirror, openReader }: CommandContext,
   workSettings: WorkSettings | null,
@@ -85,7 +88,7 @@ const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   missing: 'Create it, or set MIRROR_DATABASE_URL to another one.',
 };
 
-/** Returns the finding for an error that kept the databases from being read. */
+/** Creates the finding for an error that occurred while the databases were read. */
 function createDatabaseFinding(error: unknown): Finding {
   const lines = error instanceof CommandError ? error.lines : describeDatabaseDamage(error);
   const [found = error instanceof Error ? error.message : String(error), ...advice] = lines ?? [];

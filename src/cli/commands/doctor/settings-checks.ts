@@ -9,7 +9,10 @@ import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js
 const OLD_SECRETS_ADVICE =
   'Remove the older ones once no delivery is signed with them (deliveries.secret_index).';
 
-/** Checks the settings of receiver and worker. Returns those of the worker; null if they are incomplete. */
+/**
+ * Checks the settings of the receiver and the worker. Returns the worker's settings, or null if they are
+ * incomplete.
+ */
 export async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSettings | null> {
   const findings = new Map<string, Finding>();
   const addFindings = (error: unknown) => {
@@ -30,7 +33,7 @@ export async function* checkSettings(env: Environment): AsyncGenerator<Finding, 
   return workSettings;
 }
 
-/** Reports the size of a private key, and the fingerprint of its public key as the registry shows it. */
+/** Reports the size of a private key and the fingerprint of its public key. */
 function checkPrivateKey(pem: string): Finding {
   const privateKey = readPrivateKey(pem);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' });

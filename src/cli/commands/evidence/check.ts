@@ -9,7 +9,10 @@ import { createCheckError, throwIfInterrupted, createNotFoundError } from '../..
 
 const SCRIPT = fileURLToPath(new URL('docs/check.sh', PACKAGE_FOLDER));
 
-/** Verifies an exported evidence folder with docs/check.sh, the script that outsiders use, and prints its output. */
+/**
+ * Runs the script docs/check.sh on an exported evidence folder and prints the script's output. Throws if the
+ * evidence is invalid.
+ */
 export async function verifyEvidenceFolder(
   context: CommandContext,
   folder: string,

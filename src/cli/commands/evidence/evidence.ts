@@ -133,7 +133,7 @@ export const EVIDENCE: CommandGroup = {
   commands: { init: INIT, renew: RENEW, restored: RESTORED, checkpoint: CHECKPOINT, export: EXPORT },
 };
 
-/** Creates the error for a log that does not exist yet. */
+/** Creates the error for a mirror that has no evidence log yet. */
 function createNothingSealedError() {
   return createNotFoundError('Nothing is sealed yet.', [
     'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',
@@ -141,7 +141,7 @@ function createNothingSealedError() {
   ]);
 }
 
-/** Returns the file of EVIDENCE_KEY_FILE; throws if the setting is missing. */
+/** Returns the path in EVIDENCE_KEY_FILE. Throws a usage error if this setting is missing. */
 function requireKeyFile({ findMirror }: CommandContext): string {
   const file = findMirror().env['EVIDENCE_KEY_FILE'];
   if (file) return file;

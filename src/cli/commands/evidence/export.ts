@@ -17,7 +17,10 @@ import { createFactTotals, renderPageHead, renderFactRow } from './page.js';
 const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
 const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
 
-/** Writes the evidence of a period, organization or retirement to a new folder, with check.sh and README.txt. */
+/**
+ * Writes the evidence of a period, organization or retirement to a new folder. Returns the number of exported
+ * rows and files.
+ */
 export async function exportEvidenceFolder(
   context: CommandContext,
   port: EvidencePort,
@@ -87,7 +90,7 @@ export async function exportEvidenceFolder(
 const NOT_SEALED_ADVICE =
   'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
-/** Finds what a text names: a period such as 2025-05, a retirement by the start of its id, or an organization. */
+/** Interprets a text as a period such as 2025-05, as the start of a retirement id, or as an organization. */
 async function findEvidenceSubject(reader: Reader, text: string): Promise<What> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
     return { what: 'period', which: text, organizationId: null, numbers: [] };

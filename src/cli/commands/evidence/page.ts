@@ -2,7 +2,7 @@ import { type Html, html } from '../../../console/components/html.js';
 import type { Fact } from '../../../evidence/port.js';
 import { formatTonnes } from '../../../text/tonnes.js';
 
-/** Renders the beginning of page.html, which shows the exported rows to people. It runs no script and loads nothing. */
+/** Renders the beginning of page.html, up to the table of exported rows. */
 export function renderPageHead(title: string): string {
   const head = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>
@@ -18,7 +18,7 @@ export function renderPageHead(title: string): string {
 /** Names of organizations by id. */
 export type OrganizationNames = ReadonlyMap<string | null, string | null>;
 
-/** Renders an exported row as a table row, with links to its document and certificate. */
+/** Renders an exported row as an HTML table row. Links to the row's document and certificate. */
 export function renderFactRow({ record, subject }: Fact, names: OrganizationNames): string {
   const cell = (...columns: string[]) => columns.map(name => record[name]).find(value => value != null) ?? '';
   const links = [
@@ -31,8 +31,8 @@ export function renderFactRow({ record, subject }: Fact, names: OrganizationName
 }
 
 /**
- * Creates running totals of the exported rows, for each list and credit type of each organization. `end` renders them as
- * the end of page.html.
+ * Creates running totals by organization, list and credit type. `end` renders the totals as the end of
+ * page.html.
  */
 export function createFactTotals(names: OrganizationNames) {
   const totals = new Map<string, { rows: number; micro: bigint | null; readonly example: Fact }>();
@@ -59,7 +59,10 @@ ${[...totals.values()].map(
   };
 }
 
-/** Renders a link to a file named by the hash in a column; null if the row has no such hash. */
+/**
+ * Renders a link to the file that is named after a hash, such as `documents/HASH.json`. Returns null if the
+ * column has no hash.
+ */
 function renderFileLink(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
   const hash = String(record[column] ?? '');
   return /^[0-9a-f]{64}$/.test(hash) ? html`<a href="${folder}/${hash}.${ending}">${ending}</a> ` : null;

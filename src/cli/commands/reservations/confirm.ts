@@ -2,8 +2,8 @@ import { CommandError, createUsageError, EXIT } from '../../exit.js';
 import { cleanLine, type Io } from '../../io.js';
 
 /**
- * Asks on the terminal whether to do something that cannot be undone; throws unless the answer is yes. Without a terminal
- * only `--yes` confirms it. `action` is a sentence such as `Release 1 t of X.`
+ * Asks the user to confirm an irreversible action, such as "Release 1 t of X." Throws unless the user answers
+ * yes or gave `--yes`.
  */
 export async function requireConfirmation(
   io: Io,
@@ -19,9 +19,10 @@ export async function requireConfirmation(
   throw new CommandError(EXIT.interrupted, 'Nothing was done.');
 }
 
-/** Reads a line of input; empty at its end. Does not change the mode of the terminal, so that Ctrl-C still ends the process. */
+/** Reads one line from standard input. Returns an empty text at the end of the input. */
 async function readLine(io: Io): Promise<string> {
   const { createInterface } = await import('node:readline');
+  /** With `terminal: false` the terminal keeps its mode, so that Ctrl-C still ends the process. */
   const lines = createInterface({ input: io.stdin, terminal: false });
   try {
     return await new Promise<string>(resolve => {

@@ -13,7 +13,10 @@ export interface OrganizationAccess {
   readonly installationId: string;
 }
 
-/** Connects to the registry as the app that is installed on the organization with this id or name. */
+/**
+ * Returns registry clients for the organization with this id or name. Throws if the mirror has no
+ * installation on that organization.
+ */
 export async function connectToOrganization(
   context: CommandContext,
   organizationName: string,
@@ -28,7 +31,10 @@ export async function connectToOrganization(
   return { registry, organization, organizationId, installationId };
 }
 
-/** Completes the start of a credit id from the organization's warehouse; returns the text itself if no id starts so. */
+/**
+ * Completes the start of a credit id from the organization's warehouse. Returns the text unchanged if no
+ * credit id starts with it.
+ */
 export async function findCreditId(
   context: CommandContext,
   text: string,
@@ -42,8 +48,8 @@ export async function findCreditId(
 }
 
 /**
- * Completes the start of a reservation id from the mirror, and returns the id with the organization it belongs to. Throws
- * if the organization is neither given nor known.
+ * Completes the start of a reservation id and returns the id with the owner's id or name. Throws a usage
+ * error if the owner is unknown.
  */
 export async function findReservation(
   context: CommandContext,

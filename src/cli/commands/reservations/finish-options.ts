@@ -36,8 +36,8 @@ const USELESS_OPTIONS: Readonly<Record<FinishValues['action'], FinishOptionNames
 };
 
 /**
- * Returns the body of the request that finishes a reservation. Throws if the action lacks an option, and if an option would
- * have no effect: then the action is probably the wrong one.
+ * Returns the request body that finishes a reservation. Throws a usage error if an option is missing or does
+ * not fit the action.
  */
 export function parseFinishOptions(values: FinishValues) {
   const { action, receiverId, receiverAddress, reason, beneficiary: beneficiaryName, comment } = values;
@@ -57,7 +57,7 @@ export function parseFinishOptions(values: FinishValues) {
   return { receiverId, receiverAddress, retirementData };
 }
 
-/** Returns a sentence such as `Retire 10 t of X for Ada.`, where `credits` is `10 t of X`. */
+/** Returns a sentence such as `Retire 10 t of X for Ada.` `credits` is a text such as `10 t of X`. */
 export function describeFinish(credits: string, values: FinishValues): string {
   const receiver = values.receiverId ?? values.receiverAddress ?? '';
   const beneficiary = values.beneficiary ?? '';

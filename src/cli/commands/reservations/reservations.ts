@@ -132,7 +132,7 @@ interface ReservationEnding {
   readonly call: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
 }
 
-/** Reads a reservation from the registry, asks the user to confirm, ends the reservation and prints the result. */
+/** Finishes or cancels a reservation after the user has confirmed it. Prints the resulting reservation. */
 async function endReservation(
   context: CommandContext,
   { id: idStart, organization: owner, yes }: ReservationArguments,
@@ -150,7 +150,7 @@ async function endReservation(
   return ended;
 }
 
-/** Prints a reservation and notices, then asks the mirror to read the organization. */
+/** Prints a reservation and notices. Then enqueues a read of the organization. */
 async function printReservation(
   context: CommandContext,
   access: OrganizationAccess,
@@ -164,7 +164,10 @@ async function printReservation(
   await requestRead(context, access.installationId);
 }
 
-/** Returns a reservation in the columns of the mirror. Its state is computed by the registry's clock, which ends it. */
+/**
+ * Converts a reservation from the registry to a row of the mirror. Computes the state with the registry's
+ * clock.
+ */
 function toReservationRow(reservation: Reservation, { registry, organizationId }: OrganizationAccess): Row {
   const now = registry.http.localNow() + (registry.http.clockSkewMs() ?? 0);
   const state = getReservationState(reservation, now);
@@ -179,8 +182,8 @@ function toReservationRow(reservation: Reservation, { registry, organizationId }
 }
 
 /**
- * Enqueues a read of the organization, because the registry sends no webhook for most writes of an app. A failure is only
- * printed: the write has succeeded and must not look as if it had failed.
+ * Enqueues a job that reads the organization. Prints an error instead of throwing, because the reservation
+ * itself has succeeded.
  */
 async function requestRead(context: CommandContext, installationId: string): Promise<void> {
   try {

@@ -17,7 +17,7 @@ const EXIT_CODES_BY_STATUS: Readonly<Record<number, ExitCode>> = {
   409: EXIT.checkFailed,
 };
 
-/** Returns the control API of the sandbox at `--url`, or of the settings; throws if none answers. */
+/** Returns the URL and the control API of a running sandbox. Throws if no sandbox responds. */
 export async function connectToSandbox(context: CommandContext, urlOption: string | undefined) {
   const url = getSandboxUrl(context, urlOption);
   const call = await findSandbox(url);
@@ -31,7 +31,7 @@ export async function connectToSandbox(context: CommandContext, urlOption: strin
   return { url, control };
 }
 
-/** Returns the URL of `--url`, else of REGISTRY_BASE_URL, else of SANDBOX_PORT. */
+/** Returns the URL from `--url`, REGISTRY_BASE_URL or SANDBOX_PORT, in this order. */
 function getSandboxUrl({ findMirror }: CommandContext, urlOption: string | undefined): string {
   if (urlOption !== undefined) return requireLoopbackUrl(urlOption, '--url');
   const { REGISTRY_BASE_URL: registryUrl, SANDBOX_PORT: port } = findMirror().env;
@@ -40,7 +40,10 @@ function getSandboxUrl({ findMirror }: CommandContext, urlOption: string | undef
     : `http://127.0.0.1:${port || '8090'}`;
 }
 
-/** Returns the URL; throws if it is not on this machine, so that no call for a sandbox reaches a real registry. */
+/**
+ * Returns the URL if it points to this machine. Throws a usage error for any other URL, because it may be a
+ * real registry.
+ */
 function requireLoopbackUrl(url: string, settingName: string): string {
   if (isLoopbackUrl(url)) return url;
   throw createUsageError(
@@ -49,7 +52,7 @@ function requireLoopbackUrl(url: string, settingName: string): string {
   );
 }
 
-/** Throws an error of the control API as one of the command line; any other error unchanged. */
+/** Converts an error of the control API to a `CommandError` and throws it. Rethrows any other error. */
 function throwCommandError(error: unknown): never {
   if (!(error instanceof ControlError)) throw error;
   const exitCode = EXIT_CODES_BY_STATUS[error.statusCode] ?? EXIT.unreachable;

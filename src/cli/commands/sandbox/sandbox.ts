@@ -85,7 +85,7 @@ const call = defineCommand({
   },
 });
 
-/** Parses the value of `--data`; throws if it is not JSON. */
+/** Parses the value of `--data` as JSON. Throws a usage error for invalid JSON. */
 function parseJsonOption(text: string): unknown {
   try {
     return JSON.parse(text);

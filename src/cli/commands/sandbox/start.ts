@@ -81,7 +81,10 @@ export const START = defineCommand({
   },
 });
 
-/** Returns the port of `--port` or SANDBOX_PORT; throws if it is not a port. */
+/**
+ * Returns the port from `--port`, SANDBOX_PORT or the default, in this order. Throws a usage error for an
+ * invalid port.
+ */
 function parsePort(option: string | undefined, { env }: Io): number {
   const settingName = option === undefined ? 'SANDBOX_PORT' : '--port';
   const port = parseWholeNumber(settingName, option ?? (env['SANDBOX_PORT'] || DEFAULT_PORT));
@@ -89,7 +92,7 @@ function parsePort(option: string | undefined, { env }: Io): number {
   throw createUsageError(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
-/** Returns REGISTRY_HEADER_PREFIX or its default; throws if it cannot be part of a header's name. */
+/** Returns REGISTRY_HEADER_PREFIX or the default prefix. Throws a usage error for an invalid prefix. */
 function getHeaderPrefix({ env }: Io): string {
   const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;
@@ -100,7 +103,7 @@ function getHeaderPrefix({ env }: Io): string {
 
 type FolderSandboxOptions = SandboxOptions & { readonly folder: string };
 
-/** Opens the sandbox of a folder; throws a usage error if the folder has data that does not fit the options. */
+/** Starts the sandbox with the data in a folder. Throws a usage error if the data does not fit the options. */
 async function openSandbox(options: FolderSandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
   const { listenForPeople: listen } = await import('../../../webhook/listen.js');
@@ -115,7 +118,7 @@ async function openSandbox(options: FolderSandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Prints what the sandbox is, what it contains and how to call it. */
+/** Prints the sandbox's URL, contents and version header. */
 function printIntroduction(
   { printNotice }: CommandContext,
   { url, registry }: Sandbox,

@@ -28,7 +28,10 @@ interface SyncSelection {
   readonly full: boolean;
 }
 
-/** Enqueues jobs for the selected reads and returns what `followJobs` needs. The jobs outlive this process. */
+/**
+ * Enqueues read jobs for the selected organization and resource. Returns the request that `followJobs` waits
+ * for.
+ */
 export async function enqueueSync(
   context: CommandContext,
   { organization, resource, full }: SyncSelection,
@@ -61,7 +64,10 @@ const POLL_MS = 200;
 /** A worker polls the inbox forty times a second. If a due job is not claimed for this long, no worker runs. */
 const NO_WORKER_AFTER_MS = 1500;
 
-/** Waits until the jobs have ended, and returns them. Starts a worker in this process if no other worker claims them. */
+/**
+ * Waits until the jobs have ended and returns them. Starts a worker in this process if no running worker
+ * claims the jobs.
+ */
 export async function followJobs(context: CommandContext, request: Asked, interrupted: AbortSignal) {
   const { io } = context;
   const reader = await context.openReader();
@@ -70,10 +76,10 @@ export async function followJobs(context: CommandContext, request: Asked, interr
   try {
     for (;;) {
       const jobs = await readFollowed(reader, request, io.now());
-      const openJobs = jobs.filter(job => isOpen(job, request.mark.at, io.now()));
+      const openJobs = jobs.filter(job => isJobOpen(job, request.mark.at, io.now()));
       if (openJobs.length === 0)
         return { jobs, by: ownWorker === null ? 'the running worker' : 'this process' };
-      const isAnyDue = openJobs.some(job => isDue(job, io.now()));
+      const isAnyDue = openJobs.some(job => isJobDue(job, io.now()));
       const isUnclaimed = isAnyDue && !(await isAnybodyAtWork(reader, io.now()));
       unclaimedSince = isUnclaimed ? (unclaimedSince ?? io.now()) : null;
       if (unclaimedSince !== null && io.now() - unclaimedSince >= NO_WORKER_AFTER_MS) {
@@ -92,7 +98,7 @@ export async function followJobs(context: CommandContext, request: Asked, interr
 const INTERRUPTED =
   'Interrupted. Finished reads are kept; the rest waits for a worker or the next "carbon-mirror sync".';
 
-/** Throws if the disk is nearly full. No worker claims a job then, so waiting might never end. */
+/** Throws if the disk is nearly full. Workers then claim no jobs, so waiting might never end. */
 function throwIfDiskFull({ engine }: MirrorLocation): void {
   const disk = engine.lookAtDisk();
   if (!disk?.paused) return;
@@ -102,8 +108,8 @@ function throwIfDiskFull({ engine }: MirrorLocation): void {
   );
 }
 
-/** Whether to go on waiting for a job: it runs, or it waits and has not failed since `requestedAt`. */
-function isOpen(
+/** Returns whether to keep waiting for a job. A job that has failed since `requestedAt` is no longer open. */
+function isJobOpen(
   { state, attempts, started_at: startedAt, run_at: runAt }: Followed,
   requestedAt: string,
   now: number,
@@ -114,12 +120,12 @@ function isOpen(
   return !hasFailed;
 }
 
-/** Whether a job waits and its run time has come. */
-function isDue({ state, run_at: runAt }: Followed, now: number): boolean {
+/** Returns whether a waiting job has reached its run time. */
+function isJobDue({ state, run_at: runAt }: Followed, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }
 
-/** Starts the worker of `carbon-mirror work` in this process, without its schedule, operations port and log. */
+/** Starts a worker in this process, without scheduled reads, operations port and log. */
 async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
   const settings = await readSettings(requireMirror().env, 'work');
   const mask = createMask([settings.privateKey]);

@@ -75,7 +75,7 @@ export const SYNC = defineCommand({
 /** Exit codes by precedence: the first that any failed job has is the exit code of the command. */
 const EXIT_CODE_PRECEDENCE: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
 
-/** Throws if a job or a list failed, if the app is not active on the named organization, or if no list could be read. */
+/** Throws unless all requested lists were read. The exit code depends on the kind of failure. */
 function throwIfIncomplete(
   failedJobs: readonly Followed[],
   lists: readonly Synced[],
@@ -109,13 +109,19 @@ function throwIfIncomplete(
     );
 }
 
-/** Whether the last read of a list failed, other than because the app has no access or the registry does not offer it. */
+/**
+ * Returns whether the last read of a list failed. A list without permission or one that the registry does not
+ * offer is not failing.
+ */
 function isFailing({ state, failing_since: failingSince, error_code: code }: Synced): boolean {
   const isNotOffered = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
   return state !== 'no_access' && !isNotOffered && failingSince !== null;
 }
 
-/** Whether a list of the organization was read. Projects do not count: they are public and need no permission. */
+/**
+ * Returns whether a list of an organization was read. Ignores projects, because they are public and need no
+ * permission.
+ */
 function wasRead({ resource, state }: Synced): boolean {
   return resource !== 'projects' && !['no_access', 'never_read', 'not_read'].includes(state);
 }
@@ -134,14 +140,17 @@ function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: Followed)
 /** Reasons of freshness that are no problem after a sync; null for a fresh list. */
 const EXPECTED_REASONS = [...BEFORE_ITS_TURN, 'no_permission', null];
 
-/** Whether the table of several organizations shows a list: it changed, failed, or has an unexpected state. */
+/**
+ * Returns whether the table must include a list, because the list changed, failed or is in an unexpected
+ * state.
+ */
 function isWorthShowing(list: Synced): boolean {
   const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = list;
   if (refused || noted || failingSince !== null) return true;
   return added + changed + removed > 0 || !EXPECTED_REASONS.includes(reason);
 }
 
-/** Summarizes all lists in one line, also those that the table leaves out. */
+/** Returns one line with the number of organizations, the resources by state and the number of changed rows. */
 function summarizeSync(lists: readonly Synced[]): string {
   const allStates = lists.map(list => (isFailing(list) ? 'failed' : list.state.replaceAll('_', ' ')));
   const stateCounts = [...new Set(allStates)].map(

@@ -46,21 +46,21 @@ interface Comparison {
 const RECHECK_DELAY_MS = 2000;
 
 /**
- * Reads everything from the registry that active installations permit, and compares it with the mirror row by row.
- * Lists that differ are compared a second time, and only differences that remain are returned, because a change may have
- * been on its way to the mirror.
+ * Reads everything from the registry and compares it with the mirror row by row. Returns only differences
+ * that a second comparison confirms.
  */
 export async function compareWithRegistry(options: ComparisonOptions) {
   const first = await runComparisons(options, () => true);
   const { faults } = first;
   if (faults.length === 0) return first;
+  /** A change may have been on its way to the mirror during the first comparison. */
   await sleep(RECHECK_DELAY_MS);
   const second = await runComparisons(options, ({ name }) => faults.some(({ check }) => check === name));
   const firstFaults = new Set(faults.map(fault => JSON.stringify(fault)));
   return { ...first, faults: second.faults.filter(fault => firstFaults.has(JSON.stringify(fault))) };
 }
 
-/** Runs the selected comparisons. Returns the differences, and how many rows and organizations were compared. */
+/** Runs the selected comparisons. Returns the differences and the number of compared rows and organizations. */
 async function runComparisons(options: ComparisonOptions, isSelected: (comparison: Comparison) => boolean) {
   let rows = 0;
   /** The organizations of which at least one list was compared. */
@@ -77,7 +77,7 @@ async function runComparisons(options: ComparisonOptions, isSelected: (compariso
   return { rows, organizations: organizations.size, faults };
 }
 
-/** Yields the rows that differ between the mirror and the registry, or that only one of them has. */
+/** Yields each row that is missing in the mirror, missing at the registry, or different. */
 async function* findDifferences(comparison: Comparison, mirror: MirrorContents): AsyncGenerator<Difference> {
   const { name: check } = comparison;
   const missingKeys = new Set(mirror.keys());
@@ -92,17 +92,22 @@ async function* findDifferences(comparison: Comparison, mirror: MirrorContents):
   for (const key of missingKeys) yield { check, where: key, fault: 'not at the registry' };
 }
 
-/** Yields a comparison for each readable list of each organization, each installation and each project. */
+/** Yields one comparison for each readable list, each installation and each project. */
 async function* createComparisons({ reader, client }: ComparisonOptions): AsyncGenerator<Comparison> {
   const forgotten = await readForgotten(reader);
   for (const { resource, organization_id, installation_id } of await readReadable(reader)) {
     if (!isListResource(resource)) continue;
     const organization = client.organization(installation_id, organization_id);
-    yield compareList(resource, { organizationId: organization_id, reader, organization, forgotten });
+    yield createListComparison(resource, {
+      organizationId: organization_id,
+      reader,
+      organization,
+      forgotten,
+    });
   }
   for (const [resource, source] of Object.entries(OBJECT_SOURCES))
     for (const mirrored of await source.readMirror(reader))
-      yield compareObject(resource, mirrored, () => source.readRegistry(client, mirrored.key));
+      yield createObjectComparison(resource, mirrored, () => source.readRegistry(client, mirrored.key));
 }
 
 /** Where to read one list in the mirror and at the registry. */
@@ -114,8 +119,8 @@ interface ListComparisonInput {
   readonly forgotten: ReadonlySet<string>;
 }
 
-/** Creates the comparison of one list of one organization. */
-function compareList<Name extends ListResource>(
+/** Creates the comparison of one list of an organization. */
+function createListComparison<Name extends ListResource>(
   resource: Name,
   { organizationId, reader, organization, forgotten }: ListComparisonInput,
 ): Comparison {
@@ -143,7 +148,7 @@ function compareList<Name extends ListResource>(
   };
 }
 
-/** Reads the digests of the mirrored documents of a list, by key. */
+/** Reads the mirrored documents of a list. Returns a digest of each document by row key. */
 async function readDigests(
   reader: Reader,
   entry: ResourceEntry,
@@ -157,13 +162,13 @@ async function readDigests(
   return digests;
 }
 
-/** Returns a short hash of a document, so that those of a million rows fit into memory. */
+/** Returns a short SHA-256 digest of a document. Digests of a million documents fit into memory. */
 function createDigest(document: string): string {
   return createHash('sha256').update(document).digest('base64').slice(0, 22);
 }
 
-/** Creates the comparison of one installation or project. */
-function compareObject(
+/** Creates the comparison of a single installation or project. */
+function createObjectComparison(
   resource: string,
   { organization_id: organizationId, key, kept }: Single,
   readRegistry: () => Promise<string>,
@@ -203,7 +208,7 @@ const OBJECT_SOURCES: Readonly<Record<string, ObjectSource>> = {
   },
 };
 
-/** Returns an error handler: it returns `value` for an error with one of these codes, and throws any other. */
+/** Creates an error handler that returns `value` for these error codes and rethrows any other error. */
 function returnForCodes<T>(codes: readonly string[], value: T): (error: unknown) => T {
   return error => {
     if (error instanceof Error && 'code' in error && codes.includes(String(error.code))) return value;

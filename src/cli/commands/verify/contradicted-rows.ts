@@ -10,18 +10,19 @@ const BATCH_SIZE = 1_000;
 /** Called after each batch with the number of rows in it. */
 type BatchListener = (rowCount: number) => void;
 
-/** Returns the rows, past versions included, that have a column which differs from the registry's document of the row. */
+/** Finds current and past rows with a column that contradicts the row's JSON document. */
 export async function findContradictedRows(
   reader: Reader,
   onBatch: BatchListener = () => undefined,
 ): Promise<Broken[]> {
   const broken: Broken[] = [];
-  for (const table of DERIVED_TABLES) broken.push(...(await findContradictedRowsOf(reader, table, onBatch)));
+  for (const table of DERIVED_TABLES)
+    broken.push(...(await findContradictedRowsInTable(reader, table, onBatch)));
   return broken;
 }
 
-/** Checks one table. Only the first rows are listed, but all are counted. */
-async function findContradictedRowsOf(
+/** Finds contradicted rows of one table. Lists the first rows and counts all of them. */
+async function findContradictedRowsInTable(
   reader: Reader,
   table: string,
   onBatch: BatchListener,

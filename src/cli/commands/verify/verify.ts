@@ -76,14 +76,14 @@ interface VerificationReport {
 /** A fault, or several of one kind: `count` is their number. */
 type VerificationFault = Readonly<Record<'check' | 'where' | 'fault', string>> & { readonly count: number };
 
-/** Returns the faults of all checks. */
+/** Returns the faults of all checks as one list. */
 function listFaults({ local, evidenceLog, comparison }: VerificationReport): VerificationFault[] {
   const evidenceFaults = evidenceLog?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
   const faults = [...local.faults, ...evidenceFaults, ...(comparison?.faults ?? [])];
   return faults.map(fault => ({ count: 1, ...fault }));
 }
 
-/** Returns the report as `--json` prints it. */
+/** Converts the report to the object that `--json` prints. */
 function toJsonReport(
   { local, evidenceLog, uncheckedLeaves, comparison }: VerificationReport,
   faults: readonly VerificationFault[],
@@ -107,7 +107,7 @@ function toJsonReport(
   };
 }
 
-/** Prints findings in the registry's data, and what was not checked. Neither is a fault of the mirror. */
+/** Prints notices about findings in the registry's data and about unchecked data. */
 function printReportNotices(
   { printNotice }: CommandContext,
   { local, uncheckedLeaves, comparison }: VerificationReport,
@@ -120,7 +120,7 @@ function printReportNotices(
   if (uncheckedLeaves > 0) printNotice(`${describeUncheckedLeaves(uncheckedLeaves)}.`);
 }
 
-/** Throws if there are faults, or if a comparison was requested and no row could be compared. */
+/** Throws if the verification found faults. Also throws if the comparison with the registry compared no rows. */
 function throwIfFailed({ comparison }: VerificationReport, faults: readonly VerificationFault[]): void {
   if (faults.length > 0) {
     const faultCount = faults.reduce((sum, { count }) => sum + count, 0);
@@ -139,7 +139,7 @@ function throwIfFailed({ comparison }: VerificationReport, faults: readonly Veri
     );
 }
 
-/** Prints what was verified, after no fault was found. */
+/** Prints a summary of what was verified. Call it only if no faults were found. */
 function printSuccess(
   { requireMirror, printNotice }: CommandContext,
   { local, evidenceLog, comparison }: VerificationReport,
@@ -155,7 +155,7 @@ function printSuccess(
   );
 }
 
-/** Describes how much the newest checkpoint covers, and what is not in the log or not sealed yet. */
+/** Describes how many leaves of the evidence log are sealed, erased, removed or not sealed yet. */
 function describeEvidenceLog({
   leaves,
   covered,
@@ -170,7 +170,10 @@ function describeEvidenceLog({
   return `The newest checkpoint covers ${formatWithCommas(covered)} of ${formatWithCommas(leaves)} leaves of the log. ${missing} ${unsealed} Only a checkpoint held by someone else protects against whoever has the key.`;
 }
 
-/** Verifies the databases and certificate files without asking the registry, and counts findings in the data. */
+/**
+ * Verifies the databases and certificate files without calling the registry. Also counts findings in the
+ * mirrored data.
+ */
 async function verifyLocalData(
   { io, requireMirror, openReader, openPdfs }: CommandContext,
   interrupted: AbortSignal,
@@ -195,7 +198,7 @@ async function verifyLocalData(
   return { rows, findings, files: checked, faults: [...databaseFaults, ...fileFaults] };
 }
 
-/** Returns the signed texts of deliveries that no longer have their SHA-256. */
+/** Returns the signed texts of deliveries that do not match their stored SHA-256. */
 async function findChangedTexts(reader: Reader): Promise<Broken[]> {
   const changed: Broken[] = [];
   for await (const { id, sha256, signed_data: signedText } of readSignedTexts(reader)) {
@@ -205,7 +208,7 @@ async function findChangedTexts(reader: Reader): Promise<Broken[]> {
   return changed;
 }
 
-/** Compares the mirror with the registry, and reports progress to the terminal and the parent process. */
+/** Compares the mirror with the registry. Reports progress to the terminal and to the parent process. */
 async function compareRegistry(context: CommandContext, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
   const { io, printNotice } = context;
@@ -222,7 +225,10 @@ async function compareRegistry(context: CommandContext, interrupted: AbortSignal
   return { ...result, known: await countKnown(reader), notCompared: await readNotCompared(reader) };
 }
 
-/** Describes the lists that were not compared and why; an organization without any access only once. */
+/**
+ * Returns one line with the reason for each list that was not compared. An organization without any access
+ * has only one line.
+ */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
     const isWholeOrganization = ['suspended', 'uninstalled'].includes(reason ?? state) || resource === '*';
