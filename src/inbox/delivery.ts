@@ -50,7 +50,7 @@ export interface StoreFailure {
 /** What the inbox returns for each delivery it was asked to store. */
 export type StoreResult = StoredDelivery | { readonly failure: StoreFailure };
 
-/** Converts a thrown value to a failure. The failure's code is the error's `code`, or else the error's name. */
+/** Converts a thrown value to a failure. The code is the `code` or the name of the error. */
 export function toStoreFailure(error: unknown): StoreFailure {
   if (!(error instanceof Error)) return { code: 'unknown', message: String(error) };
   return { code: 'code' in error ? String(error.code) : error.name, message: error.message };
@@ -92,8 +92,9 @@ export interface DeliveryPage {
   readonly next: DeliveryRange | null;
 }
 
-/** Converts the rows of a page to its accepted deliveries. A page that is not full is the last one of its range. */
+/** Converts database rows to a page of accepted deliveries. */
 export function toDeliveryPage(rows: readonly DeliveryRow[], until: string): DeliveryPage {
+  // A page that is not full is the last page.
   const lastOfFullPage = rows[DELIVERY_PAGE_SIZE - 1];
   return {
     deliveries: rows.flatMap(({ installationId, receivedAt, verdict }) =>

@@ -11,10 +11,7 @@ export interface ErasedTextCounts {
 /** Small, because the receiver waits for each transaction. */
 const BATCH_SIZE = 100;
 
-/**
- * Erases every signed text whose decoded content matches, in batches, and returns the counts. Rows and digests stay, so
- * that a later duplicate is recognized by its digest and its text is not stored again.
- */
+/** Erases every signed text whose decoded content matches. Returns the number of erased texts and their deliveries. */
 export async function eraseMatchingTexts(
   inbox: Pick<InboxPort, 'listSignedTexts' | 'eraseSignedTexts'>,
   matches: (content: string) => boolean,
@@ -27,6 +24,7 @@ export async function eraseMatchingTexts(
     const ids = batch
       .filter(({ signedData }) => matches(Buffer.from(signedData, 'base64').toString('utf8')))
       .map(({ id }) => id);
+    // Rows and digests stay, so a later duplicate is recognized and its text is not stored again.
     if (ids.length > 0) deliveries += await inbox.eraseSignedTexts(ids);
     texts += ids.length;
     const lastOfFullBatch = batch[BATCH_SIZE - 1];

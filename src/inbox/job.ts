@@ -75,7 +75,7 @@ export interface NewJob {
 
 export const INSTALLATION_JOB = 'installation';
 
-/** Creates the request to read an installation. The dedupe key is the same for every trigger, so that requests merge. */
+/** Creates a job that reads an installation. Waiting jobs for one installation merge. */
 export function createInstallationJob(
   installationId: string,
   organizationId: string | null,
@@ -109,7 +109,7 @@ export interface ClaimedJob {
   readonly createdAt: string;
 }
 
-/** Parses the payload column of a job; anything but a JSON object becomes an empty object. */
+/** Parses the payload of a job. Returns an empty object if the text is not a JSON object. */
 export function parseJobPayload(text: string): ClaimedJob['payload'] {
   const payload: unknown = JSON.parse(text);
   return isObject(payload) ? payload : {};
@@ -193,12 +193,11 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest job id whose deliveries a job answers, depending on the job's trigger; null if it answers none:
- * - delivery: the job also answers the deliveries of all earlier jobs of its installation, so the lowest id is 0.
- * - person: the job answers only deliveries that were merged into it before the person's request replaced their trigger.
- * - schedule, worker: none.
+ * Returns the lowest id of the jobs whose deliveries this job answers. Returns null if this job answers no delivery.
  */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
+  // A job for a delivery also answers the deliveries of all earlier jobs of its installation.
   if (trigger === 'delivery') return 0;
+  // A job of a person answers only deliveries that were merged into it.
   return trigger === 'person' ? id : null;
 }

@@ -10,22 +10,20 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 export const RECENT_READS = PACES_MS.length - 1;
 
 /**
- * Chooses the shortest time between the starts of two jobs with the same dedupe key. It grows with each fruitless read in a
- * row: a read that only duplicate deliveries requested and that found nothing new. `listFruitlessReads` returns whether each
- * of the latest reads was fruitless, newest first; it is called only if `onlyDuplicates` is true.
+ * Returns the minimum milliseconds between two jobs with the same dedupe key. Fruitless reads for duplicates lengthen
+ * the time.
  */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
+  // One value per recent read, newest first: true if the read was for duplicates only and found nothing new.
   const fruitlessReads = listFruitlessReads();
   const firstFruitful = fruitlessReads.indexOf(false);
   const fruitlessInARow = firstFruitful === -1 ? fruitlessReads.length : firstFruitful;
   return PACES_MS[fruitlessInARow] ?? MAX_PACE_MS;
 }
 
-/**
- * Computes when the next job of a dedupe key may start: one pace after the last start, or now. If the last start is in the
- * future, because the clock was set back, the job waits one pace at most.
- */
+/** Computes when the next job of a dedupe key may start: one pace after the last start, but not in the past. */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
+  // The last start is in the future if the clock was set back. Then the job waits one pace at most.
   return lastStart === null ? now : Math.max(now, Math.min(lastStart + paceMs, now + paceMs));
 }

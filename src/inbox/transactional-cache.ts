@@ -4,8 +4,7 @@ export const MAX_CACHED_KEYS = 10_000;
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
 /**
- * Creates a cache of the latest keys of a table that follows the table's transactions: values set in a transaction are
- * visible at once, and are discarded if the transaction rolls back.
+ * Creates a cache of recent keys that follows transactions: `rollBack` discards the values set since the last commit.
  */
 export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
   const pendingValues = new Map<string, Value>();

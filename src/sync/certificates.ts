@@ -14,10 +14,7 @@ import type { RunningJob } from './worker/execute-job.js';
 const CONCURRENCY = 8;
 const BATCH_SIZE = 64;
 
-/**
- * Downloads the due certificates of one organization; returns the outcome of the job.
- * Each certificate is stored when it arrives, so an interrupted job continues where it stopped.
- */
+/** Downloads the due certificates of one organization and stores each one. Returns the outcome of the job. */
 export async function fetchCertificates(context: SyncContext, running: RunningJob): Promise<string> {
   const { mirror, client, now } = context;
   const { installationId, cause } = await resolveInstallationRun(context, running);
@@ -70,13 +67,13 @@ interface CertificateFetcherOptions {
 }
 
 /**
- * Creates a function that downloads one certificate and stores it, or records that it is unavailable or could not be
- * fetched. It throws if the remaining downloads would fail too, and after several failures in a row.
+ * Creates a function that downloads and stores one certificate. The function throws if further downloads would fail
+ * too.
  */
 function createCertificateFetcher({ walk, organization, requestOptions, now }: CertificateFetcherOptions) {
   let consecutiveFailures = 0;
 
-  /** Records why a certificate could not be stored. Throws the error if the remaining downloads would fail too. */
+  /** Records why a certificate was not stored. Throws the error if further downloads would fail too. */
   async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
       await walk.markUnavailable(retirementId, requestedAt);

@@ -29,8 +29,8 @@ const DERIVE_BY_TABLE: ReadonlyMap<string, DeriveColumns> = new Map<string, Deri
 export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
 
 /**
- * Returns the names of the columns that disagree with the row's own document. Returns `document` if the document
- * cannot be parsed, and nothing for a table whose rows have no documents.
+ * Returns the names of the columns that contradict the JSON document of a row. Returns `document` for an invalid
+ * document.
  */
 export function findContradictedColumns(
   table: string,
@@ -43,7 +43,7 @@ export function findContradictedColumns(
   return Object.keys(derived).filter(name => toComparableText(derived[name]) !== toComparableText(row[name]));
 }
 
-/** Derives the columns of a row from its document; returns null if the document cannot be parsed. */
+/** Computes the columns of a row from its JSON document. Returns null if the document cannot be parsed. */
 function tryDeriveColumns(document: string, deriveColumns: DeriveColumns): ColumnValues | null {
   try {
     return deriveColumns(parseObject(document, 'document'));
@@ -53,12 +53,12 @@ function tryDeriveColumns(document: string, deriveColumns: DeriveColumns): Colum
   }
 }
 
-/** Pairs the table of a list with the function that derives its columns from a document. */
+/** Returns the table of a list with the function that computes the table's columns from a JSON document. */
 function toDerivedListTable<Name extends ListResource>(resource: Name): DerivedTable {
   return toDerivedTable(LISTS[resource], SOURCES[resource].parse);
 }
 
-/** Pairs a table with the function that parses a document and returns the values of the table's columns. */
+/** Returns the name of a table with the function that computes the table's columns from a JSON document. */
 function toDerivedTable<Item>(
   { table, key, columns }: ItemEntry<Item>,
   parse: (source: SourceObject) => Item,
@@ -66,15 +66,12 @@ function toDerivedTable<Item>(
   return [table, source => toColumnValues([...key, ...columns], parse(source))];
 }
 
-/** Returns the values of the columns of an item, by column name. */
+/** Returns the column values of an item, indexed by column name. */
 function toColumnValues<Item>(columns: readonly MirrorColumn<Item>[], item: Item): ColumnValues {
   return Object.fromEntries(columns.map(({ name, getValue }) => [name, getValue(item)]));
 }
 
-/**
- * Derives the columns of an installation that are in its document. The state is never there; the organization and the
- * permissions may be missing, because the mirror took them from a token.
- */
+/** Computes the columns of an installation from its JSON document. Omits columns that the document does not contain. */
 function deriveInstallationColumns(source: SourceObject): ColumnValues {
   const installation = parseInstallation(source);
   const { organization_id: organizationId, permissions, ...columns } = toInstallationColumns(installation);

@@ -126,7 +126,7 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
   away: 'database_busy',
 };
 
-/** Returns the failure code of an error. System, SQLite and PostgreSQL codes are translated; unknown ones give `unexpected`. */
+/** Returns the failure code of an error. An unknown error gives `unexpected`. */
 export function toFailureCode(error: unknown): FailureCode {
   if (error instanceof RegistryError) return error.code;
   if (error instanceof MirrorError || error instanceof SyncError) return error.code;
@@ -137,7 +137,7 @@ export function toFailureCode(error: unknown): FailureCode {
   return SYSTEM_CODES[systemCode] ?? SYSTEM_CODES[primaryCode] ?? 'unexpected';
 }
 
-/** Whether an error ends the whole job. Other errors end only the read of one resource. */
+/** Whether an error ends the whole job, and not only the read of one resource. */
 export function endsJob(error: unknown): boolean {
   return FAILURE_RULES[toFailureCode(error)].reach === 'job';
 }
@@ -145,12 +145,10 @@ export function endsJob(error: unknown): boolean {
 /** After this many failures in a row we assume an outage of the registry and leave the remaining items for later. */
 export const MAX_CONSECUTIVE_FAILURES = 10;
 
-/**
- * Whether a batch of requests should stop after this error because the next request would fail the same way:
- * the rate limit is reached, or the error ends the job. A file that was refused may concern one item only.
- */
+/** Whether the remaining requests of a batch would fail with the same error. */
 export function endsBatch(error: unknown): boolean {
   const code = toFailureCode(error);
+  // A file that was refused may concern one item only.
   return code === 'rate_limited' || (code !== 'file_refused' && endsJob(error));
 }
 
@@ -161,7 +159,7 @@ export interface Failure {
   readonly retryAfterMs: number | null;
 }
 
-/** Converts an error to a failure. Secrets in its message are masked, and every database can store the message. */
+/** Converts an error to a failure that can be logged and stored. Secrets in the message are masked. */
 export function describeFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   return {
@@ -185,7 +183,7 @@ export interface FailedAttempt {
   readonly random: () => number;
 }
 
-/** Decides what happens to a job after a failure, and when it may run again. */
+/** Decides whether a failed job is retried, and when. */
 export function decideOutcome(failure: Failure, { now, attempts, random }: FailedAttempt): FailureOutcome {
   const { act, minDelayMs = 0 } = FAILURE_RULES[failure.code];
   if (act === 'release') return { act, at: now + minDelayMs };
@@ -195,13 +193,11 @@ export function decideOutcome(failure: Failure, { now, attempts, random }: Faile
   return { act, at: now + delayMs };
 }
 
-/**
- * Converts the outcome of a failed job to the end that the inbox stores. A job that was given up is stored as done, because
- * a newer job has replaced it.
- */
+/** Converts the outcome of a failed job to the values that the inbox stores. */
 export function toJobEnd(outcome: FailureOutcome, { code, message }: Failure, now: number): JobEnd {
   const error = { code, message };
   if (outcome.act === 'fail') return { act: 'fail', error };
+  // A newer job has replaced this one.
   if (outcome.act === 'give_up') return { act: 'done', outcome: 'overtaken' };
   const delayMs = outcome.at - now;
   if (outcome.act === 'release') return { act: 'release', delayMs };

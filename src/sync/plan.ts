@@ -12,7 +12,7 @@ import { JOB_KINDS, type JobKind } from '../inbox/job.js';
 import { LIST_RESOURCES, type Resource } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE } from '../resources/resources.js';
 
-/** Whether this version of the program knows jobs of this kind. */
+/** Whether a text is the name of a known job kind. */
 export function isJobKind(kind: string): kind is JobKind {
   return JOB_KINDS.some(known => known === kind);
 }
@@ -33,11 +33,9 @@ export interface ReadScope {
   readonly full: boolean;
 }
 
-/**
- * Converts a scope to the payload of a job. Resources become keys of an object, so that merging two payloads joins their
- * scopes.
- */
+/** Converts a read scope to a job payload, such as `{ resources: { warehouse: true } }`. */
 export function serializeScope(scope: ReadScope): Record<string, unknown> {
+  // Resources become keys of an object, so that merging two payloads joins their scopes.
   const payload: Record<string, unknown> = {};
   if (scope.resources !== null)
     payload['resources'] = Object.fromEntries(scope.resources.map(name => [name, true]));
@@ -45,7 +43,7 @@ export function serializeScope(scope: ReadScope): Record<string, unknown> {
   return payload;
 }
 
-/** Parses the scope in the payload of a job. Ignores unknown resources, which another version may have written. */
+/** Parses the read scope of a job payload. Ignores unknown resources. */
 export function parseScope(payload: Readonly<Record<string, unknown>>): ReadScope {
   const { resources: listed, full } = payload;
   const names = typeof listed === 'object' && listed !== null ? Object.keys(listed) : null;
@@ -88,7 +86,7 @@ const DAY_MS = 86_400_000;
 /** A scheduled read waits ten times as long as the last read took. A read that takes a minute is due every ten minutes at most. */
 const REST_FACTOR = 10;
 
-/** Decides which resources to read now, and lists those that are not permitted. */
+/** Decides which resources a job reads now, and which ones the permissions forbid. */
 export function planReads(input: PlanInput): ReadPlan {
   const inScope = RESOURCES.filter(
     resource =>
@@ -99,13 +97,13 @@ export function planReads(input: PlanInput): ReadPlan {
   return { read: permitted.filter(resource => isDue(input, resource)), unpermitted };
 }
 
-/** Whether the permissions allow reading a resource. Unknown permissions allow every resource. */
+/** Whether the permissions allow reading a resource. Null permissions allow every resource. */
 export function isPermitted(permissions: Permissions | null, resource: SyncedResource): boolean {
   const needed = ENTRY_BY_RESOURCE[resource].permission;
   return needed === null || permissions === null || hasPermission(permissions, needed, 'VIEW');
 }
 
-/** Whether to read a permitted resource now. */
+/** Whether a permitted resource must be read now. */
 function isDue(input: PlanInput, resource: SyncedResource): boolean {
   const { scope, trigger, permissionsChanged, now, previousReads, reaccepted, announced } = input;
   const previous = previousReads.get(resource);
@@ -117,14 +115,12 @@ function isDue(input: PlanInput, resource: SyncedResource): boolean {
   return announced.has(resource) || isDueBySchedule(previous, input);
 }
 
-/**
- * Whether a scheduled sync reads a resource now, given its read interval. Each organization has its own offset in the
- * interval, so that organizations that were first read together spread out. After a failed read the resource is due at once.
- */
+/** Whether the read interval of a resource is over. Each organization has its own offset, which spreads the reads. */
 function isDueBySchedule(
   { dataAsOf, attemptedAt, everyMs }: PreviousRead,
   { now, organizationId }: PlanInput,
 ): boolean {
+  // After a failed read the resource is due at once.
   if (everyMs === null || dataAsOf === null || (attemptedAt ?? 0) > dataAsOf) return true;
   const ageMs = computeElapsedMs(dataAsOf, now);
   if (ageMs >= everyMs) return true;
@@ -137,36 +133,29 @@ function isDueBySchedule(
 /** Reads are spread over this share of the interval, so that they end before the next interval begins. */
 const USED_SHARE = 0.8;
 
-/**
- * Computes the fixed offset of an organization in an interval, in milliseconds. It is derived from a hash of the id, so
- * that organizations are spread evenly.
- */
+/** Computes a fixed offset in an interval, in milliseconds, from a hash of the organization id. */
 export function computeIntervalOffset(organizationId: string, intervalMs: number): number {
   const hash = createHash('sha256').update(organizationId).digest().readUInt32BE(0);
   return Math.floor((hash / 2 ** 32) * intervalMs * USED_SHARE);
 }
 
-/** Whether a resource that the registry declined may be requested again now. */
+/** Whether to retry a resource that the registry declined earlier. */
 function mayRetryDeclined(previous: PreviousRead, input: PlanInput): boolean {
   return computeElapsedMs(previous.attemptedAt, input.now) >= computeDeclinedRetryDelay(previous, input);
 }
 
-/**
- * Computes how long to wait, in milliseconds, before a declined resource is requested again:
- * - never offered: a day, but no wait for a job that names the resource, because it retries a failed read.
- * - after a delivery: a minute.
- * - otherwise: a minute, doubled by each further refusal, up to a day.
- */
+/** Returns how many milliseconds to wait before a declined resource is requested again, up to a day. */
 function computeDeclinedRetryDelay(
   { declined, refusals, dataAsOf }: PreviousRead,
   { trigger, scope }: PlanInput,
 ): number {
+  // A job that names the resource retries a failed read, so it need not wait.
   if (declined === 'not_offered' && dataAsOf === null) return scope.resources === null ? DAY_MS : 0;
   if (trigger === 'delivery') return MINUTE_MS;
   return Math.min(MINUTE_MS * 2 ** Math.max(0, refusals - 1), DAY_MS);
 }
 
-/** Computes the time since an instant. It is infinite for null and for an instant in the future, which a wrong clock wrote. */
+/** Returns the milliseconds since an instant. Returns Infinity for null and for a future instant. */
 function computeElapsedMs(instant: number | null, now: number): number {
   return instant === null || instant > now ? Infinity : now - instant;
 }

@@ -92,19 +92,19 @@ type Parse<Item> = ListSource<Item>['parse'];
 /** Reads the key of a row that cannot be parsed. */
 type ReadUnreadableKey = ListSource<never>['readUnreadableKey'];
 
-/** Creates the source of a resource that is a single object. If the object cannot be parsed, the read fails. */
+/** Creates the source of a resource that is a single object. */
 function createSingleSource<Item>(
   parse: Parse<Item>,
   readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
 ): ListSource<Item> {
-  /** Reads the object and returns it as a list of one item. */
+  /** Reads the object and returns a list of one item. */
   async function readAsList(owner: OrganizationClient, options: ReadOptions): Promise<readonly Item[]> {
     return [await readObject(owner, options)];
   }
   return { ...createWholeSource(parse, () => null, readAsList), kind: 'one' };
 }
 
-/** Creates the source of a list that arrives as one short answer. */
+/** Creates the source of a list that the registry sends in one short answer. */
 function createWholeSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
@@ -119,7 +119,7 @@ function createWholeSource<Item>(
   return { kind: 'whole', parse, readUnreadableKey, readChunks };
 }
 
-/** Creates the source of a list that arrives as one long answer and is parsed in batches. */
+/** Creates the source of a list that the registry sends in one long answer. The answer is parsed in batches. */
 function createStreamedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,

@@ -33,7 +33,7 @@ const JOB_HANDLERS: Readonly<Record<JobKind, SyncJobHandler>> = {
   tick: runTick,
 };
 
-/** Creates the handler for jobs of all kinds. It throws `bad_request` for a kind that this version does not know. */
+/** Creates the handler for jobs of all kinds. The handler throws `bad_request` for an unknown kind. */
 export function createJobHandler(context: SyncContext): JobHandler {
   return running => {
     const { kind } = running.job;
@@ -58,7 +58,7 @@ export interface SyncService extends Omit<Worker, 'start'> {
   start(): Promise<void>;
 }
 
-/** Creates the sync service: everything that `carbon-mirror work` runs on its databases. */
+/** Creates the service that `carbon-mirror work` runs: worker, schedule and freshness facts. */
 export function createSyncService(context: SyncContext, options: SyncServiceOptions): SyncService {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
@@ -68,10 +68,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   const freshnessFacts =
     pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
 
-  /**
-   * Calls the registry once, so that a wrong key or address is logged at the start and not only at the next tick. If the
-   * call fails, the process continues and a job retries the call: people see the job, and can correct key or address.
-   */
+  /** Calls the registry once to log a wrong key or address at the start. If the call fails, a job retries it. */
   async function checkRegistryAccess(): Promise<void> {
     const signal = AbortSignal.any([stopController.signal, AbortSignal.timeout(FIRST_CALL_TIMEOUT_MS)]);
     try {
@@ -81,6 +78,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
       const failure = describeFailure(error);
       const message = `no access to the registry: ${getAccessAdvice(failure.code)}`;
       log.error({ registry: client.http.baseUrl, error: failure }, message);
+      // People see the failed job and can correct the key or address while the process continues.
       await inbox.enqueue([createDiscoverJob('worker')]).catch((enqueueError: unknown) => {
         log.warn(
           { error: describeFailure(enqueueError) },
@@ -93,8 +91,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   return {
     ...worker,
     /**
-     * Checks that the mirror belongs to this registry and app, then starts the worker, the schedule and the freshness
-     * facts.
+     * Starts the worker, the schedule and the freshness facts. Throws if the mirror belongs to another registry or app.
      */
     async start() {
       const scheduleSeconds =
@@ -107,8 +104,9 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
       if (schedule !== null) void checkRegistryAccess();
       freshnessFacts?.start();
     },
-    /** Stops the schedule first, so that nothing is enqueued while the worker stops. */
+    /** Stops the schedule first and the worker last. */
     async stop() {
+      // The schedule must not enqueue jobs while the worker stops.
       stopController.abort();
       await schedule?.stop();
       await freshnessFacts?.stop();

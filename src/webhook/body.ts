@@ -13,10 +13,7 @@ const MAX_BODY_BYTES = 65_536;
 
 const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
 
-/**
- * Reads the body of a request and passes it, or why it is refused, to `onResult`. If the sender disconnects first, `onResult`
- * is never called. The rest of a body that is too large is read and discarded, so that the sender can read the answer.
- */
+/** Reads a request body and passes the result to `onResult`. Never calls `onResult` if the sender disconnects first. */
 export function readBody(request: IncomingMessage, onResult: (result: BodyResult) => void): void {
   const refusal = findHeaderRefusal(request);
   if (refusal !== null) return onResult(refusal);
@@ -25,6 +22,7 @@ export function readBody(request: IncomingMessage, onResult: (result: BodyResult
   let size = 0;
   request.on('data', (chunk: Buffer) => {
     size += chunk.length;
+    // Read and discard the rest of a body that is too large, so that the sender can read the answer.
     if (size <= MAX_BODY_BYTES) chunks.push(chunk);
     else chunks = [];
   });
@@ -32,7 +30,7 @@ export function readBody(request: IncomingMessage, onResult: (result: BodyResult
   request.on('error', () => undefined);
 }
 
-/** Returns why the headers alone are reason to refuse the body; null if they are not. */
+/** Returns why a body is refused because of the request headers. Returns null if the headers are acceptable. */
 function findHeaderRefusal({ headers }: IncomingMessage): BodyRefusal | null {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = headers;
   if (encoding !== undefined && encoding !== 'identity')

@@ -23,29 +23,25 @@ const CHECKS_PER_TIMEOUT = 5;
 
 export type ConnectionLimiter = ReturnType<typeof createConnectionLimiter>;
 
-/**
- * Creates the limiter of one server's connections. It disconnects clients that send requests and do not read the
- * responses, because unread responses stay in memory. When the server is full, it disconnects the client that has not
- * read a response for longest.
- */
+/** Creates a limiter of a server's connections. Clients that do not read their responses are disconnected. */
 export function createConnectionLimiter(limits: ConnectionLimits) {
   const { maxConnections, responseReadTimeoutMs, maxPipelinedRequests } = limits;
   /** Ordered by when the client last finished reading a response, the longest ago first. */
   const connections = new Map<Socket, Connection>();
   let checkTimer: NodeJS.Timeout | undefined;
 
-  /**
-   * Ends a connection by a TCP reset. After an ordinary close the kernel would keep unread bytes, and an HTTP/1.0 client
-   * would take half a response for a complete one.
-   */
+  /** Resets a TCP connection and discards its unsent bytes. */
   function resetConnection(socket: Socket): void {
+    // After an ordinary close the kernel would keep unread bytes. An HTTP/1.0 client would take half a response for a
+    // complete one.
     connections.delete(socket);
     stopParsing(socket);
     socket.resetAndDestroy();
   }
 
-  /** Resets the connections whose client has read nothing of its responses since several checks. */
+  /** Resets connections whose clients have not read any bytes of their responses within the timeout. */
   function resetStalledConnections(): void {
+    // Unread responses stay in memory.
     for (const [socket, connection] of connections) {
       const bytesRead = socket.bytesWritten - socket.writableLength;
       const hasProgress = socket.writableLength === 0 || bytesRead > connection.bytesRead;
@@ -55,7 +51,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
     }
   }
 
-  /** Resets the connections that read no response for longest, until the server has room for one more. */
+  /** Resets the least recently used connections until there is room for one more. */
   function makeRoomForConnection(): void {
     for (const socket of connections.keys()) {
       if (connections.size < maxConnections) return;
@@ -63,7 +59,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
     }
   }
 
-  /** Counts a response as read and moves its connection to the end of the order. */
+  /** Marks the connection as recently used when its client has received a response. */
   function handleResponseRead(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);
@@ -109,12 +105,10 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
 /** What Node's parser expects for an upgrade: the following bytes are not HTTP. */
 const SKIP_REMAINING_BYTES = 2;
 
-/**
- * Stops Node from parsing the bytes that it has already read from a connection. These up to 64 kB may hold thousands of
- * requests, and to fail each of them costs a hundred times as much as the reset. The property is private to Node; if a
- * later version lacks it, only the speed is lost.
- */
+/** Stops the HTTP parser of a connection, so that received bytes are not parsed as further requests. */
 function stopParsing(socket: Socket): void {
+  // Up to 64 kB are already read and may hold thousands of requests. To fail each of them costs a hundred times as much
+  // as the reset. The property is private to Node. If a later version lacks it, only the speed is lost.
   const parser: unknown = Reflect.get(socket, 'parser');
   if (typeof parser === 'object' && parser !== null)
     Reflect.set(parser, 'onIncoming', () => SKIP_REMAINING_BYTES);

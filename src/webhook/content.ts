@@ -24,7 +24,7 @@ const MAX_DEPTH = 64;
 
 const STRING_LITERAL = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 
-/** Decodes a signed text from base64 and parses its JSON. JSON that another parser could read differently is a fault. */
+/** Decodes a signed text from base64 and parses its JSON. Ambiguous JSON, such as duplicate keys, is a fault. */
 export function parseContent(signedData: string): ParsedContent {
   const bytes = Buffer.from(signedData, 'base64');
   if (bytes.length === 0 || bytes.toString('base64') !== signedData) return { fault: 'not_base64' };
@@ -37,7 +37,7 @@ export function parseContent(signedData: string): ParsedContent {
   return isObject(value) ? { text, object: value } : { fault: 'not_an_object' };
 }
 
-/** Parses JSON; returns undefined if the text is not JSON. */
+/** Parses JSON. Returns undefined for invalid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -46,21 +46,25 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the member of a parsed JSON object with this name; undefined if the object itself has none. */
+/** Returns an own property of a parsed JSON object. Returns undefined if the property or the object does not exist. */
 export function getMember(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 /**
- * Returns why another parser could read the JSON differently; null if it could not. Duplicate keys are found by counting:
- * JSON.parse keeps only the last of them, so the text has more colons outside of strings than the value has members.
+ * Returns a fault if parsers could disagree about this JSON, for example because of duplicate keys. Returns null
+ * otherwise.
  */
 function findAmbiguity(text: string, value: unknown): ContentFault | null {
+  // JSON.parse keeps only the last of duplicate keys, so the text then has more colons outside of strings than the
+  // value has members.
   let memberCount = 0;
   const colonCount = text.replace(STRING_LITERAL, '').split(':').length - 1;
   return findFaultWithin(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
 
-  /** Counts the members of a value and of all values within it, and returns the first fault; null if there is none. */
+  /**
+   * Counts the properties of a value recursively and returns the first fault. Returns null if the value has no fault.
+   */
   function findFaultWithin(outer: unknown, depth: number): ContentFault | null {
     if (typeof outer !== 'object' || outer === null) return null;
     if (depth === MAX_DEPTH) return 'nested_too_deep';

@@ -43,7 +43,7 @@ export interface OpenDeliveryOptions {
 const MAX_EVENT_LENGTH = 100;
 const MAX_CONTRADICTED_LENGTH = 200;
 
-/** Verifies and parses the body of a webhook, and returns the delivery or why the webhook is rejected. */
+/** Verifies and parses the body of a webhook. Returns the delivery, or why the webhook is rejected. */
 export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOptions): OpenedDelivery {
   if (!isUtf8(body)) return rejectBody('expected the body to be UTF-8');
   const outer = parseJson(Buffer.from(body.buffer, body.byteOffset, body.length).toString());
@@ -61,7 +61,7 @@ export function openDelivery({ body, signature, secrets, appId }: OpenDeliveryOp
   return { verdict, delivery: { ...fields, verdict, signedData, sha256, secretIndex } };
 }
 
-/** Returns the rejection of a body without a signed text. */
+/** Creates the rejection of a body that contains no signed text. */
 function rejectBody(detail: string): OpenedDelivery {
   return { verdict: 'rejected', reason: 'no_signed_text', status: 400, detail };
 }
@@ -73,7 +73,7 @@ type SignedFields = Pick<Delivery, 'event' | 'installationId' | 'organizationId'
 
 const NO_FIELDS = { event: null, installationId: null, organizationId: null, contradictedFields: null };
 
-/** Reads the fields of a delivery from its signed text. `outer` is the JSON object of the body, which was not signed. */
+/** Extracts the fields of a delivery from its signed text. `outer` is the unsigned JSON around the signed text. */
 function readSignedFields(signedData: string, outer: JsonObject, appId: string): SignedFields {
   const content = parseContent(signedData);
   if ('fault' in content) return { ...NO_FIELDS, reason: content.fault };
@@ -95,17 +95,18 @@ function readSignedFields(signedData: string, outer: JsonObject, appId: string):
   };
 }
 
-/** Returns the value if it is a well-formed id, else null. */
+/** Returns the value if it is a well-formed id, otherwise null. */
 function toId(value: unknown): string | null {
   return isId(value) ? value : null;
 }
 
-/** Returns the name of the event, shortened; null if it is not a text. Any name is accepted: the registry may add events. */
+/** Returns the event name, shortened to 100 characters. Returns null for a value that is not a string. */
 function toEventName(value: unknown): string | null {
+  // Any name is accepted, because the registry may add events.
   return typeof value === 'string' ? toPlainText(value, MAX_EVENT_LENGTH) : null;
 }
 
-/** Lists the names of the unsigned fields that the signed text lacks or gives another value; null if there are none. */
+/** Lists the unsigned fields that contradict the signed text. Returns null if no field does. */
 function listContradictedFields(signed: JsonObject, outer: JsonObject): string | null {
   const names = Object.keys(outer).filter(
     name => name !== 'signedData' && !isDeepStrictEqual(getMember(signed, name), outer[name]),
@@ -114,7 +115,7 @@ function listContradictedFields(signed: JsonObject, outer: JsonObject): string |
   return toPlainText(maskCredentials(names.join(', ')), MAX_CONTRADICTED_LENGTH);
 }
 
-/** Shortens a text and replaces NULs and lone surrogates, because some programs that read the database fail on them. */
+/** Shortens a text. Replaces NULs and lone surrogates, which some database tools cannot read. */
 function toPlainText(text: string, maxLength: number): string {
   return Buffer.from(text.slice(0, maxLength)).toString().replaceAll('\0', '\uFFFD');
 }

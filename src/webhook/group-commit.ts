@@ -29,10 +29,7 @@ interface QueuedPost {
   readonly resolve: (end: PostEnd) => void;
 }
 
-/**
- * Group commit: posts that arrive together share one transaction and one flush to disk.
- * The slower the disk, the larger the batches become.
- */
+/** Creates a queue that stores posts in batches. Posts of a batch share one transaction and one flush to disk. */
 export function createGroupCommit({
   store,
   maxWaiting = MAX_WAITING_POSTS,
@@ -47,7 +44,7 @@ export function createGroupCommit({
   let onDrained: (() => void) | undefined;
   let growTimer: NodeJS.Timeout | undefined;
 
-  /** Commits the next batch, unless all commits are in flight or the batch should still grow. */
+  /** Commits the next batch if a commit is free. A small batch may wait a few milliseconds for more posts. */
   function commitNextBatch(): void {
     if (queue.length === 0 || commitsInFlight >= concurrentCommits) return;
     const mayGrow = !isClosed && commitsInFlight > 0 && queue.length < EAGER_BATCH_SIZE;
@@ -55,13 +52,13 @@ export function createGroupCommit({
     else startCommit();
   }
 
-  /** Commits a small batch whose time to grow is over. */
+  /** Commits a small batch after its waiting time. */
   function commitGrownBatch(): void {
     growTimer = undefined;
     if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();
   }
 
-  /** Takes a batch from the queue and starts its commit. */
+  /** Takes a batch from the queue and starts to commit the batch. */
   function startCommit(): void {
     clearTimeout(growTimer);
     growTimer = undefined;
@@ -71,7 +68,7 @@ export function createGroupCommit({
     void commit(batch);
   }
 
-  /** Stores a batch and resolves each post with its end; then commits the next batch. */
+  /** Stores a batch in one transaction and resolves the promise of each post with its result. */
   async function commit(batch: readonly QueuedPost[]): Promise<void> {
     const ends = await store(batch.map(({ post }) => post)).catch((error: unknown) =>
       batch.map(() => createFailedEnd(toStoreFailure(error))),

@@ -66,7 +66,7 @@ const LIMITS_FOR_PEOPLE = {
 
 const IDLE_SWEEP_MS = 20;
 
-/** Starts an HTTP server with limits, so that a slow or greedy client does not affect the others. */
+/** Starts an HTTP server with timeouts and connection limits. */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   const limits = { ...DEFAULT_LIMITS, ...options };
   const { host, port, shutdownGraceMs } = limits;
@@ -99,19 +99,15 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   };
 }
 
-/**
- * Starts an HTTP server for people and tools, which wait for a response before they send the next request. Its `close` ends
- * requests in progress at once.
- */
+/** Starts an HTTP server with limits that suit browsers and command-line tools. */
 export function listenForPeople(app: RequestListener, options: ListenOptions): Promise<HttpListener> {
   return listen(app, { ...LIMITS_FOR_PEOPLE, ...options });
 }
 
-/**
- * Wraps a handler so that it gets the requests of a connection one after the other. If they overlapped and the client
- * left, Node would emit no `close` for a response that waits behind another one, and its handler would leak resources.
- */
+/** Wraps a request handler so that pipelined requests of one connection run one after another. */
 function handleSequentially(app: RequestListener): RequestListener {
+  // If requests overlapped and the client left, Node would emit no `close` for a waiting response. Its handler would
+  // leak resources.
   const queues = new WeakMap<Socket, (() => void)[]>();
   return (request, response) => {
     const { socket } = request;
@@ -126,13 +122,12 @@ function handleSequentially(app: RequestListener): RequestListener {
   };
 }
 
-/**
- * Creates request and response classes whose prototypes are those of an Express app. Express sets the prototype of every
- * request and response, and changing the prototype of an object would cost more than all other work on a request.
- */
+/** Creates request and response classes with the prototypes of an Express app, which makes each request faster. */
 function createMessageClasses(
   app: RequestListener,
 ): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  // Express sets the prototype of every request and response. Changing a prototype costs more than all other work on a
+  // request.
   if (!isExpressApp(app)) return {};
   class AppRequest extends IncomingMessage {}
   class AppResponse<R extends IncomingMessage> extends ServerResponse<R> {}
@@ -146,7 +141,7 @@ function isExpressApp(app: RequestListener): app is Express {
   return 'request' in app;
 }
 
-/** Closes a server: idle connections at once, the others when their request ends or the grace period is over. */
+/** Closes a server. Requests in progress may finish within the grace period. */
 function closeServer(server: Server, connectionLimiter: ConnectionLimiter, graceMs: number): Promise<void> {
   return new Promise(resolve => {
     const idleSweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
@@ -162,7 +157,7 @@ function closeServer(server: Server, connectionLimiter: ConnectionLimiter, grace
   });
 }
 
-/** Answers a request that is not valid HTTP or that arrived too slowly, and closes its connection. */
+/** Answers a request that is invalid HTTP or timed out, and closes the connection. */
 function answerBrokenRequest({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   const { status, detail } = describeBrokenRequest(code);
   const body = formatProblem(status, detail);
@@ -170,7 +165,7 @@ function answerBrokenRequest({ code }: NodeJS.ErrnoException, socket: Duplex): v
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-/** Returns the status and detail of the response to a broken request, from the error code of Node's HTTP parser. */
+/** Converts an error code of Node's HTTP parser to the status and detail of a response. */
 function describeBrokenRequest(code: string | undefined): { status: number; detail: string } {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 408, detail: 'the request came too slowly' };
   if (code === 'HPE_HEADER_OVERFLOW') return { status: 431, detail: 'the headers are too large' };

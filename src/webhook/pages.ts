@@ -19,7 +19,7 @@ export const PAGES = [
   },
 ];
 
-/** Creates the handler of a fixed page. The URL may contain data from the registry, so it is not cached or sent as referrer. */
+/** Creates the handler that sends a fixed HTML page. Browsers neither cache the page nor send its URL as referrer. */
 function createPageHandler(title: string, text: string) {
   const html = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>${title}</title>
@@ -27,6 +27,7 @@ function createPageHandler(title: string, text: string) {
 </html>
 `;
   return (_request: Request, response: Response): void => {
+    // The URL may contain data from the registry.
     response.set({
       'cache-control': 'no-store',
       'content-security-policy': "default-src 'none'",

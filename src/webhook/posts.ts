@@ -44,11 +44,11 @@ interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appI
 }
 
 /**
- * Creates a function that handles a batch of posts: it verifies each, stores the verified ones in one transaction, and
- * returns how each post ended, in order.
+ * Creates a function that verifies a batch of posts and stores the valid ones. The function returns one result per
+ * post.
  */
 export function createPostHandler({ secrets, appId, store }: PostHandlerOptions) {
-  /** Verifies one post. An exception here is a fault of ours; it fails only this post, and the receiver's thread goes on. */
+  /** Verifies one post. An unexpected exception fails only this post. */
   function verifyPost(post: WebhookPost, now: number): PostEnd | NewDelivery {
     try {
       const { body, signature, receivedAt } = post;
@@ -70,12 +70,12 @@ export function createPostHandler({ secrets, appId, store }: PostHandlerOptions)
   };
 }
 
-/** Whether a post was verified, so that it is a delivery to store and not yet an end. */
+/** Whether a post passed the verification and must now be stored. */
 function isVerifiedDelivery(item: PostEnd | NewDelivery): item is NewDelivery {
   return !('kind' in item);
 }
 
-/** Converts the store's result for a delivery to the end of its post. */
+/** Converts the result of the database to the result of a post. */
 function toPostEnd(newDelivery: NewDelivery, result: StoreResult | undefined): PostEnd {
   const { event, installationId, verdict, reason, secretIndex } = newDelivery;
   const delivery = { event, installationId, verdict, reason, secretIndex };
@@ -84,7 +84,7 @@ function toPostEnd(newDelivery: NewDelivery, result: StoreResult | undefined): P
   return { kind: 'stored', delivery, stored: result };
 }
 
-/** Returns the end of a post that could not be stored. */
+/** Creates the result of a post that could not be stored. */
 export function createFailedEnd(failure: StoreFailure, delivery: DeliverySummary | null = null): PostEnd {
   return { kind: 'failed', delivery, failure };
 }

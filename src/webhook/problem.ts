@@ -2,12 +2,12 @@ import { STATUS_CODES, type ServerResponse } from 'node:http';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
-/** Formats the body of an error response (RFC 9457). `detail` must be a fixed sentence, never text of an error or request. */
+/** Formats a JSON error response (RFC 9457). `detail` must be a fixed sentence without data of the request. */
 export function formatProblem(status: number, detail: string, members: object = {}): string {
   return JSON.stringify({ type: 'about:blank', title: STATUS_CODES[status], status, detail, ...members });
 }
 
-/** Sends an error response (RFC 9457) with additional headers and JSON members. */
+/** Sends a JSON error response (RFC 9457) with additional headers and JSON members. */
 export function sendProblem(
   response: ServerResponse,
   status: number,

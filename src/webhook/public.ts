@@ -12,7 +12,7 @@ export {
 } from './delivery.js';
 export type { Payload };
 
-/** Parses the signed text of a delivery. Call it only for deliveries that `openDelivery` accepted; it verifies nothing. */
+/** Parses the signed text of an accepted delivery. Does not verify the signature. */
 export function readPayload({ signedData }: Pick<Delivery, 'signedData'>): Payload {
   return parsePayload(Buffer.from(signedData, 'base64').toString());
 }

@@ -54,7 +54,7 @@ export const STATUS_BY_REJECTION_REASON: Readonly<Record<RejectionReason, number
 const RETRY_AFTER = { 'retry-after': '5' };
 const NOT_STORED = 'the delivery was not stored: send it again';
 
-/** Creates the Express app of the receiver: the webhook path, the pages for people, and answers to everything else. */
+/** Creates the Express app of the webhook receiver. */
 export function createReceiver(options: ReceiverOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -72,12 +72,12 @@ export function createReceiver(options: ReceiverOptions): Express {
   return app;
 }
 
-/** Creates the handler of webhook posts: it reads the body, passes the post to `accept`, answers, and reports the answer. */
+/** Creates the handler of webhook posts, which passes each body to `accept` and answers the request. */
 function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: ReceiverOptions) {
   const ourPrefix = headerPrefix.toLowerCase();
   const signatureHeader = `x-${ourPrefix}-signature-256`;
 
-  /** Passes an answer to `onAnswered`. Fields that are not given are null or 0. */
+  /** Passes an answer to `onAnswered`. Omitted fields become null or 0. */
   function reportAnswer(
     { req }: Response,
     answer: Partial<ReceiverAnswer> & Pick<ReceiverAnswer, 'status'>,
@@ -94,7 +94,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     });
   }
 
-  /** Answers a post with the status of its rejection reason, and reports the answer. */
+  /** Rejects a post with the HTTP status for this reason, and reports the answer. */
   function rejectPost(
     response: Response,
     reason: RejectionReason,
@@ -107,7 +107,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     reportAnswer(response, { status, rejection, ...facts });
   }
 
-  /** Has a post verified and stored, answers it, and reports the answer. */
+  /** Passes a post to `accept`, answers the request with the result, and reports the answer. */
   async function handlePost(request: Request, response: Response, body: Uint8Array): Promise<void> {
     const header = request.headers[signatureHeader];
     const signature = typeof header === 'string' ? header : null;
@@ -135,7 +135,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
   };
 }
 
-/** Answers 405 and names the allowed methods. */
+/** Answers 405 with the allowed methods. */
 function rejectMethod(
   response: Response,
   allow: string,

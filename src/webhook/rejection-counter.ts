@@ -11,7 +11,10 @@ export interface Rejection {
 const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
-/** Returns the prefix of a request's signature header: ours if there are several, and an empty text if there is none. */
+/**
+ * Returns the prefix of the header `x-<prefix>-signature-256`, preferring ours. Returns an empty text without such a
+ * header.
+ */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;
   const [prefix = ''] = Object.keys(headers).flatMap(name => SIGNATURE_HEADER.exec(name)?.[1] ?? []);
@@ -37,14 +40,14 @@ const MAX_PENDING_COUNTS = 32;
 
 export type RejectionCounter = ReturnType<typeof createRejectionCounter>;
 
-/** Creates a counter of rejected webhooks. It writes the first count at once, and later ones together every few seconds. */
+/** Creates a counter of rejected webhooks that writes its counts to the database every few seconds. */
 export function createRejectionCounter(options: RejectionCounterOptions) {
   const { now, intervalMs = WRITE_INTERVAL_MS } = options;
   let pendingCounts = new Map<string, PendingCount>();
   let timer: NodeJS.Timeout | undefined;
   let lastWrite: Promise<void> = Promise.resolve();
 
-  /** Adds a count to the pending one with the same reason, status and prefix. */
+  /** Adds a count to the pending count with equal reason, status and prefix. */
   function addCount(count: PendingCount): void {
     const counted = pendingCounts.size < MAX_PENDING_COUNTS ? count : replaceExcessPrefix(count);
     const key = toCountKey(counted);
@@ -56,12 +59,12 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     });
   }
 
-  /** Replaces the prefix of a count by `OTHER_PREFIX`, unless a pending count has the same prefix. */
+  /** Returns the count under the prefix `OTHER_PREFIX`, unless its own prefix is already counted. */
   function replaceExcessPrefix(count: PendingCount): PendingCount {
     return pendingCounts.has(toCountKey(count)) ? count : { ...count, headerPrefix: OTHER_PREFIX };
   }
 
-  /** Writes the pending counts. Keeps them if the write fails. */
+  /** Writes the pending counts. Keeps the counts if the write fails. */
   async function writePending(): Promise<void> {
     const counts = [...pendingCounts.values()];
     if (counts.length === 0) return;
@@ -71,7 +74,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     await options.write(written).catch(() => counts.forEach(addCount));
   }
 
-  /** Writes the pending counts and sets the timer again; stops the timer if there are none. */
+  /** Writes the pending counts and restarts the timer. Without pending counts, stops the timer. */
   function writeOnTimer(): void {
     if (pendingCounts.size === 0) {
       timer = undefined;
@@ -85,6 +88,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
     /** Counts one rejected webhook that was answered with this status. */
     count: ({ reason, headerPrefix }: Rejection, status: number): void => {
       addCount({ reason, status, headerPrefix, rejected: 1, newestAt: now() });
+      // The first count is written at once, later ones together.
       timer ??= setTimeout(writeOnTimer, 0);
     },
     /** Writes the pending counts, and stops writing. */
@@ -96,7 +100,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
   };
 }
 
-/** Returns a text that is equal for counts that are added together. */
+/** Formats the map key of a count: `<reason> <status> <prefix>`. */
 function toCountKey({ reason, status, headerPrefix }: PendingCount): string {
   return `${reason} ${status} ${headerPrefix}`;
 }

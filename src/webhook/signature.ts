@@ -1,14 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Computes the value of the signature header: the HMAC-SHA256 of a signed text, exactly as the text is sent. */
+/** Computes the signature header of a webhook: the HMAC-SHA256 of the signed text. */
 export function signDelivery(signedData: string, secret: string): string {
   return `sha256=${createHmac('sha256', secret).update(signedData).digest('hex')}`;
 }
 
-/**
- * Returns the index of the secret that made the signature, or -1 if none did. Several secrets are valid during a rotation.
- * An empty secret never verifies anything.
- */
+/** Returns the index of the secret that made a signature, or -1. Several secrets are valid during a rotation. */
 export function verifySignature(
   signedData: string,
   signature: string | null,
@@ -18,6 +15,7 @@ export function verifySignature(
   const actual = Buffer.from(signature);
   return secrets.findIndex(secret => {
     const expected = Buffer.from(signDelivery(signedData, secret));
+    // An empty secret never verifies anything.
     return secret !== '' && actual.length === expected.length && timingSafeEqual(actual, expected);
   });
 }

@@ -30,8 +30,7 @@ type WithTime<Call extends (...parameters: never[]) => unknown> = (
 type ReceiverThreadOptions = Omit<ThreadOptions, 'description'> & { readonly now: () => number };
 
 /**
- * Starts the thread that verifies signatures and uses the database, so that the receiver can read and answer requests
- * while the thread flushes to disk or waits for a lock.
+ * Starts a worker thread that verifies and stores webhook posts, so that slow disk writes do not block the HTTP server.
  */
 export async function startReceiverThread({ now, ...options }: ReceiverThreadOptions) {
   const description = 'the thread that stores deliveries';
@@ -53,7 +52,7 @@ export async function startReceiverThread({ now, ...options }: ReceiverThreadOpt
   };
 }
 
-/** Copies the bodies of posts into one buffer. */
+/** Copies the bodies of posts into one buffer, which can be transferred to a thread. */
 function packPosts(posts: readonly WebhookPost[]) {
   const bytes = new Uint8Array(posts.reduce((total, { body }) => total + body.length, 0));
   let offset = 0;
@@ -65,7 +64,7 @@ function packPosts(posts: readonly WebhookPost[]) {
   return { bytes, posts: packedPosts };
 }
 
-/** Restores packed posts. Each body is a view of the shared buffer. */
+/** Restores posts from a packed buffer. Each body is a view of that buffer. */
 export function unpackPosts({ bytes, posts }: PackedPosts): WebhookPost[] {
   let offset = 0;
   return posts.map(({ size, ...post }) => {

@@ -6,7 +6,7 @@ import { SyncError } from '../outcome.js';
 
 export type AccessChecker = ReturnType<typeof createAccessChecker>;
 
-/** Creates the checker of one installation's access. It writes what it finds to the mirror, and binds the job to the organization. */
+/** Creates the checker of one job, which finds out whether the app may still read an installation. */
 export function createAccessChecker(context: SyncContext, run: InstallationRun) {
   const { inbox, mirror, client, appId, now } = context;
   const { job, signal, cause, installationId } = run;
@@ -14,17 +14,15 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   let changed = false;
   let fenceRaised = false;
 
-  /**
-   * Whether this scheduled job can rely on the registry's list of installations, because it was read a short time ago. If
-   * the installation has changed since then, reads are refused and a recheck finds out why.
-   */
+  /** Whether the list of installations was read so recently that a scheduled job needs no request of its own. */
   async function isListCurrent(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
+    // If the installation has changed since then, reads are refused and a recheck finds out why.
     const { listedAt, listValidForMs } = await mirror.readState();
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
-  /** Returns the installation if it is active, else null. Calls the registry unless its recent list confirms the mirror. */
+  /** Returns the installation if it is active, otherwise null. Asks the registry unless the mirror is recent enough. */
   async function checkFirst(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
@@ -36,7 +34,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged: false };
   }
 
-  /** Reads the installation from the registry and writes it to the mirror. Returns it if it is active, else null. */
+  /**
+   * Reads the installation from the registry and stores it in the mirror. Returns null unless the installation is
+   * active.
+   */
   async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
     const startedAt = now();
     const [known] = await mirror.listInstallations(installationId);
@@ -61,7 +62,9 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return { installation, organizationId, permissionsChanged };
   }
 
-  /** Assigns the job to its organization and refuses writes of older claims. Throws if another job reads the organization. */
+  /**
+   * Assigns the job to an organization and blocks writes of older claims. Throws if another job reads the organization.
+   */
   async function bindJob(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {
       const assignment = await inbox.assignOrganization(job, organizationId);
@@ -75,7 +78,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   return {
     /** Checks the access at the start of a job. Returns null if the installation is uninstalled or suspended. */
     checkFirst,
-    /** Checks again at the registry with a new token. Throws `access_gone` if the installation may no longer be read. */
+    /** Checks the access at the registry with a new token. Throws `access_gone` unless the installation is active. */
     async recheck(): Promise<ActiveInstallation> {
       const active = await checkAtRegistry({ renewToken: true });
       if (active === null) throw new SyncError('access_gone');

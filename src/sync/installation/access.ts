@@ -33,11 +33,10 @@ export interface AccessOptions extends ReadOptions {
 }
 
 /**
- * Reads an installation and finds out whether it is active, suspended or uninstalled.
- * - Uninstalled: the registry answers 404 in its own format.
- * - Suspended: the registry shows the installation but refuses a new token for it (403).
- * - Any other page, such as that of a proxy, throws: it says nothing about the installation.
- * If the installation does not show its permissions, they are taken from a new token.
+ * Reads an installation and returns whether it is active, suspended or uninstalled.
+ * - Uninstalled: the registry answers 404.
+ * - Suspended: the registry refuses a new token with 403.
+ * - Any other failure throws.
  */
 export async function readAccess(
   { app, tokens }: { readonly app: AppClient; readonly tokens: AccessTokens },
@@ -52,6 +51,7 @@ export async function readAccess(
   assertSameId('installation', installationId, installation.id);
   assertSameId('app', appId, installation.appId);
   assertSameId('organization', known?.organizationId ?? null, installation.organizationId);
+  // Hidden permissions are taken from a new token.
   const hidesPermissions = installation.permissions === null;
   if (renewToken || hidesPermissions || known?.state !== 'active') tokens.forget(installationId);
   const expectedId = known?.organizationId ?? installation.organizationId ?? undefined;
@@ -68,7 +68,7 @@ export async function readAccess(
   };
 }
 
-/** Awaits a request and returns its result; null if it fails with this code. */
+/** Awaits a request. Returns null if the request fails with this error code. */
 async function awaitOrNull<T>(code: 'forbidden' | 'not_found', request: Promise<T>): Promise<T | null> {
   try {
     return await request;
@@ -78,7 +78,7 @@ async function awaitOrNull<T>(code: 'forbidden' | 'not_found', request: Promise<
   }
 }
 
-/** Throws if both ids are known and differ, because the answer then belongs to another request. */
+/** Throws if the registry answered with another id than expected. Null stands for an unknown id. */
 function assertSameId(name: string, expected: string | null, actual: string | null): void {
   if (expected === null || actual === null || expected === actual) return;
   throw new RegistryError('bad_answer', `installation: the answer is for another ${name}`);

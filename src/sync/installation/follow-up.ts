@@ -8,8 +8,8 @@ import { RESOURCES, type SyncedResource, serializeScope } from '../plan.js';
 const MAX_START_DELAY_MS = 86_400_000;
 
 /**
- * Enqueues the jobs that follow from a read of an installation: a read of the reservations when the next one ends,
- * a job for its certificates, and a retry of resources that failed. Returns the outcome of the job.
+ * Enqueues the jobs that follow a read: for reservations, for certificates, and for failed resources. Returns the job's
+ * outcome.
  */
 export async function enqueueFollowUpJobs(context: ReadContext): Promise<string> {
   await enqueueReservationsRead(context);
@@ -17,7 +17,7 @@ export async function enqueueFollowUpJobs(context: ReadContext): Promise<string>
   return context.observations.failures.size === 0 ? 'read' : enqueueRetry(context);
 }
 
-/** Enqueues a read of warehouse and reservations for the end of the next outstanding reservation, if there is one. */
+/** Enqueues a read of warehouse and reservations for the moment when the next reservation ends. */
 async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   const { inbox, client, now, installationId, observations } = context;
   if (observations.nextReservationEnd === null) return;
@@ -29,15 +29,13 @@ async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   ]);
 }
 
-/**
- * Enqueues a job for certificates if some may be due: after new retirements, and after jobs of the schedule or a person,
- * which also retry failed certificates. It enqueues one in any case until all certificates were fetched once.
- */
+/** Enqueues a job that downloads certificates, if certificates may be due. */
 async function enqueueCertificates(context: ReadContext): Promise<void> {
   const { inbox, certificates, organizationId, scope, job, observations } = context;
   const { trigger } = job;
   if (scope.full) await certificates.makeAllDue(organizationId);
   else if (trigger === 'person') await certificates.makeFailedDue(organizationId);
+  // Jobs of the schedule or a person also retry failed certificates.
   const isWanted =
     scope.full || observations.hasNewRetirements || trigger === 'schedule' || trigger === 'person';
   if (!isWanted && (await hasFetchedCertificates(context))) return;
@@ -48,13 +46,13 @@ async function enqueueCertificates(context: ReadContext): Promise<void> {
   ]);
 }
 
-/** Whether all due certificates of the organization were fetched at least once. */
+/** Whether a certificate job of the organization was ever complete. */
 async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): Promise<boolean> {
   const states = await mirror.readListStates(organizationId);
   return (states.get('certificates')?.dataAsOf ?? null) !== null;
 }
 
-/** Creates a job that the worker itself requests. At most one job of a kind waits for the same subject. */
+/** Creates a job with the trigger `worker`. The dedupe key merges waiting jobs of the same kind and subject. */
 function createFollowUpJob(
   { installationId, organizationId }: ReadContext,
   kind: JobKind,
@@ -66,14 +64,14 @@ function createFollowUpJob(
 }
 
 /**
- * Enqueues a retry of the resources that failed, and returns the outcome of this job. If this job is itself a retry and
- * read nothing, it throws the first error instead, so that its attempts are counted and it fails in the end.
+ * Enqueues a retry of the failed resources and returns the outcome. Throws if this job is a retry that read nothing.
  */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;
   const { failures } = context.observations;
   const requested = scope.resources ?? RESOURCES;
   const errors = [...failures.values()];
+  // Throw, so that the attempts of the retry are counted and it fails in the end.
   if (job.kind === 'retry' && requested.every(resource => failures.has(resource))) throw errors[0];
   const outcomes = errors.map(error =>
     decideOutcome(describeFailure(error), { now: now(), attempts: 1, random }),
@@ -85,7 +83,7 @@ async function enqueueRetry(context: ReadContext): Promise<string> {
   return `${PARTIAL_READ}: ${describeFailures(failures)}`;
 }
 
-/** Describes failed resources, grouped by cause: "addresses, members failed (503)". */
+/** Formats failed resources, grouped by cause: "addresses, members failed (503)". */
 function describeFailures(failures: ReadonlyMap<SyncedResource, unknown>): string {
   const resourcesByCause = new Map<string, string[]>();
   for (const [resource, error] of failures) {
@@ -98,7 +96,7 @@ function describeFailures(failures: ReadonlyMap<SyncedResource, unknown>): strin
   ).join('; ');
 }
 
-/** Returns the HTTP status of an error, or else its code in words. */
+/** Returns the HTTP status of an error, such as "503". An error without a status gives its failure code in words. */
 function describeCause(error: unknown): string {
   const status = error instanceof RegistryError ? error.status : null;
   return status !== null && status >= 400 ? String(status) : describeFailure(error).code.replaceAll('_', ' ');

@@ -12,7 +12,7 @@ export interface InstallationRun extends RunningJob {
   readonly scope: ReadScope;
 }
 
-/** Finds the cause and scope of a running job. Throws `bad_request` if the job names no installation. */
+/** Returns the installation, cause and read scope of a job. Throws `bad_request` if the job has no installation. */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,
   running: RunningJob,
@@ -54,7 +54,7 @@ export interface Observations {
   hasNewRetirements: boolean;
 }
 
-/** Creates the observations of a job that has read nothing yet. */
+/** Creates empty observations for a new job. */
 export function createObservations(): Observations {
   return {
     previousReads: new Map(),
@@ -67,7 +67,7 @@ export function createObservations(): Observations {
   };
 }
 
-/** Records how the read of a list ended, and reports it to `onRead`. */
+/** Adds the result of a list read to the observations of the job, and passes the result to `onRead`. */
 export function recordRead({ observations, onRead }: ReadContext, summary: ReadSummary): void {
   const newRows = summary.added + summary.changed;
   observations.hasChanges ||= newRows + summary.removed > 0;

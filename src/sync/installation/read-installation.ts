@@ -24,7 +24,7 @@ import {
 } from './read-context.js';
 import { createUrgentReads } from './urgent-reads.js';
 
-/** Does a job that reads one installation, and returns the outcome. */
+/** Runs a job that reads one installation. Returns the outcome of the job. */
 export async function readInstallation(context: SyncContext, running: RunningJob): Promise<string> {
   const run = await resolveInstallationRun(context, running);
   const accessChecker = createAccessChecker(context, run);
@@ -43,13 +43,13 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/** Returns the outcome of the job: `unchanged` if only the schedule or duplicate deliveries requested it and it found nothing new. */
+/** Returns `unchanged` for a routine job without news, otherwise the given outcome. */
 function toJobOutcome(outcome: string, job: ClaimedJob, hasNews: boolean): string {
   const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
   return isRoutine && !hasNews ? UNCHANGED_OUTCOME : outcome;
 }
 
-/** Creates the context of this job's reads, with the client of the organization, the write claim and empty observations. */
+/** Creates the context that all reads of this job share. */
 function createReadContext(
   context: SyncContext,
   run: InstallationRun,
@@ -66,10 +66,7 @@ function createReadContext(
   };
 }
 
-/**
- * Reads the planned resources in their order. A scheduled job that has found changes then reads the remaining resources
- * too, even those that are rarely read, because more may have changed that no delivery announced.
- */
+/** Reads the planned resources one after another. If a scheduled job finds changes, reads the other resources too. */
 async function readResources(
   context: ReadContext,
   accessChecker: AccessChecker,
@@ -90,6 +87,7 @@ async function readResources(
     const yieldTurn = () => urgentReads.yieldTurn(resource);
     await readOrRecordFailure({ ...context, yieldTurn }, resource, accessChecker);
     const isLastPlanned = resource === planned.at(-1);
+    // More may have changed that no delivery announced, even in rarely read resources.
     if (isLastPlanned && observations.hasChanges && job.trigger === 'schedule') {
       const readable = await listReadable();
       queue.push(...readable.filter(other => !planned.includes(other)));
@@ -97,13 +95,13 @@ async function readResources(
   }
 }
 
-/** Creates two functions: one plans the reads of the job, the other lists every resource that may be requested now. */
+/** Creates two functions that decide which resources this job reads. */
 function createPlanner(context: ReadContext, { installation, permissionsChanged }: ActiveInstallation) {
   const { mirror, now, organizationId, mirrorMembers, scope, job } = context;
   const { permissions } = installation;
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
-  /** Loads how each resource was last read, and for which resources a relevant delivery has arrived since. */
+  /** Loads when each resource was last read, and which resources have a newer delivery. */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
     return {
@@ -114,12 +112,12 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
     };
   }
 
-  /** Plans the reads of this job by its own scope and trigger. */
+  /** Plans which resources this job reads. */
   async function planJob(): Promise<ReadPlan> {
     return planReads({ ...input, scope, trigger: job.trigger, ...(await loadHistory()) });
   }
 
-  /** Lists every resource that a job for a delivery would read now. */
+  /** Lists the resources that may be requested now: permitted, and not declined recently. */
   async function listReadable(): Promise<readonly SyncedResource[]> {
     const everything = { resources: null, full: false };
     const plan = planReads({ ...input, scope: everything, trigger: 'delivery', ...(await loadHistory()) });
@@ -143,7 +141,10 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources for which a delivery has arrived that matches the query of `toQuery`. */
+/**
+ * Returns the resources for which a matching delivery has arrived. `toQuery` converts the last read of a resource to a
+ * query.
+ */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
@@ -163,8 +164,7 @@ async function findResourcesWithDelivery(
 }
 
 /**
- * Marks resources that the registry says do not exist as not offered, if it answered another list of the organization. If
- * it answered none, the cause is another one, and the resources count as failed.
+ * Decides about resources that the registry answered with 404. Each one is marked as not offered or counts as failed.
  */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;
@@ -172,20 +172,18 @@ async function markNotOffered({ mirror, now, writeClaim, observations }: ReadCon
   const lastReads = await mirror.readListStates(writeClaim.organizationId);
   for (const [resource, error] of notFound) {
     const isKnown = lastReads.get(resource)?.declined === 'not_offered';
+    // If the registry answered no list at all, a 404 has another cause.
     if (hasAnsweredList || isKnown) await mirror.markAccess('not_offered', writeClaim, [resource], now());
     else failures.set(resource, error);
   }
 }
 
-/** Reads one list or the projects of an organization, and writes what changed to the mirror. */
+/** Reads a list or the projects of an organization, and writes the changes to the mirror. */
 function readResource(context: ReadContext, resource: SyncedResource): Promise<void> {
   return resource === 'projects' ? readProjects(context) : readList(context, resource);
 }
 
-/**
- * Reads a resource. If the read is refused, checks the access with a new token and reads once more; a second refusal marks
- * the resource as not permitted or refused. Any other failure is recorded, so that a retry reads the resource later.
- */
+/** Reads a resource, with a second attempt if the read is refused (403). Throws only errors that end the whole job. */
 async function readOrRecordFailure(
   context: ReadContext,
   resource: SyncedResource,
@@ -209,10 +207,7 @@ async function readOrRecordFailure(
   return mirror.markAccess('refused', writeClaim, [resource], now());
 }
 
-/**
- * Records why a resource could not be read. A resource whose answers never had the expected format counts as not offered;
- * an answer in another format than before is a failure.
- */
+/** Records why a resource could not be read. */
 async function recordFailure(
   { mirror, writeClaim, now, observations }: ReadContext,
   resource: SyncedResource,
@@ -220,13 +215,14 @@ async function recordFailure(
 ): Promise<void> {
   const code = toFailureCode(error);
   const previous = observations.previousReads.get(resource);
+  // A resource whose answers never had the expected format is not offered. A new format is a failure.
   if (code === 'other_form' && !hadExpectedForm(previous))
     await mirror.markAccess('not_offered', writeClaim, [resource], now());
   else if (code === 'not_found') observations.notFound.set(resource, error);
   else observations.failures.set(resource, error);
 }
 
-/** Whether a resource was read completely before, and its latest answer had the expected format. */
+/** Whether the resource was read completely before and its last answer had the expected format. */
 function hadExpectedForm(previous: LastRead | undefined): boolean {
   return previous !== undefined && previous.dataAsOf !== null && !previous.isStrange;
 }

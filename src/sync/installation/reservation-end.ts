@@ -7,7 +7,9 @@ const READ_AFTER_END_MS = 1000;
 const OVERDUE_INTERVAL_MS = 5000;
 const GIVE_UP_MS = 5 * 60_000;
 
-/** Finds when to read the reservations again, by the registry's clock; null if none is outstanding. */
+/**
+ * Returns when the reservation list must be read again because a reservation ends, or null. Uses the registry's clock.
+ */
 export function findNextReservationEnd(
   reservations: Iterable<Reservation>,
   registryNow: number,
@@ -20,7 +22,10 @@ export function findNextReservationEnd(
   return earliest;
 }
 
-/** Finds when to read the list again because of one reservation; null if it has ended or is overdue for too long. */
+/**
+ * Returns when the reservation list must be read again because this reservation ends. Returns null for an ended
+ * reservation.
+ */
 function findReadTime(reservation: Reservation, registryNow: number): number | null {
   const { state, reservedToDate } = reservation;
   const endsAt = reservedToDate === null ? Number.NaN : Date.parse(reservedToDate);

@@ -17,8 +17,8 @@ const CHECK_INTERVAL_MS = 1000;
 const URGENT_RESOURCES = ['warehouse', 'reservations'] as const satisfies readonly SyncedResource[];
 
 /**
- * Creates the urgent reads of a long job: if a delivery for its installation arrives, warehouse and reservations are read
- * between two pages of the list that is being read.
+ * Creates the urgent reads of a long job: after a new delivery, warehouse and reservations are read before the next
+ * page.
  */
 export function createUrgentReads(
   context: Pick<ReadContext, 'inbox' | 'now' | 'installationId' | 'signal' | 'yieldTurn'>,
@@ -30,7 +30,7 @@ export function createUrgentReads(
   let readInProgress = false;
   const refused = new Set<SyncedResource>();
 
-  /** Whether a delivery has arrived since the last urgent read. Queries the inbox at most once a second. */
+  /** Whether a delivery has arrived since the last urgent read. Queries the database at most once a second. */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
     lastCheckAt = now();
@@ -39,7 +39,7 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /** Checks the access again, then reads the urgent resources, except the one that the job is reading. */
+  /** Checks the access, then reads the urgent resources. Skips the resource whose read was interrupted. */
   async function readUrgent(interrupted: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
@@ -50,7 +50,7 @@ export function createUrgentReads(
     }
   }
 
-  /** Reads a resource and ignores a failure, because the delivery also has a job of its own, which reads it again. */
+  /** Reads a resource now, ahead of its own job. Ignores a failure, because that job will read the resource again. */
   async function tryRead(resource: SyncedResource): Promise<void> {
     try {
       await readResource(resource);
@@ -62,7 +62,9 @@ export function createUrgentReads(
   }
 
   return {
-    /** Lets other jobs go first, then makes urgent reads if a delivery has arrived. `interrupted` is the resource being read. */
+    /**
+     * Lets other jobs run, then makes urgent reads if a delivery has arrived. `interrupted` is the resource being read.
+     */
     async yieldTurn(interrupted?: SyncedResource): Promise<void> {
       await context.yieldTurn();
       if (!(await hasNewDelivery())) return;

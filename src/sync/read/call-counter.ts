@@ -2,7 +2,7 @@ import type { LastAnswer, ReadTraffic } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import type { CallRecord } from '../../registry/http/http-types.js';
 
-/** Creates a counter for the requests and bytes of one read. It also remembers the registry's last answer. */
+/** Creates a counter of the requests and bytes of one read. The counter also keeps the last HTTP status. */
 export function createCallCounter(signal: AbortSignal, now: () => number) {
   let requests = 0;
   let bytes = 0;
@@ -10,7 +10,7 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
   let lastAnswerAt: number | null = null;
   const owners: (string | null)[] = [];
 
-  /** Counts one request, and remembers its status if there was an answer. */
+  /** Counts a request and remembers the HTTP status of the answer. */
   function onCall(call: CallRecord): void {
     requests += 1;
     bytes += call.bytes;
@@ -37,7 +37,10 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
     describeGoodAnswer: (form: LastAnswer['form']): LastAnswer | null =>
       lastStatus === null ? null : { status: lastStatus, form, at: now(), text: null },
 
-    /** Describes the answer that made a read fail, with secrets masked; null if the read failed for another reason. */
+    /**
+     * Describes the registry's answer that caused an error, with secrets masked. Returns null if no answer caused the
+     * error.
+     */
     describeBadAnswer(error: unknown, maskSecrets: (text: string) => string): LastAnswer | null {
       if (!(error instanceof RegistryError)) return null;
       const at = now();

@@ -1,12 +1,12 @@
 /**
- * Calls `work` for each item, up to `concurrency` items at a time. An error ends the lane in which it occurred;
- * it is thrown after the other lanes have finished the remaining items.
+ * Calls `work` for each item, with up to `concurrency` calls at a time. Throws the first error after the other calls.
  */
 export async function forEachConcurrently<Item>(
   concurrency: number,
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
+  // An error ends only its own lane. The other lanes finish the remaining items.
   const remaining = items.values();
   const lanes = Array.from({ length: Math.min(concurrency, items.length) }, async () => {
     for (const item of remaining) await work(item);

@@ -23,7 +23,7 @@ interface ListSummary {
   readonly pageSize: number | null;
 }
 
-/** Creates a collector of facts about a list as a whole, from its chunks: its end, its total, foreign and unreadable rows. */
+/** Creates a collector that checks a list while its chunks arrive, and summarizes the list at the end. */
 export function createListSummary<Item extends object>(
   { organizationId, observations, now, client }: ReadContext,
   { kind, findNextEnd, isOpen, readUnreadableKey }: ListSource<Item>,
@@ -35,7 +35,7 @@ export function createListSummary<Item extends object>(
   let hasOpenItems = false;
 
   return {
-    /** Records one chunk: its page, whether it has open items, and when the first of its items ends. */
+    /** Updates the summary with the items and the page of one chunk. */
     addChunk(items: readonly Item[], page: ListPage<Item> | null): void {
       const nextEnd = findNextEnd?.(items, now() + (client.http.clockSkewMs() ?? 0)) ?? null;
       if (nextEnd !== null)
@@ -47,7 +47,7 @@ export function createListSummary<Item extends object>(
     addUnreadable: unreadableRows.add,
     listUnreadableKeys: unreadableRows.listKeys,
 
-    /** Returns the summary after the last chunk. Throws if the list did not end as it should, or if no row could be read. */
+    /** Returns the summary of the whole list. Throws if the list is incomplete or no row could be parsed. */
     finish(seenRows: number): ListSummary {
       if (kind === 'paged') assertComplete(lastPage, seenRows);
       unreadableRows.assertSomeReadable(seenRows);
@@ -62,7 +62,7 @@ export function createListSummary<Item extends object>(
   };
 }
 
-/** Throws unless the last page ends the list, or all rows that the registry counts were seen. */
+/** Throws unless the list has a proper end, or as many rows arrived as the registry counts. */
 function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): void {
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
   const end = lastPage?.end ?? 'missing';
@@ -74,7 +74,7 @@ const MAX_NAMED_ROWS = 3;
 /** An answer with more unreadable rows is unreadable as a whole. */
 const MAX_UNREADABLE_ROWS = 1_000;
 
-/** Creates a collector of the unreadable rows of one read. A row that arrives on two pages counts once. */
+/** Creates a collector of rows that could not be parsed. Ignores repeated rows. */
 function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey | null) {
   const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
 
@@ -85,12 +85,13 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
       if (rows.size > MAX_UNREADABLE_ROWS) throw error;
     },
     listKeys: (): readonly (RowKey | null)[] => [...rows.values()].map(({ key }) => key),
-    /** Throws if several rows arrived and none could be read: the list has another shape than expected. */
+    /** Throws if several rows arrived and none could be parsed. */
     assertSomeReadable(seenRows: number): void {
+      // If no row can be read, the list has another shape than expected.
       const [first] = rows.values();
       if (first !== undefined && rows.size > 1 && seenRows <= rows.size) throw first.error;
     },
-    /** Returns a fault that names the unreadable rows; null if there were none. */
+    /** Returns a fault that names the unreadable rows. Returns null if every row could be parsed. */
     describe(): ReadFault | null {
       if (rows.size === 0) return null;
       const errors = [...rows.values()].map(({ error }) => error.message);
@@ -100,7 +101,7 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
   };
 }
 
-/** Creates a filter that removes rows which name another organization as their owner, and counts them. */
+/** Creates a filter that drops and counts the rows of other organizations. */
 function createForeignRowFilter<Item extends object>(
   organizationId: string,
   [keyColumn]: readonly MirrorColumn<Item>[],
@@ -109,7 +110,7 @@ function createForeignRowFilter<Item extends object>(
   const named: string[] = [];
   let foreignCount = 0;
 
-  /** Whether an item names the organization or no owner at all. Counts the item if it names another owner. */
+  /** Whether an item belongs to the organization or has no owner. Counts the items of other owners. */
   function isOwn(item: Item): boolean {
     const owner = 'organizationId' in item ? item.organizationId : null;
     if (typeof owner !== 'string' || owner.toLowerCase() === expectedOwner) return true;
@@ -121,7 +122,7 @@ function createForeignRowFilter<Item extends object>(
   return {
     /** Returns the items without foreign ones. Items that name no owner are kept. */
     remove: (items: readonly Item[]): readonly Item[] => items.filter(isOwn),
-    /** Returns a fault that names the foreign rows; null if there were none. */
+    /** Returns a fault that names the dropped rows. Returns null if no row was dropped. */
     describe(): ReadFault | null {
       if (foreignCount === 0) return null;
       const list = joinFirst(named, foreignCount, ', ');
@@ -131,7 +132,7 @@ function createForeignRowFilter<Item extends object>(
   };
 }
 
-/** Joins the first texts of a list, and adds how many more the list has. */
+/** Joins texts and appends the number of omitted ones: "a, b and 3 more". */
 function joinFirst(first: readonly string[], totalCount: number, separator: string): string {
   const more = totalCount > first.length ? ` and ${totalCount - first.length} more` : '';
   return `${first.join(separator)}${more}`;

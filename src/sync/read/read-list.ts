@@ -14,10 +14,7 @@ const MAX_PASSES = 3;
 /** How many rows that are missing from a list are looked up at the same time. */
 const LOOKUP_CONCURRENCY = 8;
 
-/**
- * Reads a whole list and writes what changed to the mirror. Throws if the list could not be read completely;
- * rows that were written before the failure stay, because they are true.
- */
+/** Reads a whole list and writes the changes to the mirror. Throws if the list could not be read completely. */
 export async function readList<Name extends ListResource>(
   context: ReadContext,
   resource: Name,
@@ -44,7 +41,7 @@ export async function readList<Name extends ListResource>(
 
 const NO_CHANGE_COUNTS = { added: 0, changed: 0, removed: 0, drift: 0 };
 
-/** Begins one pass over a list. The caller writes each chunk of it, and then calls `finish` or `abandon`. */
+/** Begins one pass over a list. The caller writes each chunk, then calls `finish` or `abandon`. */
 async function beginPass<Name extends ListResource>(context: ReadContext, resource: Name, full: boolean) {
   const { mirror, inbox, client, now, signal, installationId, writeClaim, job, cause, scope } = context;
   const source: ListSource<ListItems[Name]> = SOURCES[resource];
@@ -76,7 +73,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       onUnreadable: summary.addUnreadable,
     }),
 
-    /** Writes the rows of one chunk, without rows of other organizations. */
+    /** Writes the rows of a chunk to the mirror. Drops the rows of other organizations. */
     write({ items, page }: ListChunk<ListItems[Name]>): Promise<void> {
       summary.addChunk(items, page);
       const ownItems = summary.removeForeignRows(items);
@@ -85,7 +82,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         : reader.writePage({ ...page, items: ownItems });
     },
 
-    /** Ends the pass after its last chunk: closes rows that are gone, and returns how the read ended. */
+    /** Ends the pass after the last chunk. Closes removed rows and returns the result of the read. */
     async finish(): Promise<ReadResult> {
       await reader.recordUnreadable(summary.listUnreadableKeys());
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
@@ -108,7 +105,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       return result;
     },
 
-    /** Ends the pass after an error. Rows that were written stay. */
+    /** Ends the pass after an error. Written rows stay, because they are true. */
     async abandon(error: unknown): Promise<void> {
       recordRead(context, { ...NO_CHANGE_COUNTS, resource, state: 'failed', ms: now() - startedAt });
       const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
@@ -119,8 +116,8 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
 }
 
 /**
- * Creates `findGone`, which requests rows that a list lacks by their ids, so that the mirror need not rely on the list
- * alone. Returns an empty object if the registry cannot read single rows of this list.
+ * Creates the function that looks up missing rows by id. Returns an empty object if the registry cannot read single
+ * rows.
  */
 function createGoneRowFinder<Item>(
   { organization, now }: ReadContext,
@@ -142,10 +139,7 @@ function createGoneRowFinder<Item>(
 /** Errors that concern every request and so say nothing about the requested item. */
 const GENERAL_ERRORS: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
 
-/**
- * Whether the registry answers a request for an item with "not found". Any other refusal proves nothing: the row stays, and
- * the read of the list continues.
- */
+/** Whether a request fails with `not_found`. Throws errors that concern all requests, such as `rate_limited`. */
 async function isNotFound(request: Promise<unknown>): Promise<boolean> {
   try {
     await request;

@@ -10,9 +10,7 @@ const BATCH_SIZE = 4;
 const REQUEST_INTERVAL_MS = 23 * 3_600_000;
 
 /**
- * Reads the projects that the organization's rows reference: each once a day, or all of them for a job of a person. A
- * refused project is marked as unavailable. A project that failed is requested again later and does not stop the others.
- * If no project is due, no sync is written.
+ * Reads the due projects of an organization and writes them to the mirror. A failed project does not stop the others.
  */
 export async function readProjects(context: ReadContext): Promise<void> {
   const { mirror, writeClaim, job, cause, now, signal } = context;
@@ -24,7 +22,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const dueIds = await walk.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
-  /** Requests one project and returns the answer. A refusal is returned as an answer too; other errors are thrown. */
+  /** Requests one project. A refusal is returned as an answer, other errors are thrown. */
   async function requestProject(id: string): Promise<ProjectAnswer> {
     const requestedAt = now();
     try {
@@ -39,7 +37,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const failures: unknown[] = [];
   let consecutiveFailures = 0;
 
-  /** Requests a batch of projects and writes the answers. Throws a failure only if the next requests would fail too. */
+  /** Requests a batch of projects and stores the answers. Throws only if further requests would fail too. */
   async function readBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
     await walk.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
@@ -69,12 +67,12 @@ export async function readProjects(context: ReadContext): Promise<void> {
   }
 }
 
-/** Computes the instant before which a project must have been requested last to be due. For a person every project is due. */
+/** Returns the cutoff instant. Projects that were last requested earlier are due. */
 function computeRequestCutoff({ scope, job, now }: ReadContext): number {
   return scope.full || job.trigger === 'person' ? now() : now() - REQUEST_INTERVAL_MS;
 }
 
-/** Whether the registry refused a project in a way that will not change soon. */
+/** Whether the registry refused to show a project, for example with `not_found`. */
 function isRefused(error: unknown): error is RegistryError {
   return (
     error instanceof RegistryError &&

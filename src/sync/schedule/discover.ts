@@ -6,16 +6,12 @@ import { formatInstant } from '../../resources/columns.js';
 import type { SyncContext } from '../context.js';
 import type { RunningJob } from '../worker/execute-job.js';
 
-/** Returns the job that reads the registry's list of installations. */
+/** Creates a job that reads the registry's list of installations. */
 export function createDiscoverJob(trigger: string): NewJob {
   return { kind: 'discover', dedupeKey: 'discover', trigger };
 }
 
-/**
- * Reads the registry's list of installations and enqueues a job for each installation that is new, that differs from the
- * mirror, or that is missing from the list (which alone does not prove that it was uninstalled).
- * A known installation whose row cannot be read counts as missing. Returns the outcome of the job.
- */
+/** Reads the registry's list of installations. Enqueues a job for each new, changed or missing installation. */
 export async function discoverInstallations(
   { client, inbox, mirror, now }: SyncContext,
   running: RunningJob,
@@ -27,6 +23,7 @@ export async function discoverInstallations(
   let allShowPermissions = true;
   const onUnreadable = (row: UnreadableRow) => void unreadable.push(row);
   for await (const page of client.app.listInstallations({ signal: running.signal, onUnreadable })) {
+    // An uninstalled installation that is listed again counts as new.
     const found = page.items.filter(({ id }) => !isInstalled(known.get(id)));
     const changed = page.items.filter(installation =>
       differsFromKnown(installation, known.get(installation.id)),
@@ -38,6 +35,7 @@ export async function discoverInstallations(
     foundCount += found.length;
     await running.yieldTurn();
   }
+  // A missing row does not prove that the app was uninstalled. A row that cannot be read counts as missing.
   const missing = [...known.values()].filter(isInstalled);
   await inbox.enqueue(createJobs(missing, 'worker'));
   // Only a complete list lets the jobs of this round skip their own call for each installation.
@@ -46,7 +44,7 @@ export async function discoverInstallations(
   return describeDiscovery(foundCount, unreadable);
 }
 
-/** Returns the outcome of a discover job, for people to read. */
+/** Formats the outcome of a discover job: "found 3" or "nothing new". */
 function describeDiscovery(foundCount: number, unreadable: readonly UnreadableRow[]): string {
   const outcome = foundCount === 0 ? 'nothing new' : `found ${foundCount}`;
   const [first] = unreadable;
@@ -54,22 +52,23 @@ function describeDiscovery(foundCount: number, unreadable: readonly UnreadableRo
   return `${outcome}; ${unreadable.length} could not be read (${first.error.message})`;
 }
 
-/** Whether the mirror has the installation as active or suspended. An uninstalled one that is listed again counts as new. */
+/** Whether the mirror has the installation as active or suspended. */
 function isInstalled(known: KnownInstallation | undefined): boolean {
   return known?.state === 'active' || known?.state === 'suspended';
 }
 
-/** Whether a listed installation differs from the mirror in organization or permissions. Omitted fields are not compared. */
+/** Whether the organization or the permissions of an installed installation have changed. */
 function differsFromKnown(
   { organizationId, permissions }: Installation,
   known: KnownInstallation | undefined,
 ): boolean {
   if (known === undefined || !isInstalled(known)) return false;
+  // Null means that the registry omitted the field.
   const hasMoved = organizationId !== null && organizationId !== known.organizationId;
   return hasMoved || (permissions !== null && JSON.stringify(permissions) !== known.permissions);
 }
 
-/** Creates one job for each installation, which reads it. */
+/** Creates a read job for each installation. */
 function createJobs(
   installations: readonly Pick<Installation, 'id' | 'organizationId'>[],
   trigger: string,

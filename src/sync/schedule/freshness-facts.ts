@@ -14,11 +14,7 @@ type FreshnessContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
-/**
- * Writes to the mirror that a worker is running, and for each resource the oldest delivery that no complete read has
- * answered. `at` is an instant of the inbox's clock. Searches only deliveries since the previous call; for a resource that
- * was read since then, only deliveries after that read.
- */
+/** Writes a worker heartbeat and the oldest unread delivery of each resource. `at` is the inbox's current instant. */
 export async function writeFreshnessFacts(
   { inbox, mirror, mirrorMembers }: FreshnessContext,
   at: number,
@@ -54,7 +50,7 @@ export async function writeFreshnessFacts(
   });
 }
 
-/** Reads the accepted deliveries of a range, oldest first, in batches. */
+/** Yields the accepted deliveries of a range in batches, oldest first. */
 async function* readDeliveryBatches(
   inbox: FreshnessContext['inbox'],
   range: DeliveryRange,
@@ -74,10 +70,7 @@ interface DeliverySearch {
   readonly since: string;
 }
 
-/**
- * Creates a finder of the oldest unread delivery of each resource. Deliveries must be passed oldest first, because the
- * search for a resource ends with the first delivery that matches.
- */
+/** Creates a finder of the oldest unread delivery of each resource. Deliveries must be passed oldest first. */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {
@@ -85,7 +78,7 @@ function createUnreadDeliveryFinder(
   // Installations of one organization share its list of open resources.
   const openByOrganization = new Map<string, { open: readonly DeliverySearch[] }>();
 
-  /** Adds an installation. Installations of the same organization share their open searches. */
+  /** Adds the open searches of an installation. Installations of one organization share their searches. */
   function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
     const open = toDeliverySearches(resources);
     const organizationId = open[0]?.organizationId ?? '';
@@ -97,13 +90,13 @@ function createUnreadDeliveryFinder(
   return {
     isUnknown: (installationId: string) => !openByInstallation.has(installationId),
 
-    /** Adds installations with their resources, so that their deliveries can be matched. */
+    /** Adds the resources of several installations to the search. */
     addResources(resourcesByInstallation: ReadonlyMap<string, readonly KnownResource[]>): void {
       for (const [installationId, resources] of resourcesByInstallation)
         addInstallation(installationId, resources);
     },
 
-    /** Ends each open search that this delivery matches, and returns a fact for its resource. */
+    /** Returns a fact for each resource whose oldest unread delivery is this delivery. */
     matchDelivery(installationId: string, receivedAt: string): FreshnessFact[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
@@ -118,19 +111,21 @@ function createUnreadDeliveryFinder(
   };
 }
 
-/** Whether the unread delivery that an earlier call found is still unread. */
+/** Whether an earlier call already found a delivery for this resource that is still unread. */
 function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): boolean {
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/** Returns the fact that an earlier call found, if it is still true; else an empty list. */
+/** Returns the unread delivery that an earlier call found. Returns an empty list if that delivery was read since. */
 function keepKnownFact(known: KnownResource): FreshnessFact[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** Returns the search for a resource; an empty list if its oldest unread delivery is already known. */
+/**
+ * Returns the search for a resource's oldest unread delivery. Returns an empty list if that delivery is already known.
+ */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
@@ -138,7 +133,7 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Returns the instant up to which earlier calls have searched; null if there was no call, or if its clock was ahead. */
+/** Returns the instant up to which earlier calls have searched. Returns null if no usable earlier call exists. */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
   return formatInstant(Date.parse(workerSeenAt) - MIN_DELIVERY_AGE_MS);
@@ -151,7 +146,7 @@ export interface FreshnessFactsOptions extends FreshnessContext {
   readonly intervalMs?: number;
 }
 
-/** Creates the task that writes a heartbeat and the freshness facts, at once and then every 15 seconds. */
+/** Creates the task that writes a heartbeat and the freshness facts every 15 seconds. */
 export function createFreshnessFacts(options: FreshnessFactsOptions): RepeatingTask {
   const { inbox, self, log, intervalMs = HEARTBEAT_INTERVAL_MS } = options;
   return createRepeatingTask(async () => {

@@ -1,18 +1,18 @@
 export type RepeatingTask = ReturnType<typeof createRepeatingTask>;
 
-/** Creates a task that runs at once and then repeatedly. `run` returns how many milliseconds to wait before its next run. */
+/** Creates a task that runs repeatedly after `start`. `run` returns the delay before the next run in milliseconds. */
 export function createRepeatingTask(run: () => Promise<number>) {
   let timer: NodeJS.Timeout | undefined;
   let currentRun = Promise.resolve();
   let started = false;
 
-  /** Runs the task once, then sets the timer for its next run. */
+  /** Runs the task once and sets the timer for the next run. */
   async function runAndSchedule(): Promise<void> {
     const delayMs = await run();
     if (started) timer = setTimeout(startRun, delayMs);
   }
 
-  /** Starts a run and remembers it, so that `stop` can wait for it. */
+  /** Starts a run and keeps its promise for `stop`. */
   function startRun(): void {
     currentRun = runAndSchedule();
   }
@@ -22,7 +22,7 @@ export function createRepeatingTask(run: () => Promise<number>) {
       started = true;
       startRun();
     },
-    /** Stops the task; resolves when the current run has ended. */
+    /** Stops the task and waits for the current run. */
     async stop(): Promise<void> {
       started = false;
       clearTimeout(timer);

@@ -24,13 +24,13 @@ const CRON_OPTIONS = { paused: true, utcOffset: 0 };
 const MAX_CRON_GAP_MS = 9 * 366 * DAY_MS;
 
 /**
- * Enqueues one tick job for each time of the schedule, no matter how many processes run the schedule.
- * The latest past time is enqueued at the start, so a tick is not lost because no process ran.
+ * Creates a task that enqueues one tick job at each time of a cron pattern. Several processes enqueue a tick only once.
  */
 export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): RepeatingTask {
   return createRepeatingTask(async () => {
     const { last, next } = findTickTimes(pattern, now());
     try {
+      // The latest past tick is enqueued too, in case no process ran at that time.
       if (last !== null) await enqueueTick(inbox, last, next);
     } catch (error) {
       log.warn({ error: describeFailure(error) }, 'the scheduled tick could not be stored');
@@ -39,7 +39,7 @@ export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): R
   });
 }
 
-/** Enqueues the tick of a scheduled time. Returns the id of its job; null if that tick was enqueued before. */
+/** Enqueues the tick job of a scheduled time. Returns the job id, or null if the job already exists. */
 export function enqueueTick(
   inbox: Pick<InboxPort, 'enqueueOnce'>,
   tickAt: number,
@@ -60,17 +60,16 @@ interface TickTimes {
   readonly next: number;
 }
 
-/** Finds the last scheduled time up to an instant and the first one after it. */
+/** Finds the last time of a cron pattern up to `now`, and the next time after `now`. */
 export function findTickTimes(pattern: string, now: number): TickTimes {
   const cron = new Cron(pattern, CRON_OPTIONS);
   return { last: findLastTime(cron, now), next: findNextTime(cron, now) ?? now + NEVER_INTERVAL_MS };
 }
 
-/**
- * Finds the latest time of a cron pattern up to `now`. Croner's own backward search throws for 29 February and the like, so
- * this searches forward from ever earlier instants, and then by bisection.
- */
+/** Finds the last time of a cron pattern up to `now`. Returns null if there is none. */
 function findLastTime(cron: Cron, now: number): number | null {
+  // Croner's own backward search throws for dates such as 29 February. So search forward from ever earlier instants,
+  // then by bisection.
   const isReached = (time: number | null) => time !== null && time <= now;
   let distanceMs = 60_000;
   while (!isReached(findNextTime(cron, now - distanceMs))) {
@@ -86,12 +85,12 @@ function findLastTime(cron: Cron, now: number): number | null {
   return findNextTime(cron, lower);
 }
 
-/** Finds the first time of a cron pattern after an instant; null if the pattern never matches again. */
+/** Finds the first time of a cron pattern after an instant. Returns null if there is none. */
 function findNextTime(cron: Cron, after: number): number | null {
   return cron.nextRun(new Date(after))?.getTime() ?? null;
 }
 
-/** Computes the milliseconds between the next two scheduled times. */
+/** Computes the milliseconds between the next two times of a cron pattern. */
 export function computeTickInterval(pattern: string, now: number): number {
   const [first, second] = new Cron(pattern, CRON_OPTIONS).nextRuns(2, new Date(now));
   if (first === undefined || second === undefined) return NEVER_INTERVAL_MS;

@@ -9,10 +9,7 @@ const DAY_MS = 86_400_000;
 /** Jobs are enqueued in batches, because the receiver waits for each write. */
 const ENQUEUE_BATCH_SIZE = 100;
 
-/**
- * Runs a scheduled tick: reads the registry's list of installations, enqueues a job for each installation that is not
- * uninstalled, and deletes expired data. The jobs are spread over the interval, and need not request what the list says.
- */
+/** Runs a scheduled tick: enqueues a read job for each installation and deletes expired data. */
 export async function runTick(context: SyncContext, running: RunningJob): Promise<string> {
   const { inbox, mirror, now, retentionDays } = context;
   const intervalMs = Number(running.job.payload['intervalMs']);
@@ -33,7 +30,7 @@ export async function runTick(context: SyncContext, running: RunningJob): Promis
   return 'enqueued';
 }
 
-/** Reads the list of installations. If that fails, enqueues a job that retries it and reports the failure. */
+/** Reads the registry's list of installations. If the read fails, enqueues a retry job instead of throwing. */
 async function tryDiscover(context: SyncContext, running: RunningJob): Promise<void> {
   try {
     await discoverInstallations(context, running);

@@ -27,16 +27,14 @@ export interface ExecuteOptions {
   readonly random: () => number;
 }
 
-/**
- * Returns what to write to the inbox for a job that succeeded. A job of the schedule that found nothing new replaces the
- * previous one: a fleet would fill the disk with rows that all say the same.
- */
+/** Returns the end of a successful job that the inbox stores. A scheduled job without changes ends as `unchanged`. */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
+  // An unchanged job replaces the previous one, because a fleet would fill the disk with equal rows.
   const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;
   return isQuiet ? { act: 'unchanged' } : { act: 'done', outcome };
 }
 
-/** Runs the handler of a job and returns how the job ended. It never rejects: an error becomes the end of the job. */
+/** Runs the handler of a job and returns how the job ended. Never rejects. */
 export async function executeJob(
   running: RunningJob,
   { handleJob, now, random }: ExecuteOptions,

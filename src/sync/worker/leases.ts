@@ -16,46 +16,43 @@ interface Lease {
   expiryTimer: NodeJS.Timeout | undefined;
 }
 
-/**
- * Keeps the leases of running jobs alive by renewing them together, three times per lease period.
- * A lease that was not renewed for a whole period is treated as lost even if the inbox never says so,
- * because another worker may already have claimed the job.
- */
+/** Creates a keeper that renews the leases of running jobs, three times per lease period. */
 export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFailed }: LeaseKeeperOptions) {
   const leases = new Map<number, Lease>();
   let renewalInProgress = false;
   let renewalTimer: NodeJS.Timeout | undefined;
 
-  /** Starts a timer that treats the lease as lost when it ends. */
+  /** Starts a timer that reports the lease as lost. */
   function expireAfter(lease: Lease, ms: number): NodeJS.Timeout {
+    // After a whole period without renewal, another worker may have claimed the job.
     return setTimeout(() => lose(lease), ms);
   }
 
-  /** Whether the lease is still kept, and was not replaced by a later claim of its job. */
+  /** Whether a lease is still kept and has not been replaced. */
   function isCurrent(lease: Lease): boolean {
     return leases.get(lease.claim.id) === lease;
   }
 
-  /** Stops renewing the lease of a job, without reporting it. */
+  /** Stops renewing the lease of a job. */
   function remove(jobId: number): void {
     clearTimeout(leases.get(jobId)?.expiryTimer);
     leases.delete(jobId);
   }
 
-  /** Stops renewing a lease and reports its job as lost. */
+  /** Stops renewing a lease and reports the job as lost. */
   function lose(lease: Lease): void {
     if (!isCurrent(lease)) return;
     remove(lease.claim.id);
     onLost(lease.claim.id);
   }
 
-  /** Replaces the expiry timer of a renewed lease. Clears the new timer if the lease was removed meanwhile. */
+  /** Replaces the expiry timer of a renewed lease. Clears the new timer if the lease no longer exists. */
   function replaceExpiryTimer(lease: Lease, newTimer: NodeJS.Timeout): void {
     clearTimeout(isCurrent(lease) ? lease.expiryTimer : newTimer);
     lease.expiryTimer = newTimer;
   }
 
-  /** Renews all leases with one request. Does nothing while another renewal is in progress. */
+  /** Renews all leases with one request. Does nothing during another renewal. */
   async function renewAll(): Promise<void> {
     if (renewalInProgress || leases.size === 0) return;
     renewalInProgress = true;
@@ -77,7 +74,7 @@ export function createLeaseKeeper({ renewClaims, leaseMs, onLost, onRenewalFaile
   }
 
   return {
-    /** Renews the lease of this claim from now on. `ageMs` is how long ago the lease may have begun. */
+    /** Starts renewing the lease of a claim. `ageMs` is the age of the lease. */
     add(claim: ClaimRef, ageMs: number): void {
       const lease: Lease = { claim, expiryTimer: undefined };
       lease.expiryTimer = expireAfter(lease, Math.max(leaseMs - ageMs, 0));

@@ -15,13 +15,13 @@ export interface OutageTrackerOptions {
   readonly log: WorkerLog;
 }
 
-/** Creates a tracker that detects the end of a registry outage, and then makes jobs that failed during it run first. */
+/** Creates a tracker that detects when a registry outage ends. Failed jobs then run first. */
 export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   // Assume an outage until the first success: jobs may have failed before this process started.
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
-  /** Records that the registry answered. If that ends an outage, makes the failed jobs run first. */
+  /** Records a successful call of the registry. If an outage has ended, prioritizes the jobs that failed. */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
     outageSuspected = false;

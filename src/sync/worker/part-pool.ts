@@ -10,7 +10,7 @@ export interface JobRun {
 
 export type PartPool = ReturnType<typeof createPartPool>;
 
-/** Creates the pool of one part: its running jobs, and the queue of slots that they share. */
+/** Creates the pool of running jobs for one part, with a limited number of slots. */
 export function createPartPool(part: Part, concurrency: number) {
   const queue = new PQueue({ concurrency });
   const runs = new Map<number, JobRun>();
@@ -22,13 +22,13 @@ export function createPartPool(part: Part, concurrency: number) {
     countRuns: () => runs.size,
     listRuns: (): readonly JobRun[] => [...runs.values()],
 
-    /** Returns how many jobs can start now. If all runs are long, one more job may share their slots. */
+    /** Returns how many more jobs can start now. If all runs are long, returns at least 1. */
     countFreeSlots(): number {
       const freeSlots = Math.max(concurrency - runs.size, 0);
       return runs.size === longRunIds.size ? Math.max(freeSlots, 1) : freeSlots;
     },
 
-    /** Adds a run for a job that was just claimed. */
+    /** Adds a run for a claimed job. Stops an earlier run of the same job. */
     add(job: ClaimedJob): JobRun {
       // The worker can claim its own running job again if the clock was put forward: stop the earlier run.
       runs.get(job.id)?.stopController.abort(new SyncError('claim_lost'));
@@ -40,7 +40,7 @@ export function createPartPool(part: Part, concurrency: number) {
     /** Marks a run as long. If all runs are long, one more job may start. */
     markLong: (jobId: number) => void longRunIds.add(jobId),
 
-    /** Removes a run that has ended. Returns false, and changes nothing, if a later claim has replaced it. */
+    /** Removes an ended run. Returns false if a newer run of the job has replaced it. */
     remove(run: JobRun): boolean {
       if (runs.get(run.job.id) !== run) return false;
       runs.delete(run.job.id);
@@ -51,7 +51,7 @@ export function createPartPool(part: Part, concurrency: number) {
     /** Aborts the run of a job; the code tells the run why. */
     stop: (jobId: number, code: StopCode) => runs.get(jobId)?.stopController.abort(new SyncError(code)),
 
-    /** Aborts every run of the part. */
+    /** Aborts all runs of the part. */
     stopAll(code: StopCode): void {
       for (const { stopController } of runs.values()) stopController.abort(new SyncError(code));
     },

@@ -19,7 +19,7 @@ export function createPauseMonitor(options: PauseMonitorOptions) {
   let paused = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Checks whether reads must pause. If that has changed, logs it and calls `onPause` or `onResume`. */
+  /** Checks whether reads must pause. Calls `onPause` or `onResume` after a change. */
   function updatePause(): void {
     try {
       const reason = findPauseReason?.() ?? null;

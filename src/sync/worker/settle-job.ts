@@ -19,10 +19,7 @@ export interface SettleOptions {
   readonly onEnded: ((ended: EndedJob) => void) | undefined;
 }
 
-/**
- * Writes to the inbox how a job ended, and reports it to the log and to `onEnded`.
- * If the inbox cannot be written, the job runs again after its lease expires.
- */
+/** Writes the end of a job to the inbox and the log. If the inbox fails, the job runs again after its lease. */
 export async function settleJob(
   job: ClaimedJob,
   { outcome, failure, end }: JobResult,
@@ -42,7 +39,7 @@ export async function settleJob(
   }
 }
 
-/** Gives claimed jobs back to the inbox. The attempt is not counted. */
+/** Returns claimed jobs to the inbox without counting an attempt. */
 export async function releaseJobs(
   jobs: readonly ClaimedJob[],
   { inbox, log }: Pick<SettleOptions, 'inbox' | 'log'>,

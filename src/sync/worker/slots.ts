@@ -16,19 +16,17 @@ export interface SlotOptions {
   readonly areRunsWaiting: () => Promise<boolean>;
 }
 
-/**
- * Waits for a free slot of the queue and occupies it until `release` is called. A long run lends its slot to a waiting run
- * from time to time, so that a few huge organizations cannot occupy all slots while small ones wait.
- */
+/** Waits for a free slot of the queue and occupies it. The caller must call `release` at the end. */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;
   let releaseSlot = await occupySlot(queue, NEW_RUN);
   return {
-    /** Lets other work of the process go first. If the run is long, it also lets runs go first that wait for a slot. */
+    /** Yields to the event loop. A long run also lends its slot to a waiting run from time to time. */
     async yieldTurn(): Promise<void> {
       yields += 1;
       await waitForEventLoop();
       if (yields % YIELDS_PER_SHARE !== 0) return;
+      // A few huge organizations must not occupy all slots while small ones wait.
       if (yields === YIELDS_PER_SHARE) onLongRun();
       if (!(await areRunsWaiting())) return;
       releaseSlot();
@@ -38,7 +36,7 @@ export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOpti
   };
 }
 
-/** Waits for a free slot and occupies it. Returns the function that frees it. */
+/** Waits for a free slot and occupies it. Returns the function that releases the slot. */
 function occupySlot(queue: PQueue, options: { readonly priority: number }): Promise<() => void> {
   return new Promise(resolveWithRelease => {
     const holdSlot = () =>

@@ -49,7 +49,7 @@ const MAX_SLEEP_MS = 60_000;
 
 export type Worker = ReturnType<typeof createWorker>;
 
-/** Creates a worker. It claims nothing before `start`. */
+/** Creates a worker that claims and runs jobs after `start`. */
 export function createWorker(options: WorkerOptions) {
   const { inbox, handleJob, concurrency, now, random, log, onEnded } = options;
   const { leaseMs = LEASE_MS, graceMs = GRACE_MS } = options;
@@ -77,7 +77,7 @@ export function createWorker(options: WorkerOptions) {
   let stopWatching: (() => void) | undefined;
   let wakeTimer: NodeJS.Timeout | undefined;
 
-  /** Claims as many due jobs as there are free slots, starts them, and sleeps until the next job becomes due. */
+  /** Claims due jobs for the free slots and starts them. Sets a timer for the next claim. */
   async function claimOnce(): Promise<void> {
     clearTimeout(wakeTimer);
     if (!started) return;
@@ -102,7 +102,10 @@ export function createWorker(options: WorkerOptions) {
     }
   }
 
-  /** Lists the parts with free slots. If nothing runs, lists all parts, to learn whether any job waits. */
+  /**
+   * Lists the parts to claim jobs for, with their free slots. An idle worker lists all parts, to learn whether jobs
+   * wait.
+   */
   function listClaimableParts() {
     const parts = pools.map(pool => ({
       part: pool.part,
@@ -111,12 +114,12 @@ export function createWorker(options: WorkerOptions) {
     return countRuns() === 0 ? parts : parts.filter(({ slots }) => slots > 0);
   }
 
-  /** Sets the timer that claims jobs again. */
+  /** Sets the timer for the next claim of jobs. */
   function wakeAfter(ms: number): void {
     wakeTimer = setTimeout(() => void claimJobs(), ms);
   }
 
-  /** Starts the run of a claimed job. `leaseAgeMs` is how long ago its lease may have begun. */
+  /** Starts a claimed job. `leaseAgeMs` is the age of its lease. */
   function startRun(job: ClaimedJob, leaseAgeMs: number): void {
     const pool = pools.find(({ part }) => part === job.part);
     if (pool === undefined) return;
@@ -125,7 +128,7 @@ export function createWorker(options: WorkerOptions) {
     void runInSlot(pool, run);
   }
 
-  /** Waits for a slot, runs the job, settles it, and frees the slot for the next job. */
+  /** Waits for a slot, runs the job, writes its result to the inbox, and releases the slot. */
   async function runInSlot(pool: PartPool, run: JobRun): Promise<void> {
     const { job, stopController } = run;
     const { signal } = stopController;
@@ -153,17 +156,17 @@ export function createWorker(options: WorkerOptions) {
     }
   }
 
-  /** Returns how many jobs run now. */
+  /** Returns the number of running jobs. */
   function countRuns(): number {
     return pools.reduce((sum, pool) => sum + pool.countRuns(), 0);
   }
 
-  /** Aborts every run of both parts. */
+  /** Aborts all running jobs. */
   function stopAllRuns(code: StopCode): void {
     for (const pool of pools) pool.stopAll(code);
   }
 
-  /** Resolves the first `count` callers of `idle`. */
+  /** Resolves the promises of the first `count` callers of `idle`. */
   function resolveIdleWaiters(count: number): void {
     for (const resolve of idleWaiters.splice(0, count)) resolve();
   }
@@ -176,7 +179,7 @@ export function createWorker(options: WorkerOptions) {
       pause.start();
       void claimJobs();
     },
-    /** Stops claiming, stops runs at their next page, and releases their jobs, so that the next process resumes them at once. */
+    /** Stops claiming, aborts the running jobs, and returns unfinished jobs to the inbox. */
     async stop(): Promise<void> {
       started = false;
       stopWatching?.();
