@@ -1,3 +1,8 @@
+/**
+ * The mirror is the copy of the registry's data in SQL, with the history of every row. Each read is recorded as one sync.
+ * The mirror never calls the registry and never writes for a job that lost its claim. It closes a row only when a read
+ * proves that the registry no longer has the row (see list/decide-removals.ts).
+ */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatInstant } from '../resources/columns.js';
 import { MirrorListReader } from './list/list-reader.js';
@@ -12,15 +17,7 @@ import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
 
-/**
- * Creates the mirror: the copy of the registry's data in SQL, with the history of every row.
- *
- * It compares what a read of the registry returned with the stored rows and commits only the differences, through
- * `MirrorPort`, which src/store implements for SQLite and PostgreSQL. Each read is recorded as one sync.
- *
- * It never calls the registry, never writes for a job that lost its claim, and closes a row only when the read proves
- * that the registry no longer has it (see list/decide-removals.ts).
- */
+/** Creates the mirror, which compares what was read from the registry with the stored rows and writes the differences. */
 export function createMirror(
   port: MirrorPort,
   now: () => number,

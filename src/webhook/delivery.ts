@@ -73,8 +73,8 @@ type SignedFields = Pick<Delivery, 'event' | 'installationId' | 'organizationId'
 
 const NO_FIELDS = { event: null, installationId: null, organizationId: null, contradictedFields: null };
 
-/** Extracts the fields of a delivery from its signed text. `outer` is the unsigned JSON around the signed text. */
-function readSignedFields(signedData: string, outer: JsonObject, appId: string): SignedFields {
+/** Extracts the fields of a delivery from its signed text. `unsignedBody` is the JSON around the signed text. */
+function readSignedFields(signedData: string, unsignedBody: JsonObject, appId: string): SignedFields {
   const content = parseContent(signedData);
   if ('fault' in content) return { ...NO_FIELDS, reason: content.fault };
   const readField = (name: string) => getMember(content.object, name);
@@ -90,7 +90,7 @@ function readSignedFields(signedData: string, outer: JsonObject, appId: string):
     event: toEventName(readField('event')),
     installationId,
     organizationId,
-    contradictedFields: listContradictedFields(content.object, outer),
+    contradictedFields: listContradictedFields(content.object, unsignedBody),
     reason: isForOtherApp ? 'other_app' : installationId === null ? 'no_installation_id' : null,
   };
 }
@@ -107,9 +107,9 @@ function toEventName(value: unknown): string | null {
 }
 
 /** Lists the unsigned fields that contradict the signed text. Returns null if no field does. */
-function listContradictedFields(signed: JsonObject, outer: JsonObject): string | null {
-  const names = Object.keys(outer).filter(
-    name => name !== 'signedData' && !isDeepStrictEqual(getMember(signed, name), outer[name]),
+function listContradictedFields(signedFields: JsonObject, unsignedFields: JsonObject): string | null {
+  const names = Object.keys(unsignedFields).filter(
+    name => name !== 'signedData' && !isDeepStrictEqual(getMember(signedFields, name), unsignedFields[name]),
   );
   if (names.length === 0) return null;
   return toPlainText(maskCredentials(names.join(', ')), MAX_CONTRADICTED_LENGTH);

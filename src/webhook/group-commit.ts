@@ -1,9 +1,9 @@
 import { toStoreFailure } from '../inbox/delivery.js';
-import { createFailedEnd, MISSING_RESULT, type PostEnd, type WebhookPost } from './posts.js';
+import { createFailedResult, MISSING_RESULT, type PostResult, type WebhookPost } from './posts.js';
 
 interface GroupCommitOptions {
-  /** Stores a batch in one transaction; returns one end for each post, in order. */
-  readonly store: (posts: readonly WebhookPost[]) => Promise<readonly PostEnd[]>;
+  /** Stores a batch in one transaction; returns one result for each post, in order. */
+  readonly store: (posts: readonly WebhookPost[]) => Promise<readonly PostResult[]>;
   readonly maxWaiting?: number;
   /** How many transactions may run at once. A local disk flushes one at a time; a remote server has latency to fill. */
   readonly concurrentCommits?: number;
@@ -20,13 +20,16 @@ const EAGER_BATCH_SIZE = 32;
 /** How long a smaller batch may grow while another commit is in flight, which may be waiting for a lock. */
 const MAX_GROW_MS = 10;
 
-const CLOSED = createFailedEnd({ code: 'closed', message: 'the inbox is closed' });
-const TOO_MANY = createFailedEnd({ code: 'too_many_waiting', message: 'too many posts wait to be stored' });
+const CLOSED = createFailedResult({ code: 'closed', message: 'the inbox is closed' });
+const TOO_MANY = createFailedResult({
+  code: 'too_many_waiting',
+  message: 'too many posts wait to be stored',
+});
 
 /** A post that waits to be stored, and the function that resolves its promise. */
 interface QueuedPost {
   readonly post: WebhookPost;
-  readonly resolve: (end: PostEnd) => void;
+  readonly resolve: (result: PostResult) => void;
 }
 
 /** Creates a queue that stores posts in batches. Posts of a batch share one transaction and one flush to disk. */
@@ -70,12 +73,12 @@ export function createGroupCommit({
 
   /** Stores a batch in one transaction and resolves the promise of each post with its result. */
   async function commit(batch: readonly QueuedPost[]): Promise<void> {
-    const ends = await store(batch.map(({ post }) => post)).catch((error: unknown) =>
-      batch.map(() => createFailedEnd(toStoreFailure(error))),
+    const results = await store(batch.map(({ post }) => post)).catch((error: unknown) =>
+      batch.map(() => createFailedResult(toStoreFailure(error))),
     );
     batch.forEach(({ post, resolve }, index) => {
       waitingBytes -= post.body.length;
-      resolve(ends[index] ?? createFailedEnd(MISSING_RESULT));
+      resolve(results[index] ?? createFailedResult(MISSING_RESULT));
     });
     waitingPosts -= batch.length;
     commitsInFlight -= 1;
@@ -84,9 +87,9 @@ export function createGroupCommit({
   }
 
   return {
-    /** Queues a post. Resolves with its end once its batch was committed, or at once if it is refused. */
+    /** Queues a post. Resolves with the result after the commit, or at once if the post is refused. */
     accept: (post: WebhookPost) =>
-      new Promise<PostEnd>(resolve => {
+      new Promise<PostResult>(resolve => {
         if (isClosed) return resolve(CLOSED);
         const exceedsMemory = waitingBytes + post.body.length > MAX_WAITING_BYTES;
         if (waitingPosts >= maxWaiting || exceedsMemory) return resolve(TOO_MANY);

@@ -28,7 +28,7 @@ export type DeliverySummary = Pick<
 >;
 
 /** How a post ended: rejected by the verification, stored, or not stored because of a failure. */
-export type PostEnd =
+export type PostResult =
   | ({ readonly kind: 'rejected' } & VerificationFailure)
   | { readonly kind: 'stored'; readonly delivery: DeliverySummary; readonly stored: StoredDelivery }
   | {
@@ -49,7 +49,7 @@ interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appI
  */
 export function createPostHandler({ secrets, appId, store }: PostHandlerOptions) {
   /** Verifies one post. An unexpected exception fails only this post. */
-  function verifyPost(post: WebhookPost, now: number): PostEnd | NewDelivery {
+  function verifyPost(post: WebhookPost, now: number): PostResult | NewDelivery {
     try {
       const { body, signature, receivedAt } = post;
       const opened = openDelivery({ body, signature, secrets, appId });
@@ -57,35 +57,40 @@ export function createPostHandler({ secrets, appId, store }: PostHandlerOptions)
       const { verdict: kind, reason, status, detail } = opened;
       return { kind, reason, status, detail };
     } catch (error) {
-      return createFailedEnd(toStoreFailure(error));
+      return createFailedResult(toStoreFailure(error));
     }
   }
 
-  return async (posts: readonly WebhookPost[], now: number): Promise<PostEnd[]> => {
+  return async (posts: readonly WebhookPost[], now: number): Promise<PostResult[]> => {
     const verified = posts.map(post => verifyPost(post, now));
     const deliveries = verified.filter(isVerifiedDelivery);
     const results = deliveries.length === 0 ? [] : await store(deliveries);
     let resultIndex = 0;
-    return verified.map(item => (isVerifiedDelivery(item) ? toPostEnd(item, results[resultIndex++]) : item));
+    return verified.map(item =>
+      isVerifiedDelivery(item) ? toPostResult(item, results[resultIndex++]) : item,
+    );
   };
 }
 
 /** Whether a post passed the verification and must now be stored. */
-function isVerifiedDelivery(item: PostEnd | NewDelivery): item is NewDelivery {
+function isVerifiedDelivery(item: PostResult | NewDelivery): item is NewDelivery {
   return !('kind' in item);
 }
 
 /** Converts the result of the database to the result of a post. */
-function toPostEnd(newDelivery: NewDelivery, result: StoreResult | undefined): PostEnd {
+function toPostResult(newDelivery: NewDelivery, result: StoreResult | undefined): PostResult {
   const { event, installationId, verdict, reason, secretIndex } = newDelivery;
   const delivery = { event, installationId, verdict, reason, secretIndex };
-  if (result === undefined) return createFailedEnd(MISSING_RESULT, delivery);
-  if ('failure' in result) return createFailedEnd(result.failure, delivery);
+  if (result === undefined) return createFailedResult(MISSING_RESULT, delivery);
+  if ('failure' in result) return createFailedResult(result.failure, delivery);
   return { kind: 'stored', delivery, stored: result };
 }
 
 /** Creates the result of a post that could not be stored. */
-export function createFailedEnd(failure: StoreFailure, delivery: DeliverySummary | null = null): PostEnd {
+export function createFailedResult(
+  failure: StoreFailure,
+  delivery: DeliverySummary | null = null,
+): PostResult {
   return { kind: 'failed', delivery, failure };
 }
 

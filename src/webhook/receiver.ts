@@ -8,7 +8,7 @@ import type { StoredDelivery, StoreFailure } from '../inbox/delivery.js';
 import type { RejectionReason } from '../inbox/rejection.js';
 import { readBody } from './body.js';
 import { PAGES, WEBHOOK_PATH } from './pages.js';
-import type { DeliverySummary, PostEnd, WebhookPost } from './posts.js';
+import type { DeliverySummary, PostResult, WebhookPost } from './posts.js';
 import { sendProblem } from './problem.js';
 import { findSignaturePrefix, type Rejection } from './rejection-counter.js';
 
@@ -18,7 +18,7 @@ export interface ReceiverOptions {
   /** Headers by which a process with access to the inbox recognizes this receiver. They are sent only with the status 405. */
   readonly identityHeaders: Readonly<Record<string, string>>;
   /** Resolves with `stored` only once the delivery is on disk; never rejects. */
-  readonly accept: (post: WebhookPost) => Promise<PostEnd>;
+  readonly accept: (post: WebhookPost) => Promise<PostResult>;
   readonly now: () => number;
   /** Called after each answered post, for logs and metrics. */
   readonly onAnswered?: (answer: ReceiverAnswer) => void;
@@ -112,19 +112,25 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     const header = request.headers[signatureHeader];
     const signature = typeof header === 'string' ? header : null;
     const receivedAt = now();
-    const end = await accept({ body, signature, receivedAt });
+    const result = await accept({ body, signature, receivedAt });
     const durationMs = now() - receivedAt;
-    if (end.kind === 'rejected') {
-      const lacksSignature = end.reason === 'signature_not_valid' && header === undefined;
-      return rejectPost(response, lacksSignature ? 'no_signature' : end.reason, end.detail, { durationMs });
+    if (result.kind === 'rejected') {
+      const lacksSignature = result.reason === 'signature_not_valid' && header === undefined;
+      return rejectPost(response, lacksSignature ? 'no_signature' : result.reason, result.detail, {
+        durationMs,
+      });
     }
-    const { delivery } = end;
-    if (end.kind === 'failed') {
-      return rejectPost(response, 'not_stored', NOT_STORED, { durationMs, delivery, failure: end.failure });
+    const { delivery } = result;
+    if (result.kind === 'failed') {
+      return rejectPost(response, 'not_stored', NOT_STORED, {
+        durationMs,
+        delivery,
+        failure: result.failure,
+      });
     }
     response.statusCode = 202;
     response.end();
-    reportAnswer(response, { status: 202, delivery, stored: end.stored, durationMs });
+    reportAnswer(response, { status: 202, delivery, stored: result.stored, durationMs });
   }
 
   return (request: Request, response: Response): void => {

@@ -1,6 +1,6 @@
 import type { ReceiverPort } from '../inbox/port.js';
 import { startThread, type ThreadOptions } from '../thread.js';
-import type { PostEnd, WebhookPost } from './posts.js';
+import type { PostResult, WebhookPost } from './posts.js';
 
 /** A batch of posts whose bodies are in one buffer, which moves to the thread without a copy. */
 interface PackedPosts {
@@ -13,8 +13,8 @@ type PackedPost = Omit<WebhookPost, 'body'> & { readonly size: number };
 
 /** The calls that the thread answers. It has no clock of its own, so each call passes the current time. */
 export interface ReceiverThreadApi {
-  /** Verifies and stores posts; returns one end for each, in order. */
-  readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostEnd[]>;
+  /** Verifies and stores posts. Returns one result per post, in order. */
+  readonly accept: (now: number, posts: PackedPosts) => Promise<readonly PostResult[]>;
   readonly countRejected: WithTime<ReceiverPort['countRejected']>;
   readonly findWriteObstacle: WithTime<ReceiverPort['findWriteObstacle']>;
   readonly heartbeat: WithTime<ReceiverPort['heartbeat']>;

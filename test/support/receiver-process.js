@@ -10,7 +10,7 @@ import { listen } from '../../dist/src/webhook/listen.js';
 import { createPostHandler } from '../../dist/src/webhook/posts.js';
 import { createReceiver } from '../../dist/src/webhook/receiver.js';
 
-/** @import { DeliverySummary, WebhookPost, PostEnd } from '../../dist/src/webhook/posts.js' */
+/** @import { DeliverySummary, WebhookPost, PostResult } from '../../dist/src/webhook/posts.js' */
 
 const { DATA_DIR = '', REGISTRY_APP_ID = '', WEBHOOK_SECRETS = '', MUTANT = '' } = process.env;
 const db = openDatabase(join(DATA_DIR, 'inbox.db'), { busyTimeoutMs: 5000 });
@@ -28,7 +28,7 @@ const delivery = { event: null, installationId: null, verdict: 'accepted', reaso
 
 /**
  * @param {WebhookPost} post
- * @returns {Promise<PostEnd>}
+ * @returns {Promise<PostResult>}
  */
 function answerFirst(post) {
   setTimeout(() => void commits.accept(post).catch(() => undefined), 5);

@@ -6,7 +6,7 @@ import { createReceiverPort } from '../../src/store/sqlite/inbox/receiver.js';
 import { createInboxPort } from '../../src/store/sqlite/inbox/inbox.js';
 import type { InboxPort } from '../../src/inbox/port.js';
 import { type ListenOptions, type HttpListener, listen } from '../../src/webhook/listen.js';
-import { createPostHandler, type PostEnd, type WebhookPost } from '../../src/webhook/posts.js';
+import { createPostHandler, type PostResult, type WebhookPost } from '../../src/webhook/posts.js';
 import {
   type ReceiverAnswer,
   createReceiver,
@@ -83,7 +83,7 @@ export async function openReceiver(options: ReceiverOptions = {}): Promise<Recei
   };
 }
 
-type Accept = (posts: readonly WebhookPost[]) => Promise<readonly PostEnd[]>;
+type Accept = (posts: readonly WebhookPost[]) => Promise<readonly PostResult[]>;
 
 const IDENTITY = { secrets: [SECRET, OLD_SECRET], appId: APP_ID };
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createGroupCommit } from '../../src/webhook/group-commit.js';
-import { createFailedEnd, type WebhookPost, type PostEnd } from '../../src/webhook/posts.js';
+import { createFailedResult, type WebhookPost, type PostResult } from '../../src/webhook/posts.js';
 import { holdLock } from '../support/held-locks.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { createLocalAccept, genuinePost } from '../support/receiver.js';
@@ -10,7 +10,7 @@ function createRecordingStore() {
   const db = temporaryInbox();
   const accept = createLocalAccept(db);
   const batches: number[] = [];
-  const store = (posts: readonly WebhookPost[]): Promise<readonly PostEnd[]> => {
+  const store = (posts: readonly WebhookPost[]): Promise<readonly PostResult[]> => {
     batches.push(posts.length);
     return accept(posts);
   };
@@ -38,7 +38,7 @@ function createHeldCommits(concurrentCommits?: number) {
       }));
     },
   });
-  const answers: Promise<PostEnd>[] = [];
+  const answers: Promise<PostResult>[] = [];
   const accept = async (count: number, body = new Uint8Array()): Promise<void> => {
     for (let post = 0; post < count; post += 1)
       answers.push(commits.accept({ body, signature: null, receivedAt: answers.length }));
@@ -154,7 +154,7 @@ describe('posts that arrive together', () => {
   test('fail if nothing can be stored or no result comes back', async () => {
     const ended = createGroupCommit({ store: () => Promise.reject(new Error('the thread has ended')) });
     const message = 'the thread has ended';
-    expect(await ended.accept(genuinePost())).toEqual(createFailedEnd({ code: 'Error', message }));
+    expect(await ended.accept(genuinePost())).toEqual(createFailedResult({ code: 'Error', message }));
     const silent = createGroupCommit({ store: async () => [] });
     expect(await silent.accept(genuinePost())).toMatchObject({ failure: { code: 'no_result' } });
   });

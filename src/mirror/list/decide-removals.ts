@@ -103,13 +103,13 @@ function collectCircumstances(read: FinishedRead, findGone: FindGoneRows | undef
     isUnchanged: pages.isUnchanged,
     expiresByItself: LISTS[list.resource].rowsExpire === true,
     doubted: doubted === null ? NO_VERSIONS : VersionSet.unpack(doubted),
-    doubtedForMs: measureDoubt(read),
+    doubtedForMs: measureUnconfirmedMs(read),
     findGone,
   };
 }
 
 /** Returns for how many milliseconds removals have been unconfirmed. Returns null if no removal is unconfirmed. */
-function measureDoubt({ sync, request }: FinishedRead): number | null {
+function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;
   const elapsedMs = request.startedAt - Date.parse(doubtedAt);

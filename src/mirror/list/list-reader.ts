@@ -123,7 +123,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     const finalChanges = {
       closes: this.#createCloses(decision),
       closeCount: decision.versionsToClose.size,
-      doubt: this.#packDoubt(decision),
+      doubt: this.#packUnconfirmed(decision),
     };
     // The next read must compare pages with unreadable rows again, to report those rows again.
     const pageDigests = unreadable === null ? this.#pages.serialize(this.#comparison.fingerprints) : null;
@@ -219,7 +219,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /** Returns the unconfirmed removals as bytes. Null clears the stored ones, undefined leaves them. */
-  #packDoubt({ doubt }: RemovalDecision): ListChanges['doubt'] {
+  #packUnconfirmed({ doubt }: RemovalDecision): ListChanges['doubt'] {
     const { doubtedAt } = this.#options.sync.previousState;
     if (doubt === undefined || (doubt === null && doubtedAt === null)) return undefined;
     return doubt?.pack() ?? null;

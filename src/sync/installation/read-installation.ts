@@ -216,13 +216,13 @@ async function recordFailure(
   const code = toFailureCode(error);
   const previous = observations.previousReads.get(resource);
   // A resource whose answers never had the expected format is not offered. A new format is a failure.
-  if (code === 'other_form' && !hadExpectedForm(previous))
+  if (code === 'other_form' && !hadExpectedFormat(previous))
     await mirror.markAccess('not_offered', writeClaim, [resource], now());
   else if (code === 'not_found') observations.notFound.set(resource, error);
   else observations.failures.set(resource, error);
 }
 
 /** Whether the resource was read completely before and its last answer had the expected format. */
-function hadExpectedForm(previous: LastRead | undefined): boolean {
+function hadExpectedFormat(previous: LastRead | undefined): boolean {
   return previous !== undefined && previous.dataAsOf !== null && !previous.isStrange;
 }

@@ -40,12 +40,12 @@ export function createUrgentReads(
   }
 
   /** Checks the access, then reads the urgent resources. Skips the resource whose read was interrupted. */
-  async function readUrgent(interrupted: SyncedResource | undefined): Promise<void> {
+  async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
     const readable = await listReadable();
     for (const resource of URGENT_RESOURCES) {
-      if (resource !== interrupted && !refused.has(resource) && readable.includes(resource))
+      if (resource !== interruptedResource && !refused.has(resource) && readable.includes(resource))
         await tryRead(resource);
     }
   }
@@ -63,14 +63,15 @@ export function createUrgentReads(
 
   return {
     /**
-     * Lets other jobs run, then makes urgent reads if a delivery has arrived. `interrupted` is the resource being read.
+     * Lets other jobs run, then makes urgent reads if a delivery has arrived. Skips the resource whose read was
+     * interrupted.
      */
-    async yieldTurn(interrupted?: SyncedResource): Promise<void> {
+    async yieldTurn(interruptedResource?: SyncedResource): Promise<void> {
       await context.yieldTurn();
       if (!(await hasNewDelivery())) return;
       readInProgress = true;
       try {
-        await readUrgent(interrupted);
+        await readUrgent(interruptedResource);
       } finally {
         readInProgress = false;
       }

@@ -95,7 +95,7 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
     describe(): ReadFault | null {
       if (rows.size === 0) return null;
       const errors = [...rows.values()].map(({ error }) => error.message);
-      const list = joinFirst(errors.slice(0, MAX_NAMED_ROWS), rows.size, '; ');
+      const list = joinWithOmittedCount(errors.slice(0, MAX_NAMED_ROWS), rows.size, '; ');
       return { code: 'rows_unreadable', message: `rows could not be read and were left out: ${list}` };
     },
   };
@@ -125,7 +125,7 @@ function createForeignRowFilter<Item extends object>(
     /** Returns a fault that names the dropped rows. Returns null if no row was dropped. */
     describe(): ReadFault | null {
       if (foreignCount === 0) return null;
-      const list = joinFirst(named, foreignCount, ', ');
+      const list = joinWithOmittedCount(named, foreignCount, ', ');
       const message = `the list contained rows of other organizations, which were left out: ${list}`;
       return { code: 'foreign_rows', message };
     },
@@ -133,7 +133,7 @@ function createForeignRowFilter<Item extends object>(
 }
 
 /** Joins texts and appends the number of omitted ones: "a, b and 3 more". */
-function joinFirst(first: readonly string[], totalCount: number, separator: string): string {
-  const more = totalCount > first.length ? ` and ${totalCount - first.length} more` : '';
-  return `${first.join(separator)}${more}`;
+function joinWithOmittedCount(texts: readonly string[], totalCount: number, separator: string): string {
+  const more = totalCount > texts.length ? ` and ${totalCount - texts.length} more` : '';
+  return `${texts.join(separator)}${more}`;
 }
