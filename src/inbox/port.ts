@@ -54,18 +54,18 @@ export interface InboxPort extends ReceiverPort {
    * written by a clock that runs fast; it is shortened.
    */
   readonly claim: (request: ClaimRequest) => Promise<ClaimResult>;
-  /** Extends leases. Returns the ids of jobs that another worker has claimed: stop them, and write nothing more for them. */
+  /** Extends leases. Returns the ids of jobs that another worker has claimed, which must be stopped. */
   readonly renew: (claims: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
-  /** Sets the organization of a running job once it is known; returns `busy` if a job of the same part already reads it. */
+  /** Sets the organization of a running job. Returns `busy` if another job of this part already reads the organization. */
   readonly assignOrganization: (claim: ClaimRef, organizationId: string) => Promise<'ours' | 'busy' | 'lost'>;
-  /** Records how running jobs ended. Returns false for each job that another worker has claimed, and leaves it unchanged. */
+  /** Records how running jobs ended. Returns false for each job that another worker has claimed. */
   readonly settle: (settlements: readonly JobSettlement[]) => Promise<readonly boolean[]>;
   /**
    * Requests jobs and returns their ids. A request merges with a waiting job of the same dedupe key, but never with a running
    * one, so a job always starts after its request.
    */
   readonly enqueue: (jobs: readonly NewJob[]) => Promise<readonly number[]>;
-  /** Requests a job and returns its id; returns null if a job with this key ever existed, so that two schedulers enqueue one. */
+  /** Enqueues a job and returns the job id. Returns null if a job with this dedupe key ever existed. */
   readonly enqueueOnce: (job: NewJob) => Promise<number | null>;
   /** Makes failed jobs due at once with new attempts, because a person asked for it. */
   readonly retryFailed: (jobIds: readonly number[] | 'all') => Promise<readonly RetriedJob[]>;
@@ -74,14 +74,14 @@ export interface InboxPort extends ReceiverPort {
    * how many. Call it when the registry has recovered.
    */
   readonly prioritizeFailed: (codes: readonly string[]) => Promise<number>;
-  /** Makes claim numbers start above the highest one that the mirror has seen. A restored inbox would repeat old ones. */
+  /** Makes new claim numbers higher than `highestSeen`, because a restored inbox would repeat old claim numbers. */
   readonly raiseClaims: (highestSeen: number) => Promise<void>;
-  /** Allocates a claim number for work without a job. It is above `minimum` and all other numbers, and is used only once. */
+  /** Allocates a claim number for work without a job, higher than `minimum` and all earlier claim numbers. */
   readonly allocateClaim: (minimum: number) => Promise<number>;
   readonly countJobs: () => Promise<JobCounts>;
   /** Calls `onChange` soon after any process has requested a job. Returns a function that stops watching. */
   readonly watch: (onChange: () => void) => () => void;
-  /** Finds the newest delivery that a job answers, among the latest `MAX_SEARCHED_DELIVERIES`; null if there is none. */
+  /** Finds the newest delivery that a job answers, among the latest `MAX_SEARCHED_DELIVERIES`. Returns null if there is none. */
   readonly findNewestDelivery: (
     job: Pick<ClaimedJob, 'id' | 'installationId' | 'trigger'>,
   ) => Promise<number | null>;
@@ -99,10 +99,10 @@ export interface InboxPort extends ReceiverPort {
   readonly listPendingInstallations: () => Promise<readonly InstallationRef[]>;
   /** Returns which processes are alive, and since when jobs wait. */
   readonly readPulse: () => Promise<InboxPulse>;
-  /** Removes one batch of rows older than the retention; returns null if none was left. 0 days keep everything. */
+  /** Removes one batch of rows older than the retention. Returns null if none was left. 0 days keep everything. */
   readonly prune: (retentionDays: number) => Promise<PruneResult | null>;
   /** Lists signed texts with an id above `afterId`, in order of ids, without those that were erased. */
   readonly listSignedTexts: (afterId: number, limit: number) => Promise<readonly SignedText[]>;
-  /** Erases signed texts but keeps their digests and deliveries; returns how many deliveries referred to them. */
+  /** Erases signed texts but keeps their digests and deliveries. Returns how many deliveries referred to them. */
   readonly eraseSignedTexts: (ids: readonly number[]) => Promise<number>;
 }

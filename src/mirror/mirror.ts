@@ -51,11 +51,11 @@ export interface PurgeRequest {
   readonly pdfs: Pick<PdfStore, 'list' | 'flush'>;
 }
 
-/** Writes everything to the mirror except certificates, which `CertificateStore` writes. `createMirror` says how it works. */
+/** Writes everything to the mirror except certificates, which `CertificateStore` writes. create-mirror.ts says how. */
 export interface Mirror extends Pick<MirrorPort, SharedOperation> {
   /** Throws `foreign_registry` if the mirror was filled from another registry or app. */
   checkOrigin(origin: MirrorOrigin): Promise<void>;
-  /** Refuses writes of older claims from now on, and ends the syncs they left open. Call it at the start of a claim. */
+  /** Refuses writes of older claims from now on, and ends their open syncs. Must be called at the start of a claim. */
   raiseFence(claim: WriteClaim): Promise<void>;
   /** Begins a read of one list. */
   beginRead<Name extends ListResource>(request: ListReadRequest<Name>): Promise<ListReader<ListItems[Name]>>;

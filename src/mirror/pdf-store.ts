@@ -21,7 +21,7 @@ export interface PdfStore {
   readonly prepare: () => Promise<void>;
   /** Stores the body if it is a whole PDF. Equal content gives the same file; other files are never overwritten. */
   readonly save: (retirementId: string, body: AsyncIterable<Uint8Array>) => Promise<CertificateFile>;
-  /** Returns the file's present bytes without checking its hash; null if there is no file with this name. */
+  /** Returns the file's present bytes without checking its hash. Returns null if there is no file with this name. */
   readonly open: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
   /** Yields the names of all files, or of those written in a time window, in small batches. */
   readonly list: (writtenIn: TimeWindow | null) => AsyncIterable<readonly string[]>;

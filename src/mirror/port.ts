@@ -404,7 +404,7 @@ export interface MirrorPort {
   readonly readState: () => Promise<MirrorState>;
   /** Stores a worker's report for programs that see only the mirror. */
   readonly report: (report: WorkerReport) => Promise<void>;
-  /** Refuses writes of older claims from now on, and ends the syncs that they left open. Call it at the start of a claim. */
+  /** Refuses writes of older claims from now on, and ends their open syncs. Must be called at the start of a claim. */
   readonly raiseFence: (claim: WriteClaim, at: number) => Promise<void>;
 
   /** Returns all installations, or the one with this id. */
@@ -458,21 +458,21 @@ export interface MirrorPort {
     at: number,
   ) => Promise<CommitResult & { readonly written: readonly ProjectWriteResult[] }>;
 
-  /** Makes a batch of the certificates of a scope due and returns how many; 0 when none is left. */
+  /** Marks a batch of certificates as due and returns the number of certificates. Returns 0 at the end. */
   readonly makeCertificatesDue: (scope: DueScope, at: number) => Promise<number>;
-  /** Returns certificates that are due at an instant. With null: those whose request failed and that have no file. */
+  /** Returns certificates that are due at an instant. Null asks for failed certificates without a file. */
   readonly listDueCertificates: (
     organizationId: string,
     at: number | null,
     limit: number,
   ) => Promise<DueCertificate[]>;
-  /** Stores the results of requests for certificates, and returns what the write did to each. */
+  /** Stores the results of certificate downloads. Returns for each result what was written. */
   readonly writeCertificates: (
     sync: OpenSync,
     answers: readonly CertificateAnswer[],
   ) => Promise<CommitResult & { readonly written: readonly CertificateWriteResult[] }>;
 
-  /** Removes those of the files that no row references, and returns how many. Other writers wait meanwhile. */
+  /** Deletes the files that no row references and returns the number of deleted files. Blocks other writers. */
   readonly removeUnreferencedFiles: (files: readonly string[]) => Promise<number>;
   /** Returns what the worker needs to find resources with unread deliveries. */
   readonly readFreshnessFacts: () => Promise<{
@@ -497,9 +497,9 @@ export interface MirrorPort {
     organizationId: string,
     claim: number,
   ) => Promise<{ readonly lastVersion: number; readonly retirementIds: string[] }>;
-  /** Removes a batch of the rows of a scope and returns how many; 0 when none is left. */
+  /** Deletes a batch of rows and returns the number of deleted rows. Returns 0 at the end. */
   readonly removeRows: (scope: RemovalScope) => Promise<number>;
-  /** Ends a purge: removes the rows that are left or were written meanwhile. Throws `fenced` if a newer claim has written. */
+  /** Deletes the remaining rows and ends a purge. Throws `fenced` if a newer claim has written. */
   readonly endPurge: (organizationId: string, lastVersion: number, claim: number) => Promise<PurgeResult>;
   /** Removes a batch of syncs that ended before an instant, except those that must stay as evidence. */
   readonly pruneSyncs: (request: PruneRequest) => Promise<PruneProgress>;

@@ -33,10 +33,10 @@ export interface ListSource<Item> {
   /** The form of its answer: one object, one short answer, one long answer that is parsed as it arrives, or pages. */
   readonly kind: 'one' | 'whole' | 'streamed' | 'paged';
   readonly parse: (document: SourceObject) => Item;
-  /** Returns the key of a row that cannot be parsed; null if its key cannot be read either. */
+  /** Returns the key of a row that cannot be parsed. Returns null if its key cannot be read either. */
   readonly readUnreadableKey: (document: SourceObject) => RowKey | null;
   readonly readChunks: (owner: OrganizationClient, options: ListOptions) => AsyncIterable<ListChunk<Item>>;
-  /** Returns when the first of these items will end without a webhook, by the registry's clock; null if none will. */
+  /** Returns when the first of these items will end without a webhook, by the registry's clock. Returns null if none will. */
   readonly findNextEnd?: (items: readonly Item[], registryNow: number) => number | null;
   /** Whether an item may still change without a webhook. A list with open items is read in every scheduled round. */
   readonly isOpen?: (item: Item) => boolean;

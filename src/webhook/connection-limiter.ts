@@ -78,7 +78,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
       connections.set(socket, { pendingResponses: 0, bytesRead: 0, stalledChecks: 0 });
       socket.once('close', () => connections.delete(socket));
     },
-    /** Counts a request. Returns false if that resets the connection or it was reset before; then do not answer. */
+    /** Counts a request. Returns false if the connection was reset, so that the request must not be answered. */
     admit: (socket: Socket, response: ServerResponse): boolean => {
       const connection = connections.get(socket);
       if (connection === undefined) return false;

@@ -2,7 +2,7 @@ import { toStoreFailure } from '../inbox/delivery.js';
 import { createFailedResult, MISSING_RESULT, type PostResult, type WebhookPost } from './posts.js';
 
 interface GroupCommitOptions {
-  /** Stores a batch in one transaction; returns one result for each post, in order. */
+  /** Stores a batch in one transaction. Returns one result for each post, in order. */
   readonly store: (posts: readonly WebhookPost[]) => Promise<readonly PostResult[]>;
   readonly maxWaiting?: number;
   /** How many transactions may run at once. A local disk flushes one at a time; a remote server has latency to fill. */

@@ -39,7 +39,7 @@ export type PostResult =
     };
 
 interface PostHandlerOptions extends Pick<OpenDeliveryOptions, 'secrets' | 'appId'> {
-  /** Stores all deliveries in one transaction; returns one result for each, in order. */
+  /** Stores all deliveries in one transaction. Returns one result for each, in order. */
   readonly store: (deliveries: readonly NewDelivery[]) => Promise<readonly StoreResult[]>;
 }
 

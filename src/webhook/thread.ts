@@ -40,7 +40,7 @@ export async function startReceiverThread({ now, ...options }: ReceiverThreadOpt
       const packed = packPosts(posts);
       return call('accept', [now(), packed], [packed.bytes.buffer]);
     },
-    /** Adds to the counts of rejected webhooks; rejects if they could not be written. */
+    /** Adds to the counts of rejected webhooks. Rejects if they could not be written. */
     countRejected: (...parameters: Parameters<ReceiverPort['countRejected']>) =>
       call('countRejected', [now(), ...parameters]),
     /** Returns why the inbox cannot be written at present, or null if it can. */

@@ -11,7 +11,7 @@ export const MAX_PDF_BYTES = 20 * 1024 * 1024;
 export interface PdfValidator {
   /** Throws `certificate_too_large` once the chunks together exceed the limit. */
   readonly addChunk: (chunk: Uint8Array) => void;
-  /** Ends the check and returns hash and size; throws a `certificate_*` MirrorError if the chunks are not a whole PDF. */
+  /** Returns the hash and size of the PDF. Throws a `certificate_*` MirrorError if the PDF is incomplete or invalid. */
   readonly finish: () => { readonly sha256: string; readonly size: number };
 }
 

@@ -44,7 +44,7 @@ export class PageDigests {
     for (const text of this.#previous.split(' ').slice(1)) this.#rememberPage(text);
   }
 
-  /** Returns how many rows the previous read saw on the page with this digest; undefined if it saw no such page. */
+  /** Returns how many rows the previous read saw on the page with this digest. Returns undefined if it saw no such page. */
   readonly getRowCount = (pageDigest: string) =>
     this.#rememberedPages.get(shortenDigest(pageDigest))?.rowCount;
 

@@ -127,7 +127,7 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   return { planJob, listReadable };
 }
 
-/** Returns the query for deliveries that make a resource due, given its last read; null if no delivery does. */
+/** Returns the query for deliveries that make a resource due, given its last read. Returns null if no delivery does. */
 type ToDeliveryQuery = (lastRead: LastRead) => DeliveryQuery | null;
 
 /** Looks for accepted new permissions since the last request of a declined resource. */

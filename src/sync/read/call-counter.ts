@@ -33,7 +33,7 @@ export function createCallCounter(signal: AbortSignal, now: () => number) {
     /** Whether every answer named the organization that it belongs to. */
     isOwnerNamed: () => owners.length > 0 && !owners.includes(null),
 
-    /** Describes the last answer of a read that succeeded; null if there was no answer. */
+    /** Describes the last answer of a read that succeeded. Returns null if there was no answer. */
     describeGoodAnswer: (form: LastAnswer['form']): LastAnswer | null =>
       lastStatus === null ? null : { status: lastStatus, form, at: now(), text: null },
 

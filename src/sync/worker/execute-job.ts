@@ -6,7 +6,7 @@ export interface RunningJob {
   readonly job: ClaimedJob;
   /** Aborted when the claim is lost, access is gone, reads are paused or the process shuts down. */
   readonly signal: AbortSignal;
-  /** Lets other jobs go first. A handler awaits it between resources and after every page; it throws in a stopped run. */
+  /** Lets other jobs run. A handler awaits this after every page and resource. Throws if the run was stopped. */
   readonly yieldTurn: () => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { ClaimRef } from '../../inbox/job.js';
 
 export interface LeaseKeeperOptions {
-  /** Extends the leases of these claims; returns the ids of the jobs whose claim now belongs to another worker. */
+  /** Extends the leases of these claims. Returns the ids of the jobs whose claim now belongs to another worker. */
   readonly renewClaims: (claims: readonly ClaimRef[], leaseMs: number) => Promise<readonly number[]>;
   readonly leaseMs: number;
   /** Called when a claim is lost or its lease may have expired. */

@@ -48,7 +48,7 @@ export function createPartPool(part: Part, concurrency: number) {
       return true;
     },
 
-    /** Aborts the run of a job; the code tells the run why. */
+    /** Aborts the run of a job. `code` is the reason. */
     stop: (jobId: number, code: StopCode) => runs.get(jobId)?.stopController.abort(new SyncError(code)),
 
     /** Aborts all runs of the part. */

@@ -5,7 +5,7 @@ const CHECK_INTERVAL_MS = 5000;
 
 /** The pause check, and what happens when its result changes. */
 export interface PauseMonitorOptions {
-  /** Returns why nothing may be read now; null if reads are allowed. */
+  /** Returns why nothing may be read now. Returns null if reads are allowed. */
   readonly findPauseReason: (() => string | null) | undefined;
   readonly checkIntervalMs: number | undefined;
   readonly log: WorkerLog;

@@ -33,7 +33,7 @@ export interface WorkerOptions {
   readonly leaseMs?: number;
   /** How long `stop` waits for runs to end; then the jobs of runs that hang are released anyway. */
   readonly graceMs?: number;
-  /** Returns why nothing may be read now; null if reads are allowed. */
+  /** Returns why nothing may be read now. Returns null if reads are allowed. */
   readonly findPauseReason?: () => string | null;
   readonly pauseCheckIntervalMs?: number;
   readonly onEnded?: (ended: EndedJob) => void;
