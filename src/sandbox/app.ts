@@ -10,15 +10,15 @@ import { createHeaderValidator, createCorsMiddleware, type HeaderOptions } from 
 const MAX_BODY_SIZE = '100kb';
 
 /**
- * Creates the sandbox's HTTP application: the control API below `/_sandbox`, the install page, and the registry's
- * endpoints. The order of the middleware matters: a call is logged and faults are applied before its headers and body
- * are checked.
+ * Creates the Express application of the sandbox. The application serves the control API, the install page and the
+ * registry's endpoints.
  */
 export function createSandboxApp(
   registry: SandboxRegistry,
   options: HeaderOptions & Required<Pick<SandboxOptions, 'installPageHosts'>>,
   onUnexpectedError: (error: unknown) => void,
 ): Express {
+  // The order matters: calls are logged and faults applied before headers and bodies are checked.
   const { store, calls, faults } = registry;
   const app = express();
   app.disable('x-powered-by');
@@ -36,7 +36,7 @@ export function createSandboxApp(
   });
   app.use(createInstallPageRouter(registry, options.installPageHosts));
   app.use(
-    createCorsMiddleware(options.prefix),
+    createCorsMiddleware(options.headerPrefix),
     calls.recordCall,
     faults.applyToCall,
     createHeaderValidator(options),

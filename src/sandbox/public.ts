@@ -3,7 +3,7 @@ import { startSandbox as startFullSandbox } from './start.js';
 
 export type { RunningSandbox as Sandbox, SandboxOptions, WorldAmounts } from './options.js';
 
-/** Starts a registry on this machine for tests. It runs until `close` is called. */
+/** Starts a sandbox registry on this machine, which runs until `close` is called. */
 export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
   return await startFullSandbox(options);
 }

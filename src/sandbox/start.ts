@@ -32,12 +32,9 @@ export type { Sandbox } from './sandbox.js';
 const KEEP_ALIVE_MS = 60_000;
 const EXPIRY_CHECK_MS = 250;
 
-/**
- * Starts a sandbox: opens and replays its journal, generates a world if there is none yet, and listens. If one of these
- * steps fails, closes everything that was opened.
- */
+/** Starts a sandbox on a port. Replays its journal, or generates a world if the journal is empty. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { port, host = '127.0.0.1', headerPrefix: prefix = 'registry', strict = false } = options;
+  const { port, host = '127.0.0.1', headerPrefix = 'registry', strict = false } = options;
   const { wallClock = Date.now, installPageHosts = [], onUnexpectedError = reportUnexpectedError } = options;
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'carbon-sandbox-'));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -49,20 +46,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   const expiryTimer = setInterval(store.expireDueReservations, EXPIRY_CHECK_MS);
 
-  /** Removes the sandbox's folder unless the caller chose it. */
+  /** Deletes the journal's folder unless the caller chose the folder. */
   function removeTemporaryFolder(): void {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Creates the registry, replays the journal, and starts the webhook deliveries and the server. */
+  /** Creates the registry, replays the journal and starts the HTTP server. */
   async function startRegistry() {
     const asDocumented = options.profile === 'as-documented';
-    const parts = createSandboxRegistry({ store, prefix, strict, asDocumented });
+    const parts = createSandboxRegistry({ store, headerPrefix, strict, asDocumented });
     const fill = store.defineOperation('world', (contents: WorldContents) => fillTables(store, contents));
     store.replayJournal({ [CALL_OPERATION]: MAX_LOGGED_CALLS });
     ensureWorld(store, options, fill);
     parts.deliveries.start();
-    const app = createSandboxApp(parts, { prefix, strict, installPageHosts }, onUnexpectedError);
+    const app = createSandboxApp(parts, { headerPrefix, strict, installPageHosts }, onUnexpectedError);
     try {
       return { registry: parts, listener: await (options.listen ?? listenOnPort)(app, { host, port }) };
     } catch (error) {
@@ -76,7 +73,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     port: listener.port,
     folder,
     registry,
-    /** Stops the server, waits for webhook deliveries that are being sent, and closes the journal. */
+    /** Stops the server, waits for webhooks that are being sent, and closes the journal. */
     async close() {
       clearInterval(expiryTimer);
       await listener.close();
@@ -91,14 +88,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 type WorldContents = Omit<WorldSpec, 'startAt'>;
 
 /**
- * Fills the registry with the world of a seed, unless it already holds that world. Throws if the registry holds another
- * world, or data without a world. Does nothing without a seed.
+ * Generates the world of a seed if the registry is empty. Throws if the registry was created from another seed or size,
+ * or without a seed.
  */
 function ensureWorld(
   { tables, file }: SandboxStore,
   { seed, world }: SandboxOptions,
   fill: (contents: WorldContents) => void,
 ): void {
+  // Without a seed, the sandbox starts with the data that its journal holds.
   if (seed === undefined) return;
   const requested = { seed, ...world };
   const stored = tables.settings.get('world')?.value;
@@ -111,11 +109,9 @@ function ensureWorld(
   }
 }
 
-/**
- * Generates a world and puts it into the tables. The journal records only its seed and size, because a replay generates
- * the same rows.
- */
+/** Generates a world and puts its rows into the tables. */
 function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents): void {
+  // The journal records only the seed and size, because a replay generates the same rows.
   const world = generateWorld({ ...contents, startAt: wallClock() });
   putAllRows(tables.apps, world.apps);
   putAllRows(tables.users, world.users);
@@ -131,18 +127,18 @@ function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents
   tables.settings.put({ name: 'world', value: contents });
 }
 
-/** Puts rows into a table without recording how to undo it. */
+/** Inserts rows that are not removed again if the operation fails. */
 function putAllRows<Row>(table: Pick<MemoryTable<Row>, 'putWithoutUndo'>, rows: Iterable<Row>): void {
   for (const row of rows) table.putWithoutUndo(row);
 }
 
-/** Writes an error of the sandbox itself, with its stack, to standard error. */
+/** Writes an unexpected error with its stack trace to stderr. */
 function reportUnexpectedError(error: unknown): void {
   const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`sandbox: ${description}\n`);
 }
 
-/** Listens on a port. Resolves when connections are accepted; rejects if the port is in use. */
+/** Starts an HTTP server. Resolves when the server accepts connections, and rejects if the port is in use. */
 function listenOnPort(
   app: Express,
   { host, port }: { host: string; port: number },

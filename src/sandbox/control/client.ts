@@ -1,8 +1,7 @@
 import { fetchWithoutRedirect } from '../http/fetch.js';
 
 /**
- * Calls the control API of a sandbox and returns the JSON of the response. `path` is the part after `/_sandbox`, such as
- * `/apps`.
+ * Sends a request to the control API and returns the parsed JSON response. `path` follows `/_sandbox`, such as `/apps`.
  */
 export type ControlClient = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
@@ -17,7 +16,7 @@ export class ControlError extends Error {
   }
 }
 
-/** Creates a client for the control API of a sandbox that runs in another process on this machine. */
+/** Creates a client of the sandbox's control API. The client throws a `ControlError` for an error response. */
 export function createControlClient(url: string, signal?: AbortSignal): ControlClient {
   const base = url.replace(/\/$/, '');
   return async (method, path, body) => {
@@ -35,10 +34,10 @@ export function createControlClient(url: string, signal?: AbortSignal): ControlC
   };
 }
 
-/** Returns the message of an error response. */
-function readErrorMessage(answer: unknown): string {
-  if (typeof answer !== 'object' || answer === null || !('message' in answer))
+/** Returns the message in the JSON of an error response. */
+function readErrorMessage(responseBody: unknown): string {
+  if (typeof responseBody !== 'object' || responseBody === null || !('message' in responseBody))
     return 'The sandbox refused the call';
-  const { message } = answer;
+  const { message } = responseBody;
   return Array.isArray(message) ? message.join('; ') : String(message);
 }

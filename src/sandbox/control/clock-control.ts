@@ -2,17 +2,14 @@ import { readBody } from '../http/read-body.js';
 import { EARLIEST_INSTANT, LATEST_INSTANT } from '../store/clock.js';
 import type { SandboxStore } from '../store/store.js';
 
-/** Creates the part of the control API that reads and changes the sandbox's clock. */
+/** Creates the control API's functions that show and change the sandbox clock. */
 export function createClockControl({ clock, now }: SandboxStore) {
-  /** Returns the state of the clock as JSON. */
+  /** Returns the JSON of the clock: its time and whether it is frozen. */
   function toClockJson() {
     return { now: now(), isFrozen: clock.getState().frozenAt !== null };
   }
 
-  /**
-   * Freezes or resumes the clock, then sets it to `at`, then shifts it by `moveMs`. Each of these fields of the body is
-   * optional.
-   */
+  /** Changes the clock. The body's optional fields are `frozen`, `at` (the new time) and `moveMs` (a shift). */
   function changeClock(body: unknown) {
     const { isFrozen, targetMs } = readBody(body, (fields, problems) => {
       const moveMs = fields.value('moveMs') ?? 0;

@@ -42,6 +42,7 @@ export function createControlRouter(registry: SandboxRegistry): Router {
     const [method = '', path = ''] = route.split(' ');
     router.all(path, (req, res, next) => {
       if (req.method !== method) return next();
+      // A list becomes the member that the path names: `GET /apps` → `{ "apps": [...] }`.
       const result = answer(registry, toControlRequest(req)) ?? {};
       return void res.json(Array.isArray(result) ? { [path.slice(1)]: result } : result);
     });
@@ -49,7 +50,7 @@ export function createControlRouter(registry: SandboxRegistry): Router {
   return router;
 }
 
-/** Converts an Express request to a call of the control API. */
+/** Converts an Express request to a `ControlRequest`. */
 function toControlRequest(req: Request): ControlRequest {
   const { id } = req.params;
   return {
@@ -60,12 +61,15 @@ function toControlRequest(req: Request): ControlRequest {
   };
 }
 
-/** Returns the value of a query parameter; null if it is absent or given twice. */
+/** Returns the value of a query parameter. Returns null if the parameter is absent or repeated. */
 function toSingleValue(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Reads the query parameter `limit`; 100 if it is absent. Throws status 400 unless it is from 1 to 10,000. */
+/**
+ * Parses the query parameter `limit`, which is 100 by default. Throws a 400 error unless the limit is an integer from 1
+ * to 10,000.
+ */
 function readLimit(value: unknown): number {
   const limit = value === undefined ? 100 : Number(value);
   if (!Number.isInteger(limit) || limit < 1 || limit > 10_000)

@@ -2,21 +2,18 @@ import { realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { SandboxRegistry } from '../registry/registry.js';
 
-/** A call of the control API, independent of Express. */
+/** A request to the control API, independent of Express. */
 export interface ControlRequest {
   /** The id in the path; empty if the path has none. */
   readonly id: string;
-  /** Returns a query parameter; null if it is absent or given twice. */
+  /** Returns a query parameter. Returns null if the parameter is absent or repeated. */
   readonly getQuery: (name: string) => string | null;
-  /** Reads the query parameter `limit`. Throws status 400 if it is invalid. */
+  /** Reads the query parameter `limit`. Throws a 400 error if the limit is invalid. */
   readonly readLimit: () => number;
   readonly body: unknown;
 }
 
-/**
- * An endpoint of the control API. Its result is sent as JSON: undefined as an empty object, and a list as the member
- * that the path names.
- */
+/** An endpoint of the control API: its method and path, and the function that returns the response's JSON. */
 type ControlRoute = readonly [
   route: string,
   answer: (registry: SandboxRegistry, request: ControlRequest) => unknown,

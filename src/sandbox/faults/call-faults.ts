@@ -5,11 +5,11 @@ import { type PagingDistortion, distortPaging } from '../http/paging.js';
 import { distortResponse } from './distort-response.js';
 import type { CallFault, FaultOptions } from '../faults/fault-kinds.js';
 
-/** A fault to apply to a call. */
+/** A fault to apply to a request. */
 export interface ActiveFault {
   readonly kind: CallFault;
   readonly options: FaultOptions;
-  /** How many calls the fault was applied to before this one. */
+  /** The number of earlier requests that the fault was applied to. */
   readonly hits: number;
 }
 
@@ -20,12 +20,12 @@ export interface HttpExchange {
   readonly next: NextFunction;
 }
 
-/** Applies one kind of fault to a call. */
+/** Applies one kind of fault to a request. */
 type CallFaultHandler = (fault: ActiveFault, exchange: HttpExchange) => void;
 
 /**
- * After how many calls `rowsAppear` hides nothing more. The first call hides this many times `rows`, and each further
- * call `rows` fewer.
+ * The number of requests after which `rowsAppear` shows all rows. Each of these requests shows `rows` more than the one
+ * before.
  */
 const CALLS_UNTIL_COMPLETE = 5;
 
@@ -40,10 +40,10 @@ const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {
     res.redirect(status, location),
   wrongShape: ({ options: { status = 200, body = { unexpected: true } } }, { res }) =>
     res.status(status).json(body),
-  slow: distortAnswer,
-  delay: distortAnswer,
-  cut: distortAnswer,
-  overrideObjects: distortAnswer,
+  slow: distortRegistryResponse,
+  delay: distortRegistryResponse,
+  cut: distortRegistryResponse,
+  overrideObjects: distortRegistryResponse,
   pageLoop: createListDistorter(() => ({ repeatsFirstPage: true })),
   pageSize: createListDistorter(rows => ({ maxPageSize: rows })),
   pageLimit: refuseLargePage,
@@ -58,20 +58,22 @@ const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {
 };
 
 /**
- * Applies a fault to a call. Depending on its kind, the call is answered by the fault, its response is distorted, or it
- * gets none.
+ * Applies a fault to a request. Some kinds of fault answer the request, other kinds distort or suppress the response.
  */
 export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void {
   HANDLERS[fault.kind](fault, exchange);
 }
 
-/** Lets the registry carry out the call, and delays, slows, changes or cuts the response. */
-function distortAnswer({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
+/** Lets the registry handle the request, and delays, slows, changes or truncates the response. */
+function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
   distortResponse({ kind, options }, res);
   next();
 }
 
-/** Creates the handler of a fault that hides or repeats rows in the lists of a call. */
+/**
+ * Creates the handler of a fault that hides or repeats rows of paginated lists. `distort` returns the distortion of one
+ * request.
+ */
 function createListDistorter(
   distort: (rows: number, hits: number) => Partial<PagingDistortion>,
 ): CallFaultHandler {
@@ -81,13 +83,13 @@ function createListDistorter(
   };
 }
 
-/** Answers a call with the fault's status instead of carrying it out. */
+/** Answers a request with the error status of the fault. */
 function answerWithStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));
 }
 
-/** Answers a call with an error if it requests more rows per page than the fault allows; otherwise lets it pass. */
+/** Answers with an error if the request's `limit` is larger than the fault's `rows`. */
 function refuseLargePage(
   { options: { rows = 1, status = 400, body } }: ActiveFault,
   { req, res, next }: HttpExchange,
@@ -96,7 +98,7 @@ function refuseLargePage(
   else res.status(status).json(body ?? toErrorBody(status, `limit must not be greater than ${rows}`));
 }
 
-/** Sends JSON that never ends, as fast as the caller reads it. */
+/** Streams JSON text without end. Waits while a slow client catches up. */
 function streamEndlessJson(res: Response): void {
   res.type('json').write('{"credits":[');
   const filler = `${'{"id":"filler"},'.repeat(4096)}\n`;

@@ -8,13 +8,13 @@ interface ResponseFault {
   readonly options: FaultOptions;
 }
 
-/** Intercepts the response that the registry writes. When it is complete, sends it delayed, slowed, changed or cut. */
+/** Buffers the response that the registry writes, and then sends it delayed, slowed, changed or truncated. */
 export function distortResponse(fault: ResponseFault, res: Response): void {
   const chunks: Buffer[] = [];
   const end = res.end.bind(res);
   const write = res.write.bind(res);
 
-  /** Keeps a chunk of the response instead of sending it. */
+  /** Adds a chunk of the response to the buffer. */
   function collectChunk(chunk: unknown): void {
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
@@ -33,7 +33,7 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   };
 }
 
-/** Sends the collected response late, slowly, changed or cut, depending on the kind of fault. */
+/** Sends a buffered response body delayed, slowed, changed or truncated, depending on the kind of fault. */
 function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Response): void {
   if (kind === 'delay') setTimeout(() => res.end(body), options.delayMs ?? 1000);
   else if (kind === 'slow') sendSlowly(body, res, options.intervalMs ?? 1000);
@@ -42,14 +42,14 @@ function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Resp
   else sendPartialBody(body, res, options);
 }
 
-/** Sends a body with the Content-Length that fits it. */
+/** Sends a changed body with a new Content-Length header. */
 function sendChangedBody(body: Buffer, res: Response): void {
   res.removeHeader('ETag');
   res.setHeader('Content-Length', body.length);
   res.end(body);
 }
 
-/** Sends a body one byte per interval. */
+/** Sends a body one byte at a time, with `intervalMs` between two bytes. */
 function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
   let sentBytes = 0;
   const timer = setInterval(() => {
@@ -63,8 +63,8 @@ function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
 }
 
 /**
- * Sends the first bytes of a body and then breaks the connection. With `cleanEnd` the response ends normally, as if it
- * were complete.
+ * Sends the first `bytes` of a body, half of the body by default, and then breaks the connection. With `cleanEnd`, ends
+ * the response normally.
  */
 function sendPartialBody(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = body.subarray(0, bytes ?? Math.floor(body.length / 2));

@@ -48,21 +48,21 @@ export interface FaultOptions {
   readonly rows?: number;
 }
 
-/** A fault that was added, and how often it was applied. */
+/** A fault, with the number of requests that it was applied to. */
 export interface FaultRecord {
   readonly id: number;
   readonly method: string;
   readonly path: string;
   readonly kind: FaultKind;
   readonly options: FaultOptions;
-  /** How many more calls the fault applies to; null if it applies until it is removed. */
+  /** The number of further requests that the fault applies to. Null means no limit. */
   readonly remaining: number | null;
   /** How many calls the fault was applied to. */
   readonly hits: number;
   readonly isRemoved: boolean;
 }
 
-/** A check for the value of an option. */
+/** The validation rule of a fault option. */
 interface OptionRule {
   /** Describes a valid value in error messages. */
   readonly expected: string;
@@ -94,10 +94,7 @@ const OPTION_RULES: Readonly<Record<keyof FaultOptions, OptionRule>> = {
   rows: { expected: 'a whole number from 1 to 1000000', isValid: createWholeNumberCheck(1, 1_000_000) },
 };
 
-/**
- * Reads the options of a fault. Adds a problem for each unknown or invalid option, so that applying the fault later
- * cannot fail.
- */
+/** Validates the options of a fault. Adds an error message to `problems` for each unknown or invalid option. */
 export function readFaultOptions(value: unknown, problems: string[]): FaultOptions {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     problems.push('options must be an object');
@@ -113,12 +110,12 @@ export function readFaultOptions(value: unknown, problems: string[]): FaultOptio
   return value;
 }
 
-/** Creates a check for whole numbers from `min` to `max`. */
+/** Creates a function that checks whether a value is an integer from `min` to `max`. */
 function createWholeNumberCheck(min: number, max: number): (value: unknown) => boolean {
   return value => typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max;
 }
 
-/** Whether a value is text of printable ASCII characters. */
+/** Returns whether a value is a string of printable ASCII characters. */
 function isPrintable(value: unknown): boolean {
   return typeof value === 'string' && PRINTABLE.test(value);
 }

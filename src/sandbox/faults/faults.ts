@@ -18,10 +18,7 @@ import type { TransactionStatus } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { NOT_EMPTY, oneOf, readBody } from '../http/read-body.js';
 
-/**
- * Creates the part of the registry that makes calls and transactions fail as scripted. Of the faults that match a call,
- * only the first one that is not used up applies.
- */
+/** Creates the service that stores faults and makes matching requests and transactions fail. */
 export function createFaultService({ tables, defineOperation }: SandboxStore) {
   const { faults } = tables;
 
@@ -46,7 +43,10 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
     faults.put({ ...row, remaining, hits: row.hits + 1 });
   });
 
-  /** Finds the first fault of these kinds that matches a call, and counts the hit. The returned `hits` excludes this one. */
+  /**
+   * Returns the oldest usable fault of these kinds whose method and path match a request. Increments the fault's hit
+   * count.
+   */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {
       const kind = kinds.find(name => name === fault.kind);
@@ -61,20 +61,22 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
   }
 
   return {
-    /** Middleware that applies the fault that matches a call, if there is one. */
+    /** Express middleware that applies the first fault that matches the request. */
     applyToCall: (req: Request, res: Response, next: NextFunction): void => {
       const fault = takeMatchingFault(CALL_FAULTS, req.method, req.path);
       if (fault === undefined) next();
       else applyCallFault(fault, { req, res, next });
     },
-    /** Returns the status of a transaction that a POST to this path starts: processed, unless a fault matches. */
+    /**
+     * Returns the status of a transaction that a POST request to this path starts: `processed` unless a fault matches.
+     */
     chooseTransactionStatus: (path: string): TransactionStatus => {
       const fault = takeMatchingFault(TRANSACTION_FAULTS, 'POST', path);
       if (fault === undefined) return 'processed';
       return fault.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
     list: () => faults.listLive().map(toFaultJson),
-    /** Adds the fault that a request body describes. Throws status 400 if it is invalid. */
+    /** Adds the fault in a request body. Throws a 400 error if the fault is invalid. */
     add(body: unknown) {
       const { kindName, ...newFault } = readBody(body, (fields, problems) => ({
         kindName: fields.text('kind', oneOf(FAULT_KINDS)),
@@ -94,12 +96,12 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
   };
 }
 
-/** Converts a fault to JSON for the control API. */
+/** Converts a fault to the JSON of the control API. */
 function toFaultJson({ isRemoved: _, ...shown }: FaultRecord) {
   return shown;
 }
 
-/** Compiles a path pattern to a regular expression. `*` matches one segment, `**` any text. */
+/** Compiles a path pattern to a regular expression. `*` matches one path segment, and `**` matches any text. */
 function compilePathPattern(path: string): RegExp {
   const escaped = path.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&');
   const pattern = escaped.replaceAll(/\*\*|\*/g, stars => (stars === '**' ? '.*' : '[^/]+'));

@@ -7,8 +7,8 @@ import type { SandboxStore } from '../store/store.js';
 import type { Caller, TokenService } from '../registry/tokens.js';
 
 /**
- * The credential that an endpoint requires: a JWT signed by an app, any access token, an access token that may be used
- * for the organization, or an installation token with a permission on the organization.
+ * The credential that an endpoint requires. A permission means an access token of an installation that has this
+ * permission.
  */
 export type AccessRequirement = 'app JWT' | 'any token' | 'organization token' | Permission;
 
@@ -30,24 +30,24 @@ const NO_TOKEN = {
 };
 const BEARER = /^Bearer +(\S+)$/i;
 
-/** Creates the check of credentials that every endpoint of the registry uses. */
+/** Creates the function that checks the credential of each request to the registry. */
 export function createAuthorizer({ store, tokens, strict, setCaller }: AuthorizerOptions) {
   const { tables, clock, wallClock } = store;
 
-  /** Returns the public keys of an app; undefined if there is no such app. */
+  /** Returns the public keys of an app as PEM text. Returns undefined for an unknown app. */
   function listAppKeys(appId: string): readonly string[] | undefined {
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /**
-   * Returns the times at which a JWT may be valid: the sandbox's, and the wall clock's, because programs sign by the
-   * wall clock and do not know that the sandbox's clock was moved.
-   */
+  /** Returns the times of the sandbox clock and the wall clock. A JWT must be valid at one of these times. */
   function listAcceptedTimes({ res }: Request): readonly number[] {
+    // Programs sign by the wall clock, because they do not know that the sandbox clock was moved.
     return isJwtRestrictedToSandboxClock(res) ? [clock.now()] : [clock.now(), wallClock()];
   }
 
-  /** Returns the app that signed a JWT. Throws status 401 with the reason if the JWT is refused. */
+  /**
+   * Verifies a JWT and returns the app that signed the JWT. Throws a 401 error with the reason if verification fails.
+   */
   function authenticateApp(credential: string, acceptedTimes: readonly number[]): Caller {
     if (credential.startsWith('crs_'))
       throw unauthorized('A JWT signed by the app is needed, not an access token');
@@ -57,8 +57,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
   }
 
   /**
-   * Returns the caller if its credential meets the requirement; otherwise throws status 401 or 403 with the registry's
-   * message.
+   * Authenticates the caller of a request. Throws a 401 or 403 error if the credential does not meet the requirement.
    */
   function authorize(req: Request, requirement: AccessRequirement, organizationId: string): Caller {
     const credential = readBearerCredential(req);
@@ -82,7 +81,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
   return { authorize };
 }
 
-/** Reads the bearer credential from the Authorization header. Throws status 401 if there is none. */
+/** Returns the token or JWT in the Authorization header. Throws a 401 error if the header has none. */
 function readBearerCredential(req: Request): string {
   const header = req.get('authorization');
   if (header === undefined) throw unauthorized('The Authorization header is missing');

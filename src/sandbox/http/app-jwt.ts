@@ -15,7 +15,7 @@ export interface AppPublicKey {
   readonly fingerprint: string;
 }
 
-/** Parses an RSA public key of at least 2048 bits; undefined for anything else. */
+/** Parses an RSA public key in PEM form. Returns undefined for any other text and for keys shorter than 2048 bits. */
 export function parsePublicKey(pem: string): AppPublicKey | undefined {
   const key = parsePemPublicKey(pem);
   if (key?.asymmetricKeyType !== 'rsa') return undefined;
@@ -27,7 +27,7 @@ export function parsePublicKey(pem: string): AppPublicKey | undefined {
   };
 }
 
-/** Parses a public key in PEM form; undefined for anything else, including a private key. */
+/** Parses a public key in PEM form. Returns undefined for any other text, including a private key. */
 function parsePemPublicKey(pem: string): KeyObject | undefined {
   if (!pem.includes('PUBLIC KEY')) return undefined;
   try {
@@ -37,24 +37,21 @@ function parsePemPublicKey(pem: string): KeyObject | undefined {
   }
 }
 
-/** A JWT to verify, and how strictly. */
+/** A JWT and how to verify the JWT. */
 export interface JwtVerification {
   readonly jwt: string;
   /** The current times of different clocks, in epoch milliseconds. The JWT must be valid at one of them. */
   readonly acceptedTimes: readonly number[];
   /** Also requires the claims `iat` and `alg`, which the registry's documentation asks for. */
   readonly strict: boolean;
-  /** Returns the public keys of an app; undefined if there is no such app. */
+  /** Returns the public keys of an app. Returns undefined for an unknown app. */
   readonly listAppKeys: (appId: string) => readonly string[] | undefined;
 }
 
 /** The app that signed a JWT, or why the JWT is refused. */
 export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
-/**
- * Verifies a JWT and returns the id of its app, or the reason for refusing it. The JWT must be signed with RS256 by a
- * key of the app in `iss` and expire within ten minutes; `nbf` and `iat` may be at most a minute in the future.
- */
+/** Verifies the signature and the expiry of an app's JWT. Returns the id of the app, or why the JWT is refused. */
 export function verifyAppJwt({
   jwt,
   acceptedTimes,
@@ -86,7 +83,10 @@ export function verifyAppJwt({
   return refusals[0] ?? { refusal: 'The JWT cannot be dated' };
 }
 
-/** Returns why a JWT is not valid at a time in epoch seconds; undefined if it is valid. */
+/**
+ * Checks the claims `exp`, `nbf` and `iat` at a time in epoch seconds. Returns undefined if they are valid, otherwise
+ * the reason.
+ */
 function checkJwtTimes(
   claims: ReadonlyMap<string, unknown>,
   nowSeconds: number,
@@ -104,7 +104,7 @@ function checkJwtTimes(
   return undefined;
 }
 
-/** Decodes the header or the claims of a JWT; undefined if they are not a JSON object. */
+/** Decodes the base64url JSON of a JWT's header or claims. Returns undefined if the JSON is not an object. */
 function decodeJwtPart(part: string): ReadonlyMap<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
@@ -114,12 +114,12 @@ function decodeJwtPart(part: string): ReadonlyMap<string, unknown> | undefined {
   }
 }
 
-/** Makes the JWT of this call valid by the sandbox's clock only, not by the wall clock. */
+/** Requires that the JWT of this request is valid by the sandbox clock. Otherwise the wall clock counts too. */
 export function restrictJwtToSandboxClock(res: Response): void {
   res.locals['usesSandboxClockOnly'] = true;
 }
 
-/** Whether the JWT of this call must be valid by the sandbox's clock. */
+/** Returns whether the JWT of this request must be valid by the sandbox clock. */
 export function isJwtRestrictedToSandboxClock(res: Response | undefined): boolean {
   return res?.locals['usesSandboxClockOnly'] === true;
 }

@@ -8,14 +8,14 @@ const SPARE_CALLS = 1000;
 /** The name of the operation that logs a call. */
 export const CALL_OPERATION = 'call';
 
-/** Who made a call. It is known once the credential is verified. */
+/** The app, token and installation that made a request. */
 export interface CallerIdentity {
   readonly appId: string;
   readonly tokenId: string | null;
   readonly installationId: string | null;
 }
 
-/** A call in the call log. */
+/** A request in the call log. */
 export interface LoggedCall {
   readonly id: number;
   readonly at: string;
@@ -29,17 +29,17 @@ export interface LoggedCall {
   readonly status: number;
 }
 
-/** Selects calls from the log. A filter that is null matches every call. */
+/** Selects requests from the call log. A filter that is null matches every request. */
 export interface CallFilter {
   readonly appId: string | null;
   readonly installationId: string | null;
   readonly limit: number;
 }
 
-/** Creates the log of the latest calls to the registry's endpoints. Calls of the control API are not logged. */
-export function createCallLog({ now, defineOperation }: SandboxStore, prefix: string) {
+/** Creates the log of the latest requests to the registry. Requests to the control API are not logged. */
+export function createCallLog({ now, defineOperation }: SandboxStore, headerPrefix: string) {
   const callers = new WeakMap<Request, CallerIdentity>();
-  const header = getVersionHeaderName(prefix);
+  const header = getVersionHeaderName(headerPrefix);
   let calls: LoggedCall[] = [];
   let lastId = 0;
 
@@ -49,7 +49,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, prefix: st
     if (calls.length > MAX_LOGGED_CALLS + SPARE_CALLS) calls = calls.slice(-MAX_LOGGED_CALLS);
   });
 
-  /** Creates the log entry of a call, with the caller if its credential was verified. */
+  /** Returns the log entry of a request. The caller's ids are null if the credential was not verified. */
   function toLoggedCall(req: Request, path: string, status: number): LoggedCall {
     const { appId = null, installationId = null, tokenId = null } = callers.get(req) ?? {};
     const caller = { appId, installationId, tokenId };
@@ -58,12 +58,12 @@ export function createCallLog({ now, defineOperation }: SandboxStore, prefix: st
   }
 
   return {
-    /** Middleware that logs each call just before its response is sent, so that the caller already finds it in the log. */
+    /** Express middleware that logs each request just before the response is sent. */
     recordCall: (req: Request, res: Response, next: NextFunction): void => {
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
-        /** Logs the call, then sends the status and headers. */
+        /** Logs the request, then sends the response's status and headers. */
         writeHead(...args: Parameters<typeof writeHead>) {
           logCall(toLoggedCall(req, path, args[0]));
           return writeHead(...args);

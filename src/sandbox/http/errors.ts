@@ -14,33 +14,38 @@ export class ApiError extends Error {
   }
 }
 
+/** Creates an `ApiError` with status 400. */
 export function badRequest(detail: string | readonly string[]): ApiError {
   return new ApiError(400, detail);
 }
 
+/** Creates an `ApiError` with status 401. */
 export function unauthorized(detail: string): ApiError {
   return new ApiError(401, detail);
 }
 
+/** Creates an `ApiError` with status 403. */
 export function forbidden(detail: string): ApiError {
   return new ApiError(403, detail);
 }
 
+/** Creates an `ApiError` with status 404. */
 export function notFound(detail: string): ApiError {
   return new ApiError(404, detail);
 }
 
+/** Creates an `ApiError` with status 409. */
 export function conflict(detail: string): ApiError {
   return new ApiError(409, detail);
 }
 
-/** Returns the row. Throws status 404 if it is undefined; `label` names what was not found. */
+/** Returns the row. Throws a 404 error if the row is undefined, such as "Project not found" for the label "Project". */
 export function requireFound<Row>(row: Row | undefined, label: string): Row {
   if (row === undefined) throw notFound(`${label} not found`);
   return row;
 }
 
-/** Returns the JSON body of an error response in the registry's format. */
+/** Returns the JSON body of an error response. */
 export function toErrorBody(statusCode: number, detail: string | readonly string[]) {
   return { statusCode, message: detail, error: STATUS_CODES[statusCode] ?? 'Error' };
 }
@@ -50,8 +55,7 @@ export const answerUnknownPath: RequestHandler = (req, res) => {
 };
 
 /**
- * Creates the middleware that answers errors. Errors that the caller did not cause are reported and answered with status
- * 500.
+ * Creates the Express error handler. An error that the client did not cause is reported and answered with status 500.
  */
 export function createErrorHandler(onUnexpectedError: (error: unknown) => void): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
@@ -66,11 +70,9 @@ export function createErrorHandler(onUnexpectedError: (error: unknown) => void):
   };
 }
 
-/**
- * Converts an error that the caller caused to an `ApiError`; undefined for other errors. Express and its body parser
- * give such errors a 4xx status.
- */
+/** Converts an error that the client caused to an `ApiError`. Returns undefined for all other errors. */
 function toApiError(error: unknown): ApiError | undefined {
+  // Express and its body parser give such errors a 4xx status.
   if (error instanceof ApiError) return error;
   if (!(error instanceof Error) || !('status' in error)) return undefined;
   const { status } = error;

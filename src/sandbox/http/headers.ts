@@ -5,24 +5,22 @@ const API_VERSION = '2023-06-16';
 
 export interface HeaderOptions {
   /** The word `registry` in `x-registry-api-version`. */
-  readonly prefix: string;
+  readonly headerPrefix: string;
   /** Refuses a missing version header and an unsuitable Accept header, both of which the registry tolerates. */
   readonly strict: boolean;
 }
 
-/** Returns the name of the version header, such as `x-registry-api-version`. */
-export function getVersionHeaderName(prefix: string): string {
-  return `x-${prefix}-api-version`;
+/** Returns the name of the version header, such as `x-registry-api-version` for the prefix `registry`. */
+export function getVersionHeaderName(headerPrefix: string): string {
+  return `x-${headerPrefix}-api-version`;
 }
 
-/**
- * Creates the middleware that lets web pages of any origin call the registry, and answers their preflight requests.
- * Access depends on the token alone.
- */
-export function createCorsMiddleware(prefix: string): RequestHandler {
+/** Creates the CORS middleware, which lets web pages of every origin call the registry. */
+export function createCorsMiddleware(headerPrefix: string): RequestHandler {
+  // Access depends on the token alone.
   const preflightHeaders = {
     'Access-Control-Allow-Methods': 'GET, POST, DELETE',
-    'Access-Control-Allow-Headers': `Accept, Authorization, Content-Type, ${getVersionHeaderName(prefix)}`,
+    'Access-Control-Allow-Headers': `Accept, Authorization, Content-Type, ${getVersionHeaderName(headerPrefix)}`,
     'Access-Control-Max-Age': '600',
   };
   return (req, res, next) => {
@@ -33,9 +31,12 @@ export function createCorsMiddleware(prefix: string): RequestHandler {
   };
 }
 
-/** Creates the middleware that answers a wrong version header with status 400 and a wrong Accept header with 406. */
-export function createHeaderValidator({ prefix, strict }: HeaderOptions): RequestHandler {
-  const name = getVersionHeaderName(prefix);
+/**
+ * Creates the middleware that validates request headers. Answers status 400 to a wrong version header and 406 to a
+ * wrong Accept header.
+ */
+export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): RequestHandler {
+  const name = getVersionHeaderName(headerPrefix);
   return (req, _res, next) => {
     const version = req.get(name);
     if (version === undefined && strict) throw badRequest(`The header ${name} is missing`);

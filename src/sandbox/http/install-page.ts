@@ -4,10 +4,7 @@ import { forbidden, requireFound } from './errors.js';
 
 const PATH = '/apps/:nameId/installations/new';
 
-/**
- * Creates the router of the page on which an administrator installs an app on an organization. The page then redirects
- * to the app.
- */
+/** Creates the router of the web page on which an administrator installs an app on an organization. */
 export function createInstallPageRouter(registry: SandboxRegistry, allowedHosts: readonly string[]): Router {
   const router = Router();
   router.use(PATH, (req, _res, next) => {
@@ -36,7 +33,7 @@ interface InstallForm {
   readonly organizationId: string;
 }
 
-/** Reads the fields of the install page from a query or a form body. A missing field is an empty text. */
+/** Reads the fields of the install form from a query or a form body. Missing fields become empty strings. */
 function readInstallForm(req: Request, input: unknown): InstallForm {
   const values = new Map(Object.entries(typeof input === 'object' && input !== null ? input : {}));
   const text = (name: string) => {
@@ -51,11 +48,9 @@ function readInstallForm(req: Request, input: unknown): InstallForm {
   };
 }
 
-/**
- * Finds the app and the URL to redirect to. Like the registry, uses the app's first URL if the requested one is not on
- * the app's list.
- */
+/** Finds the app and the callback URL for the redirect after installation. Throws a 404 error for an unknown app. */
 function findAppToInstall({ apps }: SandboxRegistry, { nameId, redirectUri }: InstallForm) {
+  // Like the registry, use the first URL if the requested URL is not on the app's list.
   const app = requireFound(
     apps.list().find(each => each.nameId === nameId),
     'App',
@@ -65,7 +60,7 @@ function findAppToInstall({ apps }: SandboxRegistry, { nameId, redirectUri }: In
   return { appId: app.id, name: app.name, callbackUrl };
 }
 
-/** Installs the app unless it is already installed. Returns the id of the installation in both cases. */
+/** Installs an app on an organization unless the app is already installed there. Returns the id of the installation. */
 function installOnce({ installations }: SandboxRegistry, appId: string, organizationId: string): string {
   const existing = installations
     .listAll()
@@ -76,7 +71,7 @@ function installOnce({ installations }: SandboxRegistry, appId: string, organiza
   return existing?.id ?? installations.install(appId, organizationId).id;
 }
 
-/** Adds the installation's id and the app's own `state` to the URL that the browser is redirected to. */
+/** Adds the installation's id and the app's `state` parameter to the callback URL. */
 function addInstallationToUrl(callbackUrl: string, installationId: string, state: string): string {
   const url = new URL(callbackUrl);
   url.searchParams.set('installationId', installationId);
@@ -88,11 +83,9 @@ function addInstallationToUrl(callbackUrl: string, installationId: string, state
 /** Host names that DNS rebinding cannot point elsewhere: localhost and IP addresses. */
 const REBINDING_SAFE_HOST = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
 
-/**
- * Throws status 403 if another website sent the request, or if its host name could be rebound to this machine. Compares
- * hosts but not protocols, because a proxy may terminate TLS.
- */
+/** Protects the install page from cross-site requests and DNS rebinding. Throws a 403 error for such a request. */
 function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
+  // Compare hosts but not protocols, because a proxy may terminate TLS.
   const origin = req.get('origin');
   const pageUrl = parseUrl(origin ?? `http://${req.get('host')}`);
   const ownUrl = parseUrl(`${pageUrl?.protocol ?? 'http:'}//${req.get('host')}`);
@@ -103,6 +96,7 @@ function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   if (pageUrl?.host !== ownUrl.host) throw forbidden('Only the install page itself may send this form');
 }
 
+/** Parses a URL. Returns null if the text is not a valid URL. */
 function parseUrl(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
@@ -123,7 +117,7 @@ function renderInstallForm(registry: SandboxRegistry, form: InstallForm): string
 </form>`;
 }
 
-/** Sends HTML as a page that may not be framed and may not load anything. */
+/** Sends an HTML page. The page's Content-Security-Policy forbids frames, scripts and styles. */
 function sendHtmlPage(res: Response, content: string): void {
   res.set('Content-Security-Policy', "default-src 'none'; form-action *; frame-ancestors 'none'");
   res
@@ -133,6 +127,7 @@ function sendHtmlPage(res: Response, content: string): void {
     );
 }
 
+/** Escapes the special characters of HTML: `a < b` → `a &#60; b`. */
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`);
 }

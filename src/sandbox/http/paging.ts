@@ -7,7 +7,7 @@ const DEFAULT_PAGE_SIZE = 10;
 export const MAX_PAGE_SIZE = 1000;
 const MAX_PAGE = 2 ** 31 - 1;
 
-/** How a fault distorts the lists that a call reads. */
+/** How a fault distorts the paginated lists of a request. */
 export interface PagingDistortion {
   /** How many of the newest rows are left out. */
   readonly hiddenRows: number;
@@ -23,12 +23,13 @@ const NO_DISTORTION: PagingDistortion = {
   repeatsFirstPage: false,
 };
 
-/** Makes a fault distort the lists of this call. `readPageRequest` applies the distortion. */
+/** Makes a fault distort the paginated lists of this request. */
 export function distortPaging(res: Response, distortion: Partial<PagingDistortion>): void {
+  // `readPageRequest` applies the distortion.
   res.locals['pagingDistortion'] = { ...NO_DISTORTION, ...distortion };
 }
 
-/** The page of a list to answer with. */
+/** The page of a list that a request asks for. */
 export interface PageRequest {
   readonly limit: number;
   /** The number of the page whose rows are returned, from 0. */
@@ -39,10 +40,7 @@ export interface PageRequest {
   readonly repeatsFirstPage: boolean;
 }
 
-/**
- * Reads `limit` and `page` from the query, bounds them and applies a fault's distortion. Throws status 400 if one is
- * invalid.
- */
+/** Reads `limit` and `page` from the query. Throws a 400 error if `limit` or `page` is invalid. */
 export function readPageRequest({ query }: Request, res: Response, maxPageSize: number): PageRequest {
   const distortion: PagingDistortion = res.locals['pagingDistortion'] ?? NO_DISTORTION;
   const problems: string[] = [];
@@ -64,7 +62,7 @@ export interface ListSlice {
   readonly limit: number;
 }
 
-/** Reads `skip` and `first` from a query. Throws status 400 if one is invalid. */
+/** Reads the pagination parameters `skip` and `first` from a query. Throws a 400 error if one of them is invalid. */
 export function readListSlice(query: Request['query']): ListSlice {
   const problems: string[] = [];
   const skip = readWholeNumber(query['skip'], { name: 'skip', min: 0, max: MAX_PAGE, problems });
@@ -76,10 +74,7 @@ export function readListSlice(query: Request['query']): ListSlice {
 /** The rows to page through: an array sorted newest first, or a table. */
 type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
-/**
- * Returns one page of the rows, newest first, together with its pagination. With `group`, only rows of that group in the
- * table.
- */
+/** Returns one page of rows, newest first, with the page numbers for the response. `group` selects rows of a table. */
 export function paginate<Row>(source: PageSource<Row>, request: PageRequest, group?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
   const isTable = 'listNewest' in source;
@@ -110,8 +105,8 @@ interface NumberBounds {
 }
 
 /**
- * Parses a query parameter as a whole number; undefined if it is absent. If it is invalid, adds a problem and returns
- * undefined.
+ * Parses a query parameter as an integer from `min` to `max`. Adds an error message to `problems` if the value is
+ * invalid.
  */
 function readWholeNumber(value: unknown, { name, min, max, problems }: NumberBounds): number | undefined {
   if (value === undefined) return undefined;

@@ -9,7 +9,7 @@ export interface TextRule {
   readonly expected: string;
 }
 
-/** Creates a rule for texts that match a pattern. */
+/** Creates a rule for strings that match a pattern. */
 function createPatternRule(pattern: RegExp, expected: string): TextRule {
   return { isValid: text => pattern.test(text), expected };
 }
@@ -24,15 +24,12 @@ export const COUNTRY_CODE = createPatternRule(/^[A-Z]{2}$/, 'two capital letters
 export const YEAR = createPatternRule(/^\d{4}$/, 'a year of four digits');
 export const NOT_EMPTY = createPatternRule(/\S/, 'a text that is not empty');
 
-/** Creates a rule for texts that are one of these values. */
+/** Creates a rule that accepts only the given strings. */
 export function oneOf(values: readonly string[]): TextRule {
   return { isValid: text => values.includes(text), expected: `one of ${values.join(', ')}` };
 }
 
-/**
- * Calls `read` with the fields of a request body and returns its result. Throws a single status 400 that lists all
- * problems, both those that the fields found and those that `read` added.
- */
+/** Reads a request body with the function `read`. Throws one 400 error with all problems that were found. */
 export function readBody<Result>(
   body: unknown,
   read: (fields: BodyFields, problems: string[]) => Result,
@@ -44,8 +41,8 @@ export function readBody<Result>(
 }
 
 /**
- * Reads the fields of a JSON object by type. A method that finds an invalid value adds a problem and returns a
- * placeholder.
+ * Reads the fields of a JSON object by type. Each method adds an error message to a shared list if the value is
+ * invalid.
  */
 export interface BodyFields {
   text(name: string, rule?: TextRule): string;
@@ -63,30 +60,32 @@ export interface BodyFields {
 }
 
 /**
- * Creates a reader of the fields of a request body. `prefix` is put before field names in problems, such as `user.` for
- * a nested object.
+ * Creates a reader of the fields of a JSON object. `namePrefix` precedes field names in error messages, such as `user.`.
  */
-function createBodyFields(body: unknown, problems: string[], prefix: string): BodyFields {
+function createBodyFields(body: unknown, problems: string[], namePrefix: string): BodyFields {
   const values = new Map<string, unknown>();
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) {
     for (const [name, value] of Object.entries(body)) values.set(name, value);
   } else {
     problems.push(
-      prefix === '' ? 'the body must be a JSON object' : `${prefix.slice(0, -1)} must be an object`,
+      namePrefix === '' ? 'the body must be a JSON object' : `${namePrefix.slice(0, -1)} must be an object`,
     );
   }
 
-  /** Whether the field is present and not null. */
+  /** Returns whether a field is present and not null. */
   function has(name: string): boolean {
     return values.get(name) !== undefined && values.get(name) !== null;
   }
 
-  /** Adds a problem that says what the field must be. */
+  /** Adds an error message such as "name must be a UUID". */
   function addProblem(name: string, expected: string): void {
-    problems.push(`${prefix}${name} must be ${expected}`);
+    problems.push(`${namePrefix}${name} must be ${expected}`);
   }
 
-  /** Returns a text that follows the rule. For any other value, adds a problem and returns an empty text. */
+  /**
+   * Returns a string field that follows the rule. For an invalid value, adds an error message and returns an empty
+   * string.
+   */
   function text(name: string, rule?: TextRule): string {
     const value = values.get(name);
     const isShortText = typeof value === 'string' && value.length <= MAX_TEXT_LENGTH;
@@ -98,19 +97,22 @@ function createBodyFields(body: unknown, problems: string[], prefix: string): Bo
   return {
     text,
     optionalText: (name, rule) => (has(name) ? text(name, rule) : null),
-    /** Returns an amount in tonnes as whole millionths, or adds a problem and returns 0. */
+    /** Returns an amount field in millionths of a tonne. For an invalid amount, adds an error message and returns 0. */
     amountMicro(name: string): number {
       const micro = toMicro(values.get(name));
       if (micro === undefined) addProblem(name, AMOUNT_RULE);
       return micro ?? 0;
     },
-    /** Returns true or false, or the fallback if the field is absent. Adds a problem for any other value. */
+    /** Returns a boolean field, or `fallback` if the field is absent. Adds an error message for any other value. */
     boolean(name: string, fallback: boolean): boolean {
       const value = values.get(name) ?? fallback;
       if (typeof value !== 'boolean') addProblem(name, 'true or false');
       return value === true;
     },
-    /** Returns a whole number from 0 to `max`, or the fallback if the field is absent. Adds a problem for any other value. */
+    /**
+     * Returns an integer field from 0 to `max`, or `fallback` if the field is absent. Adds an error message for any
+     * other value.
+     */
     wholeNumber(name: string, fallback: number, max = Number.MAX_SAFE_INTEGER): number {
       const value = values.get(name) ?? fallback;
       if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max) return value;
@@ -119,11 +121,11 @@ function createBodyFields(body: unknown, problems: string[], prefix: string): Bo
     },
     has,
     value: name => values.get(name),
-    object: name => createBodyFields(values.get(name), problems, `${prefix}${name}.`),
+    object: name => createBodyFields(values.get(name), problems, `${namePrefix}${name}.`),
   };
 }
 
-/** Reads the fields `creditId` and `amount`. The amount is returned in whole millionths of a tonne. */
+/** Reads the fields `creditId` and `amount`. Converts the amount from tonnes to millionths of a tonne. */
 export function readCreditAmount(fields: BodyFields) {
   return { creditId: fields.text('creditId'), amountMicro: fields.amountMicro('amount') };
 }

@@ -5,19 +5,22 @@ import type { AccessRequirement } from './access.js';
 import { type PageRequest, readPageRequest, readListSlice } from './paging.js';
 import { sendCertificate, sendChunks } from './send.js';
 
-/** An authorized call of the registry's API. */
+/** An authorized request to the registry's API. */
 interface RegistryCall {
   readonly caller: Caller;
   readonly organizationId: string;
   readonly id: string;
   readonly action: string;
   readonly query: Request['query'];
-  /** Reads `limit` and `page` from the query. Throws status 400 if they are invalid. */
+  /** Reads `limit` and `page` from the query. Throws a 400 error if `limit` or `page` is invalid. */
   readonly readPage: () => PageRequest;
   readonly body: unknown;
 }
 
-/** An endpoint of the registry. It answers with an object to send as JSON, a certificate, or long JSON text in chunks. */
+/**
+ * An endpoint of the registry: its method and path, the required credential, and the function that returns the
+ * response.
+ */
 type RegistryRoute = readonly [
   route: string,
   requirement: AccessRequirement,
@@ -162,7 +165,7 @@ export const ROUTES: readonly RegistryRoute[] = [
   ['GET /retirements/:id/pdf', 'any token', ({ retirements }, { id }) => retirements.renderCertificate(id)],
 ];
 
-/** Creates the Express router of the registry's endpoints. It authorizes each call before the call is answered. */
+/** Creates the Express router of the registry's endpoints. The router checks each request's credential. */
 export function createRegistryRouter(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, requirement, answer] of ROUTES) {
@@ -174,7 +177,7 @@ export function createRegistryRouter(registry: SandboxRegistry): Router {
       const caller = registry.access.authorize(req, requirement, organizationId);
       const { query, body } = req;
       const readPage = () => readPageRequest(req, res, registry.maxPageSize);
-      await sendAnswer(
+      await sendResult(
         res,
         answer(registry, { caller, organizationId, id, action, query, readPage, body }),
         id,
@@ -184,17 +187,19 @@ export function createRegistryRouter(registry: SandboxRegistry): Router {
   return router;
 }
 
-/** Sends the answer of an endpoint: a certificate, long JSON text in chunks, or an object as JSON. */
-async function sendAnswer(res: Response, answer: object, id: string): Promise<void> {
-  if (Buffer.isBuffer(answer)) sendCertificate(res, id, answer);
-  else if (isChunked(answer)) await sendChunks(res, answer);
-  else res.json(answer);
+/** Sends the response of an endpoint: a PDF certificate, JSON text in chunks, or an object as JSON. */
+async function sendResult(res: Response, result: object, resourceId: string): Promise<void> {
+  if (Buffer.isBuffer(result)) sendCertificate(res, resourceId, result);
+  else if (isChunked(result)) await sendChunks(res, result);
+  else res.json(result);
 }
 
-function isChunked(answer: object): answer is Generator<string> {
-  return Symbol.iterator in answer;
+/** Returns whether a response is a generator of text chunks. */
+function isChunked(result: object): result is Generator<string> {
+  return Symbol.iterator in result;
 }
 
+/** Returns the path parameters of a request as strings. */
 function readPathParameters({ params }: Request): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, String(value)]));
 }

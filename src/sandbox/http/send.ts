@@ -3,14 +3,14 @@ import type { Response } from 'express';
 
 const MIN_WRITE_LENGTH = 64 * 1024;
 
-/** Sends a certificate (PDF) as a file to download. */
+/** Sends a PDF certificate as a file download. */
 export function sendCertificate(res: Response, retirementId: string, pdf: Buffer): void {
   // The file name has no quotes, because known clients would take the quotes as a part of it.
   res.set('Content-Disposition', `attachment; filename=retirement-${retirementId}.pdf`);
   res.type('application/octet-stream').send(pdf);
 }
 
-/** Streams JSON text as fast as the caller reads it. Stops when the caller disconnects. */
+/** Streams JSON text. Waits while a slow client catches up, and stops when the client disconnects. */
 export async function sendChunks(res: Response, chunks: Iterable<string>): Promise<void> {
   res.type('json');
   let text = '';
@@ -25,7 +25,7 @@ export async function sendChunks(res: Response, chunks: Iterable<string>): Promi
   res.end(text);
 }
 
-/** Resolves when the response can take more data, or when its connection is closed. */
+/** Resolves when the response can take more data or its connection is closed. */
 async function waitForDrain(res: Response): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;

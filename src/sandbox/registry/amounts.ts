@@ -4,7 +4,10 @@ const MAX_TONNES = 1_000_000_000;
 /** The largest amount of a credit that may be issued, so that every amount is exact as a JavaScript number. */
 export const MAX_MICRO = MAX_TONNES * MICRO_PER_TONNE;
 
-/** Converts tonnes to whole millionths of a tonne; undefined if the value is not a valid amount or has finer digits. */
+/**
+ * Converts tonnes to millionths of a tonne. Returns undefined unless the value is a valid amount with at most six
+ * decimals.
+ */
 export function toMicro(tonnes: unknown): number | undefined {
   if (typeof tonnes !== 'number' || !Number.isFinite(tonnes)) return undefined;
   if (tonnes <= 0 || tonnes > MAX_TONNES) return undefined;
@@ -12,7 +15,7 @@ export function toMicro(tonnes: unknown): number | undefined {
   return micro > 0 && micro / MICRO_PER_TONNE === tonnes ? micro : undefined;
 }
 
-/** Converts millionths of a tonne to tonnes. */
+/** Converts millionths of a tonne to tonnes: `toTonnes(1_500_000)` → 1.5. */
 export function toTonnes(micro: number): number {
   return micro / MICRO_PER_TONNE;
 }

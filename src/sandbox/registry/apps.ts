@@ -21,7 +21,7 @@ const DEFAULT_SETTINGS: AppSettings = {
   callbackUrls: [],
 };
 
-/** Creates the part of the registry that registers and changes apps, as developers do in the registry's dashboard. */
+/** Creates the service that registers apps and changes their settings and keys. */
 export function createAppService({ tables: { apps }, file, newId, now, defineOperation }: SandboxStore) {
   const save = defineOperation('save app', (row: AppRecord) => apps.put(row));
 
@@ -36,7 +36,7 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
     },
   );
 
-  /** Stores a changed app and returns it as JSON. */
+  /** Stores a changed app and returns the JSON of the app. */
   function saveApp(row: AppRecord) {
     save(row);
     return toAppJson(row);
@@ -46,8 +46,8 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
     list: () => sortOldestFirst(apps.list()).map(toAppJson),
     get: (id: string) => toAppJson(apps.getOrThrow(id)),
     /**
-     * Registers the app that a request body describes. With `generateKey` and without public keys, generates a key pair
-     * and returns the file of the private key.
+     * Registers the app in a request body. With `generateKey` and no public keys, generates a key pair and returns the
+     * private key's file.
      */
     register(body: unknown): ReturnType<typeof toAppJson> & { readonly privateKeyFile?: string } {
       const { generatesKey, keys, ...newApp } = readBody(body, (fields, problems) => {
@@ -67,10 +67,7 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
       writeFileSync(privateKeyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
       return { ...toAppJson(row), privateKeyFile };
     },
-    /**
-     * Changes the requested permissions, the webhook URL and secret, and the callback URLs. Fields that the body leaves
-     * out stay unchanged.
-     */
+    /** Updates the app's permissions, webhook URL, webhook secret and callback URLs. Absent fields stay unchanged. */
     change(id: string, body: unknown) {
       const old = apps.getOrThrow(id);
       const requestsInfo = 'organization_info' in old.permissions;
@@ -87,7 +84,7 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
       );
       return saveApp(addPublicKeys(old, keys, now()));
     },
-    /** Removes a public key from an app. Throws status 404 if the app does not have it. */
+    /** Removes the public key with this fingerprint from an app. Throws a 404 error for an unknown app or key. */
     removeKey(id: string, fingerprint: string) {
       const old = apps.get(id);
       const keys = (old?.keys ?? []).filter(key => key.fingerprint !== fingerprint);
@@ -99,20 +96,20 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
   };
 }
 
-/** Converts an app to JSON for the control API, without its webhook secret. */
+/** Converts an app to the JSON of the control API, without the webhook secret. */
 function toAppJson({ webhookSecret, keys, ...shown }: AppRecord) {
   const fingerprints = keys.map(({ fingerprint, createdAt }) => ({ fingerprint, createdAt }));
   return { ...shown, hasWebhookSecret: webhookSecret !== null, keys: fingerprints };
 }
 
-/** Returns the app with public keys added, except those that it already has. */
+/** Returns a copy of an app with more public keys. Skips keys that the app already has. */
 function addPublicKeys(row: AppRecord, newKeys: readonly AppPublicKey[], createdAt: string): AppRecord {
   const keys = new Map<string, AppKey>(row.keys.map(key => [key.fingerprint, key]));
   for (const key of newKeys) if (!keys.has(key.fingerprint)) keys.set(key.fingerprint, { ...key, createdAt });
   return { ...row, keys: [...keys.values()] };
 }
 
-/** Parses a list of public keys. Adds a problem if one is invalid. */
+/** Parses a list of public keys in PEM form. Adds an error message to `problems` if a key is invalid. */
 function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   const pems: readonly unknown[] = Array.isArray(value) ? value : [null];
   const keys = pems.flatMap(pem => (typeof pem === 'string' ? (parsePublicKey(pem) ?? []) : []));
@@ -121,25 +118,29 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   return keys;
 }
 
-/** Reads the settings of an app from a request body. Fields that are left out keep their old value. */
+/** Reads an app's settings from a request body. Absent fields keep their old value. */
 function readAppSettings(
   fields: BodyFields,
   old: AppSettings,
-  requestsInfo: boolean,
+  organizationInfoByDefault: boolean,
   problems: string[],
 ): AppSettings {
-  const includesInfo = fields.boolean('organizationInfo', requestsInfo);
+  const includesOrganizationInfo = fields.boolean('organizationInfo', organizationInfoByDefault);
   const textOrOld = (name: 'webhookUrl' | 'webhookSecret', rule: TextRule) =>
     fields.value(name) === undefined ? old[name] : fields.optionalText(name, rule);
   return {
-    permissions: readGrants(fields.value('permissions') ?? old.permissions, includesInfo, problems),
+    permissions: readGrants(
+      fields.value('permissions') ?? old.permissions,
+      includesOrganizationInfo,
+      problems,
+    ),
     webhookUrl: textOrOld('webhookUrl', HTTP_URL),
     webhookSecret: textOrOld('webhookSecret', NOT_EMPTY),
     callbackUrls: readCallbackUrls(fields.value('callbackUrls') ?? old.callbackUrls, problems),
   };
 }
 
-/** Returns the valid URLs of a list. Adds a problem if one is invalid. */
+/** Returns the valid callback URLs of a list. Adds an error message to `problems` if a URL is invalid. */
 function readCallbackUrls(value: unknown, problems: string[]): readonly string[] {
   const urls: readonly unknown[] = Array.isArray(value) ? value : [value];
   const validUrls = urls.filter(url => typeof url === 'string').filter(isHttpUrl);
@@ -147,7 +148,7 @@ function readCallbackUrls(value: unknown, problems: string[]): readonly string[]
   return validUrls;
 }
 
-/** Converts a name to the form used in URLs: lower-case letters, digits and hyphens. */
+/** Converts an app's name to the form used in URLs: "My App" → "my-app". */
 function toNameId(name: string): string {
   return name
     .toLowerCase()
@@ -155,6 +156,7 @@ function toNameId(name: string): string {
     .replaceAll(/^-|-$/g, '');
 }
 
+/** Returns whether a text is a valid http or https URL. */
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }

@@ -39,7 +39,7 @@ BT /F0 7 Tf 84 68 Td (real emission reduction, cannot be traded or claimed, and 
 /** How many characters fit into a line, by font size. A line is 427 points wide, and a character 0.6 times the font size. */
 const MAX_CHARACTERS = { 10: 54, 14: 50, 28: 25 } as const;
 
-/** Creates the certificate of a retirement as a PDF. The same data always give the same bytes. */
+/** Creates the PDF certificate of a retirement. The same data always give the same bytes. */
 export function createCertificatePdf(certificate: CertificateData): Buffer {
   const rows = [
     ['Project', certificate.projectName],
@@ -73,7 +73,7 @@ export function createCertificatePdf(certificate: CertificateData): Buffer {
   return assemblePdf(content, `/Title ${toHexString(title)} /Subject ${toHexString(subject)}`);
 }
 
-/** Assembles a PDF file of one page from its operators and its document properties. */
+/** Assembles a one-page PDF file from the page's drawing operators and the document properties. */
 function assemblePdf(content: string, properties: string): Buffer {
   const id = createHash('sha256').update(content).update(properties).digest('hex').slice(0, 32);
   const font = (name: string) =>
@@ -98,11 +98,9 @@ function assemblePdf(content: string, properties: string): Buffer {
   return Buffer.from(`${body}xref\n0 ${entries.length}\n${entries.join('')}${end}`, 'latin1');
 }
 
-/**
- * Converts a text to the inside of a PDF string that fits into one line. A character that the font lacks loses its
- * diacritics or becomes a question mark.
- */
+/** Escapes a text for a PDF string and shortens the text to one line. */
 function toLineText(text: string, fontSize: keyof typeof MAX_CHARACTERS): string {
+  // A character that the font lacks loses its diacritics or becomes a question mark.
   const plain = Array.from(
     text
       .normalize('NFC')
@@ -120,7 +118,7 @@ function toLineText(text: string, fontSize: keyof typeof MAX_CHARACTERS): string
   );
 }
 
-/** Converts a text to a UTF-16 hexadecimal PDF string, which keeps every character. */
+/** Converts a text to a PDF hexadecimal string in UTF-16, which can hold every character. */
 function toHexString(text: string): string {
   const wellFormed = text.slice(0, 4000).replaceAll(/\p{Surrogate}/gu, '\ufffd');
   return `<FEFF${Buffer.from(wellFormed, 'utf16le').swap16().toString('hex')}>`;

@@ -29,7 +29,7 @@ type NewCredit = Pick<CreditRecord, 'projectId' | 'vintage' | 'type'> & {
   readonly serialization: string | null;
 };
 
-/** How much of a credit to issue, and to whom. */
+/** A credit, the amount to issue and the receiving organization. */
 interface IssueOrder extends NewCredit {
   readonly organizationId: string;
   /** The amount, in whole millionths of a tonne. */
@@ -40,14 +40,14 @@ interface IssueOrder extends NewCredit {
 }
 
 /**
- * Creates the part of the registry that issues credits, moves them between warehouse and inventory, and retires them off
- * the platform.
+ * Creates the service that issues credits, moves credits between warehouse and inventory, and retires credits off the
+ * platform.
  */
 export function createCreditService(store: SandboxStore, retirements: RetirementService) {
   const { tables, accounts, newId, newHash, now, defineOperation } = store;
   const { credits, projects, organizations } = tables;
 
-  /** Creates a credit of which nothing has been issued yet, and returns its id. */
+  /** Creates a credit with an issued amount of 0 and returns the id of the credit. */
   function createCredit({ projectId, vintage, type, serialization: requested }: NewCredit): string {
     const { num } = projects.getOrThrow(projectId);
     const [last] = credits.listNewest(1);
@@ -62,7 +62,10 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return id;
   }
 
-  /** Issues more of a credit into a warehouse or inventory. Throws status 409 if that would exceed the largest amount. */
+  /**
+   * Issues an amount of a credit into a warehouse or inventory. Throws a 409 error if the total issued amount would be
+   * too large.
+   */
   function issueInto(organizationId: string, place: HoldingPlace, creditId: string, amountMicro: number) {
     const row = credits.getOrThrow(creditId);
     if (row.issuedMicro > MAX_MICRO - amountMicro) throw conflict('No more of this credit can be issued');
@@ -77,7 +80,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return issueInto(order.organizationId, order.place, creditId, order.micro);
   });
 
-  /** Removes the credits that a request body names from a warehouse or inventory. */
+  /** Removes the credits named in a request body from a warehouse or inventory. */
   function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     organizations.getOrThrow(organizationId);
@@ -95,7 +98,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     },
   );
 
-  /** Retires credits as if outside the registry's pages and apps. The retirement is unclaimed. */
+  /** Retires credits as if the owner did so outside the registry's platform. The retirement is unclaimed. */
   const retireOffPlatform = defineOperation(
     'retire off platform',
     (organizationId: string, body: unknown) => {
@@ -105,14 +108,14 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     },
   );
 
-  /** Creates the test project of the friendbot and its only credit. Returns the credit's id. */
+  /** Creates the friendbot's test project and test credit. Returns the id of the credit. */
   function createFriendbotCredit(): string {
     const id = newId();
     projects.put({ ...FRIENDBOT_PROJECT, id, createdAt: now(), updatedAt: now() });
     return createCredit({ projectId: id, vintage: now().slice(0, 4), type: 'exPost', serialization: null });
   }
 
-  /** Deposits test credits into the organization's inventory, like the registry's endpoint of this name. */
+  /** Deposits test credits into an organization's inventory. */
   const friendbot = defineOperation('friendbot', (organizationId: string) => {
     organizations.getOrThrow(organizationId);
     const project = projects.getByName(FRIENDBOT_NUMBER);
@@ -138,7 +141,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
   };
 }
 
-/** Reads from a request body which credit to issue, how much of it, and to whom. */
+/** Reads an order to issue credits from a request body. */
 function readIssueOrder(fields: BodyFields): IssueOrder {
   const creditId = fields.optionalText('creditId');
   const place = fields.optionalText('place', oneOf(['warehouse', 'inventory']));

@@ -8,12 +8,13 @@ import {
   toWarehouseCreditJson,
 } from './to-json.js';
 
-/** Creates the part of the registry that lists the credits in warehouses and inventories. */
+/** Creates the service that lists the credits in warehouses and inventories. */
 export function createHoldingService({ tables, accounts }: SandboxStore, asDocumented: boolean) {
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 
-  /** Yields the credits of a warehouse or inventory as chunks of JSON text. All chunks show the state at the first one. */
+  /** Yields the JSON of a warehouse or inventory in chunks of text. */
   function* streamCredits(organizationId: string, place: HoldingPlace): Generator<string> {
+    // Read all rows now, so that all chunks show the same state.
     const { warehouseId } = tables.organizations.getOrThrow(organizationId);
     const rows = accounts
       .listHoldings(organizationId, place)

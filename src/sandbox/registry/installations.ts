@@ -9,19 +9,22 @@ import { toInstallationJson } from './to-json.js';
 
 export type InstallationService = ReturnType<typeof createInstallationService>;
 
-/** Creates the part of the registry that installs apps on organizations and changes the state of installations. */
+/** Creates the service that installs apps on organizations and suspends or uninstalls them. */
 export function createInstallationService(
   { tables, newId, now, defineOperation }: SandboxStore,
   publisher: WebhookPublisher,
 ) {
   const { apps, organizations, installations } = tables;
 
-  /** Converts an installation to JSON, with its app and organization. */
+  /** Converts an installation to JSON, including the app and the organization. */
   function toJson(row: InstallationRecord) {
     return toInstallationJson(row, apps.getOrThrow(row.appId), organizations.getOrThrow(row.organizationId));
   }
 
-  /** Returns the installation. Throws status 404 if it was uninstalled or belongs to another app. */
+  /**
+   * Returns an installation. Throws a 404 error if the installation was uninstalled or belongs to another app than
+   * `appId`.
+   */
   function getInstalled(id: string, appId?: string): InstallationRecord {
     const row = installations.get(id);
     const isOfApp = appId === undefined || row?.appId === appId;
@@ -29,13 +32,13 @@ export function createInstallationService(
     return requireFound(isLive && isOfApp ? row : undefined, 'Installation');
   }
 
-  /** Finds the app's installation on an organization, unless it was uninstalled. */
+  /** Finds an app's installation on an organization. Ignores uninstalled installations. */
   function findByOrganization(appId: string, organizationId: string): InstallationRecord | undefined {
     const rows = installations.list(organizationId);
     return rows.find(row => row.appId === appId && row.state !== 'uninstalled');
   }
 
-  /** Stores an installation and publishes the webhook for its event. */
+  /** Stores an installation and publishes a webhook for the event. */
   function saveAndPublish(row: InstallationRecord, event: InstallationEvent) {
     installations.put(row);
     publisher.publishInstallationEvent(event, row.id);
@@ -60,7 +63,7 @@ export function createInstallationService(
     },
   );
 
-  /** Grants an installation the permissions that the app requests now. */
+  /** Grants an installation all permissions that the app requests. */
   const acceptPermissions = defineOperation('accept permissions', (id: string) => {
     const row = getInstalled(id);
     const { permissions } = apps.getOrThrow(row.appId);
@@ -68,7 +71,7 @@ export function createInstallationService(
   });
 
   return {
-    /** Returns one page of the app's installations. */
+    /** Returns one page of an app's installations. */
     list(appId: string, query: PageRequest) {
       const rows = sortNewestFirst(installations.listLive().filter(row => row.appId === appId));
       const { pagination, items } = paginate(rows, query);
@@ -77,14 +80,14 @@ export function createInstallationService(
     get: (appId: string, id: string) => toJson(getInstalled(id, appId)),
     getForOrganization: (appId: string, organizationId: string) =>
       toJson(requireFound(findByOrganization(appId, organizationId), 'Installation')),
-    /** Returns the installation for which to create a token. Throws status 403 if it is suspended. */
+    /** Returns an installation. Throws a 403 error if the installation is suspended. */
     getActive(appId: string, id: string): InstallationRecord {
       const row = getInstalled(id, appId);
       if (row.state === 'suspended') throw forbidden('The installation is suspended');
       return row;
     },
     install,
-    /** Installs an app on an organization. The request body names both. */
+    /** Installs an app on an organization. The request body contains `appId` and `organizationId`. */
     installFromBody(body: unknown) {
       const { appId, organizationId } = readBody(body, fields => ({
         appId: fields.text('appId'),
@@ -96,7 +99,7 @@ export function createInstallationService(
     suspend: (id: string) => change(id, 'suspended', 'suspended'),
     unsuspend: (id: string) => change(id, 'active', 'unsuspended'),
     acceptPermissions,
-    /** Lists all installations with their states, which the registry itself does not show. */
+    /** Lists all installations, including their states and uninstalled ones. */
     listAll: () => sortOldestFirst(installations.list()).map(row => ({ ...toJson(row), state: row.state })),
   };
 }

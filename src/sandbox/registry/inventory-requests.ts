@@ -13,8 +13,8 @@ import {
 } from './transactions.js';
 
 /**
- * Creates the part of the registry that handles requests to transfer or retire credits of an inventory. An administrator
- * accepts or declines each request.
+ * Creates the service for apps' requests to transfer or retire credits of an inventory. An administrator accepts or
+ * declines each request.
  */
 export function createInventoryRequestService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
@@ -22,12 +22,12 @@ export function createInventoryRequestService(
 ) {
   const { credits, requests } = tables;
 
-  /** Converts an inventory request to JSON, with its credit. */
+  /** Converts an inventory request to JSON, including the credit. */
   function toJson(row: InventoryRequestRecord) {
     return toInventoryRequestJson(row, getCreditOrigin(tables, row.creditId));
   }
 
-  /** Returns the request. Throws status 409 if it was already decided. */
+  /** Returns an inventory request. Throws a 409 error if the request was already accepted or declined. */
   function getPending(id: string): InventoryRequestRecord {
     const row = requests.getOrThrow(id);
     if (row.state !== 'Pending') throw conflict(`The request is ${row.state}`);
@@ -75,7 +75,7 @@ export function createInventoryRequestService(
     },
   );
 
-  /** Accepts a request as an administrator of the organization would, and executes its transaction. */
+  /** Accepts an inventory request and executes the transaction that it asks for. */
   const accept = defineOperation('accept request', (id: string) => {
     const row = getPending(id);
     const { organizationId, appId, creditId, amountMicro, action, retirementDetails } = row;
@@ -105,14 +105,14 @@ export function createInventoryRequestService(
   });
 
   return {
-    /** Returns one page of the organization's requests. */
+    /** Returns one page of an organization's inventory requests. */
     list(organizationId: string, query: PageRequest) {
       const { pagination, items } = paginate(requests, query, organizationId);
       return { pagination, creditRequests: items.map(toJson) };
     },
     get: (organizationId: string, id: string) => toJson(requests.getOrThrow(id, organizationId)),
     create,
-    /** Lists the newest requests of all organizations. */
+    /** Lists the newest inventory requests of all organizations. */
     listNewest: (limit: number) => sortNewestFirst(requests.list()).slice(0, limit).map(toJson),
     accept,
     decline,

@@ -19,7 +19,7 @@ const DEFAULTS = { city: '', zip: '', physicalAddress: '', registrationNumber: '
 
 type NewOrganization = ReturnType<typeof readNewOrganization>;
 
-/** Creates the part of the registry that creates and lists organizations with their users and addresses. */
+/** Creates the service for organizations, their users and their addresses. */
 export function createOrganizationService(
   { tables, newId, newHash, now, defineOperation }: SandboxStore,
   installations: InstallationService,
@@ -28,8 +28,8 @@ export function createOrganizationService(
   const { organizations, users, addresses } = tables;
 
   /**
-   * Stores a new organization with its first user and address. Throws status 409 if its name or the user's e-mail
-   * address is in use.
+   * Stores a new organization with one user and one address. Throws a 409 error if the name or the e-mail address is
+   * taken.
    */
   function insertOrganization({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
     if (users.getByName(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');
@@ -72,7 +72,7 @@ export function createOrganizationService(
     return toOrganizationJson(organizations.getOrThrow(id));
   });
 
-  /** Returns the JSON of an organization. Throws status 404 if there is none. */
+  /** Returns the JSON of an organization. Throws a 404 error for an unknown id. */
   function get(id: string) {
     return toOrganizationJson(organizations.getOrThrow(id));
   }
@@ -98,7 +98,7 @@ export function createOrganizationService(
       members: sortOldestFirst(users.list(organizations.getOrThrow(id).id)).map(toMemberJson),
       organizationId: id,
     }),
-    /** Creates a user with an unclaimed organization, and installs the app on it. */
+    /** Creates a user with an unclaimed organization, and installs the app on the organization. */
     createForApp: (appId: string, body: unknown) => createForApp(appId, readBody(body, readNewOrganization)),
     /** Creates a user with a claimed organization. */
     create: (body: unknown) => create(readBody(body, readNewOrganization)),

@@ -20,17 +20,14 @@ export const PERMISSION_NAMES = Object.keys(PERMISSIONS);
 
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
 
-/** Whether the grants include the permission, at its level or a higher one. */
+/** Returns whether the grants include a permission: `WRITE` on a warehouse includes `organization_warehouse:read`. */
 export function hasPermission(grants: PermissionGrants, permission: Permission): boolean {
   const { name, level } = PERMISSIONS[permission];
   const granted = grants[name];
   return granted !== undefined && RANK[granted] >= RANK[level];
 }
 
-/**
- * Returns the permissions that both grants include, each at the lower level. This way a token loses what its
- * installation has lost since.
- */
+/** Returns the permissions that are in both `left` and `right`, each at the lower of the two levels. */
 export function intersectGrants(left: PermissionGrants, right: PermissionGrants): PermissionGrants {
   const both: Record<string, GrantLevel> = {};
   for (const [name, level] of Object.entries(left)) {
@@ -41,12 +38,16 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
 }
 
 /**
- * Reads the permissions that an app requests: an object such as `{ organization_info: 'VIEW' }`, or a list of names such
- * as `organization_warehouse:write`. Adds a problem for each unknown permission. With `includesInfo`, organization_info
- * is granted even if it is not requested; without it, it is never granted.
+ * Parses the permissions that an app requests, such as `{ organization_info: 'VIEW' }` or `['organization_info:read']`.
+ * Adds an error message to `problems` for each unknown permission.
  */
-export function readGrants(value: unknown, includesInfo: boolean, problems: string[]): PermissionGrants {
-  const grants: Record<string, GrantLevel> = includesInfo ? { organization_info: 'VIEW' } : {};
+export function readGrants(
+  value: unknown,
+  includesOrganizationInfo: boolean,
+  problems: string[],
+): PermissionGrants {
+  // `organization_info` depends on `includesOrganizationInfo` alone, whatever the app requests.
+  const grants: Record<string, GrantLevel> = includesOrganizationInfo ? { organization_info: 'VIEW' } : {};
   if (typeof value !== 'object' || value === null) problems.push('permissions must be an object or a list');
   const requested = Array.isArray(value) ? value.map(parsePermission) : Object.entries(Object(value));
   for (const [name, level] of requested) {
@@ -54,13 +55,13 @@ export function readGrants(value: unknown, includesInfo: boolean, problems: stri
       permission => permission.name === name && permission.level === level,
     );
     if (known === undefined) problems.push(`permissions: ${describeUnknownPermission(name, level)}`);
-    else if (includesInfo || name !== 'organization_info')
+    else if (includesOrganizationInfo || name !== 'organization_info')
       grants[name] = getHigherLevel(grants[name], known.level);
   }
   return grants;
 }
 
-/** Describes which permissions exist, in the notation of the request that named an unknown one. */
+/** Returns an error message for an unknown permission, with the list of known permissions. */
 function describeUnknownPermission(name: string, level: unknown): string {
   if (level === undefined) return `expected ${Object.keys(PERMISSIONS).join(', ')}, got ${name}`;
   const possibleGrants = new Set(
@@ -70,14 +71,12 @@ function describeUnknownPermission(name: string, level: unknown): string {
   return `expected ${[...possibleGrants].join(', ')}, got ${name}: ${received}`;
 }
 
+/** Returns the higher of two levels: `VIEW` < `REQUEST` < `WRITE`. */
 function getHigherLevel(left: GrantLevel | undefined, right: GrantLevel): GrantLevel {
   return left !== undefined && RANK[left] > RANK[right] ? left : right;
 }
 
-/**
- * Splits a permission such as `organization_info:read` into name and level. The level is undefined if the permission is
- * unknown.
- */
+/** Splits a permission into a name and a level. Example: `organization_info:read` → `['organization_info', 'VIEW']`. */
 function parsePermission(text: unknown): [name: string, level: unknown] {
   const known = Object.entries(PERMISSIONS).find(([permission]) => permission === text);
   return known === undefined ? [String(text), undefined] : [known[1].name, known[1].level];

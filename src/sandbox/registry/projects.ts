@@ -10,31 +10,29 @@ type NewProject = ReturnType<typeof readNewProject>;
 
 const DEFAULTS = { city: null, startDate: null, creditingPeriodStartDate: null, details: {} };
 
-/** Creates the part of the registry that creates, finds and lists projects. */
+/** Creates the service that creates, changes, finds and lists projects. */
 export function createProjectService({ tables, newId, now, defineOperation }: SandboxStore) {
   const { projects, organizations, retirements } = tables;
 
-  /** Converts a project to JSON, with its proponent if it has one. */
+  /** Converts a project to JSON, including the organization that proposed the project. */
   function toJson(row: ProjectRecord) {
     return toProjectJson(row, organizations.get(row.proponentId ?? ''));
   }
 
-  /** Converts a project to JSON for the control API, which also shows whether the project is public. */
+  /** Converts a project to the JSON of the control API, including whether the project is public. */
   function toControlJson(row: ProjectRecord) {
     return { ...toJson(row), isPublic: row.isPublic };
   }
 
-  /** Returns the JSON of a public project. Throws status 404 if there is none with this id. */
+  /** Returns the JSON of a public project. Throws a 404 error for an unknown or hidden project. */
   function getPublic(id: string | undefined) {
     const row = projects.get(id ?? '');
     return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
-  /**
-   * Finds a public project by the `serialization` or the `creditId` of a credit. If the query has both, they must name
-   * the same credit.
-   */
+  /** Finds the public project of a credit by the query parameters `serialization`, `creditId` or both. */
   function findPublic(query: Readonly<Record<string, unknown>>) {
+    // If the query has both, they must name the same credit.
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;
     const creditId = readQueryText(query, 'creditId');
     const bySerialization = serialization === null ? undefined : tables.credits.getByName(serialization);
@@ -46,14 +44,14 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     return getPublic(serialization === null || credit === bySerialization ? credit?.projectId : undefined);
   }
 
-  /** Sums the issued and retired credits of a public project, in total and by vintage. */
-  function summarizeIssuance(id: string) {
-    const shown = getPublic(id);
+  /** Returns the issued and retired amounts of a public project, in total and for each vintage. */
+  function summarizeIssuance(projectId: string) {
+    const shown = getPublic(projectId);
     const retired = new Map<string, number>();
     for (const { creditId, amountMicro } of retirements.list())
       retired.set(creditId, (retired.get(creditId) ?? 0) + amountMicro);
     const issued = tables.credits
-      .list(id)
+      .list(projectId)
       .map(row => ({ ...row, retiredMicro: retired.get(row.id) ?? 0 }))
       .toSorted((left, right) => compareText(left.vintage, right.vintage) || compareText(left.id, right.id));
     const vintages = [...new Set(issued.map(({ vintage }) => vintage))].map(vintage => {
@@ -92,10 +90,10 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     getPublic,
     findPublic,
     summarizeIssuance,
-    /** Lists all projects, including those that are not public. */
+    /** Lists all projects, including hidden ones. */
     listAll: () => sortNewestFirst(projects.list()).map(toControlJson),
     create: (body: unknown) => create(readBody(body, readNewProject)),
-    /** Changes the name, the short description or the visibility of a project. */
+    /** Changes a project's name, short description or visibility. */
     change(id: string, body: unknown) {
       const old = projects.getOrThrow(id);
       const changes = readBody(body, fields => ({
@@ -123,7 +121,10 @@ function readNewProject(fields: BodyFields) {
   };
 }
 
-/** Reads a query parameter; null if it is absent. Throws status 400 if it is empty or given twice. */
+/**
+ * Returns a query parameter. Returns null if the parameter is absent, and throws a 400 error if the parameter is empty
+ * or repeated.
+ */
 function readQueryText(query: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = query[name];
   if (value === undefined) return null;

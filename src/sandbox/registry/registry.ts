@@ -25,16 +25,13 @@ export interface SandboxRegistryOptions extends DeliveryServiceOptions {
   readonly asDocumented: boolean;
 }
 
-/**
- * Assembles the registry from its parts, which its routes, its control API and tests in this process call. A part checks
- * its input, changes the tables by operations of the store, and returns JSON. Parts throw an `ApiError` for what the
- * registry refuses.
- */
-export function createSandboxRegistry({ store, prefix, strict, asDocumented }: SandboxRegistryOptions) {
-  const deliveries = createDeliveryService({ store, prefix });
+/** Creates all services of the sandbox registry, such as apps, credits and retirements. */
+export function createSandboxRegistry({ store, headerPrefix, strict, asDocumented }: SandboxRegistryOptions) {
+  // Each service validates its input, changes the tables by operations of the store, and returns JSON.
+  const deliveries = createDeliveryService({ store, headerPrefix });
   const publisher = createWebhookPublisher(store, deliveries.enqueue);
   const tokens = createTokenService(store);
-  const calls = createCallLog(store, prefix);
+  const calls = createCallLog(store, headerPrefix);
   const faults = createFaultService(store);
   const retirements = createRetirementService(store, asDocumented);
   const transactions = createTransactionService({
@@ -47,7 +44,7 @@ export function createSandboxRegistry({ store, prefix, strict, asDocumented }: S
   const installations = createInstallationService(store, publisher);
   return {
     store,
-    headerPrefix: prefix,
+    headerPrefix,
     profile: asDocumented ? 'as-documented' : null,
     maxPageSize: asDocumented ? 50 : MAX_PAGE_SIZE,
     access: createAuthorizer({ store, tokens, strict, setCaller: calls.setCaller }),

@@ -16,41 +16,41 @@ import {
 /** How long a reservation lasts. */
 const HOLD_MS = 10 * 60 * 1000;
 
-/** Which reservation to finish, with which action, and the request body. */
+/** A reservation id, the action that finishes the reservation, and the request body. */
 export interface FinishOrder {
   readonly id: string;
   readonly action: string;
   readonly body: unknown;
 }
 
-/**
- * Creates the part of the registry that reserves credits of a warehouse for ten minutes. A reservation is cancelled, is
- * finished by a transaction, or expires.
- */
+/** Creates the service that reserves credits of a warehouse for ten minutes. */
 export function createReservationService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: TransactionService,
   asDocumented: boolean,
 ) {
+  // A reservation is cancelled, is finished by a transaction, or expires.
   const { apps, credits, reservations } = tables;
 
-  /** Converts a reservation to JSON, with its credit, app and state. */
+  /** Converts a reservation to JSON, including the credit, the app and the reservation's state. */
   function toJsonWithState(row: ReservationRecord) {
     return toReservationJson(row, getCreditOrigin(tables, row.creditId), apps.getOrThrow(row.appId));
   }
 
-  /** Converts a reservation to JSON. The profile `as-documented` leaves out its state. */
+  /** Converts a reservation to JSON. The profile `as-documented` omits the reservation's state. */
   function toJson(row: ReservationRecord) {
     const { state, ...shown } = toJsonWithState(row);
     return asDocumented ? shown : { ...shown, state };
   }
 
-  /** Converts a reservation to JSON for the control API, with its state and organization. */
+  /** Converts a reservation to the JSON of the control API, including the organization's id. */
   function toControlJson(row: ReservationRecord) {
     return { ...toJsonWithState(row), organizationId: row.organizationId };
   }
 
-  /** Returns the reservation. Throws status 403 if another app made it, and 409 if it has ended. */
+  /**
+   * Returns an app's outstanding reservation. Throws if the reservation has ended or another app made the reservation.
+   */
   function getOutstanding(organizationId: string, appId: string, id: string): ReservationRecord {
     const row = reservations.getOrThrow(id, organizationId);
     if (row.appId !== appId) throw forbidden('The reservation was made by another app');
@@ -58,7 +58,7 @@ export function createReservationService(
     return row;
   }
 
-  /** Expires a reservation now, as if its ten minutes had passed. */
+  /** Expires a reservation before its ten minutes have passed. */
   const expire = defineOperation('expire reservation', (id: string) => {
     const row = reservations.getOrThrow(id);
     assertOutstanding(row);
@@ -94,7 +94,7 @@ export function createReservationService(
     return toJson(reservations.getOrThrow(id));
   });
 
-  /** Finishes a reservation by executing its transaction. */
+  /** Finishes a reservation by a transfer or retirement of the reserved credits. */
   const finish = defineOperation(
     'finish',
     (organizationId: string, appId: string, { id, action: actionName, body }: FinishOrder) => {
@@ -129,7 +129,7 @@ export function createReservationService(
   );
 
   return {
-    /** Returns one page of the organization's reservations. */
+    /** Returns one page of an organization's reservations. */
     list(organizationId: string, query: PageRequest) {
       const { pagination, items } = paginate(reservations, query, organizationId);
       return { pagination, reservations: items.map(toJson) };
@@ -144,7 +144,7 @@ export function createReservationService(
   };
 }
 
-/** Throws status 409 if the reservation has ended. */
+/** Throws a 409 error if the reservation was finished or cancelled or has expired. */
 function assertOutstanding(row: ReservationRecord): void {
   if (row.state !== 'outstanding') throw conflict(`The reservation is ${row.state}`);
 }

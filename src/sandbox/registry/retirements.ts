@@ -9,14 +9,14 @@ import { getCreditOrigin, toRetirementJson } from './to-json.js';
 
 export type RetirementService = ReturnType<typeof createRetirementService>;
 
-/** Creates the part of the registry that stores and lists retirements, and creates their certificates. */
+/** Creates the service that stores and lists retirements and creates their certificates. */
 export function createRetirementService(
   { tables, newId, now, defineOperation }: SandboxStore,
   asDocumented: boolean,
 ) {
   const { retirements, organizations } = tables;
 
-  /** Converts a retirement to JSON, with its credit and organization. */
+  /** Converts a retirement to JSON, including the credit and the organization. */
   function toJson(row: RetirementRecord) {
     return toRetirementJson(
       row,
@@ -26,36 +26,35 @@ export function createRetirementService(
   }
 
   /**
-   * Returns the JSON of a retirement. Throws status 404 if there is none, or if it belongs to another organization than
-   * the given one.
+   * Returns the JSON of a retirement. Throws a 404 error if the retirement is unknown or belongs to another
+   * organization.
    */
   function get(id: string, organizationId?: string) {
     return toJson(retirements.getOrThrow(id, organizationId));
   }
 
-  /** Claims an unclaimed retirement, or changes the details of a claimed one. */
+  /** Replaces the beneficiary, reason and comment of a retirement. Claims the retirement if it was unclaimed. */
   const changeDetails = defineOperation('describe retirement', (id: string, details: RetirementDetails) => {
     retirements.put({ ...retirements.getOrThrow(id), details });
     return get(id);
   });
 
   return {
-    /**
-     * Throws status 409 if a credit of this type cannot be retired. In the profile `as-documented` only exPost
-     * (verified) credits can.
-     */
+    /** Throws a 409 error if credits of this type cannot be retired. */
     assertRetirable(creditType: string): void {
+      // The profile `as-documented` retires only exPost (verified) credits.
       if (asDocumented && creditType !== 'exPost')
         throw conflict(`An ${creditType} credit cannot be retired`);
     },
-    /** Stores a retirement. The calling operation must already have removed the credits from their holding. */
+    /** Stores a new retirement and returns its JSON. */
     record(retirement: Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>) {
+      // The calling operation has already removed the credits from their holding.
       const { fullName: projectName } = getCreditOrigin(tables, retirement.creditId).project;
       const row = { ...retirement, id: newId(), projectName, createdAt: now() };
       retirements.put(row);
       return toJson(row);
     },
-    /** Claims or changes a retirement with the details in a request body. */
+    /** Replaces the beneficiary, reason and comment of a retirement with those in a request body. */
     changeDetails(id: string, body: unknown) {
       const details = readBody(body, fields => ({
         reason: fields.text('reason', NOT_EMPTY),
@@ -64,13 +63,16 @@ export function createRetirementService(
       }));
       return changeDetails(id, details);
     },
-    /** Returns one page of the organization's retirements. */
+    /** Returns one page of an organization's retirements. */
     list(organizationId: string, query: PageRequest) {
       const { pagination, items } = paginate(retirements, query, organizationId);
       return { pagination, retirements: items.map(toJson) };
     },
     get,
-    /** Lists retirements of all organizations, newest first. An unclaimed retirement shows only its amount and project. */
+    /**
+     * Lists the retirements of all organizations, newest first. An unclaimed retirement shows only the amount and the
+     * project.
+     */
     listEverywhere({ limit, skip }: ListSlice) {
       const rows = retirements.listNewest(limit, skip).map(row => {
         const { amount, project, ...rest } = toJson(row);
@@ -78,12 +80,12 @@ export function createRetirementService(
       });
       return { retirements: rows };
     },
-    /** Returns the retirement that the `id` of a query names. */
+    /** Returns the JSON of the retirement with the id in a query parameter. Throws a 400 error if the id is missing. */
     getByQueryId(id: unknown) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
-    /** Creates the certificate of a retirement as a PDF. Throws status 404 if the retirement is unclaimed. */
+    /** Creates the PDF certificate of a retirement. Throws a 404 error if the retirement is unclaimed. */
     renderCertificate(id: string, organizationId?: string): Buffer {
       const { details, ...row } = retirements.getOrThrow(id, organizationId);
       if (details === null) throw notFound('An unclaimed retirement has no certificate');

@@ -18,26 +18,26 @@ import type { RegistryTables } from '../store/tables.js';
 /** The beginning of links in responses. Nothing is served there; the registry's own links lead to web pages. */
 const LINK_BASE = 'https://registry.example';
 
-/** A credit and the project that issued it. */
+/** A credit and the project that issued the credit. */
 export interface CreditOrigin {
   readonly credit: CreditRecord;
   readonly project: ProjectRecord;
 }
 
-/** Returns a credit and its project. Throws status 404 if there is no such credit. */
+/** Returns a credit and the project that issued the credit. Throws a 404 error for an unknown credit. */
 export function getCreditOrigin({ credits, projects }: RegistryTables, creditId: string): CreditOrigin {
   const credit = credits.getOrThrow(creditId);
   return { credit, project: projects.getOrThrow(credit.projectId) };
 }
 
-/** Converts a project to the short JSON that credits and retirements contain. */
+/** Converts a project to short JSON: id, name, number and links. */
 function toProjectReferenceJson({ id, fullName, num }: ProjectRecord) {
   const url = `${LINK_BASE}/projects/${id}`;
   const publicUrl = `${LINK_BASE}/explore/projects/${id}`;
   return { id, fullName, url, publicUrl, num };
 }
 
-/** Returns the fields of a credit that every object with an amount of this credit repeats. */
+/** Returns the token fields of a credit, which reservations and requests repeat. */
 function toTokenFields({ tokenId, tokenAddress, serialization, type }: CreditRecord) {
   return { tokenId, tokenAddress, serialization, type };
 }
@@ -45,7 +45,7 @@ function toTokenFields({ tokenId, tokenAddress, serialization, type }: CreditRec
 /** An amount of a credit that an organization holds. */
 type HoldingAmount = Pick<HoldingRecord, 'organizationId' | 'amountMicro'>;
 
-/** Converts a credit in an inventory to JSON. */
+/** Converts an amount of a credit in an inventory to JSON. */
 export function toInventoryCreditJson(
   { organizationId, amountMicro }: HoldingAmount,
   { credit, project }: CreditOrigin,
@@ -62,12 +62,12 @@ export function toInventoryCreditJson(
   };
 }
 
-/** Converts a credit in a warehouse to JSON. */
+/** Converts an amount of a credit in a warehouse to JSON. */
 export function toWarehouseCreditJson(row: HoldingAmount, origin: CreditOrigin, inventoryId: string) {
   return { ...toInventoryCreditJson(row, origin), inventoryId };
 }
 
-/** Converts a credit in a warehouse to JSON that has only the documented fields. */
+/** Converts an amount of a credit in a warehouse to JSON with only the documented fields. */
 export function toDocumentedWarehouseCreditJson(
   row: HoldingAmount,
   origin: CreditOrigin,
@@ -77,7 +77,7 @@ export function toDocumentedWarehouseCreditJson(
   return { id, inventoryId, organizationId, project: more.project, serialization, amount, type };
 }
 
-/** Converts a reservation to JSON, with its credit and the app that made it. */
+/** Converts a reservation to JSON, including the credit and the app that reserved the credit. */
 export function toReservationJson(row: ReservationRecord, { credit, project }: CreditOrigin, app: AppRecord) {
   const { appId: _app, amountMicro, organizationId: _owner, ...shown } = row;
   return {
@@ -90,12 +90,12 @@ export function toReservationJson(row: ReservationRecord, { credit, project }: C
   };
 }
 
-/** Converts an inventory request to JSON. Fields without a value are left out. */
+/** Converts an inventory request to JSON. Omits fields that are null. */
 export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, project }: CreditOrigin) {
   const {
     organizationId,
     amountMicro,
-    retirementDetails: words,
+    retirementDetails: retirement,
     toOrganizationId,
     toAddress,
     txId,
@@ -103,9 +103,9 @@ export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, pr
     ...shown
   } = row;
   const details = {
-    retirementReason: words?.reason ?? null,
-    beneficiaryName: words?.beneficiary ?? null,
-    retirementComment: words?.comment ?? null,
+    retirementReason: retirement?.reason ?? null,
+    beneficiaryName: retirement?.beneficiary ?? null,
+    retirementComment: retirement?.comment ?? null,
   };
   return {
     ...shown,
@@ -118,7 +118,7 @@ export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, pr
   };
 }
 
-/** Converts a retirement to JSON. An unclaimed retirement shows neither its organization nor its beneficiary. */
+/** Converts a retirement to JSON. Hides the organization of an unclaimed retirement. */
 export function toRetirementJson(
   row: RetirementRecord,
   { credit, project }: CreditOrigin,
@@ -143,6 +143,7 @@ export function toRetirementJson(
   };
 }
 
+/** Converts an organization to the registry's JSON. */
 export function toOrganizationJson({
   warehouseId: _warehouse,
   claimedAt: _claimed,
@@ -151,7 +152,7 @@ export function toOrganizationJson({
   return { ...shown, url: `${LINK_BASE}/organizations/${shown.id}`, organizationIndustries: null };
 }
 
-/** Converts an installation to JSON. The registry does not show its state. */
+/** Converts an installation to JSON without the installation's state, which the registry does not show. */
 export function toInstallationJson(
   row: InstallationRecord,
   app: AppRecord,
@@ -166,14 +167,17 @@ export function toInstallationJson(
   };
 }
 
+/** Converts an organization's address to the registry's JSON. */
 export function toAddressJson({ address: text, name, isDefault }: AddressRecord) {
   return { address: text, name, isDefault };
 }
 
+/** Converts a user to the JSON of an organization's member list. */
 export function toMemberJson({ id, fullName, email }: UserRecord) {
   return { id, fullName, email };
 }
 
+/** Converts a user to the registry's JSON. */
 export function toUserJson({ id, email, fullName, profilePicture }: UserRecord) {
   return { id, email, fullName, profilePicture, url: `${LINK_BASE}/users/${id}` };
 }
@@ -194,7 +198,7 @@ const PROJECT_DEFAULTS = {
   kmlFile: null,
 };
 
-/** Converts a project to JSON. Fields that the sandbox does not have get a default value. */
+/** Converts a project to JSON. Fields that the sandbox does not store get a default value. */
 export function toProjectJson(row: ProjectRecord, proponent: OrganizationRecord | undefined) {
   const {
     proponentId: _proponent,
@@ -209,17 +213,19 @@ export function toProjectJson(row: ProjectRecord, proponent: OrganizationRecord 
   return { ...shown, publicUrl, proponents, ...PROJECT_DEFAULTS, ...details };
 }
 
+/** Converts an organization to short JSON: id, name, logo and link. */
 function toOwnerJson({ id, fullName, logo }: OrganizationRecord) {
   return { id, fullName, logo, publicUrl: `${LINK_BASE}/explore/organizations/${id}` };
 }
 
-/** A credit, and how much of it was retired. */
+/** A credit with its retired amount in millionths of a tonne. */
 interface IssuedCredit extends CreditRecord {
   readonly retiredMicro: number;
 }
 
-/** Sums the issued and retired amounts of credits. The sandbox cancels none, and validates exactly what it issues. */
+/** Sums the issued and retired amounts of credits, in tonnes. */
 export function summarizeCredits(rows: readonly IssuedCredit[]) {
+  // The sandbox cancels no credits, and validates exactly what it issues.
   const sumTonnes = (amounts: readonly number[]) =>
     toTonnes(amounts.reduce((total, amountMicro) => total + amountMicro, 0));
   const sumIssued = (credits: readonly IssuedCredit[]) =>
@@ -234,7 +240,7 @@ export function summarizeCredits(rows: readonly IssuedCredit[]) {
   };
 }
 
-/** Converts the issuance of a credit to the JSON of an issuance event. */
+/** Converts a credit to the JSON of the event that issued the credit. */
 export function toIssuanceJson({ id, vintage, createdAt, issuedMicro, type }: IssuedCredit) {
   return {
     id,
@@ -250,6 +256,7 @@ export function toIssuanceJson({ id, vintage, createdAt, issuedMicro, type }: Is
   };
 }
 
+/** Converts a transaction to the JSON that webhooks contain. */
 export function toTransactionJson({
   id,
   creditId,
@@ -262,7 +269,7 @@ export function toTransactionJson({
   return { id, creditId, createdAt, updatedAt, status, type, amount: toTonnes(amountMicro) };
 }
 
-/** Returns the fields whose value is not null. */
+/** Returns a copy of an object without the fields that are null. */
 export function omitNulls<Value>(fields: Readonly<Record<string, Value | null>>): Record<string, Value> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),

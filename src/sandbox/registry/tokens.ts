@@ -22,11 +22,11 @@ export interface Caller {
 
 export type TokenService = ReturnType<typeof createTokenService>;
 
-/** Creates the part of the registry that creates, verifies and revokes access tokens. */
+/** Creates the service that creates, verifies and revokes access tokens. */
 export function createTokenService({ tables, clock, now, newId, defineOperation }: SandboxStore) {
   const { tokens, installations } = tables;
 
-  /** Converts a token to JSON, without the token text, which is not stored. */
+  /** Converts a stored token to JSON, which does not contain the secret. */
   function toTokenJson({ digest: _digest, permissions: _permissions, revokedAt, ...row }: TokenRecord) {
     const { installationId, organizationId, ...shown } = row;
     const isActive = revokedAt === null && Date.parse(row.expiresAt) > clock.now();
@@ -55,7 +55,7 @@ export function createTokenService({ tables, clock, now, newId, defineOperation 
     return {};
   });
 
-  /** Expires a token now, as if its lifetime had passed. */
+  /** Expires a token immediately. */
   const expire = defineOperation('expire token', (id: string) => {
     const row = tokens.getOrThrow(id);
     const expiresAt = row.expiresAt < now() ? row.expiresAt : now();
@@ -63,7 +63,7 @@ export function createTokenService({ tables, clock, now, newId, defineOperation 
     return toTokenJson({ ...row, expiresAt });
   });
 
-  /** Returns the caller that holds this token. Throws status 403 with the registry's message if the token is not valid. */
+  /** Returns the caller that an access token belongs to. Throws a 403 error if the access token is not valid. */
   function authenticate(token: string): Caller {
     const row = tokens.getByName(hashToken(token));
     if (row === undefined || row.revokedAt !== null) throw forbidden('Access token invalid');
@@ -82,7 +82,9 @@ export function createTokenService({ tables, clock, now, newId, defineOperation 
   }
 
   return {
-    /** Creates an access token of the installation. Without an installation, creates one of the app itself. */
+    /**
+     * Creates an access token for an installation. Without an installation, creates an access token for the app itself.
+     */
     mint(appId: string, installation?: InstallationRecord) {
       const token = `crs_${randomBytes(24).toString('hex')}`;
       const row = mint(appId, installation?.id ?? null, hashToken(token));
@@ -90,14 +92,15 @@ export function createTokenService({ tables, clock, now, newId, defineOperation 
       return { ...toTokenJson(row), updatedAt, token, permissions };
     },
     authenticate,
-    /** Revokes the token that the caller used. */
+    /** Revokes the access token that the caller sent. */
     revoke: ({ tokenId }: Caller) => revoke(tokenId ?? ''),
-    /** Lists the newest tokens of all apps. */
+    /** Lists the newest access tokens of all apps. */
     listNewest: (limit: number) => tokens.listNewest(limit).map(toTokenJson),
     expire,
   };
 }
 
+/** Returns the SHA-256 digest of an access token. */
 function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

@@ -13,14 +13,14 @@ import { type BodyFields, EVM_ADDRESS, NOT_EMPTY, UUID } from '../http/read-body
 
 const ACTIONS = ['transfer', 'retire', 'transfer_retire'] as const;
 
-/** Parses the action in the path of a call. Throws status 400 if it is unknown. */
+/** Parses `transfer`, `retire` or `transfer_retire`. Throws a 400 error for any other text. */
 export function parseAction(text: string): CreditAction {
   const action = ACTIONS.find(name => name === text);
   if (action === undefined) throw badRequest(`The action must be one of ${ACTIONS.join(', ')}`);
   return action;
 }
 
-/** The receiver of a transfer as the caller names it: by id, by address, or by both. */
+/** The receiver of a transfer by organization id, by address, or by both. */
 export interface TransferDestination {
   readonly organizationId: string | null;
   readonly address: string | null;
@@ -36,7 +36,9 @@ interface DestinationFields {
   readonly problems: string[];
 }
 
-/** Reads from a request body who receives the credits. Every action except a plain retirement needs a receiver. */
+/**
+ * Reads the receiver of credits from a request body. Adds an error message to `problems` if a transfer has no receiver.
+ */
 export function readDestination(
   fields: BodyFields,
   { action, idField, addressField, problems }: DestinationFields,
@@ -51,7 +53,7 @@ export function readDestination(
   return destination;
 }
 
-/** Reads `retirementData` from a request body. Every retirement needs it; a transfer may have it but does not use it. */
+/** Reads the required field `retirementData` from a request body. The field is optional for a plain transfer. */
 export function readRetirementDetails(fields: BodyFields, action: CreditAction): RetirementDetails | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
   const data = fields.object('retirementData');
@@ -79,36 +81,38 @@ interface TransactionServiceOptions {
   readonly store: SandboxStore;
   readonly retirements: RetirementService;
   readonly publisher: WebhookPublisher;
-  /** Returns the status of the transaction that a POST to this path starts. A fault may make it fail or be queued. */
+  /**
+   * Returns the status of a transaction that a POST request to this path starts. A fault can make the transaction fail
+   * or wait.
+   */
   readonly chooseStatus: (path: string) => TransactionStatus;
   readonly asDocumented: boolean;
 }
 
 export type TransactionService = ReturnType<typeof createTransactionService>;
 
-/**
- * Creates the part of the registry that executes transfers and retirements, which finish a reservation or an inventory
- * request.
- */
+/** Creates the service that executes transfers and retirements. */
 export function createTransactionService(options: TransactionServiceOptions) {
   const { store, retirements, publisher, chooseStatus, asDocumented } = options;
   const { tables, accounts, newHash, newId, now, defineOperation } = store;
   const { organizations, addresses, externalHoldings, transactions, reservations, requests } = tables;
 
   /**
-   * Finds the receiver that an id, an address or both name. Throws status 404 if there is none, and 400 if they name
-   * different ones. The profile `as-documented` also accepts an address that no organization has.
+   * Looks up the receiver of a transfer by id, address or both. Throws if the receiver is unknown, or if the id and the
+   * address belong to different organizations.
    */
   function resolveReceiver(
     action: CreditAction,
     { organizationId, address }: TransferDestination,
   ): TransferReceiver {
+    // A retirement without a transfer has no receiver.
     if (action === 'retire') return { receiverId: null, externalAddress: null };
     const idByOrganization =
       organizationId === null ? null : requireFound(organizations.get(organizationId), 'Receiver').id;
     if (address === null) return { receiverId: idByOrganization, externalAddress: null };
     const lowerCaseAddress = address.toLowerCase();
     const owner = addresses.get(lowerCaseAddress);
+    // The profile `as-documented` also accepts an address that no organization has.
     if (owner === undefined && asDocumented && idByOrganization === null)
       return { receiverId: null, externalAddress: lowerCaseAddress };
     const { organizationId: idByAddress } = requireFound(owner, 'Receiver with this address');
@@ -117,13 +121,15 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return { receiverId: idByAddress, externalAddress: null };
   }
 
-  /** Records credits that leave the registry to an external address. */
+  /** Adds an amount of a credit to an address outside the registry. */
   function addExternalHolding(address: string, creditId: string, addedMicro: number): void {
     const previousMicro = externalHoldings.get(`${address} ${creditId}`)?.amountMicro ?? 0;
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
   }
 
-  /** Transfers or retires the credits of a processed transaction. Returns the id of the retirement; null if there is none. */
+  /**
+   * Gives the credits to the receiver or retires them. Returns the id of the retirement, or null for a plain transfer.
+   */
   function deliverCredits(transaction: TransactionRecord): string | null {
     const { appId, creditId, amountMicro, externalAddress, retirementDetails } = transaction;
     const organizationId = transaction.receiverId ?? transaction.organizationId;
@@ -136,13 +142,13 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return null;
   }
 
-  /** Returns the credits of a failed transaction to the warehouse or inventory that they came from. */
+  /** Returns the credits of a failed transaction to the warehouse or inventory that held the credits before. */
   function returnCredits({ event, organizationId, creditId, amountMicro }: TransactionRecord): void {
     const place = event === 'warehouseTransaction' ? 'warehouse' : 'inventory';
     accounts.addCredits(organizationId, place, creditId, amountMicro);
   }
 
-  /** Updates the state of the reservation or inventory request that started the transaction. */
+  /** Updates the state of the reservation or inventory request that started a transaction. */
   function updateOrigin({ status, reservationId, requestId }: TransactionRecord): void {
     const updatedAt = now();
     const hasFailed = status === 'failed';
@@ -158,7 +164,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     }
   }
 
-  /** Moves the credits according to the transaction's status, stores the transaction and publishes its webhooks. */
+  /** Stores a transaction, moves the credits according to the transaction's status, and publishes webhooks. */
   function applyStatus(transaction: TransactionRecord): TransactionRecord {
     if (transaction.status === 'failed') returnCredits(transaction);
     const retirementId = transaction.status === 'processed' ? deliverCredits(transaction) : null;
@@ -169,7 +175,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return updated;
   }
 
-  /** Completes a queued transaction, as processed or failed. */
+  /** Completes a queued transaction as processed or failed. */
   const complete = defineOperation('complete transaction', (id: string, status: 'processed' | 'failed') => {
     const transaction = transactions.getOrThrow(id);
     if (transaction.status !== 'pending_queue') throw conflict(`The transaction is ${transaction.status}`);
@@ -178,12 +184,13 @@ export function createTransactionService(options: TransactionServiceOptions) {
 
   return {
     resolveReceiver,
-    /** Throws status 409 if the action would retire a credit of a type that cannot be retired. */
+    /** Throws a 409 error if the action retires credits of a type that cannot be retired. */
     assertPossible(action: CreditAction, creditType: string): void {
       if (action !== 'transfer') retirements.assertRetirable(creditType);
     },
-    /** Executes a transaction. The calling operation must already have removed the credits from their holding. */
+    /** Executes a transfer or retirement. */
     execute(order: TransactionOrder): void {
+      // The calling operation has already removed the credits from their holding.
       const status = chooseStatus(getStartingCallPath(order));
       applyStatus({
         ...order,
@@ -200,14 +207,15 @@ export function createTransactionService(options: TransactionServiceOptions) {
   };
 }
 
-/** Returns the path of the call that started the transaction. Faults are matched with it. */
+/** Returns the URL path of the request that started a transaction. */
 function getStartingCallPath({ organizationId, reservationId, type }: TransactionOrder): string {
+  // Transaction faults are matched with this path.
   const organization = `/organizations/${organizationId}`;
   if (reservationId === null) return `${organization}/inventory/requests/${type}`;
   return `${organization}/warehouse/inventory/reservations/${reservationId}/${type}`;
 }
 
-/** Converts a transaction to JSON for the control API. */
+/** Converts a transaction to the JSON of the control API. */
 function toJson({
   amountMicro,
   retirementDetails: _details,

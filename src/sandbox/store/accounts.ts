@@ -4,12 +4,10 @@ import { getHoldingGroupKey, type RegistryTables } from './tables.js';
 
 export type CreditAccounts = ReturnType<typeof createCreditAccounts>;
 
-/**
- * Creates the accounts of all warehouses and inventories: adds and removes credits, and expires reservations. A credit
- * is always in exactly one of these: a warehouse, an inventory, an outstanding reservation, a retirement or a queued
- * transaction. After each operation their sum equals the issued amount.
- */
+/** Creates the accounts that track how much of each credit every warehouse and inventory holds. */
 export function createCreditAccounts({ holdings, reservations }: RegistryTables) {
+  // A credit is always in exactly one warehouse, inventory, outstanding reservation, retirement or queued transaction.
+  // After each operation, the amounts in these places add up to the issued amount.
   /** Returns how much of a credit a warehouse or inventory holds, in millionths of a tonne. */
   function getHeldMicro(organizationId: string, place: HoldingPlace, creditId: string): number {
     return holdings.get(`${getHoldingGroupKey(organizationId, place)} ${creditId}`)?.amountMicro ?? 0;
@@ -26,7 +24,7 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
     holdings.put({ organizationId, place, creditId, amountMicro });
   }
 
-  /** Throws status 409 if the warehouse or inventory holds less than this amount of the credit. */
+  /** Throws a 409 error if a warehouse or inventory holds less than the required amount of a credit. */
   function assertAvailable(
     organizationId: string,
     place: HoldingPlace,
@@ -37,7 +35,10 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
       throw conflict(`The ${place} holds less of this credit than the requested amount`);
   }
 
-  /** Removes an amount of a credit from a warehouse or inventory. Throws status 409 if it holds less. */
+  /**
+   * Removes an amount of a credit from a warehouse or inventory. Throws a 409 error if the available amount is too
+   * small.
+   */
   function removeCredits(
     organizationId: string,
     place: HoldingPlace,
@@ -48,21 +49,23 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
     addCredits(organizationId, place, creditId, -removedMicro);
   }
 
-  /** Lists what a warehouse or inventory holds, without emptied holdings. */
+  /** Lists the credits in a warehouse or inventory. Omits credits with an amount of 0. */
   function listHoldings(organizationId: string, place: HoldingPlace): HoldingRecord[] {
     const rows = holdings.list(getHoldingGroupKey(organizationId, place));
     return rows.filter(({ amountMicro }) => amountMicro > 0);
   }
 
+  /** Lists the outstanding reservations whose expiry time has passed. */
   function listDueReservations(now: string): ReservationRecord[] {
     return reservations.listLive().filter(({ reservedToDate }) => reservedToDate <= now);
   }
 
+  /** Returns whether there is an outstanding reservation whose expiry time has passed. */
   function hasDueReservations(now: string): boolean {
     return listDueReservations(now).length > 0;
   }
 
-  /** Expires the reservations whose time has passed, and returns their credits to the warehouse. */
+  /** Expires all reservations whose expiry time has passed, and returns the reserved credits to the warehouse. */
   function expireDueReservations(now: string): void {
     for (const reservation of listDueReservations(now)) {
       addCredits(reservation.organizationId, 'warehouse', reservation.creditId, reservation.amountMicro);

@@ -22,36 +22,36 @@ interface ClockStateStorage {
 
 export type SandboxClock = ReturnType<typeof createSandboxClock>;
 
-/**
- * Creates the sandbox's own clock, which can be set, shifted and frozen. All dates and expiries of the registry follow
- * it.
- */
+/** Creates the sandbox clock, which can be set, shifted and frozen. */
 export function createSandboxClock({ read, write }: ClockStateStorage, wallClock: () => number) {
+  // All dates and expiries of the registry follow this clock.
+  /** Returns the clock's offset and the instant at which the clock is frozen. */
   function getState(): ClockState {
     return { ...RUNNING, ...Object(read()) };
   }
 
-  /** Returns the sandbox's time in epoch milliseconds. */
+  /** Returns the sandbox clock's time in epoch milliseconds. */
   function now(): number {
     const { offsetMs, frozenAt } = getState();
     return frozenAt ?? wallClock() + offsetMs;
   }
 
-  /** Sets the time. A frozen clock stays frozen, at the new instant. */
+  /** Sets the clock to an instant. A frozen clock stays frozen. */
   function setTime(instantMs: number): void {
     write({ offsetMs: instantMs - wallClock(), frozenAt: getState().frozenAt === null ? null : instantMs });
   }
 
-  /** Moves the time forward, or back if `deltaMs` is negative. A frozen clock stays frozen. */
+  /** Moves the clock forward, or back if `deltaMs` is negative. A frozen clock stays frozen. */
   function shiftTime(deltaMs: number): void {
     setTime(now() + deltaMs);
   }
 
+  /** Stops the clock at the current instant. */
   function freeze(): void {
     write({ ...getState(), frozenAt: now() });
   }
 
-  /** Lets a frozen clock continue from the instant at which it was frozen. */
+  /** Restarts a frozen clock from the instant at which the clock was frozen. */
   function resume(): void {
     write({ offsetMs: now() - wallClock(), frozenAt: null });
   }
@@ -59,7 +59,7 @@ export function createSandboxClock({ read, write }: ClockStateStorage, wallClock
   return { now, getState, setTime, shiftTime, freeze, resume };
 }
 
-/** Formats epoch milliseconds as `YYYY-MM-DDTHH:MM:SS.sssZ`. */
+/** Formats epoch milliseconds as ISO 8601 text, such as `2024-01-31T12:00:00.000Z`. */
 export function toInstant(ms: number): string {
   return new Date(ms).toISOString();
 }

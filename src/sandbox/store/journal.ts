@@ -10,15 +10,12 @@ import {
   writeSync,
 } from 'node:fs';
 
-/**
- * An append-only file with one line per operation. A line is written before the operation is answered, so a killed
- * process loses no answered operation.
- */
+/** An append-only file that records one operation per line. Each line is written before the operation is answered. */
 export interface Journal {
-  /** The lines that the file had when it was opened, without its header. */
+  /** The lines of the file when the journal was opened, without the header. */
   readonly lines: readonly string[];
   append(line: string): void;
-  /** Replaces the contents of the file with these lines. */
+  /** Replaces all lines of the file. */
   rewrite(lines: readonly string[]): void;
   close(): void;
 }
@@ -26,14 +23,14 @@ export interface Journal {
 /** The first line of a journal: its format and version. */
 const HEADER_LINE = '["carbon sandbox",2]';
 
-/** Opens the journal, or creates it. Throws if the file is not a journal of this version. */
+/** Opens or creates a journal file. Throws if the file is not a journal of this version. */
 export function openJournal(file: string): Journal {
   const lines = existsSync(file) ? readJournalLines(file) : [];
   let fd = openSync(file, 'a', 0o600);
   let size = fstatSync(fd).size;
   if (size === 0) append(HEADER_LINE);
 
-  /** Appends a line. Throws if another process has written to the file. */
+  /** Appends a line to the file. Throws if another process has written to the file. */
   function append(line: string): void {
     if (fstatSync(fd).size !== size) throw new Error(`Another sandbox writes ${file}: stop one of the two`);
     size += writeSync(fd, `${line}\n`);
@@ -42,7 +39,7 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    /** Replaces the file with one that has only these lines. */
+    /** Replaces all lines of the file. The file keeps its old lines if the process is killed meanwhile. */
     rewrite(newLines: readonly string[]): void {
       writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
       renameSync(`${file}.new`, file);
@@ -54,8 +51,9 @@ export function openJournal(file: string): Journal {
   };
 }
 
-/** Reads the lines after the header. Cuts off an incomplete last line, because its operation was never answered. */
+/** Reads the lines of a journal, without the header. Truncates an incomplete last line. */
 function readJournalLines(file: string): string[] {
+  // The operation of an incomplete line was never answered.
   const bytes = readFileSync(file);
   const end = bytes.lastIndexOf('\n') + 1;
   const [header, ...lines] = bytes.toString('utf8', 0, end).split('\n').slice(0, -1);

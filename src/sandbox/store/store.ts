@@ -23,12 +23,12 @@ export interface SandboxStore {
   readonly wallClock: () => number;
   /** Returns the sandbox clock's time as text. */
   readonly now: () => string;
-  /** Returns a random UUID. A replayed operation gets the same ids again. */
+  /** Returns a random UUID. In a replay, returns the recorded UUID. */
   readonly newId: () => string;
-  /** Returns `0x` and random hexadecimal digits. A replayed operation gets the same digits again. */
+  /** Returns `0x` and random hexadecimal digits. In a replay, returns the recorded digits. */
   readonly newHash: (digits: number) => string;
   readonly defineOperation: DefineOperation;
-  /** Expires due reservations as an operation of its own, if there are any. */
+  /** Expires all reservations whose expiry time has passed, as an operation of its own. */
   readonly expireDueReservations: () => void;
   /**
    * Replays the journal once all operations are defined. For the operations in `maxLinesByOperation`, only that many of
@@ -40,10 +40,7 @@ export interface SandboxStore {
   readonly close: () => void;
 }
 
-/**
- * Turns a function into a journaled, atomic operation and returns the function to call. A call inside another operation
- * is part of that one and writes no line of its own. Due reservations are expired before an operation begins.
- */
+/** Turns a function into an atomic operation that the journal records. A nested call belongs to the outer operation. */
 type DefineOperation = <Args extends readonly unknown[], Result>(
   name: string,
   action: (...args: Args) => Result,
@@ -72,7 +69,7 @@ export interface SandboxStoreOptions {
   readonly wallClock: () => number;
 }
 
-/** Opens the store with empty tables. `replayJournal` fills them later, when all operations are defined. */
+/** Opens the sandbox's journal and creates empty tables. Call `replayJournal` afterwards to fill the tables. */
 export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxStoreOptions): SandboxStore {
   const file = join(folder, 'sandbox.journal');
   if (!existsSync(file) && existsSync(join(folder, 'sandbox.db')))
@@ -95,16 +92,17 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
   // Does nothing itself: every operation begins by expiring due reservations.
   const expireReservations = defineOperation('end reservations', () => undefined);
 
+  /** Returns the sandbox clock's time as ISO 8601 text. */
   function now(): string {
     return toInstant(clock.now());
   }
 
-  /** Makes a random value. The running operation records it, or takes it from the journal in a replay. */
+  /** Returns a random value that `make` creates and the journal records. In a replay, returns the recorded value. */
   function drawRandomValue(make: () => string): string {
     return running === null ? make() : running.drawRandomValue(make);
   }
 
-  /** Runs an action as the given operation. If the action throws, undoes its changes. */
+  /** Runs an action as an atomic operation. Undoes all changes if the action throws. */
   function runOperation<Result>(operation: RunningOperation, action: () => Result): Result {
     running = operation;
     try {
@@ -118,7 +116,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     }
   }
 
-  /** Registers how to replay the lines of an operation, and returns the function that runs and journals it. */
+  /** Turns a function into an atomic operation that the journal records. Also registers how to replay the operation. */
   function defineOperation<Args extends readonly unknown[], Result>(
     name: string,
     action: (...args: Args) => Result,
@@ -146,7 +144,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     };
   }
 
-  /** Repeats the operation in one line of the journal. */
+  /** Replays the operation in one line of the journal. Throws if the operation is unknown. */
   function replayLine(line: string): void {
     const name = readOperationName(line);
     const replay = replayByOperation.get(name);
@@ -155,8 +153,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
   }
 
   /**
-   * Replays the journal. For the operations in `maxLinesByOperation`, only that many of the latest lines are replayed
-   * and kept in the file.
+   * Replays all operations in the journal. Drops the oldest lines of operations that have a maximum number of lines.
    */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
@@ -174,6 +171,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     if (lines.length < journal.lines.length) journal.rewrite(lines);
   }
 
+  /** Runs an operation that expires reservations if the expiry time of any has passed. */
   function expireDueReservations(): void {
     if (accounts.hasDueReservations(now())) expireReservations();
   }
@@ -191,7 +189,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     expireDueReservations,
     replayJournal,
     isOpen: () => isOpen,
-    /** Closes the journal. The store must not be used any more. */
+    /** Closes the journal. The store must not be used afterwards. */
     close() {
       isOpen = false;
       journal.close();
@@ -199,12 +197,13 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
   };
 }
 
-/** Reads the operation's name from the start of a journal line, without parsing the rest. */
+/** Returns the operation's name in a journal line: `["issue",…]` → "issue". */
 function readOperationName(line: string): string {
+  // Parsing the whole line as JSON would be slow for a long journal.
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';
 }
 
-/** Drops the oldest lines of each operation that has more than its maximum, and returns the other lines. */
+/** Returns the lines of a journal without the oldest lines of operations that exceed their maximum. */
 function dropOldLines(
   lines: readonly string[],
   maxLinesByOperation: Readonly<Record<string, number>>,

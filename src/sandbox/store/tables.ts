@@ -23,7 +23,7 @@ import type {
 /** All data of the registry, in memory. */
 export type RegistryTables = ReturnType<typeof createRegistryTables>;
 
-/** Creates the empty tables of the registry. Each change reports to `onChange` how to undo it. */
+/** Creates the empty tables of the registry. The tables pass a function that undoes each change to `onChange`. */
 export function createRegistryTables(onChange: UndoRecorder) {
   const byId = <Row extends { readonly id: string | number }>(label: string) => ({
     label,
@@ -82,7 +82,7 @@ export function createRegistryTables(onChange: UndoRecorder) {
   };
 }
 
-/** Returns the key that groups the holdings of one warehouse or inventory. */
+/** Returns the key of an organization's warehouse or inventory. */
 export function getHoldingGroupKey(organizationId: string, place: HoldingPlace): string {
   return `${organizationId} ${place}`;
 }
@@ -92,27 +92,25 @@ interface OwnedRecord {
   readonly organizationId: string;
 }
 
+/** Returns the id of the organization that owns a row. */
 function getOrganizationId({ organizationId }: Pick<OwnedRecord, 'organizationId'>): string {
   return organizationId;
 }
 
-/**
- * A table in memory: rows by id, in the order of insertion. A row is replaced and never changed, so a reader keeps the
- * version that it has read.
- */
+/** A table in memory, in the order of insertion. Rows are replaced but never changed. */
 export interface MemoryTable<Row> {
   get(id: string | number): Row | undefined;
-  /** Returns the row. Throws status 404 if there is none or it belongs to another group. */
+  /** Returns the row with this id. Throws a 404 error if the id is unknown or the row is not in `group`. */
   getOrThrow(id: string | number, group?: string): Row;
   /** Returns the row with this unique name, such as a serialization or an e-mail address. */
   getByName(name: string): Row | undefined;
-  /** Inserts the row or replaces the row with its id. The change is undone if the running operation fails. */
+  /** Inserts or replaces a row. The change is undone if the running operation fails. */
   put(row: Row): void;
   /** Like `put`, but never undone. For bulk loads after which nothing can fail. */
   putWithoutUndo(row: Row): void;
   list(group?: string): Row[];
   count(group?: string): number;
-  /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
+  /** Skips the `skip` rows that were inserted last. Returns up to `limit` of the rows before them, newest first. */
   listNewest(limit: number, skip?: number, group?: string): Row[];
   /** Returns the rows that can still change, such as outstanding reservations and pending deliveries. */
   listLive(): Row[];
@@ -134,7 +132,7 @@ type UndoRecorder = (undo: () => void) => void;
 /** The group that all rows belong to. */
 const ALL = '';
 
-/** Creates an empty table with indexes by id, group and name, and of the live rows. */
+/** Creates an empty table in memory with indexes by id, group and name. */
 function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOptions<Row>): MemoryTable<Row> {
   const { label, idOf, groupOf, nameOf, isLive } = options;
   const rowById = new Map<string | number, Row>();
@@ -142,7 +140,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
   const idsByGroup = new Map<string, (string | number)[]>([[ALL, []]]);
   const liveRows = new Map<string | number, Row>();
 
-  /** Lists the groups of a row: the group of all rows and its own. */
+  /** Returns the groups that contain a row: the group of all rows and the row's own group. */
   function listGroups(row: Row): string[] {
     return groupOf === undefined ? [ALL] : [ALL, groupOf(row)];
   }
@@ -163,7 +161,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     else liveRows.delete(id);
   }
 
-  /** Removes a row that was just inserted. It must be the last one that was inserted. */
+  /** Undoes the insertion of a row. The row must be the last one in the table. */
   function removeLastInserted(row: Row): void {
     const id = idOf(row);
     for (const group of listGroups(row)) idsByGroup.get(group)?.pop();
@@ -172,20 +170,21 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     liveRows.delete(id);
   }
 
+  /** Returns the rows with these ids. Skips unknown ids. */
   function getRowsById(ids: readonly (string | number)[]): Row[] {
     return ids.flatMap(id => rowById.get(id) ?? []);
   }
 
   return {
     get: id => rowById.get(id),
-    /** Returns the row with this id. Throws status 404 if the table has none or, if a group is given, the group has none. */
+    /** Returns the row with this id. Throws a 404 error if the id is unknown or the row is not in `group`. */
     getOrThrow(id: string | number, group?: string): Row {
       const row = rowById.get(id);
       if (row === undefined || !listGroups(row).includes(group ?? ALL)) throw notFound(`${label} not found`);
       return row;
     },
     getByName: name => rowById.get(idByName.get(name) ?? ALL),
-    /** Inserts or replaces a row, and reports how to undo that. */
+    /** Inserts or replaces a row. Passes a function that undoes the change to `onChange`. */
     put(row: Row): void {
       const previous = rowById.get(idOf(row));
       onChange(() => (previous === undefined ? removeLastInserted(row) : putWithoutUndo(previous)));
@@ -194,7 +193,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     putWithoutUndo,
     list: (group = ALL) => getRowsById(idsByGroup.get(group) ?? []),
     count: (group = ALL) => idsByGroup.get(group)?.length ?? 0,
-    /** Returns up to `limit` rows, the last inserted first, after skipping `skip` of them. */
+    /** Skips the `skip` rows that were inserted last. Returns up to `limit` of the rows before them, newest first. */
     listNewest(limit: number, skip = 0, group = ALL): Row[] {
       const ids = idsByGroup.get(group) ?? [];
       const end = Math.max(0, ids.length - skip);
@@ -209,21 +208,21 @@ interface CreatedRecord {
   readonly createdAt: string;
 }
 
-/** Sorts rows by creation time, then by id. */
+/** Sorts rows by creation time, oldest first. Rows of the same time are sorted by id. */
 export function sortOldestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
   return rows.toSorted(
     (left, right) => compareText(left.createdAt, right.createdAt) || compareText(left.id, right.id),
   );
 }
 
-/** Sorts rows by creation time in reverse, then by id. */
+/** Sorts rows by creation time, newest first. Rows of the same time are sorted by id. */
 export function sortNewestFirst<Row extends CreatedRecord>(rows: readonly Row[]): Row[] {
   return rows.toSorted(
     (left, right) => compareText(right.createdAt, left.createdAt) || compareText(left.id, right.id),
   );
 }
 
-/** Compares two texts by code units, for sorting. The result does not depend on a locale. */
+/** Compares two strings by UTF-16 code units. Returns a negative number, 0 or a positive number for `sort`. */
 export function compareText(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -13,18 +13,15 @@ import { type WebhookMessage, signPayload } from './publisher.js';
 
 export interface DeliveryServiceOptions {
   readonly store: SandboxStore;
-  readonly prefix: string;
+  readonly headerPrefix: string;
 }
 
-/**
- * Creates the part of the registry that stores the webhooks of the publisher and applies the delivery settings to them.
- * The sender posts them.
- */
-export function createDeliveryService({ store, prefix }: DeliveryServiceOptions) {
+/** Creates the service that stores webhook deliveries and applies the delivery settings. */
+export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOptions) {
   const { tables, now, wallClock, defineOperation } = store;
   const { deliveries } = tables;
   const settings = createDeliverySettings(store);
-  const sender = createDeliverySender({ store, prefix, getSettings: settings.read });
+  const sender = createDeliverySender({ store, headerPrefix, getSettings: settings.read });
 
   /** Stores a new delivery and wakes the sender. */
   function addDelivery(row: Omit<DeliveryRecord, 'id' | 'attempts' | 'createdAt'>): DeliveryRecord {
@@ -35,8 +32,8 @@ export function createDeliveryService({ store, prefix }: DeliveryServiceOptions)
   }
 
   /**
-   * Creates the delivery of a webhook if the app has a webhook URL. The delivery settings may drop, hold, delay or copy
-   * it.
+   * Stores a webhook as a delivery if the app has a webhook URL. The delivery settings can drop, hold, delay or
+   * duplicate the delivery.
    */
   function enqueue({ app, installationId, event, payload }: WebhookMessage): void {
     if (app.webhookUrl === null) return;
@@ -61,13 +58,13 @@ export function createDeliveryService({ store, prefix }: DeliveryServiceOptions)
       sendInOrder(held.toReversed());
   }
 
-  /** Lists the held deliveries in the order in which they were created. */
+  /** Returns the ids of the held deliveries, oldest first. */
   function listHeldDeliveryIds(): number[] {
     const rows = deliveries.listLive().filter(({ state }) => state === 'held');
     return rows.map(({ id }) => id).toSorted((left, right) => left - right);
   }
 
-  /** Makes held deliveries due, in the given order. */
+  /** Changes held deliveries to pending, so that the sender sends them in the order of `ids`. */
   function sendInOrder(ids: readonly number[]): void {
     // Deliveries are sent in the order of `dueAt`, so each gets a later one.
     const firstDueAt = wallClock() - ids.length;
@@ -76,14 +73,14 @@ export function createDeliveryService({ store, prefix }: DeliveryServiceOptions)
     sender.wake();
   }
 
-  /** Sends another copy of a delivery, whatever the state of the original. */
+  /** Sends a copy of a delivery, whatever the state of the original delivery. */
   const resend = defineOperation('resend', (id: number) => {
     const { copyOf, ...original } = deliveries.getOrThrow(id);
     const pending = { state: 'pending', attemptsLeft: 1, dueAt: wallClock() } as const;
     return toDeliveryJson(addDelivery({ ...original, ...pending, copyOf: copyOf ?? id }));
   });
 
-  /** Returns the delivery. Throws status 409 if it is not held. */
+  /** Returns a held delivery. Throws a 409 error if the delivery is not held. */
   function getHeldDelivery(id: number): DeliveryRecord {
     const row = deliveries.getOrThrow(id);
     if (row.state !== 'held') throw conflict(`Delivery ${id} is not held`);
@@ -102,20 +99,20 @@ export function createDeliveryService({ store, prefix }: DeliveryServiceOptions)
 
   return {
     enqueue,
-    /** Starts sending. Call it after the journal was replayed. */
+    /** Starts the sender. Call `start` after the journal was replayed. */
     start: sender.start,
     getSettings: settings.read,
     changeSettings: settings.change,
     list: (limit: number) => deliveries.listNewest(limit).map(toDeliveryJson),
-    /** Returns the JSON of a delivery, with its body and signature. */
+    /** Returns the JSON of a delivery, including the body and the signature. */
     get(id: number) {
       const row = deliveries.getOrThrow(id);
       return { ...toDeliveryJson(row), body: row.body, signature: row.signature };
     },
     resend,
     /**
-     * Releases held deliveries in the order of the `ids` in a request body, or all of them in the order of their
-     * creation.
+     * Releases the held deliveries with the `ids` in a request body, in the order of `ids`. Without `ids`, releases all
+     * held deliveries.
      */
     release: (body?: unknown) => release(readDeliveryIds(body) ?? listHeldDeliveryIds()),
     drop,
@@ -124,19 +121,19 @@ export function createDeliveryService({ store, prefix }: DeliveryServiceOptions)
   };
 }
 
-/** Returns the state of a new delivery. */
+/** Returns the initial state of a delivery: dropped, held or pending. */
 function chooseInitialState(isDropped: boolean, isHeld: boolean): DeliveryRecord['state'] {
   if (isDropped) return 'dropped';
   return isHeld ? 'held' : 'pending';
 }
 
-/** Converts a delivery to JSON for the control API, without its body. */
+/** Converts a delivery to the JSON of the control API, without the body and the signature. */
 function toDeliveryJson(row: DeliveryRecord) {
   const { attemptsLeft: _left, dueAt: _due, body: _body, signature: _signature, ...shown } = row;
   return shown;
 }
 
-/** Reads the `ids` in a request body; undefined if there is no body or it has none. */
+/** Returns the delivery `ids` in a request body. Returns undefined if the request has no body or no `ids`. */
 function readDeliveryIds(body: unknown): readonly number[] | undefined {
   const ids = body === undefined ? undefined : readBody(body, fields => fields.value('ids'));
   if (ids === undefined) return undefined;

@@ -40,14 +40,14 @@ const LIMITS = {
   timeoutMs: 600_000,
 } as const;
 
-/** Creates the reader and writer of the delivery settings, which are stored with the registry's data. */
+/** Creates the functions that read and change the stored delivery settings. */
 export function createDeliverySettings({ tables, defineOperation }: SandboxStore) {
   const read = (): DeliverySettings => ({ ...DEFAULTS, ...Object(tables.settings.get('webhooks')?.value) });
   const write = defineOperation('behave', (value: DeliverySettings) =>
     tables.settings.put({ name: 'webhooks', value }),
   );
 
-  /** Changes the settings that a request body names, and returns all settings. */
+  /** Changes the settings in a request body and returns all settings. Absent settings stay unchanged. */
   function change(body: unknown): DeliverySettings {
     const old = read();
     const next = readBody(body, fields => ({

@@ -21,8 +21,8 @@ export interface SignedBody {
 }
 
 /**
- * Adds `signedData` to a webhook's payload and signs it. The signature covers the base64 text of `signedData`, not the
- * JSON inside.
+ * Adds the payload's base64 text as `signedData`, and signs that text with HMAC-SHA256. Returns no signature if there
+ * is no secret.
  */
 export function signPayload(payload: object, secret: string | null): SignedBody {
   const signedData = Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
@@ -42,27 +42,25 @@ export interface WebhookMessage {
 export type WebhookPublisher = ReturnType<typeof createWebhookPublisher>;
 
 /**
- * Creates the publisher of webhooks for events of installations and transactions. Call it inside the operation that
- * causes the event.
+ * Creates the publisher of webhooks for installation and transaction events. Publish inside the operation that causes
+ * the event.
  */
 export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (message: WebhookMessage) => void) {
   const { apps, organizations, users, installations } = tables;
 
-  /** Returns the first administrator of an organization; its first member if it has no administrator. */
+  /** Returns the oldest administrator of an organization. Returns the oldest user if there is no administrator. */
   function findAdministrator(organizationId: string): UserRecord | undefined {
     const members = sortOldestFirst(users.list(organizationId));
     return members.find(({ isAdmin }) => isAdmin) ?? members[0];
   }
 
-  /**
-   * Enqueues a webhook for the app of an installation. If no app caused the event, `sender` in the payload is the person
-   * behind it.
-   */
+  /** Enqueues a webhook for the app of an installation. */
   function notifyApp(
     installation: InstallationRecord,
     event: string,
     transaction: TransactionRecord | null,
   ): void {
+    // If no app caused the event, `sender` in the payload is the organization's administrator.
     const app = apps.get(installation.appId);
     const organization = organizations.get(installation.organizationId);
     if (app === undefined || organization === undefined) return;
@@ -83,16 +81,14 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
   }
 
   return {
-    /** Enqueues the webhook for an event of an installation, such as `suspended`. */
+    /** Enqueues a webhook for an installation event, such as `suspended`. */
     publishInstallationEvent(event: InstallationEvent, installationId: string): void {
       const installation = installations.get(installationId);
       if (installation !== undefined) notifyApp(installation, event, null);
     },
-    /**
-     * Enqueues the webhooks of a transaction for the active installations of its organization and its receiver. Apps
-     * that may not read the organization's warehouse get none for its warehouse transactions.
-     */
+    /** Enqueues webhooks for all apps that are active on the transaction's organization or receiver. */
     publishTransaction(transaction: TransactionRecord): void {
+      // Apps without read permission for the warehouse get no webhooks of warehouse transactions.
       const { event, organizationId, receiverId } = transaction;
       for (const installation of listActiveInstallations(organizationId)) {
         const isHidden =

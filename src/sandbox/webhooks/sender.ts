@@ -4,7 +4,7 @@ import type { SandboxStore } from '../store/store.js';
 
 interface DeliverySenderOptions {
   readonly store: SandboxStore;
-  readonly prefix: string;
+  readonly headerPrefix: string;
   readonly getSettings: () => { readonly backoffMs: number; readonly timeoutMs: number };
 }
 
@@ -16,10 +16,10 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const UNKNOWN: AttemptOutcome = { status: null, error: null };
 
 /**
- * Creates the sender that posts pending deliveries to the apps' webhook URLs, one after another for each app, so that
- * they arrive in order. Due times and retries follow the wall clock, not the sandbox's clock.
+ * Creates the sender that posts pending deliveries to webhook URLs. Each app receives one delivery at a time, in order.
  */
-export function createDeliverySender({ store, prefix, getSettings }: DeliverySenderOptions) {
+export function createDeliverySender({ store, headerPrefix, getSettings }: DeliverySenderOptions) {
+  // Due times and retries follow the wall clock, not the sandbox clock.
   const { tables, now, wallClock, defineOperation } = store;
   const { deliveries } = tables;
   const stopping = new AbortController();
@@ -33,7 +33,7 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
     deliveries.put({ ...row, attempts, attemptsLeft: row.attemptsLeft - 1 });
   });
 
-  /** Records the outcome of the running attempt, and when the next attempt is due if there is one. */
+  /** Records the outcome of the running attempt. Schedules the next attempt with exponential backoff. */
   const endAttempt = defineOperation('end attempt', (id: number, outcome: AttemptOutcome) => {
     const row = deliveries.get(id);
     if (row === undefined) return;
@@ -51,18 +51,18 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
     for (const id of ids) endAttempt(id, UNKNOWN);
   });
 
-  /** Lists the deliveries that are to be sent now or later. */
+  /** Lists the deliveries that are waiting for an attempt or a retry. */
   function listPendingDeliveries(): DeliveryRecord[] {
     return deliveries.listLive().filter(({ state }) => state === 'pending');
   }
 
-  /** Posts a delivery and returns the status of the response. Throws if there is none within the timeout. */
+  /** Posts a delivery to its webhook URL and returns the response's HTTP status. Throws after the timeout. */
   async function postDelivery({ url, body, signature }: DeliveryRecord): Promise<number> {
     const response = await fetchWithoutRedirect(url, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        ...(signature !== null && { [`x-${prefix}-signature-256`]: signature }),
+        ...(signature !== null && { [`x-${headerPrefix}-signature-256`]: signature }),
       },
       body,
       signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(getSettings().timeoutMs)]),
@@ -71,7 +71,7 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
     return response.status;
   }
 
-  /** Makes one attempt to send a delivery, and records the attempt and its outcome. */
+  /** Posts a delivery once, and stores the attempt with its outcome. */
   async function attemptDelivery(due: DeliveryRecord): Promise<void> {
     beginAttempt(due.id);
     const outcome = await postDelivery(due).then(
@@ -81,7 +81,7 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
     if (store.isOpen()) endAttempt(due.id, outcome);
   }
 
-  /** Sends the due deliveries of one app, the earliest first, until none is due. */
+  /** Sends the due deliveries of one app in the order of their due times. Returns when no delivery is due. */
   async function sendDueDeliveries(appId: string): Promise<void> {
     while (!stopping.signal.aborted) {
       const at = wallClock();
@@ -93,7 +93,7 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
     }
   }
 
-  /** Starts sending for each app with due deliveries, and sets a timer for the next delivery that becomes due. */
+  /** Starts sending due deliveries for each app, and sets a timer for the next due time. */
   function startDueDeliveries(): void {
     timer = undefined;
     if (stopping.signal.aborted) return;
@@ -115,7 +115,7 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
       timer = setTimeout(startDueDeliveries, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
   }
 
-  /** Makes the sender look for due deliveries soon, after the running operation has ended. */
+  /** Checks for due deliveries as soon as the running operation has ended. */
   function wake(): void {
     if (stopping.signal.aborted) return;
     clearTimeout(timer);
@@ -123,7 +123,7 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
   }
 
   return {
-    /** Starts sending. A delivery whose last attempt was interrupted by a stop may have arrived, so it is not sent again. */
+    /** Starts sending. Gives up deliveries whose last attempt was interrupted, because these may have arrived. */
     start: (): void => {
       const interrupted = listPendingDeliveries().filter(({ attemptsLeft }) => attemptsLeft < 1);
       if (interrupted.length > 0) giveUp(interrupted.map(({ id }) => id));
@@ -137,6 +137,7 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
         await new Promise(resume => setTimeout(resume, 5));
       }
     },
+    /** Cancels running attempts and stops sending. */
     close: async (): Promise<void> => {
       stopping.abort();
       clearTimeout(timer);
@@ -145,8 +146,9 @@ export function createDeliverySender({ store, prefix, getSettings }: DeliverySen
   };
 }
 
-/** Returns the message of an error together with that of its cause. `fetch` tells only in the cause what failed. */
+/** Returns the message of an error, followed by the message of the error's cause. */
 function describeError(error: unknown): string {
+  // `fetch` puts the network error into the cause.
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

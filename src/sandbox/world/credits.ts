@@ -13,8 +13,7 @@ const DAY_MS = 86_400_000;
 export type CreditGenerator = ReturnType<typeof createCreditGenerator>;
 
 /**
- * Creates the generator of credits and their holdings. It generates each one by its index, so that a large world needs
- * little memory.
+ * Creates the generator of credits and holdings. Any credit can be generated from its index alone, which saves memory.
  */
 export function createCreditGenerator(
   size: WorldSize,
@@ -25,7 +24,7 @@ export function createCreditGenerator(
   /** Ids that were made already, so that all rows of a credit share one string. */
   const ids: string[] = [];
 
-  /** Returns the id of a credit: its type, token id and token address. */
+  /** Returns the id of a credit, which consists of the credit's type, token id and token address. */
   function getCreditId(creditIndex: number): string {
     ids[creditIndex] ??= flattenString(
       `${getCreditType(getVintage(creditIndex))}-${creditIndex + 1}-${getProject(creditIndex).contract}`,
@@ -33,19 +32,19 @@ export function createCreditGenerator(
     return ids[creditIndex];
   }
 
-  /** Returns the year of a credit. */
+  /** Returns the vintage of a credit as a year. */
   function getVintage(creditIndex: number): number {
     return VINTAGES[Math.floor(creditIndex / projects.length)] ?? VINTAGES[0];
   }
 
-  /** Returns the project that issues a credit. */
+  /** Returns the project that issued a credit. */
   function getProject(creditIndex: number): WorldProject {
     const project = projects[creditIndex % projects.length];
     if (project === undefined) throw new RangeError('a world with credits needs projects');
     return project;
   }
 
-  /** Generates the credit with this index and issued amount. */
+  /** Generates the credit with this index. `issuedMicro` is the issued amount in millionths of a tonne. */
   function generateCredit(creditIndex: number, issuedMicro: number): CreditRecord {
     const { row, country, kind, contract } = getProject(creditIndex);
     const vintage = getVintage(creditIndex);
@@ -69,7 +68,7 @@ export function createCreditGenerator(
     };
   }
 
-  /** Generates the holdings of a credit in warehouses and inventories. Reserved amounts are not included. */
+  /** Generates the amounts of a credit in warehouses and inventories. */
   function generateHoldings(creditIndex: number): HoldingRecord[] {
     return chooseHolders(creditIndex, organizations.length).map(({ organization, place }, position) => ({
       organizationId: organizations[organization]?.id ?? '',
@@ -99,8 +98,7 @@ function getCreditType(vintage: number): CreditRecord['type'] {
 }
 
 /**
- * Chooses which organizations hold a credit, and whether in the warehouse or the inventory. The first organization's
- * warehouse holds most credits.
+ * Chooses the warehouses and inventories that hold a credit. Most credits are in the first organization's warehouse.
  */
 function chooseHolders(creditIndex: number, organizationCount: number) {
   const owner = creditIndex % 3 === 2 ? (1 + (creditIndex % 7)) % organizationCount : 0;
@@ -118,7 +116,7 @@ function chooseHolders(creditIndex: number, organizationCount: number) {
   }
 }
 
-/** Shuffles the items in place (Fisher-Yates), always in the same way for a seed. */
+/** Shuffles an array in place (Fisher-Yates). The same seed always gives the same order. */
 function shuffleInPlace(seed: number, items: Uint32Array): Uint32Array {
   const random = createRandom(seed, 'shuffle');
   for (let index = items.length - 1; index > 0; index--) {

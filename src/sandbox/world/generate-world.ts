@@ -16,12 +16,9 @@ import { generateProjects } from './projects.js';
 import { createRetirementGenerator, type RetirementGenerator } from './retirements.js';
 import { generateTransactions } from './transactions.js';
 
-/**
- * Generates the contents of a registry. The same seed and size always give the same rows and ids. The issued amount of
- * each credit is the sum of its holdings, outstanding reservations and retirements. Large lists are generators, so that
- * a million rows are not in memory twice.
- */
+/** Generates all rows of a registry. The same seed and size always give the same rows. */
 export function generateWorld(spec: WorldSpec) {
+  // Large lists are generators, so that a million rows are not in memory twice.
   const size = resolveWorldSize(spec);
   const apps = generateApps(size);
   const organizations = generateOrganizations(size);
@@ -51,7 +48,10 @@ export function generateWorld(spec: WorldSpec) {
   };
 }
 
-/** Yields each credit. Its issued amount is the sum of its holdings, outstanding reservations and retirements. */
+/**
+ * Yields each credit with an issued amount that equals the sum of its holdings, outstanding reservations and
+ * retirements.
+ */
 function* generateCredits(
   credits: CreditGenerator,
   retirements: RetirementGenerator,

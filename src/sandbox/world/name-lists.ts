@@ -90,16 +90,17 @@ function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle
   return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };
 }
 
-/** Parses a text with one row per line and commas between the cells. */
+/** Parses a table with one row per line and commas between cells. */
 function parseTable<Item>(text: string, parseRow: (cells: readonly string[]) => Item): NonEmpty<Item> {
   return assertNonEmpty(text.split('\n').map(line => parseRow(line.split(', '))));
 }
 
+/** Splits a text at spaces. */
 function splitWords(list: string): NonEmpty<string> {
   return assertNonEmpty(list.split(' '));
 }
 
-/** Returns the list. Throws if it is empty. */
+/** Returns a list with the type of a non-empty list. Throws if the list is empty. */
 function assertNonEmpty<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
   if (first === undefined) throw new RangeError('the list is empty');
   return [first, ...others];

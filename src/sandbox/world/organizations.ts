@@ -18,7 +18,7 @@ const DAY_MS = 86_400_000;
 /** How many users each organization has. */
 const MEMBERS = 4;
 
-/** Generates the demo's apps. Only the first one may reserve credits and request them from inventories. */
+/** Generates the demo's apps. Only the first app may write to warehouses and request credits from inventories. */
 export function generateApps({ seed }: WorldSize): AppRecord[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
@@ -43,7 +43,7 @@ export function generateOrganizations(size: WorldSize): OrganizationRecord[] {
   return Array.from({ length: size.organizations }, (_, index) => generateOrganization(size.seed, index));
 }
 
-/** Generates the organization with this index. The first few have fixed names. */
+/** Generates the organization with this index. The first organizations have fixed names. */
 function generateOrganization(seed: number, organizationIndex: number): OrganizationRecord {
   const random = createRandom(seed, 'organization', organizationIndex);
   const [fullName, type] = ORGANIZATIONS[organizationIndex] ?? [
@@ -71,7 +71,7 @@ function generateOrganization(seed: number, organizationIndex: number): Organiza
   };
 }
 
-/** Generates the users of each organization. The first user of each is its administrator. */
+/** Generates four users for each organization. The first user is the administrator. */
 export function generateUsers(size: WorldSize, organizations: readonly OrganizationRecord[]): UserRecord[] {
   return organizations.flatMap((organization, index) =>
     Array.from({ length: MEMBERS }, (_, position) => {
@@ -92,7 +92,7 @@ export function generateUsers(size: WorldSize, organizations: readonly Organizat
   );
 }
 
-/** Generates two addresses for each organization. The first one is the default. */
+/** Generates a default address and a second address for each organization. */
 export function generateAddresses(
   { seed }: WorldSize,
   organizations: readonly OrganizationRecord[],
@@ -108,12 +108,12 @@ export function generateAddresses(
   });
 }
 
-/** Returns an internet domain for a company, under `.example`, which is reserved and belongs to nobody. */
+/** Returns a domain name for a company: "Nordic Carbon" → `nordic-carbon.example`. */
 function toDomainName(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
-/** Picks a name for a company that is not an organization of the registry, such as a beneficiary. */
+/** Picks a random company name, such as the name of a beneficiary. */
 export function pickCompanyName(
   seed: number,
   stream: string,

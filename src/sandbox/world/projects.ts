@@ -19,7 +19,7 @@ export interface WorldProject {
   readonly contract: string;
 }
 
-/** Generates projects, and assigns them in turn to the organizations that develop projects. */
+/** Generates all projects of the world, and distributes the projects over the organizations that develop projects. */
 export function generateProjects(
   size: WorldSize,
   organizations: readonly OrganizationRecord[],
@@ -31,7 +31,7 @@ export function generateProjects(
   });
 }
 
-/** Generates the project with this index. Countries and kinds of project take turns. */
+/** Generates the project with this index. */
 function generateProject(seed: number, projectIndex: number, proponentId: string | null): WorldProject {
   const random = createRandom(seed, 'project', projectIndex);
   const country = COUNTRIES[projectIndex % COUNTRIES.length] ?? COUNTRIES[0];
@@ -60,7 +60,7 @@ function generateProject(seed: number, projectIndex: number, proponentId: string
   return { row, country, kind, contract: `0x${random.hex(40)}` };
 }
 
-/** Creates the fields of a project that the sandbox only stores and sends. */
+/** Generates the details of a project, such as sector, methodology and location. */
 function createProjectDetails(kind: ProjectKind, random: Random): object {
   return {
     thumbnail: null,
@@ -81,7 +81,7 @@ function createProjectDetails(kind: ProjectKind, random: Random): object {
   };
 }
 
-/** Picks a latitude or longitude between minus `limit` and `limit`, with four decimals. */
+/** Picks a random latitude or longitude from `-limit` to `limit`. */
 function pickDegrees(random: Random, limit: number): number {
   return Math.round((random.next() * 2 - 1) * limit * 10_000) / 10_000;
 }

@@ -1,20 +1,18 @@
-/** A repeatable source of random values. */
+/** A seeded pseudo-random generator. */
 export interface Random {
-  /** Returns a number from 0 up to, but not including, 1. */
+  /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** Returns a random whole number from 0 up to, but not including, the limit. */
+  /** Returns an integer from 0 (inclusive) to `limit` (exclusive). */
   below(limit: number): number;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
   uuid(): string;
-  /** Returns this many lower-case hexadecimal digits. */
+  /** Returns the given number of lower-case hexadecimal digits. */
   hex(digits: number): string;
 }
 
-/**
- * Creates a source of random values. The same seed, stream name and index always give the same values, so any row can be
- * generated without the rows before it.
- */
+/** Creates a pseudo-random generator. The same seed, stream name and index always give the same values. */
 export function createRandom(seed: number, stream: string, index = 0): Random {
+  // So any row can be generated without the rows before it.
   let a = hashToSeed(String(seed), 0x9e3779b9);
   let b = hashToSeed(stream, 0x85ebca6b);
   let c = index | 0;
@@ -30,11 +28,12 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
     return mixed >>> 0;
   }
 
+  /** Returns a random integer from 0 (inclusive) to `limit` (exclusive). */
   function below(limit: number): number {
     return Math.floor((next32() / 2 ** 32) * limit);
   }
 
-  /** Returns this many random hexadecimal digits. */
+  /** Returns the given number of random hexadecimal digits. */
   function hex(digits: number): string {
     const bytes = Buffer.allocUnsafe(Math.ceil(digits / 8) * 4);
     for (let at = 0; at < bytes.length; at += 4) bytes.writeUInt32BE(next32(), at);
@@ -60,17 +59,15 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
   };
 }
 
-/**
- * Copies a concatenated text into one string. V8 would otherwise keep its parts, which doubles the memory of a million
- * rows.
- */
+/** Copies a concatenated string into contiguous memory. */
 export function flattenString(text: string): string {
+  // V8 would otherwise keep the parts, which doubles the memory of a million rows.
   return Buffer.from(text).toString();
 }
 
-/** Hashes a text to 32 bits (FNV-1a with extra mixing), starting from a given state. */
-function hashToSeed(text: string, start: number): number {
-  let hash = start;
+/** Hashes a text to a 32-bit integer (FNV-1a with extra mixing). */
+function hashToSeed(text: string, initialHash: number): number {
+  let hash = initialHash;
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
     hash ^= hash >>> 15;

@@ -38,7 +38,7 @@ export interface WorldParts {
   readonly retirements: RetirementGenerator;
 }
 
-/** Generates expired, cancelled, finished and outstanding reservations, the oldest first. */
+/** Generates expired, cancelled, finished and outstanding reservations, oldest first. */
 export function generateReservations(world: WorldParts): ReservationRecord[] {
   const { size, apps } = world;
   const ended = ENDED_STATES.map((state, index) => {
@@ -60,16 +60,14 @@ export function generateReservations(world: WorldParts): ReservationRecord[] {
   return sortOldestFirst([...ended, ...generateFinishedReservations(world), ...outstanding]);
 }
 
-/** Returns the fields that a retirement shares with the reservation or request that led to it. */
+/** Returns the fields that a retirement has in common with the reservation or request that led to the retirement. */
 function getCommonFields({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRecord) {
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/**
- * Generates the reservations that led to a retirement. Of the latest retirements by apps, every second one came from a
- * reservation, the others from a request.
- */
+/** Generates finished reservations for half of the latest retirements by apps. */
 function generateFinishedReservations({ size, retirements }: WorldParts): ReservationRecord[] {
+  // The other retirements came from inventory requests.
   return retirements.listLastByApps(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
     if (index % 2 === 1) return [];
     const retirement = retirements.generateRetirement(number);
@@ -108,7 +106,7 @@ function generateReservation(
   };
 }
 
-/** Generates accepted, rejected and pending inventory requests, the oldest first. */
+/** Generates accepted, rejected and pending inventory requests, oldest first. */
 export function generateInventoryRequests(world: WorldParts): InventoryRequestRecord[] {
   const { retirements } = world;
   const accepted = retirements
@@ -119,7 +117,7 @@ export function generateInventoryRequests(world: WorldParts): InventoryRequestRe
   return sortOldestFirst([...accepted, ...undecided]);
 }
 
-/** Generates the accepted request that led to a retirement. */
+/** Generates the accepted inventory request that led to a retirement. */
 function generateAcceptedRequest(
   { size }: WorldParts,
   retirement: RetirementRecord,
@@ -139,7 +137,7 @@ function generateAcceptedRequest(
   };
 }
 
-/** Generates a pending or rejected request to transfer and retire credits. */
+/** Generates a pending or rejected inventory request to transfer and retire credits. */
 function generateUnacceptedRequest(
   { size, apps, organizations, credits }: WorldParts,
   state: 'Pending' | 'Rejected',
@@ -176,16 +174,14 @@ function generateUnacceptedRequest(
   };
 }
 
-/**
- * Finds a holding of a retirable credit in a warehouse or inventory, of the owner if one is given. The search begins at
- * `firstCreditIndex` and wraps around, so that it succeeds in small worlds too.
- */
+/** Finds a retirable credit in a warehouse or inventory. Searches all owners if `owner` is undefined. */
 function findHolding(
   credits: CreditGenerator,
   place: HoldingPlace,
   firstCreditIndex: number,
   owner?: OrganizationRecord,
 ): HoldingRecord {
+  // The search wraps around, so that it succeeds in small worlds too.
   const matches = (row: HoldingRecord) =>
     row.place === place && (owner === undefined || row.organizationId === owner.id);
   for (let step = 0; step < credits.retirable.length; step++) {

@@ -19,7 +19,7 @@ const MAX_TONNES = 400;
 
 export type RetirementGenerator = ReturnType<typeof createRetirementGenerator>;
 
-/** Creates the generator of retirements. It generates each one by its number, so that a large world needs little memory. */
+/** Creates the generator of retirements. Any retirement can be generated from its number alone, which saves memory. */
 export function createRetirementGenerator(
   size: WorldSize,
   credits: CreditGenerator,
@@ -31,7 +31,7 @@ export function createRetirementGenerator(
   /** Where each credit is in `retirable`. Retirements take these credits in turn. */
   const positions = new Map(Array.from(retirable, (creditIndex, position) => [creditIndex, position]));
 
-  /** Chooses the organization that made a retirement. */
+  /** Returns the id of the organization that made a retirement. */
   function chooseOrganizationId(retirementNumber: number): string {
     const position =
       organizations.length > 4 ? retirementNumber : (ORGANIZATION_PATTERN[retirementNumber % 10] ?? 0);
@@ -59,7 +59,7 @@ export function createRetirementGenerator(
     };
   }
 
-  /** Yields all retirements in the order of their numbers, which is also that of their times. */
+  /** Yields all retirements, oldest first. */
   function* generateAllRetirements(): Iterable<RetirementRecord> {
     for (let number = 0; number < count; number++) yield generateRetirement(number);
   }
@@ -68,14 +68,14 @@ export function createRetirementGenerator(
     count,
     generateRetirement,
     generateAllRetirements,
-    /** Sums how much of a credit was retired, in millionths of a tonne. */
+    /** Returns how much of a credit was retired, in millionths of a tonne. */
     sumRetiredMicro(creditIndex: number): number {
       const position = positions.get(creditIndex) ?? count;
       let sum = 0;
       for (let number = position; number < count; number += retirable.length) sum += amounts[number] ?? 0;
       return sum;
     },
-    /** Returns the numbers of the latest retirements that apps made, newest first. */
+    /** Returns the numbers of the latest retirements by apps, newest first. */
     listLastByApps(limit: number): number[] {
       const numbers: number[] = [];
       for (let number = count - 1; number >= 0 && numbers.length < limit; number--) {
@@ -86,7 +86,7 @@ export function createRetirementGenerator(
   };
 }
 
-/** Picks the beneficiary, reason and comment of a retirement. */
+/** Picks a random beneficiary, reason and comment for a retirement. */
 function pickRetirementDetails(seed: number, retirementNumber: number, random: Random): RetirementDetails {
   return {
     beneficiary: pickCompanyName(seed, 'beneficiary', retirementNumber, COMPANY_TRADES),
@@ -95,12 +95,12 @@ function pickRetirementDetails(seed: number, retirementNumber: number, random: R
   };
 }
 
-/** Whether the retirement with this number has no beneficiary yet. */
+/** Returns whether the retirement with this number has no beneficiary. */
 function isUnclaimed(retirementNumber: number): boolean {
   return retirementNumber % UNCLAIMED_EVERY === UNCLAIMED_EVERY - 1;
 }
 
-/** Whether an app made the retirement with this number. */
+/** Returns whether an app made the retirement with this number. */
 function isByApp(retirementNumber: number): boolean {
   return retirementNumber % BY_APP_EVERY === 3 && !isUnclaimed(retirementNumber);
 }

@@ -6,13 +6,15 @@ import type {
 } from '../store/records.js';
 import { createRandom } from './random.js';
 
-/** What started the transactions. */
+/** The reservations and inventory requests that can have started a transaction. */
 interface TransactionOrigins {
   readonly reservations: readonly ReservationRecord[];
   readonly requests: readonly InventoryRequestRecord[];
 }
 
-/** Generates the transaction of each of these retirements, from the reservation or request that led to it. */
+/**
+ * Generates a transaction for each retirement, with the id of the reservation or request that led to the retirement.
+ */
 export function generateTransactions(
   seed: number,
   retirements: readonly RetirementRecord[],
@@ -43,8 +45,9 @@ export function generateTransactions(
   });
 }
 
-/** Whether a reservation or request led to this retirement: same organization, credit and time. */
+/** Returns whether a reservation or request led to a retirement. */
 function hasLedTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
+  // Both then have the same organization, credit and time.
   return (
     row.updatedAt === retirement.createdAt &&
     row.organizationId === retirement.organizationId &&

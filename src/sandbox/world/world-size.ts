@@ -23,7 +23,7 @@ const CREDITS_PER_PROJECT = 12;
 const HISTORY_START = Date.UTC(2023, 6, 1);
 const HISTORY_END = Date.UTC(2025, 5, 30);
 
-/** Fills in the default sizes. Throws a RangeError that lists all invalid sizes. */
+/** Returns the size of a world with defaults for absent numbers. Throws a RangeError that lists all invalid numbers. */
 export function resolveWorldSize(spec: WorldSpec): WorldSize {
   const credits = spec.credits ?? 60;
   const size = {
@@ -44,7 +44,7 @@ export function resolveWorldSize(spec: WorldSpec): WorldSize {
 }
 
 /**
- * Picks the time of event number `index` of `count`. The events are spread over the history, in the order of their
+ * Picks the time of event `index` of `count` events. The events are spread over two years in the order of their
  * indexes.
  */
 export function pickHistoryTime(seed: number, stream: string, index: number, count: number): number {
@@ -52,7 +52,7 @@ export function pickHistoryTime(seed: number, stream: string, index: number, cou
   return Math.floor(HISTORY_START + (index + createRandom(seed, `${stream} time`, index).next()) * step);
 }
 
-/** Picks an amount in millionths of a tonne. Most are whole tonnes, some have a fraction, a few use all six decimals. */
+/** Picks a random amount in millionths of a tonne. Most amounts are whole tonnes. */
 export function pickAmountMicro(seed: number, stream: string, index: number, maxTonnes: number): number {
   const random = createRandom(seed, `${stream} amount`, index);
   const whole = (1 + random.below(maxTonnes)) * 1_000_000;
