@@ -259,3 +259,20 @@ test('a table of 80 columns always shows the credit type', async () => {
   expect(Math.max(...lines.map(line => line.length))).toBeLessThan(200);
   expect(stderr).not.toMatch(/Hidden columns: [^.]*\btype\b/);
 });
+
+test('a terminal shows the first 100 credits and counts all; JSON, CSV and pipes have all', async () => {
+  await mirror.change(
+    `INSERT INTO warehouse_credits (organization_id, credit_id, inventory_id, vintage, type, amount, amount_micro, amount_exact, valid_from, sync_id, document, version)
+     WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+     SELECT organization_id, 'many-' || i, '', '1990', 'exPost', 1, 1000000, '1', valid_from, sync_id, '{}', -i
+     FROM (SELECT * FROM warehouse_credits WHERE organization_id = ? LIMIT 1) CROSS JOIN n`,
+    failing,
+  );
+  const env = { DATA_DIR: mirror.folder };
+  const seen = await runCommand(['available', '--vintage', '1990'], { env, terminal: true, columns: 200 });
+  expect(seen.stdout.match(/1990/g)?.length).toBe(100);
+  expect(seen.stdout).toContain('150 t');
+  expect(seen.stderr).toContain('Showing 100. Use --csv or --json for all.');
+  expect((await run('--vintage', '1990')).stdout.match(/1990/g)?.length).toBe(150);
+  expect((await run('--vintage', '1990', '--csv')).stdout.match(/many-\d+/g)?.length).toBe(150);
+});

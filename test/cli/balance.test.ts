@@ -3,7 +3,7 @@ import { runCommand } from '../support/command.js';
 import { temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { reservation } from '../support/reservation.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
-import { MINUTE, openMirror } from '../support/mirror/open.js';
+import { fillOrganizations, MINUTE, openMirror } from '../support/mirror/open.js';
 
 const USED_AT = '2026-05-04T12:01:30Z';
 
@@ -229,4 +229,27 @@ test('the expected amount of a project is shown as an upper bound, with thousand
   expect(seen.stdout).toMatch(/projects .* ≤ 4,502 /);
   expect((await runCommand(['balance'], options)).stdout).toMatch(/projects .* ≤ 4502 /);
   expect((await runCommand(['balance', '--csv'], options)).stdout).not.toContain('≤');
+});
+
+test('a terminal shows totals, failed sums and the first 20 sums of organizations; CSV and pipes have all', async () => {
+  const { mirror, clock, read, db, folder } = await sceneToBalance();
+  await fillOrganizations({ mirror, clock, read }, 30);
+  await db.change(
+    "UPDATE warehouse_credits SET amount_micro = amount_micro + 1000000 WHERE credit_id = 'c-7-0'",
+  );
+  const options = { env: { DATA_DIR: folder }, now: () => clock.at };
+  const seen = await runCommand(['balance'], { ...options, terminal: true, columns: 200 });
+  const lines = seen.stdout.split('\n');
+  const warehouses = lines.filter(line => /^credits .* warehouse /.test(line));
+  expect(warehouses[0]).toMatch(/^credits +- +warehouse/);
+  expect(warehouses[1]).toMatch(/organization-7 .* NO *$/);
+  expect(
+    lines.filter(line => /organization-\d/.test(line) && line.startsWith('credits')).length,
+  ).toBeLessThanOrEqual(20);
+  expect(seen.stderr).toMatch(/\d+ sums of single organizations not shown. Use --csv for all./);
+  const whole = await runCommand(['balance', '--csv'], options);
+  expect(whole.stdout.match(/^credits,[^,]*,organization-\d+,/gm)?.length).toBeGreaterThanOrEqual(30);
+  expect(
+    (await runCommand(['balance'], options)).stdout.match(/organization-\d+ +warehouse/g)?.length,
+  ).toBeGreaterThanOrEqual(30);
 });

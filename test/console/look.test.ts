@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { fillOrganizations } from '../support/mirror/open.js';
 import { createPages } from '../../src/console/pages/pages.js';
 import { STYLE } from '../../src/console/components/style.js';
 import { SCRIPT } from '../../src/console/live/script.js';
@@ -37,6 +38,15 @@ test('the navigation marks the section of each page', async () => {
     const shown = (await page(path)).replace(/<details class="menu">.*?<\/details>/s, '');
     expect(shown.match(/<nav aria-label="Pages">.*aria-current="true".*<\/nav>/), path).not.toBeNull();
   }
+});
+
+test('Reconciliation shows totals and 20 sums of many organizations, and its files have all', async () => {
+  const { scene, page } = await openConsoleStage();
+  await fillOrganizations(scene, 30);
+  const text = getPageText(await page('/balance'));
+  expect(text).toMatch(/Totals.*Checked sums.*and \d+ more/);
+  expect((await page('/balance.csv')).match(/^credits,/gm)).toHaveLength(30);
+  expect(JSON.parse(await page('/balance.json')).length).toBeGreaterThanOrEqual(30);
 });
 
 test('Reconciliation shows its verdict first, then each unbalanced sum with the reason', async () => {

@@ -34,6 +34,9 @@ const TABLE_COLUMNS = [
   'credit_id',
 ];
 
+/** A terminal shows so many credits; the total counts all. Files, pipes, JSON and CSV get all. */
+const MAX_CREDITS_SHOWN = 100;
+
 export const AVAILABLE = defineCommand({
   summary: 'Show credits available to sell now',
   details: 'Also lists the warehouses that are left out, and why.',
@@ -109,10 +112,12 @@ async function printAvailable(
       age: formatDuration(Number(row['age_seconds'])),
       freshness: freshnessByOwner.get(row['organization_id']) ?? null,
     }));
-    await context.printRows(columns, tableRows, {
+    const isShortened = context.io.terminal.stdout && tableRows.length > MAX_CREDITS_SHOWN;
+    await context.printRows(columns, isShortened ? tableRows.slice(0, MAX_CREDITS_SHOWN) : tableRows, {
       importantColumns: ['project_name', 'vintage', 'type', 'amount', 'organization_name', 'credit_id'],
       tonneColumns: ['amount'],
     });
+    if (isShortened) context.printNotice(`Showing ${MAX_CREDITS_SHOWN}. Use --csv or --json for all.`);
     const owners = formatCount(new Set(rows.map(row => row['organization_id'])).size, 'organization');
     await context.printLines('', `Available now: ${describeTotal(total)} of ${owners}.`);
   } else

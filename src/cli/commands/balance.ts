@@ -5,11 +5,13 @@ import {
   isUpperBound,
   type Line,
   listedIn,
+  MAX_SUMS_SHOWN,
   readBalance,
+  toReadableSums,
   verdictOn,
 } from '../../query/history/balance.js';
 import { truncateName } from '../../text/clean-text.js';
-import { formatWithCommas } from '../../text/numbers.js';
+import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import { formatPlainTonnes } from '../../text/tonnes.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
@@ -62,10 +64,15 @@ const FIELD_BY_COLUMN: Readonly<Record<string, keyof Line>> = {
 };
 const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
-/** Prints the sums as a table. Then prints a reason for each sum that does not balance, and a verdict. */
-async function printBalance({ printRows, printLines }: CommandContext, balance: Balance): Promise<void> {
+/** Prints the sums, a reason for each sum that does not balance, and a verdict. A terminal shows only the first sums. */
+async function printBalance(
+  { io, printRows, printLines, printNotice }: CommandContext,
+  balance: Balance,
+): Promise<void> {
   const { sums, notBalanced, balanced } = balance;
-  const listed = listedIn(balance);
+  const { totals, failed, shown, hiddenCount } = toReadableSums(balance);
+  const isShortened = io.terminal.stdout && hiddenCount > 0;
+  const listed = isShortened ? [...totals, ...failed, ...shown] : listedIn(balance);
   const shape = {
     importantColumns: ['organization_name', 'what', 'type', 'found', 'difference', 'balanced'],
     tonneColumns: TONNES,
@@ -73,11 +80,15 @@ async function printBalance({ printRows, printLines }: CommandContext, balance: 
   };
   if (listed.length > 0)
     await printRows([...Object.keys(FIELD_BY_COLUMN), 'balanced'], listed.map(toTableRow), shape);
+  if (isShortened)
+    printNotice(`${formatCount(hiddenCount, 'sum')} of single organizations not shown. Use --csv for all.`);
   await printLines('');
   if (notBalanced.length > 0) {
-    const lines = notBalanced.map(
+    const lines = (isShortened ? notBalanced.slice(0, MAX_SUMS_SHOWN) : notBalanced).map(
       line => `  ${`${getOwnerName(line)} ${truncateName(line.what)}`.trim()}: ${line.why}`,
     );
+    const more = notBalanced.length - lines.length;
+    if (more > 0) lines.push(`  and ${formatWithCommas(more)} more`);
     await printLines('Not balanced:', ...lines, '');
   }
   const unexplained = sums.reduce((sum, line) => sum + BigInt(line.unexplained_micro ?? 0), 0n);

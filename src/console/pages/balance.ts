@@ -3,8 +3,9 @@ import {
   coverageOf,
   isUpperBound,
   type Line,
-  listedIn,
+  BALANCE_COLUMNS as EXPORTED_COLUMNS,
   readBalance,
+  toReadableSums,
   verdictOn,
 } from '../../query/history/balance.js';
 import { FRESH, wordsOf } from '../../query/freshness/words.js';
@@ -17,6 +18,8 @@ import {
   formatWithCommas,
 } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
+import { createFilePages, renderFileLinks } from '../lists/files.js';
+import type { Row } from '../../store/contract/tables.js';
 import { renderButton } from '../actions/button.js';
 import type { ComparisonOutcome } from '../comparison.js';
 import { findChosenOrganization } from '../name-fault.js';
@@ -41,20 +44,44 @@ export const BALANCE: ConsolePage = {
 ${renderFilterBar('/balance', [{ label: 'organization', input: renderChoice('organization_id', organizations, organizationId) }])}
 ${renderComparison(request)}`,
       renderRest: async () =>
-        renderReconciliation(await readBalance(request.reader, organizationId), organizationId !== null),
+        renderReconciliation(
+          await readBalance(request.reader, organizationId),
+          organizationId !== null,
+          renderFileLinks('/balance', request.query, {}),
+        ),
     };
   },
 };
 
+/** The CSV and JSON files with every sum, and every part of a sum that does not balance. */
+export const BALANCE_FILES = createFilePages(
+  'balance',
+  { parameters: ['organization_id'] },
+  async request => {
+    const organizationId = await findChosenOrganization(request.reader, request.query);
+    if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
+    const { sums, notBalanced } = await readBalance(request.reader, organizationId);
+    return { columns: EXPORTED_COLUMNS, rows: toRows([...sums, ...notBalanced]) };
+  },
+);
+
+/** Converts lines of the balance to rows of a file. */
+async function* toRows(lines: readonly Line[]): AsyncGenerator<Row> {
+  for (const line of lines)
+    yield { ...line, balanced: line.balanced === null ? null : Number(line.balanced) };
+}
+
 /** Renders the result of the reconciliation: the verdict, the unbalanced sums and all checked sums. */
-function renderReconciliation(balance: Balance, isOfOneOrganization: boolean): Html {
+function renderReconciliation(balance: Balance, isOfOneOrganization: boolean, fileLinks: Html): Html {
   const { balanced, rowsWithoutAmount, notBalanced } = balance;
   const coverage = isOfOneOrganization
     ? 'Projects and serializations are checked across all organizations only.'
     : coverageOf(balance);
+  const { totals, failed, shown, hiddenCount } = toReadableSums(balance);
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(balance)} ${coverage}${describeRowsWithoutAmount(rowsWithoutAmount)}</p></section>
-<section id="wrong" data-live>${notBalanced.length > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], notBalanced)}</section>
-<section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, listedIn(balance), { empty: 'No list with rows has been read completely yet.' })}</section>`;
+<section id="wrong" data-live>${notBalanced.length > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], notBalanced.slice(0, MAX_SHOWN), { footer: formatOmittedCount(notBalanced.length) })}</section>
+<section id="totals" data-live>${totals.length > 0 && renderTable('Totals', BALANCE_COLUMNS, totals)}</section>
+<section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
 }
 
 /** Renders the section that compares the mirror with the registry: a button, the progress and the last result. */

@@ -91,6 +91,46 @@ export function listedIn({ sums }: Balance): Line[] {
   return sums.filter(line => line.rows > 0 || line.balanced !== true);
 }
 
+/** How many sums of single organizations people are shown; programs get all. */
+export const MAX_SUMS_SHOWN = 20;
+
+/** The sums in the order in which people read them: totals over all organizations, sums that fail, and the first of the rest. */
+export interface ReadableSums {
+  readonly totals: readonly Line[];
+  readonly failed: readonly Line[];
+  readonly shown: readonly Line[];
+  readonly hiddenCount: number;
+}
+
+/** Adds up the sums over all organizations, and limits the sums of single organizations to a readable number. */
+export function toReadableSums(balance: Balance): ReadableSums {
+  const listed = listedIn(balance);
+  const ofOrganizations = listed.filter(({ organization_id: id }) => id !== null);
+  const totals = new Map<string, Sum>();
+  for (const line of listed) {
+    const total = totals.get(`${line.identity} ${line.what} ${line.type}`);
+    if (total !== undefined) add(total, line);
+    else
+      totals.set(`${line.identity} ${line.what} ${line.type}`, {
+        ...line,
+        organization_id: null,
+        organization_name: null,
+      });
+  }
+  const failed = ofOrganizations.filter(line => line.balanced !== true);
+  const others = ofOrganizations.filter(line => line.balanced === true);
+  if (ofOrganizations.length <= MAX_SUMS_SHOWN)
+    return { totals: [], failed: [], shown: listed, hiddenCount: 0 };
+  const shownFailed = failed.slice(0, MAX_SUMS_SHOWN);
+  const shown = others.slice(0, MAX_SUMS_SHOWN - shownFailed.length);
+  return {
+    totals: [...totals.values()],
+    failed: shownFailed,
+    shown,
+    hiddenCount: ofOrganizations.length - shownFailed.length - shown.length,
+  };
+}
+
 export function verdictOn(balance: Balance): string {
   const { sums } = balance;
   const counted = (balanced: boolean | null) => sums.filter(line => line.balanced === balanced).length;
