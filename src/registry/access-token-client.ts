@@ -39,11 +39,11 @@ export function createClientWithToken(options: AccessTokenClientOptions): Access
 function createTokenSource(token: AccessTokenClientOptions['token']): TokenSource<InstallationToken> {
   if (typeof token === 'string') {
     const fixedToken = toAccessToken(token);
-    return { get: async () => ({ token: fixedToken, fresh: true }), refuse: () => undefined };
+    return { get: async () => ({ token: fixedToken, fresh: true }), discard: () => undefined };
   }
   return {
     get: async () => ({ token: toAccessToken(await token()), fresh: false }),
-    refuse: () => undefined,
+    discard: () => undefined,
   };
 }
 

@@ -38,7 +38,7 @@ export interface RegistryClient {
   readonly app: AppClient;
   /** Makes the calls that any access token allows, with the app's own token. */
   readonly token: TokenClient;
-  /** Makes the same calls with the token of an installation. Its `revokeToken` revokes that token. */
+  /** Makes the calls that any access token allows, with the token of an installation. */
   installation(installationId: string): TokenClient;
   /** Acts for the organization of an installation, within the installation's permissions. */
   organization(installationId: string, organizationId: string): OrganizationClient;
@@ -51,7 +51,7 @@ export interface AppClient {
     installationId: string,
     options?: ReadOptions,
   ): Promise<AccessToken<InstallationToken>>;
-  /** Sends the request once. If the response is lost, looks the new installation up by the organization's name. */
+  /** Sends the request once. If the response is lost, searches for the new installation by the organization's name. */
   createUserAndOrganization(
     request: CreateUserAndOrganizationRequest,
     options?: ReadOptions,
@@ -78,9 +78,9 @@ export interface OrganizationClient {
 
   listReservations(options?: ListOptions): AsyncIterable<ListPage<Reservation>>;
   readReservation(reservationId: string, options?: ReadOptions): Promise<Reservation>;
-  /** Sends the request once, as all writes do. If the response is lost, looks the new reservation up in the list. */
+  /** Sends the request once. If the response is lost, searches for the new reservation in the list. */
   reserve(request: ReserveRequest, options?: ReadOptions): Promise<Reservation>;
-  /** Returns the ended reservation; null if the registry accepted the request and no longer shows the reservation. */
+  /** Returns the ended reservation, or null if the registry no longer has it. */
   cancelReservation(reservationId: string, options?: ReadOptions): Promise<Reservation | null>;
   finishReservation(
     reservationId: string,

@@ -46,13 +46,13 @@ export interface RegistryErrorDetails {
 export class RegistryError extends Error {
   override readonly name = 'RegistryError';
   readonly code: RegistryErrorCode;
-  /** Method and route of the request; null if there was none. */
+  /** Method and route of the request, or null if there was none. */
   readonly call: string | null;
-  /** Status of the response; null if none arrived. */
+  /** Status of the response, or null if none arrived. */
   readonly status: number | null;
-  /** How long the registry asked to wait, at most 15 minutes; null if it did not. */
+  /** How long the registry asked to wait, at most 15 minutes, or null if it did not. */
   readonly retryAfterMs: number | null;
-  /** The message of the registry, masked; null if there was none. */
+  /** The message of the registry, masked, or null if there was none. */
   readonly registryMessage: string | null;
   /** Whether the request was sent and not clearly refused: a write may have taken effect despite this error. */
   readonly mayHaveHappened: boolean;
@@ -75,7 +75,7 @@ export class RegistryError extends Error {
   }
 }
 
-/** Masks the credentials in a text; returns null if there is no text. */
+/** Masks the credentials in a text. Returns null if there is no text. */
 function maskIfPresent(text: string | null | undefined): string | null {
   return text == null ? null : maskCredentials(text);
 }

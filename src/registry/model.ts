@@ -39,9 +39,9 @@ export interface Amount {
   readonly exact: string | null;
   /** The nearest JavaScript number. */
   readonly value: number | null;
-  /** Millionths; null if the amount has finer digits or does not fit into 64 bits. */
+  /** Millionths, or null if the amount has finer digits or does not fit into 64 bits. */
   readonly micro: bigint | null;
-  /** What is wrong with the value; null if nothing is. */
+  /** What is wrong with the value, or null if nothing is. */
   readonly fault: string | null;
 }
 
@@ -128,7 +128,7 @@ export const CREDIT = {
   tokenAddress: 'text',
   unit: 'text',
   amount: 'amount',
-  /** How much of the credit was ever issued; null if the registry does not send it. */
+  /** How much of the credit was ever issued, or null if the registry does not send it. */
   supply: 'amount?',
 } as const satisfies ObjectModel;
 export type Credit = ParsedObject<typeof CREDIT>;
@@ -142,7 +142,7 @@ export const RESERVATION = {
   project: 'project',
   reserverId: ['text', 'reserver.id'],
   reserverName: ['text', 'reserver.name'],
-  /** As sent; null if the registry sends none. `getReservationState` derives it then. */
+  /** As sent, or null if the registry sends none. `getReservationState` derives it then. */
   state: 'text',
   isComplete: 'flag',
   reservedToDate: 'instant',
@@ -266,7 +266,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether a permission is granted at this level or a higher one. */
+/** Whether a permission is granted at this level or a higher level. */
 export function hasPermission(
   permissions: Permissions,
   name: PermissionName,

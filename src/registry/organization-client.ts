@@ -84,18 +84,21 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
   }
 
   /** Creates a client method that reads a paged list. */
-  function createListReader<T>(route: string, key: string, parse: ObjectParser<T>) {
+  function createListReader<T>(route: string, arrayName: string, parse: ObjectParser<T>) {
     return (listOptions?: ListOptions) =>
-      readPages({ http, request: createGetRequest(route), key, parse, organizationId }, listOptions);
+      readPages(
+        { http, request: createGetRequest(route), key: arrayName, parse, organizationId },
+        listOptions,
+      );
   }
 
   /** Creates a client method that reads a list without pagination. */
-  function createShortListReader<T>(key: string, parse: ObjectParser<T>) {
+  function createShortListReader<T>(arrayName: string, parse: ObjectParser<T>) {
     return (readOptions?: ReadOptions) =>
       readShortList(
         http,
-        createGetRequest(`${ORGANIZATION}/${key}`),
-        { key, parse, organizationId },
+        createGetRequest(`${ORGANIZATION}/${arrayName}`),
+        { key: arrayName, parse, organizationId },
         readOptions,
       );
   }

@@ -67,7 +67,7 @@ export interface ListPage<T> {
   readonly unknown: readonly PageRowGroup[];
   /** Counted from 0. */
   readonly number: number;
-  /** The length of the whole list as the registry states it; null if it does not. */
+  /** The length of the whole list as the registry states it, or null if it does not. */
   readonly total: number | null;
   /** The number of rows that were requested. */
   readonly limit: number;

@@ -64,7 +64,7 @@ async function revokeToken(
   options: ReadOptions = {},
 ): Promise<void> {
   const { token } = await tokens.get();
-  const fixedToken = { get: async () => ({ token, fresh: true }), refuse: () => undefined };
+  const fixedToken = { get: async () => ({ token, fresh: true }), discard: () => undefined };
   let hasLostAnswer = false;
   const onCall = (record: CallRecord) => {
     hasLostAnswer ||= record.status === null;
@@ -83,7 +83,7 @@ async function revokeToken(
     const isRevoked = hasLostAnswer && error instanceof RegistryError && error.code === 'unauthorized';
     if (!isRevoked) throw error;
   } finally {
-    tokens.refuse(token);
+    tokens.discard(token);
   }
 }
 

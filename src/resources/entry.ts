@@ -37,7 +37,7 @@ export const OWNER_NAME_COLUMN = 'organization_name';
  */
 export interface ResourceEntry {
   readonly table: string;
-  /** The column with the organization's id, which is the first of the primary key; null if `key` is the whole primary key. */
+  /** The column with the organization's id. It comes first in the primary key. Null if `key` is the whole primary key. */
   readonly scope: 'organization_id' | 'id' | null;
   readonly key: readonly NamedColumn[];
   readonly columns: readonly NamedColumn[];
@@ -45,7 +45,7 @@ export interface ResourceEntry {
   readonly hasDocument: boolean;
   /** How often the resource is read when no webhook announces a change: in each scheduled round or once a day. */
   readonly readInterval: 'round' | 'day';
-  /** The permission that an installation must grant, at VIEW or above; null if none is needed. */
+  /** The permission that an installation must grant, at VIEW or above, or null if none is needed. */
   readonly permission: PermissionName | null;
   readonly display: ListDisplay;
 }

@@ -49,7 +49,7 @@ function formatMovement({ gained, lost, unsummableChanges }: TonnageMovement): s
   return `+${formatTonnes(gained)} t, -${formatTonnes(lost)} t${remainder}`;
 }
 
-/** Returns the amount of a row in micro-tonnes. A missing row counts as 0. Returns null for an unusable amount. */
+/** Returns the amount of a row in micro-tonnes. Returns 0 for a missing row, and null for an unusable amount. */
 function toMicroTonnes(row: Change['before']): bigint | null {
   const micro = row === null ? 0 : row['amount_micro'];
   return typeof micro === 'number' || typeof micro === 'string' ? BigInt(micro) : null;

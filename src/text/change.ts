@@ -120,7 +120,7 @@ function describeReserver(cells: CellsByColumn): string {
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Returns ` on 2025-07-01` for a retirement that was observed on a later day; otherwise an empty string. */
+/** Returns ` on 2025-07-01` for a retirement that was observed on a later day, otherwise an empty string. */
 function formatDifferingDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
@@ -170,7 +170,7 @@ function formatAmount(cells: CellsByColumn): string {
   return amount === null ? 'an unreadable amount' : `${formatWithCommas(amount)} t`;
 }
 
-/** Returns the value if it is a non-empty string; otherwise null. */
+/** Returns the value if it is a non-empty string, otherwise null. */
 function toNonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }

@@ -13,7 +13,7 @@ import {
 test('a client with the wrong kind of credential does not compile', () => {
   const http = createTestHttpClient('https://registry.test');
   const organization = { http, organizationId: 'org-1', appId: 'app-1' };
-  const plain = { get: async () => ({ token: 'crs_1', fresh: true }), refuse: () => undefined };
+  const plain = { get: async () => ({ token: 'crs_1', fresh: true }), discard: () => undefined };
 
   createAppClient({ http, token: createJwtSource() });
   // @ts-expect-error an app token is no JWT

@@ -6,7 +6,7 @@ import { createHttpClient } from '../../src/registry/http/http-client.js';
 import { startRawServer, formatRawResponse, waitUntil } from '../support/raw-server.js';
 
 const secret = `crs_${'ab12'.repeat(12)}`;
-const token = { get: async () => ({ token: secret, fresh: true }), refuse: () => undefined };
+const token = { get: async () => ({ token: secret, fresh: true }), discard: () => undefined };
 const call: HttpRequest = { method: 'GET', route: '/things', token };
 const noon = Date.parse('2026-06-01T12:00:00.000Z');
 

@@ -426,7 +426,7 @@ describe('refusals', () => {
   });
 
   test('T69 a credential that cannot be sent in a header is refused without being quoted', async () => {
-    const token = { get: async () => ({ token: 'bad\nsecret', fresh: true }), refuse: () => undefined };
+    const token = { get: async () => ({ token: 'bad\nsecret', fresh: true }), discard: () => undefined };
     const error = await getFailure(createTestHttpClient(ORIGIN).send(createGet({ token })));
     expect(error.code).toBe('bad_request');
     expect(error.stack).not.toContain('secret');
@@ -470,7 +470,7 @@ describe('renewing the token', () => {
     const tokens = answerInTurn(ORIGIN, 403, 200);
     let minted = 0;
     const mint = async () => ({ token: `crs_${(minted += 1)}`, fresh: true });
-    const token = { get: mint, refuse: () => undefined };
+    const token = { get: mint, discard: () => undefined };
     expect((await getFailure(createTestHttpClient(ORIGIN).send(createGet({ token })))).code).toBe(
       'forbidden',
     );

@@ -121,7 +121,7 @@ it('T45 a write for which no token was issued was not sent, so its outcome is kn
       Promise.reject(
         new RegistryError('timeout', 'no token in time', { mayHaveHappened: true, status: 504 }),
       ),
-    refuse: () => undefined,
+    discard: () => undefined,
   };
   const client = createOrganizationClient({
     http: registry.http,

@@ -43,7 +43,7 @@ function createTokenSource<T extends string>(
       if (!isToken(token)) throw new Error('not a credential');
       return { token, fresh: refused.length > 0 };
     },
-    refuse: token => {
+    discard: token => {
       refused.push(token);
     },
   };

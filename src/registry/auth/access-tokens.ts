@@ -28,16 +28,13 @@ interface InstallationTokenSource extends TokenSource<InstallationToken> {
 export interface AccessTokens {
   /** Returns the token source of the app itself. */
   app(): TokenSource<AppToken>;
-  /**
-   * Returns the token source of an installation. If an organization is given, a token for another organization is
-   * rejected.
-   */
+  /** Returns the token source of an installation. With `organizationId`, tokens of other organizations are rejected. */
   installation(installationId: string, organizationId?: string): InstallationTokenSource;
-  /** Reports the permissions that an installation grants now. A cached token with other permissions is not used again. */
+  /** Sets the permissions that an installation grants now. A cached token with other permissions is discarded. */
   setGrantedPermissions(installationId: string, permissions: Permissions | null): void;
-  /** Drops the token of an installation that was uninstalled or suspended, even one that is still being requested. */
+  /** Discards the token of an installation that was uninstalled or suspended. */
   forget(installationId: string): void;
-  /** Returns the number of installations with a cache. Unusable caches are removed when another installation is added. */
+  /** Returns the number of installations with a token cache. */
   count(): number;
 }
 
@@ -69,10 +66,10 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
         const cache = getOrCreateCache(installationId);
         const issued = await cache.get();
         if (isCompatibleId(issued.organizationId, organizationId)) return issued;
-        cache.refuse(issued.token);
+        cache.discard(issued.token);
         throw new RegistryError('bad_answer', 'The access token is for another organization');
       },
-      refuse: token => caches.get(installationId)?.refuse(token),
+      discard: token => caches.get(installationId)?.discard(token),
     }),
     setGrantedPermissions: (installationId, permissions) =>
       caches.get(installationId)?.setGrantedPermissions(permissions),

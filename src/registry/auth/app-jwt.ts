@@ -26,7 +26,7 @@ interface SignedJwt {
 export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): TokenSource<AppJwt> {
   let lastSigned: SignedJwt | undefined;
   return {
-    /** Returns the last signed JWT if it is still recent enough; otherwise signs a new JWT. */
+    /** Returns the last signed JWT if it is still recent enough, otherwise signs a new JWT. */
     async get() {
       const nowSeconds = Math.floor(now() / 1000);
       if (lastSigned !== undefined && canReuseJwt(lastSigned.signedAtSeconds, nowSeconds))
@@ -36,7 +36,7 @@ export function createAppJwtSource({ appId, privateKey, now }: AppJwtOptions): T
       return { token: jwt, fresh: true };
     },
     /** Discards a JWT that the registry refused, so that the next call signs a new JWT. */
-    refuse(token) {
+    discard(token) {
       if (lastSigned?.jwt === token) lastSigned = undefined;
     },
   };

@@ -63,7 +63,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   }
 
   return {
-    /** Returns the cached token if it is usable; otherwise requests a new token. */
+    /** Returns the cached token if it is usable, otherwise requests a new token. */
     async get(): Promise<IssuedToken<T>> {
       const usable = getUsableToken();
       if (usable !== undefined) return toIssuedToken(usable.accessToken, false);
@@ -72,14 +72,11 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
       });
       return toIssuedToken(await pendingRequest, true);
     },
-    /** Drops the cached token after the registry refused it. */
-    refuse(token: T): void {
+    /** Discards a token that the registry refused. */
+    discard(token: T): void {
       if (cached?.accessToken.token === token) cached = undefined;
     },
-    /**
-     * Sets the permissions that are granted now. A cached token with different permissions will not be returned any
-     * more.
-     */
+    /** Sets the permissions that are granted now. A cached token with other permissions is discarded. */
     setGrantedPermissions(permissions: Permissions | null): void {
       if (permissions !== null) grantedPermissions = serializePermissions(permissions);
     },

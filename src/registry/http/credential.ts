@@ -21,12 +21,12 @@ export interface AccessToken<T extends string> {
   readonly organizationId: string | null;
 }
 
-/** Provides the credential of a client. The client asks for it before every attempt of a request. */
+/** Provides the credential of a client. The client calls `get` before each attempt of a request. */
 export interface TokenSource<T extends string = string> {
-  /** Returns the credential to send. `fresh` means that it was created for this call, so a 403 is no reason to renew it. */
+  /** Returns the credential to send. `fresh` means that the credential was created for this call. */
   get(): Promise<{ readonly token: T; readonly fresh: boolean }>;
-  /** Reports that the registry refused a credential. The next `get` must return another one. */
-  refuse(token: T): void;
+  /** Discards a credential that the registry refused. The next `get` must return a different credential. */
+  discard(token: T): void;
 }
 
 /** A credential is printable ASCII without spaces and of limited length, because it is sent in a header. */

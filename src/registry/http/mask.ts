@@ -188,7 +188,7 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Returns the texts to search for in base64 that may contain a secret. They depend on the offset of the secret. */
+/** Returns the forms that a secret can have inside a longer base64 text, one for each alignment. */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);

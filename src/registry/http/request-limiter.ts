@@ -20,8 +20,8 @@ interface Waiter {
 const SLOTS_KEPT_FROM_DOWNLOADS = 2;
 
 /**
- * Creates a limiter for requests per second (a token bucket) and for concurrent requests. Queued downloads may be
- * overtaken.
+ * Creates a limiter for requests per second (a token bucket) and for concurrent requests. Other requests may overtake
+ * downloads.
  */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
   const waiters: Waiter[] = [];

@@ -44,7 +44,7 @@ export async function sendWithRetries<T>(
       const isFirstRefusal = refusedToken === undefined;
       // A request whose token was refused changed nothing, so even a write may be sent again.
       if (error.status === 401 || (error.status === 403 && !fresh && isFirstRefusal)) {
-        request.token.refuse(token);
+        request.token.discard(token);
         refusedToken = { token, error };
         if (isFirstRefusal) continue;
       }

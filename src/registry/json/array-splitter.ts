@@ -17,23 +17,22 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
   /**
-   * Scans a chunk and appends each complete element to `texts`. Returns the offset to continue at; null after the
-   * chunk.
+   * Scans a chunk and appends a completed element to `texts`. Returns the next offset, or null at the end of the chunk.
    */
-  function scanNext(chunk: Buffer, from: number, texts: string[]): number | null {
+  function scanNext(chunk: Buffer, startOffset: number, texts: string[]): number | null {
     if (position === 'envelope') {
-      const arrayStart = envelope.findArray(chunk, from);
+      const arrayStart = envelope.findArray(chunk, startOffset);
       if (arrayStart !== null) position = 'array';
       return arrayStart;
     }
     if (position === 'array') {
-      const next = separators.findNextElement(chunk, from);
+      const next = separators.findNextElement(chunk, startOffset);
       if (next !== null) position = chunk[next] === OPEN_OBJECT ? 'element' : 'envelope';
       return next;
     }
-    const end = element.findEnd(chunk, from);
+    const end = element.findEnd(chunk, startOffset);
     if (end !== null) {
-      texts.push(element.takeText(chunk.subarray(from, end)));
+      texts.push(element.takeText(chunk.subarray(startOffset, end)));
       position = 'array';
     }
     return end;
@@ -60,8 +59,8 @@ function createSeparatorScanner(arrayName: string) {
 
   return {
     /** Returns the offset of the next element or of the closing bracket. Returns null if the chunk contains neither. */
-    findNextElement(chunk: Buffer, from: number): number | null {
-      for (let at = from; at < chunk.length; at += 1) {
+    findNextElement(chunk: Buffer, startOffset: number): number | null {
+      for (let at = startOffset; at < chunk.length; at += 1) {
         const byte = chunk[at] ?? 0;
         if (byte === OPEN_OBJECT && expected !== 'comma') {
           expected = 'comma';

@@ -36,17 +36,17 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
   let hasArray = false;
 
   /** Returns the offset after the array's opening bracket. Returns null if the chunk does not contain the bracket. */
-  function findArray(chunk: Buffer, from: number): number | null {
-    for (let at = from; at < chunk.length; at += 1) {
+  function findArray(chunk: Buffer, startOffset: number): number | null {
+    for (let at = startOffset; at < chunk.length; at += 1) {
       const opensArray = scanByte(chunk[at] ?? 0);
       if (!opensArray) continue;
       if (hasArray) throw createBadAnswerError(arrayName, 'one list', 'a second one');
       hasArray = true;
-      keepEnvelopePart(chunk.subarray(from, at + 1));
+      keepEnvelopePart(chunk.subarray(startOffset, at + 1));
       partsBeforeArray = parts.length;
       return at + 1;
     }
-    keepEnvelopePart(chunk.subarray(from));
+    keepEnvelopePart(chunk.subarray(startOffset));
     return null;
   }
 

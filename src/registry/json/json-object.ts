@@ -64,7 +64,7 @@ export function decodeUtf8(bytes: Buffer, label: string): string {
   return bytes.toString('utf8');
 }
 
-/** Parses the text of a JSON object. Throws `bad_answer` for anything else. `label` is the object's name in errors. */
+/** Parses the text of a JSON object. `label` is the object's name in error messages. */
 export function parseObject(text: string, label: string): SourceObject {
   return toSourceObject(text, parseJson(text, label), label);
 }
@@ -134,7 +134,7 @@ function isAbsentOrEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Returns the first alias that holds text or a number, as text. Returns null if there is none. */
+/** Returns the text or number of a field as text. Uses the first alias that has such a value, or returns null. */
 export function getOptionalText(object: SourceObject, aliases: FieldAliases): string | null {
   for (const name of aliases) {
     const text = toText(getField(object, name));
@@ -196,7 +196,7 @@ function isCalendarDate(date: string): boolean {
   return !Number.isNaN(dayMs) && new Date(dayMs).toISOString().startsWith(date);
 }
 
-/** Returns a short hash of an object's text. The hash replaces the id of an object without one. */
+/** Returns a short hash of an object's text, which serves as the id of an object without an id. */
 export function hashObjectText(objectText: string): string {
   return createHash('sha256').update(objectText).digest('hex').slice(0, 32);
 }
@@ -206,7 +206,7 @@ function describeType(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Returns the value of the first alias that has one; null or undefined if none has. */
+/** Returns the value of the first alias that is present and not null. */
 function getFirstPresent(object: SourceObject, aliases: FieldAliases): unknown {
   for (const name of aliases) {
     const value = getField(object, name) ?? null;

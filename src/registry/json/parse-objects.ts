@@ -100,7 +100,7 @@ function resolveField(fieldName: string, definition: ObjectModel[string]): Field
   return { type, aliases: [firstAlias, ...otherAliases] };
 }
 
-/** Creates a function that returns the primary key of an object. The function returns null for an unusable key. */
+/** Creates a function that returns the primary key of an object, or null if a key field is unreadable. */
 export function createKeyParser(
   model: ObjectModel,
   keyFields: readonly string[],
@@ -168,7 +168,7 @@ function isBlank(text: string | null): boolean {
   return text === null || text.trim() === '';
 }
 
-/** Returns the value if it is an id; otherwise null. */
+/** Returns the value if it is an id, otherwise null. */
 function nullUnlessId(value: unknown): string | null {
   return isId(value) ? value : null;
 }

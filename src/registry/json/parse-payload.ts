@@ -4,7 +4,7 @@ import { getObjectField, getOptionalText, parseObject } from './json-object.js';
 
 /** The signed content of a webhook. It only hints that something changed; the current state is read from the registry. */
 export interface Payload {
-  /** The event's name, kept even if it is unknown here; null if there is none. */
+  /** The event's name, kept even if it is unknown here, or null if there is none. */
   readonly event: string | null;
   readonly installation: Installation | null;
   readonly transaction: CreditTransaction | null;

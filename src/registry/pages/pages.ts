@@ -162,7 +162,7 @@ interface EndSigns {
   readonly isPastLimit: boolean;
 }
 
-/** Returns the reason why this page is the last one; null if more pages follow. */
+/** Returns the reason why this page is the last one, or null if more pages follow. */
 function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndSigns): ListPage<unknown>['end'] {
   if (isRepeated) return 'repeated';
   if (isListEnd) return 'complete';
@@ -245,7 +245,7 @@ function* groupRows(
   }
 }
 
-/** Returns the first of these fields that holds text; an empty string if there is none. */
+/** Returns the first of these fields that holds text, or an empty string. */
 function findRowId(value: unknown, idNames: readonly string[]): string {
   if (!isObject(value)) return '';
   for (const name of idNames) {

@@ -22,7 +22,7 @@ export function getPagination(envelope: Readonly<Record<string, unknown>>): Pagi
   };
 }
 
-/** Returns the value if it is a non-negative integer; otherwise null. */
+/** Returns the value if it is a non-negative integer, otherwise null. */
 function toCount(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }

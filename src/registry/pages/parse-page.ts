@@ -35,20 +35,20 @@ const MAX_ROWS = 10_000;
 const MIN_BYTES_TO_COPY_ROWS = 256 * 1024;
 
 /** Splits a page into rows and parses each row as JSON. Throws if there are too many rows. */
-export function parsePage(body: Buffer, key: string): ParsedPage {
-  const page = splitByPattern(body, key) ?? splitByScanning(body, key);
+export function parsePage(body: Buffer, arrayName: string): ParsedPage {
+  const page = splitByPattern(body, arrayName) ?? splitByScanning(body, arrayName);
   if (page.rows.length > MAX_ROWS)
-    throw new RegistryError('too_large', `${key}: more than ${MAX_ROWS} rows in one answer`);
+    throw new RegistryError('too_large', `${arrayName}: more than ${MAX_ROWS} rows in one answer`);
   return page;
 }
 
 /** Recognizes a page that an earlier read has seen, by the digest of its rows. Returns null for an unknown page. */
 export function matchKnownPage(
   body: Buffer,
-  key: string,
+  arrayName: string,
   getRowCount: (pageDigest: string) => number | undefined,
 ): KnownPageMatch | null {
-  const listOpening = formatListOpening(key);
+  const listOpening = formatListOpening(arrayName);
   const listStart = body.indexOf(listOpening) + listOpening.length;
   const listEnd = body.lastIndexOf('}]') + 1;
   if (listStart < listOpening.length || listEnd <= listStart) return null;
@@ -56,29 +56,32 @@ export function matchKnownPage(
   const rowCount = getRowCount(digest);
   const rest = Buffer.concat([body.subarray(0, listStart), body.subarray(listEnd)]);
   if (rowCount === undefined || rest.length > MAX_ENVELOPE_BYTES || !isUtf8(rest)) return null;
-  const envelope = parseEnvelope(rest.toString('utf8'), key);
+  const envelope = parseEnvelope(rest.toString('utf8'), arrayName);
   return envelope === null ? null : { digest, rowCount, envelope };
 }
 
-function formatListOpening(key: string): string {
-  return `"${key}":[`;
+function formatListOpening(arrayName: string): string {
+  return `"${arrayName}":[`;
 }
 
 /** Splits any page into rows by scanning every byte. */
-function splitByScanning(body: Buffer, key: string): ParsedPage {
-  const splitter = createArraySplitter(key);
+function splitByScanning(body: Buffer, arrayName: string): ParsedPage {
+  const splitter = createArraySplitter(arrayName);
   const texts = splitter.push(body);
-  const rows = texts.map((text, index) => ({ text, value: parseCheckedJson(text, `${key}[${index}]`) }));
+  const rows = texts.map((text, index) => ({
+    text,
+    value: parseCheckedJson(text, `${arrayName}[${index}]`),
+  }));
   return { rows, digest: hash('sha256', texts.join()), envelope: splitter.finish() };
 }
 
-/** Splits a page into rows wherever `},{` occurs, which is fast. Returns null if that does not give valid rows. */
-function splitByPattern(body: Buffer, key: string): ParsedPage | null {
+/** Splits a page into rows wherever `},{` occurs, which is fast. Returns null if the pieces are not valid rows. */
+function splitByPattern(body: Buffer, arrayName: string): ParsedPage | null {
   // If every piece is a JSON object, the split is correct, because the text can be read in only one way.
   if (!isUtf8(body)) return null;
   const text = body.toString('utf8');
-  if (mayHaveTooManyObjects(text)) assertWithinLimits(text, key);
-  const listOpening = formatListOpening(key);
+  if (mayHaveTooManyObjects(text)) assertWithinLimits(text, arrayName);
+  const listOpening = formatListOpening(arrayName);
   const listStart = text.indexOf(listOpening) + listOpening.length;
   if (listStart < listOpening.length) return null;
   const pieces = splitListText(text, listStart);
@@ -87,7 +90,7 @@ function splitByPattern(body: Buffer, key: string): ParsedPage | null {
   if (rows === null) return null;
   const { listEnd } = pieces;
   if (text.length - (listEnd - listStart) > MAX_ENVELOPE_BYTES) return null;
-  const envelope = parseEnvelope(`${text.slice(0, listStart)}${text.slice(listEnd)}`, key);
+  const envelope = parseEnvelope(`${text.slice(0, listStart)}${text.slice(listEnd)}`, arrayName);
   if (envelope === null) return null;
   return { rows, digest: hash('sha256', text.slice(listStart, listEnd)), envelope };
 }
@@ -129,16 +132,16 @@ function copyText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }
 
-/** Parses the part of a page outside the list. Returns null if it may contain a second list with this name. */
-function parseEnvelope(text: string, key: string): PageEnvelope | null {
+/** Parses the part of a page outside the list. Returns null if a second list of the same name is possible. */
+function parseEnvelope(text: string, arrayName: string): PageEnvelope | null {
   // A backslash could hide the name in escaped form.
-  const quotedKey = `"${key}"`;
+  const quotedKey = `"${arrayName}"`;
   if (text.includes('\\') || text.indexOf(quotedKey) !== text.lastIndexOf(quotedKey)) return null;
   const value = parseJsonOrUndefined(text);
-  return isObject(value) && Array.isArray(value[key]) ? value : null;
+  return isObject(value) && Array.isArray(value[arrayName]) ? value : null;
 }
 
-/** Parses JSON; returns undefined if it is malformed. Throws if it is nested too deeply or has too many objects. */
+/** Parses JSON text. Returns undefined if the text is malformed, but throws if the text exceeds a limit. */
 function parseJsonOrUndefined(text: string): unknown {
   assertWithinLimits(text, 'a page');
   try {

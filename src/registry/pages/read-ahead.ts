@@ -1,6 +1,6 @@
-/** Creates a reader that requests the next pages in advance. At most `width` requests run at the same time. */
+/** Creates a reader that requests the next pages in advance. At most `maxConcurrent` requests run at the same time. */
 export function createReadAhead<T>(
-  width: number,
+  maxConcurrent: number,
   firstPage: number,
   readPage: (pageNumber: number) => Promise<T>,
 ) {
@@ -9,10 +9,10 @@ export function createReadAhead<T>(
   let nextPage = firstPage;
   let inFlight = 0;
 
-  /** Requests the next pages, as far as `width` and the page limit allow. */
+  /** Requests the next pages, as far as `maxConcurrent` and the page limit allow. */
   function requestPages(): void {
-    // More pages than `width` may wait to be taken, so that one slow page does not delay the others.
-    while (inFlight < width && requestedPages.length < width * 2 && nextPage < pageLimit) {
+    // More pages than `maxConcurrent` may wait to be taken, so that one slow page does not delay the others.
+    while (inFlight < maxConcurrent && requestedPages.length < maxConcurrent * 2 && nextPage < pageLimit) {
       const page = readPage(nextPage);
       nextPage += 1;
       inFlight += 1;
@@ -33,7 +33,7 @@ export function createReadAhead<T>(
   }
 
   return {
-    /** Raises the page limit: only pages with lower numbers are requested. The limit is never lowered. */
+    /** Raises the page limit. Only pages with numbers below the limit are requested. */
     raiseLimit(newLimit: number): void {
       pageLimit = Math.max(pageLimit, newLimit);
       requestPages();

@@ -67,15 +67,15 @@ export async function readShortList<T>(
 /** Parses the list in a response: an array, or an object that has the array in the field `key`. */
 export function parseShortList<T>(
   response: HttpResponse,
-  key: string,
+  arrayName: string,
   parse: ObjectParser<T>,
   onUnreadable?: ReadOptions['onUnreadable'],
 ) {
   const text = decodeBody(response);
-  const body = text.startsWith('[') ? Buffer.from(`{"${key}":${text}}`) : response.body;
-  const { rows, envelope } = parsePage(body, key);
+  const body = text.startsWith('[') ? Buffer.from(`{"${arrayName}":${text}}`) : response.body;
+  const { rows, envelope } = parsePage(body, arrayName);
   const items = rows.flatMap((row, index) =>
-    parseRow(toSourceObject(row.text, row.value, `${key}[${index}]`), parse, onUnreadable),
+    parseRow(toSourceObject(row.text, row.value, `${arrayName}[${index}]`), parse, onUnreadable),
   );
   return { items, envelope };
 }

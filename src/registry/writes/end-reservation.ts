@@ -16,7 +16,7 @@ export interface ReservationEndRequest {
   readonly isEnded: (reservation: Reservation) => boolean;
 }
 
-/** Finishes or cancels a reservation. Returns the ended reservation; null if the registry no longer has it. */
+/** Finishes or cancels a reservation. Returns the ended reservation, or null if the registry no longer has it. */
 export function endReservation(
   http: HttpClient,
   options: ReadOptions,
@@ -53,10 +53,10 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
   }
 }
 
-/** Waits for a reservation to be read. Returns null if the registry answers that it does not exist. */
-async function nullIfNotFound(reading: Promise<Reservation>): Promise<Reservation | null> {
+/** Waits for a reservation. Returns null if the registry has no such reservation. */
+async function nullIfNotFound(pendingReservation: Promise<Reservation>): Promise<Reservation | null> {
   try {
-    return await reading;
+    return await pendingReservation;
   } catch (error) {
     if (error instanceof RegistryError && error.code === 'not_found') return null;
     throw error;

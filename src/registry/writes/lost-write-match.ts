@@ -71,7 +71,7 @@ export function getDuplicateKey({ creditId, amount }: ReserveRequest): string {
 /** The fields of an object by which a lost write is recognized. */
 type CreditMovement = Pick<Reservation, 'creditId' | 'amount' | 'createdAt'>;
 
-/** Whether an object has the credit and amount of the request, and may have been created by it. */
+/** Whether an object may result from a write: same credit, same amount, not created before the write. */
 function isSameMovement(
   { creditId, amount, createdAt }: CreditMovement,
   request: ReserveRequest,
@@ -87,7 +87,7 @@ function areKnownToDiffer(actual: string | null | undefined, expected: string | 
   return typeof actual === 'string' && typeof expected === 'string' && actual !== expected;
 }
 
-/** Returns the id of the app that created an inventory request; null if the registry did not send one. */
+/** Returns the id of the app that created an inventory request, or null if the registry did not send one. */
 function findAppId({ document }: InventoryRequest): string | null {
   // The field is not documented, so it is read from the document.
   const { members } = parseObject(document, 'request');

@@ -101,7 +101,7 @@ function serializeMembers(members: Readonly<Record<string, unknown>>): Serialize
   return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
-/** Converts an id to JSON text. Returns undefined for no id; throws `bad_request` for a malformed id. */
+/** Converts an id to JSON text. Throws `bad_request` for a malformed id, but accepts undefined. */
 function serializeId(fieldName: string, value: string | undefined): string | undefined {
   if (value === undefined || isId(value)) return JSON.stringify(value);
   throw new RegistryError('bad_request', `${fieldName}: expected an id`);

@@ -34,7 +34,7 @@ export type CreatedSinceCheck = (instant: string | null) => boolean;
 /** The wait before each look-up. There are three, because the lost write may still be on its way. */
 const LOOK_UP_DELAYS_MS = [0, 1_000, 4_000];
 
-/** Sends a write exactly once. If the response is lost, searches for the result or throws `outcome_unknown`. */
+/** Sends a write exactly once. If the response is lost, finds the result by a search or throws `outcome_unknown`. */
 export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: WriteRequest<T>): Promise<T> {
   const request = { ...write.request, ...pickRequestOptions(options) };
   const observedWrite = { ...write, request };
@@ -55,7 +55,7 @@ export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: Writ
 /** The result of a write, or the error that lost its response. */
 type WriteOutcome<T> = { readonly result: T } | { readonly lostAnswerError: RegistryError };
 
-/** Sends the write. If the response is lost, returns the error. Throws if the write certainly failed. */
+/** Sends the write and returns the result, or the error if the response was lost. Throws if the write certainly failed. */
 async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<WriteOutcome<T>> {
   let isAccepted = false;
   try {

@@ -83,7 +83,7 @@ async function openClient() {
   });
   if (!isToken(token)) throw new Error('expected a token');
   const given = token;
-  const source = { get: async () => ({ token: given, fresh: false }), refuse: () => undefined };
+  const source = { get: async () => ({ token: given, fresh: false }), discard: () => undefined };
   return createOrganizationClient({ http, organizationId, appId: 'bench', token: source });
 }
 

@@ -147,14 +147,14 @@ describe('an installation token', () => {
     const { registry, tokens } = createFakeRegistry();
     const source = tokens.installation('a');
     const { token } = await source.get();
-    source.refuse(token);
+    source.discard(token);
     registry.hold();
     const renewed = source.get();
-    source.refuse(token);
+    source.discard(token);
     const joined = source.get();
     registry.release();
     await Promise.all([renewed, joined]);
-    source.refuse(token);
+    source.discard(token);
     expect((await source.get()).token).toBe('token-2');
     expect(registry.tokenRequests).toEqual(['a', 'a']);
   });
@@ -281,7 +281,7 @@ describe('the cached tokens', () => {
     const { registry, tokens } = createFakeRegistry();
     const [one, two] = await Promise.all([tokens.app().get(), tokens.app().get()]);
     expect(one.token).toBe(two.token);
-    tokens.app().refuse(one.token);
+    tokens.app().discard(one.token);
     expect(await tokens.app().get()).toMatchObject({ token: 'token-2', fresh: true });
     expect(registry.tokenRequests).toEqual(['app', 'app']);
   });

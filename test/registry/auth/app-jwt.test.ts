@@ -63,13 +63,13 @@ describe('the app JWT', () => {
     const first = await appJwt.get();
     expect([first.fresh, (await appJwt.get()).fresh]).toEqual([true, false]);
     now += 1000;
-    appJwt.refuse(first.token);
+    appJwt.discard(first.token);
     const second = await appJwt.get();
-    appJwt.refuse(first.token);
+    appJwt.discard(first.token);
     expect([second.fresh, second.token === first.token]).toEqual([true, false]);
     expect(await appJwt.get()).toEqual({ token: second.token, fresh: false });
     const unused = createAppJwtSource({ appId, privateKey, now: () => now });
-    unused.refuse(first.token);
+    unused.discard(first.token);
     expect((await unused.get()).fresh).toBe(true);
   });
 
