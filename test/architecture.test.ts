@@ -24,11 +24,11 @@ function expectedFaults(folder: string): string[] {
 const filesAndRules = (faults: readonly ArchitectureFault[]): string[] =>
   faults.map(({ file, rule }) => `${file} ${rule}`).toSorted();
 
-test('the code keeps to the architecture', () => {
+test('the source code has no breach of the architecture', () => {
   expect(formatFaults(checkArchitecture(join(import.meta.dirname, '../src')))).toBe('');
 });
 
-test('no test sees what lies in the checkout: each begins in an empty folder', () => {
+test('each test file starts in an empty folder instead of the checkout', () => {
   expect(readdirSync(process.cwd())).toEqual([]);
   const { projects = [] } = config.test ?? {};
   const begun = projects.filter(project =>
@@ -37,7 +37,7 @@ test('no test sees what lies in the checkout: each begins in an empty folder', (
   expect(begun).toHaveLength(projects.length - 1);
 });
 
-test('a law starts no process and imports nothing that is built', () => {
+test('a unit test starts no process and imports no built code', () => {
   const laws = tests().filter(
     file => ![...PROGRAM, ...POSTGRES, ...BROWSER].some(glob => matchesGlob(`test/${file}`, glob)),
   );
@@ -51,7 +51,7 @@ test('a law starts no process and imports nothing that is built', () => {
 });
 
 /** A file of test/ and what it imports run the sources or what was built of them: two of a module are two worlds. */
-test('no test mixes the sources with what is built', () => {
+test('no test mixes source files with built files', () => {
   const mixed = tests().flatMap(file => {
     const reached = [...reachedBy(file)].filter(from => /^\.\.\/(?:dist\/)?src\//.test(from));
     const built = reached.filter(from => from.startsWith('../dist/'));
@@ -96,14 +96,14 @@ function reachedBy(file: string, known: Set<string> = new Set()): ReadonlySet<st
   return known;
 }
 
-describe('the checker', () => {
+describe('the architecture checker', () => {
   const planted = checkArchitecture(join(fixtures, 'planted'));
 
   test('reports every planted violation with its file and rule, and nothing else', () => {
     expect(filesAndRules(planted)).toEqual(expectedFaults(join(fixtures, 'planted')));
   });
 
-  test('is not misled by comments, strings, templates and patterns', () => {
+  test('ignores comments, strings, templates and regular expressions', () => {
     expect(formatFaults(checkArchitecture(join(fixtures, 'clean')))).toBe('');
   });
 
@@ -119,7 +119,7 @@ describe('the checker', () => {
     expect(Object.keys(HOMES).filter(what => !broken.has(`home of ${what}`))).toEqual([]);
   });
 
-  test('says where, what and what to do', () => {
+  test('reports the place, the fault and what to do', () => {
     const fault = planted.filter(({ file }) => file === 'registry/auth/reads-inbox.ts');
     expect(formatFaults(fault)).toBe(
       'src/registry/auth/reads-inbox.ts:2 [import table] "../../inbox/target.js" is not allowed: registry/auth may import only registry. ' +
@@ -148,7 +148,7 @@ describe('the checker', () => {
     [`type A = import('a').B`, 'a', false],
     ['const a = import(`a${b}`)', null, false],
     [`const a = import(b)`, null, false],
-  ])('finds the module in %s', (source, from, typeOnly) => {
+  ])('finds the imported module in %s', (source, from, typeOnly) => {
     expect(readSource(source).imports).toEqual([{ from, typeOnly, line: 1 }]);
   });
 });

@@ -117,7 +117,7 @@ long.test(
   },
 );
 
-test('a program that goes on through a build finds what it loads later, and what it loads is of its own time', async () => {
+test('a program that runs during a build later loads the files of its own version', async () => {
   const folder = builtProject();
   const running = spawn(process.execPath, ['dist/main.js', 'later'], { cwd: folder, stdio: 'pipe' });
   const [started] = await once(running.stdout.setEncoding('utf8'), 'data');
@@ -130,14 +130,14 @@ test('a program that goes on through a build finds what it loads later, and what
   expect(printed.join('')).toBe('first\n');
 });
 
-test.each(OTHERS)('%s is that of the bundle, for sources that run unbuilt too', other => {
+test.each(OTHERS)('dist/src/%s.js imports the bundle, so that unbundled code loads the same module', other => {
   const started = join(project, `dist/src/${other}.js`);
   const [, named = ''] = /import '(.*)'/.exec(readFileSync(started, 'utf8')) ?? [];
   expect(relative(project, join(dirname(started), named))).toMatch(/^dist\/program-\w+\/[\w-]+\.js$/);
   expect(existsSync(join(dirname(started), named))).toBe(true);
 });
 
-long.test('the bundle before stays for who runs it, out of packages, and goes with the next one', () => {
+long.test('the previous bundle stays for programs that run it, is not packaged, and is removed by the next build', () => {
   const folder = builtProject();
   const programs = () => inDist(folder).filter(name => /^program-\w+$/.test(name));
   const [first = ''] = programs();
@@ -157,7 +157,7 @@ long.test('the bundle before stays for who runs it, out of packages, and goes wi
   expect(readdirSync(join(folder, 'dist', second))).not.toContain('.npmignore');
 });
 
-test('a second build of the same sources touches nothing, and needs no compiler', () => {
+test('a second build of the same sources changes no file and needs no compiler', () => {
   const folder = builtProject();
   const before = stamps(folder);
   rmSync(join(folder, 'node_modules'));
@@ -171,7 +171,7 @@ test('a second build of the same sources touches nothing, and needs no compiler'
   expect(stamps(folder)).toEqual(before);
 });
 
-long.test('what has no source any more goes, and what is missing comes back', () => {
+long.test('a build removes files without a source and restores missing ones', () => {
   const folder = builtProject();
   writeFileSync(join(folder, 'src/main.ts'), "console.log((await import('./parts/part-1.js')).text);\n");
   for (const part of PARTS.slice(2)) rmSync(join(folder, `src/parts/${part}.ts`));
@@ -192,7 +192,7 @@ long.test('what has no source any more goes, and what is missing comes back', ()
   }
 });
 
-test('sources that do not compile leave dist/ as it was, and nothing beside it', () => {
+test('sources that do not compile leave dist/ unchanged and no temporary folder', () => {
   const folder = builtProject();
   const before = stamps(folder);
   writeFileSync(join(folder, 'src/parts/part-1.ts'), "export const text: number = 'no number';\n");
@@ -204,7 +204,7 @@ test('sources that do not compile leave dist/ as it was, and nothing beside it',
   expect(existsSync(join(folder, 'dist/main.js'))).toBe(true);
 });
 
-test('T86 a driver that cannot be loaded is told at the end of a build and before the tests, its sentence alone; who left it out on purpose is told nothing', () => {
+test('T86 a build ends with one sentence if the driver cannot be loaded, and with none if it was omitted on purpose', () => {
   const folder = builtProject();
   writeFileSync(join(folder, `src/${DRIVER}.ts`), "throw new Error('No driver.\\nTake one.');\nexport {};\n");
   const told = { status: 1, output: 'No driver.\nTake one.\n' };

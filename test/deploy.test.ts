@@ -21,14 +21,14 @@ describe('Dockerfile', () => {
   });
   const of = (name: string) => instructions.filter(({ word }) => word === name).map(({ rest }) => rest);
 
-  test('has two stages, and what compiles is in the first alone', () => {
+  test('has two stages, and compilers only in the first', () => {
     expect(of('FROM').map(([, , name]) => name)).toEqual(['build', undefined]);
     expect(lines.findIndex(line => line.includes('npm prune --omit=dev'))).toBeLessThan(
       lines.findLastIndex(line => line.startsWith('FROM')),
     );
   });
 
-  test('copies all that a build asks for before it builds', { timeout: 300_000 }, () => {
+  test('copies everything that a build needs before it builds', { timeout: 300_000 }, () => {
     const folder = temporaryFolder();
     const before = lines.slice(
       0,
@@ -44,7 +44,7 @@ describe('Dockerfile', () => {
     expect(status, stderr + stdout).toBe(0);
   });
 
-  test('copies what is there, all that the package ships but what a build makes, and nothing that .dockerignore leaves out', () => {
+  test('copies only existing files, all files of the package except build results, and nothing that .dockerignore excludes', () => {
     const copied = of('COPY').filter(([from = '']) => !from.startsWith('--from'));
     const sources = copied.flatMap(paths => paths.slice(0, -1));
     expect(sources.filter(path => !existsSync(join(ROOT, path)))).toEqual([]);
@@ -58,7 +58,7 @@ describe('Dockerfile', () => {
     expect(sources.filter(path => left.includes(path))).toEqual([]);
   });
 
-  test('runs as a user without rights, with a healthcheck that a program can read, and has no secret', () => {
+  test('runs as an unprivileged user, has a health check, and contains no secret', () => {
     expect(of('USER')).toEqual([['node']]);
     const [[, , ...asked] = []] = of('HEALTHCHECK');
     const [program, , script] = parse(asked.join(' '));
@@ -92,7 +92,7 @@ test('the default command of the image starts no demo, not even in a terminal', 
 describe('compose.yaml', () => {
   const { services, secrets, volumes } = parse(read('compose.yaml'));
 
-  test('gives each secret as a file, and the mirror no setting that there is not', () => {
+  test('passes each secret as a file, and only existing settings', () => {
     for (const { environment, secrets: taken } of [services.database, services.mirror]) {
       for (const name of taken) expect(Object.keys(secrets)).toContain(name);
       for (const [name, value] of Object.entries(environment).filter(([key]) => key.endsWith('_FILE')))
@@ -111,7 +111,7 @@ describe('compose.yaml', () => {
     expect(services.mirror.environment).not.toHaveProperty('NODE_ENV');
   });
 
-  test('publishes PostgreSQL on loopback alone, and keeps what is stored in volumes', () => {
+  test('publishes PostgreSQL only on loopback, and stores data in volumes', () => {
     expect(services.database.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:/)]);
     const kept = [services.database, services.mirror].map(service => service.volumes[0].split(':')[0]);
     expect(kept).toEqual(Object.keys(volumes));
@@ -129,7 +129,7 @@ test('images are pinned to one release', () => {
     );
 });
 
-test('compose.yaml makes the program no superuser, and asks in SQL as another role', () => {
+test('compose.yaml runs the program without superuser rights, and SQL queries under another role', () => {
   const { services } = parse(read('compose.yaml'));
   const { POSTGRES_USER: superuser = 'postgres' } = services.database.environment;
   expect(superuser).toBe('postgres');
@@ -162,7 +162,7 @@ test('the workflow runs every check on the oldest Node and the suite on each lat
   );
 });
 
-describe('the unit of systemd', () => {
+describe('the systemd unit', () => {
   const PROCESSES = ['receive', 'work', 'console'];
   const unit = read('docs/carbon-mirror@.service').replace(
     /^ExecStart=\S+/m,
@@ -181,7 +181,7 @@ describe('the unit of systemd', () => {
     return files;
   }
 
-  test('is one that systemd takes, where there is a systemd', () => {
+  test('is accepted by systemd, if systemd is installed', () => {
     const files = writeUnits(temporaryFolder());
     const { error, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
       encoding: 'utf8',
@@ -190,7 +190,7 @@ describe('the unit of systemd', () => {
     expect(stderr.split('\n').filter(line => line.includes('carbon-mirror@'))).toEqual([]);
   });
 
-  test('runs each process as a user of its own, with a folder of its own', () => {
+  test('runs each process as its own user with its own folder', () => {
     for (const name of ['User', 'StateDirectory'])
       expect(PROCESSES.map(process => valueOf(unit, name, process))).toEqual(
         PROCESSES.map(process => `carbon-mirror-${process}`),
@@ -198,7 +198,7 @@ describe('the unit of systemd', () => {
     expect(valueOf(unit, 'Environment', 'work')).toBe('DATA_DIR=/var/lib/carbon-mirror-work');
   });
 
-  test('leaves no memory behind and shows no process of others', () => {
+  test('writes no core dumps and hides the processes of others', () => {
     expect(valueOf(unit, 'LimitCORE')).toBe('0');
     expect(valueOf(unit, 'ProtectProc')).toBe('invisible');
     expect(valueOf(unit, 'ProcSubset')).toBe('pid');
@@ -206,7 +206,7 @@ describe('the unit of systemd', () => {
     expect(unit).not.toContain('MemoryDenyWriteExecute');
   });
 
-  test('on files gives all processes the one user that owns the databases', () => {
+  test('runs all processes as the user that owns the databases if SQLite is used', () => {
     const files = read('docs/carbon-mirror-files.conf');
     expect(valueOf(files, 'User')).toBe('carbon-mirror');
     expect(files).toContain('StateDirectory=\nStateDirectory=carbon-mirror\n');

@@ -18,7 +18,7 @@ const read = (name: string) => readFileSync(new URL(name, ROOT), 'utf8');
 const pages = readdirSync(new URL('docs/', ROOT)).filter(name => name.endsWith('.md'));
 const rowsOf = (text: string) => text.split('\n').filter(line => /^\| (?!-)/.test(line));
 
-describe('every command line of README and the documents is one that the program takes', () => {
+describe('the program accepts every command line of the documents', () => {
   const program = defineProgram();
 
   test.each(['README.md', 'CONTRIBUTING.md', ...pages.map(name => `docs/${name}`)])('%s', name => {
@@ -29,7 +29,7 @@ describe('every command line of README and the documents is one that the program
     expect(unknown).toEqual([]);
   });
 
-  test('and what it would not take is known', () => {
+  test('an unknown option or subcommand in a document is found', () => {
     expect(
       listCommandLines('`npx carbon-mirror status --json`\n```sh\n$ carbon-mirror jobs list | wc\n```'),
     ).toEqual(['jobs list | wc', 'status --json']);
@@ -40,7 +40,7 @@ describe('every command line of README and the documents is one that the program
   });
 });
 
-test('README leads to every document', () => {
+test('links from README reach every document', () => {
   const reached = new Set(['README.md']);
   for (const name of reached) {
     for (const { file } of listLinks(read(name), name)) if (file.endsWith('.md')) reached.add(file);
@@ -57,7 +57,7 @@ test('every file and folder that CONTRIBUTING.md names exists', () => {
   expect(paths.filter(path => !existsSync(new URL(path, ROOT)))).toEqual([]);
 });
 
-test('docs/sql.md explains each word and each state of freshness once, and docs/schema.md names every state', () => {
+test('docs/sql.md explains each term and each state of freshness once, and docs/schema.md names every state', () => {
   const words = rowsOf(read('docs/sql.md'))
     .map(row => row.split('|')[1]?.trim())
     .filter(word => word !== 'word');
@@ -77,7 +77,7 @@ test('docs/sql.md explains each word and each state of freshness once, and docs/
   }
 });
 
-test('every exit code has its meaning, and each symptom a command and a cure', () => {
+test('every exit code is explained, and each symptom has a command and a cure', () => {
   const codes = Array.from(read('docs/commands.md').matchAll(/^\| (\d+) \| .+ \|$/gm), ([, code]) => code);
   expect(codes).toEqual(Object.values<number>(EXIT).map(String));
   const [, troubles = ''] = read('docs/deploy.md').split('## Troubleshooting');
@@ -121,7 +121,7 @@ test('each promise has a test that `npm test` runs, and each code in a title is 
   expect(promised.filter(code => !proven.get(code)?.some(isQuick)).toSorted()).toEqual(NEEDS_POSTGRES);
 });
 
-test('each choice of the sandbox is documented, seen or assumed, and what its other profile does is marked', () => {
+test('each choice of the sandbox is marked as documented, seen or assumed, and differences of its other profile are marked', () => {
   const choices = rowsOf(read('docs/never-tried.md')).map(row => row.split(' | '));
   const told = choices.filter(([, sure = '']) => sure !== 'how sure |');
   expect(told.length).toBeGreaterThan(45);
@@ -129,7 +129,7 @@ test('each choice of the sandbox is documented, seen or assumed, and what its ot
   expect(told.filter(([choice = '']) => choice.endsWith('★'))).not.toHaveLength(0);
 });
 
-test('docs/schema.md is what the migrations say', async () => {
+test('docs/schema.md matches the comments of the migrations', async () => {
   const text = formatSchemaDocument();
   await expect(text).toMatchFileSnapshot('../docs/schema.md');
   for (const { name, columns } of describeSchema('sqlite')) {

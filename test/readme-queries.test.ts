@@ -144,11 +144,11 @@ describe('on a mirror', () => {
   });
 
   for (const [words, check] of Object.entries(CHECKS)) {
-    test(`the query "${words}" answers what stands there`, async () => await check(queryAbout(words)));
+    test(`the query "${words}" returns the expected rows`, async () => await check(queryAbout(words)));
   }
 });
 
-test('the line for python3 reads a copy, where there is a python3', async () => {
+test('the line for python3 in docs/sql.md reads a copy, if python3 is installed', async () => {
   const [, program = ''] = /^python3 -c "(import sqlite3; .*)"$/m.exec(document) ?? [];
   expect(program).toContain('freshness');
   const { folder } = copyMirror(demo.folder);
@@ -159,7 +159,7 @@ test('the line for python3 reads a copy, where there is a python3', async () => 
   expect(stdout.match(/'retirements'/g)).toHaveLength(demo.organizationIds.length);
 });
 
-test('the line for sqlite3 works where the demo is', async () => {
+test('the line for sqlite3 in docs/sql.md works in the folder of the demo', async () => {
   const [, file = '', sql = ''] = /^sqlite3 -readonly (\S+) "(.*)"$/m.exec(document) ?? [];
   expect(file).toBe(join(getDemoFolder({}), 'mirror.db'));
   const { folder } = copyMirror(demo.folder);

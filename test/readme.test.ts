@@ -25,7 +25,7 @@ describe('README', () => {
     await demo.stop();
   });
 
-  test('the three commands to try first work as written', async () => {
+  test('begins with three commands that work as written', async () => {
     const tried = listCodeBlocks(readme, 'sh').flatMap(block =>
       Array.from(block.matchAll(/^npx carbon-mirror (.*)$/gm), match => match[1] ?? ''),
     );
@@ -36,7 +36,7 @@ describe('README', () => {
     }
   });
 
-  test('what it shows of the demo is what the demo answers', async () => {
+  test('shows the output that the demo prints', async () => {
     const shown = listCodeBlocks(readme, 'text').flatMap(block =>
       block.split(/^\$ npx carbon-mirror /m).slice(1),
     );
@@ -77,7 +77,7 @@ function ofAnySync(text: string): string {
     .trim();
 }
 
-test('every command, script, file and heading that README or a document names is there', () => {
+test('every command, script, file and heading that README or a document names exists', () => {
   const documents = [
     'README.md',
     'CHANGELOG.md',
@@ -102,7 +102,7 @@ test('every command, script, file and heading that README or a document names is
   }
 });
 
-test('every document that the program names is there', () => {
+test('every document that the program names exists', () => {
   const files = readdirSync(new URL('src/', ROOT), { recursive: true, encoding: 'utf8' });
   const named = files
     .filter(file => file.endsWith('.ts'))
@@ -111,7 +111,7 @@ test('every document that the program names is there', () => {
   expect(named.filter(name => !existsSync(new URL(name, ROOT)))).toEqual([]);
 });
 
-test('every package that runs has its reason in CONTRIBUTING.md', () => {
+test('CONTRIBUTING.md gives a reason for every dependency', () => {
   const [, text = ''] = readFileSync(new URL('CONTRIBUTING.md', ROOT), 'utf8').split('## Dependencies');
   const rows = Array.from(text.matchAll(/^\| (`.+`) \| .+ \|$/gm), ([, names = '']) => names);
   const named = rows.flatMap(names => Array.from(names.matchAll(/`([^`]+)`/g), match => match[1]));
@@ -120,7 +120,7 @@ test('every package that runs has its reason in CONTRIBUTING.md', () => {
   expect(named).toHaveLength(direct.length);
 });
 
-test('the Procfile starts receiver and worker', () => {
+test('the Procfile starts a receiver and a worker', () => {
   expect(readFileSync(new URL('Procfile', ROOT), 'utf8')).toBe(
     'web: exec node dist/main.js receive\nworker: exec node dist/main.js work\n',
   );

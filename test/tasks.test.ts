@@ -184,7 +184,7 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
   },
 };
 
-test('thirteen tasks are written down for three people, none of more than three commands', () => {
+test('thirteen tasks of three people are documented, each with at most three commands', () => {
   expect(sections.map(section => PEOPLE.find(person => section.split('\n')[0]?.includes(person)))).toEqual(
     PEOPLE,
   );

@@ -101,7 +101,7 @@ describe('T69', () => {
     'a bearer of any kind': 'authorization: bearer opaque-0123456789',
     'a signature': `sha256=${createHmac('sha256', SECRET).update('x').digest('hex')}`,
   };
-  /** What must not be found: a good part of each form is enough to be caught. */
+  /** Forbidden texts: a large part of each form. */
   const leaks = [
     'canary',
     'ümläuts',

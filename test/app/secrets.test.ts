@@ -49,7 +49,7 @@ async function post(event: string, installation: string, secret: string): Promis
   return `${answer.status} ${JSON.stringify([...answer.headers])} ${await answer.text()}`;
 }
 
-/** Everything of the program that a person or another program can read. */
+/** Returns everything of the program that a person or another program can read. */
 async function readEverything(baseUrl = processes.url): Promise<[string, string | Buffer][]> {
   const { dataDir, operationsPorts } = processes;
   const env = { ...processes.env, REGISTRY_BASE_URL: baseUrl };
@@ -150,7 +150,7 @@ test('T69 no log, file, page or command shows a secret, token, JWT or key after 
   expect(found.some(where => where.includes('jobs show'))).toBe(true);
 });
 
-/** All that a registry could make of a text that it was sent, and of one that it cannot know. */
+/** Returns the forms in which a registry could echo a text that it received, and a text that it cannot know. */
 function echoesOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [
@@ -165,7 +165,7 @@ function echoesOf(secret: string): string[] {
   ];
 }
 
-/** Answers each call about an organization with what it was sent as its credential, in one form after the other. */
+/** Creates a registry answer that echoes the credential of each call about an organization, in one form after the other. */
 function createEcho(key: string) {
   const sent = new Set<string>();
   const pieces = key.split('\n').slice(3, 5);
@@ -187,7 +187,7 @@ function createEcho(key: string) {
       sent.add(authorization.replace(/^Bearer /, ''));
       if (!path.startsWith('/organizations/')) return null;
       const echoed = echo();
-      /** `api` prints an answer as it came; what it is refused is a fault like any other. */
+      /** `api` prints an answer unchanged, but reports a refusal as an error. */
       if (turn % 3 === 0 && !path.startsWith('/organizations/none/')) return JSON.stringify({ echoed });
       const statusCode = turn % 3 === 1 ? 400 : 409;
       const body = { statusCode, message: `you sent "${echoed}", and that is no good`, error: 'No' };
@@ -213,7 +213,7 @@ test('T69 credentials that a registry echoes in any form are stored and shown no
     })
     .toBeGreaterThan(112);
 
-  /** Each knows what it has sent itself: nobody is to be told what another has. */
+  /** Each process knows only the credentials that it sent itself, so no other process may receive the answers. */
   const due = "state = 'running' OR state IN ('waiting', 'paused') AND run_at < '2100'";
   await expect
     .poll(async () => {

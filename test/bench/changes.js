@@ -1,5 +1,5 @@
-// npm run bench -- changes [--engine postgres]: `changes --since 24h` where 1,000,000 retirements stand (ROWS sets another
-// number) and 10,000 changes are a day old at most, each start beside one of Node that does nothing.
+// npm run bench -- changes [--engine postgres]: measures `changes --since 24h` on a mirror of 1,000,000 retirements (ROWS sets another
+// number) with 10,000 changes of the last day, each start against a start of Node that does nothing.
 import { execFileSync } from 'node:child_process';
 import { openEngine } from '../../dist/src/store/open.js';
 import { MAIN, withFolder } from './parts/children.js';
@@ -14,7 +14,7 @@ import { chooseSize } from './parts/size.js';
 
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 200 });
 const CHANGED = chooseSize({ usual: 5_000, smallest: 50 });
-/** As many rows change as come. */
+/** Half of the changes are changed rows, half are added ones. */
 const CHANGES = 2 * CHANGED;
 const TIMES = chooseSize({ usual: 9, smallest: 1 });
 const BEYOND_MS = { under: 150 };
@@ -67,7 +67,7 @@ async function measure(settings) {
 }
 
 /**
- * Changes some rows and adds as many: each is a change.
+ * Fills the mirror, and then changes some rows and adds as many.
  * @param {Engine} engine
  */
 async function fill(engine) {

@@ -1,4 +1,4 @@
-// The bounds of the client: 100,000 retirements against a bare fetch and JSON.parse, and one very long answer.
+// Measures the client: 100,000 retirements against plain fetch and JSON.parse, and one very long answer.
 import { runChild, withFolder } from './parts/children.js';
 import { createFigures, median } from './parts/figures.js';
 import { install, startRegistry } from './parts/registry.js';
@@ -105,7 +105,7 @@ async function measureWarehouse(access) {
 }
 
 /**
- * On a busy machine other processes block one round or another; the median is ours.
+ * The median is used, because on a busy machine other processes slow single rounds.
  * @param {readonly Result[]} clients
  */
 function reportBlocks(clients) {

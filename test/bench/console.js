@@ -1,6 +1,6 @@
-// npm run bench -- console [--engine postgres]: each page of the console over 1,000,000 retirements of 4 organizations (ROWS and
-// ORGANIZATIONS set other numbers), beside the statements that it asks, run bare; the size of the first page; memory after
-// 1,000 visits while 50 pages follow.
+// npm run bench -- console [--engine postgres]: measures each page of the console over 1,000,000 retirements of 4 organizations (ROWS and
+// ORGANIZATIONS set other numbers) against its bare SQL statements; the size of the first page; and memory after 1,000 visits
+// while 50 pages follow live updates.
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { parseTimeRange } from '../../dist/src/text/time-range.js';
@@ -25,7 +25,7 @@ import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 const { engine: name } = readArguments();
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });
 const ORGANIZATIONS = chooseSize({ name: 'ORGANIZATIONS', usual: 4, smallest: 4 });
-/** Of each organization. */
+/** Credits of each organization. */
 const CREDITS = Math.max(4, chooseSize({ usual: 20_000, smallest: 40 }) / ORGANIZATIONS);
 /** Pages of the delivery and the job number 4711 are visited. */
 const DELIVERIES = chooseSize({ usual: 100_000, smallest: 5_000 });
@@ -35,11 +35,11 @@ const FIRST_READ_DAYS = 30;
 const SECOND_READ_DAYS = 2;
 const DAY_MS = 86_400_000;
 const TIMES = chooseSize({ usual: 100, smallest: 1 });
-/** Of what may take a second. */
+/** How often each page that may take a second is measured. */
 const SLOW_TIMES = chooseSize({ usual: 20, smallest: 1 });
 const BARE_EVERY = 10;
 const VISITS = chooseSize({ usual: 1_000, smallest: 50 });
-/** Of all pages, before the slow ones are left out. */
+/** Rounds over all pages; later rounds leave out the slow pages. */
 const ROUNDS = 3;
 const LIVE = 50;
 const PAGE_MS = { atMost: 100 };
@@ -50,7 +50,7 @@ const MEMORY_MB = { atMost: 300 };
 const NUMBERS = `(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${DELIVERIES})
   SELECT n FROM numbers) AS numbers`;
 const NOON = "'2026-01-01T12:00:00.000Z'";
-/** Each second one. */
+/** One delivery per second. */
 const ARRIVED = {
   sqlite: `strftime('%Y-%m-%dT%H:%M:%fZ', ${NOON}, n || ' seconds')`,
   postgres: `${NOON}::timestamptz + n * interval '1 second'`,
@@ -61,14 +61,14 @@ const ENTERED = [
    SELECT n, ${ARRIVED[name]}, 'warehouseTransaction', 'of-organization-' || n % 4, '', n, 'accepted', 0, n FROM ${NUMBERS}`,
   `INSERT INTO inbox.jobs (id, kind, organization_id, installation_id, dedupe_key, trigger, state, attempts, run_at, started_at, finished_at, created_at, outcome)
    SELECT n, 'installation', 'organization-' || n % 4, 'of-organization-' || n % 4, 'job ' || n, 'delivery', 'done', 1, ${NOON}, ${NOON}, ${NOON}, ${NOON}, 'read' FROM ${NUMBERS}`,
-  /** All was read a moment ago, for long. */
+  /** All lists were read a moment ago and stay fresh for long. */
   `INSERT INTO ${MIRROR}origin (only_row, base_url, app_id, schedule_seconds, created_at, worker_seen_at)
    VALUES (1, 'http://registry', 'app-1', 86400, ${NOON}, ${NOON})`,
   `UPDATE ${MIRROR}resource_states SET as_of = '${new Date().toISOString()}', outcome = 'complete'`,
   'ANALYZE',
 ];
 
-/** A page, the pattern of its address, and how long it may take: rows that no index finds follow their page. */
+/** A page, the pattern of its address, and the time it may take. Rows without an index load after their page. */
 /** @type {readonly [string, string, { atMost: number }?][]} */
 const VISITED = [
   ['/', '/'],
@@ -142,7 +142,7 @@ async function measure({ dataDir, database }) {
 }
 
 /**
- * What was retired by one organization has changed since: of each row in twenty there are two versions.
+ * Fills the mirror, and then changes one in twenty retirements of one organization.
  * @param {Engine} engine
  */
 async function fill(engine) {
@@ -166,7 +166,7 @@ async function fillFirst(stage, id) {
 }
 
 /**
- * What is asked beside the program, by the driver alone.
+ * Opens a connection that runs statements with the driver alone.
  * @param {string} dataDir
  * @param {Settings['database']} database
  * @returns {Promise<Bare>}
@@ -183,14 +183,14 @@ async function openBare(dataDir, database) {
     return { run, close: () => db.close() };
   }
   const client = new Client({ connectionString: database.url });
-  // Where the measurement failed, the server goes first: that is not the failure to tell of.
+  // If the measurement failed, the server may end first; that error is not the one to report.
   client.on('error', () => undefined);
   await client.connect();
   return { run: (sql, values) => client.query(sql, [...values]), close: () => client.end() };
 }
 
 /**
- * All that a page asks, as a person may ask the same.
+ * Returns the statements of a page, in the form in which a person can run them.
  * @param {Reader} reader
  * @param {string} path
  * @param {string} pattern

@@ -1,6 +1,6 @@
-// npm run bench -- fleet: 1,000 installations (ORGANIZATIONS sets another number) on a sandbox of its own, read by a worker
-// with as many calls a second as it makes by itself (CALLS sets another bound). What a full and a quiet round take; whether
-// what is said of five instants of the first is right; what people then wait for.
+// npm run bench -- fleet: a worker reads 1,000 installations (ORGANIZATIONS sets another number) of a sandbox, with the default limit of
+// calls per second (CALLS sets another one). Measures a full and an unchanged round, checks the sums as of five instants of the first
+// round, and measures the commands that people wait for.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -28,7 +28,7 @@ const WORLD = {
   credits: chooseSize({ usual: 600, smallest: 20 }),
   retirements: 2 * ORGANIZATIONS,
 };
-/** A world gives its credits to few: each organization gets of four more. */
+/** The generated world gives credits to few organizations, so each one gets four more. */
 const VINTAGES = ['2019', '2020', '2021', '2022'];
 const PERMISSIONS = {
   organization_info: 'VIEW',
@@ -36,7 +36,7 @@ const PERMISSIONS = {
   organization_warehouse: 'WRITE',
   organization_inventory: 'REQUEST',
 };
-/** Of all lists of credits, so many are read at the instants that are looked at. */
+/** The checked instants, as shares of the lists of credits that have been read by then. */
 const INSTANTS = [0, 0.2, 0.4, 0.6, 0.8];
 const TIMES = chooseSize({ usual: 100, smallest: 1 });
 const COMMANDS = chooseSize({ usual: 5, smallest: 1 });
@@ -44,10 +44,10 @@ const QUIET_CALLS = { atMost: 4 };
 const NONE = { atMost: 0 };
 const PAGE_BYTES = { atMost: 60_000 };
 const PAGE_MS = { atMost: 100 };
-/** No tick of the schedule comes by itself. */
+/** A schedule that never starts a round by itself. */
 const ONCE_A_YEAR = '0 0 1 1 *';
 
-/** Why nothing more is to be waited for. */
+/** Why the benchmark must stop waiting; null while nothing has failed. */
 /** @type {string | null} */
 let gone = null;
 const { show, demand, end } = createFigures();
@@ -101,7 +101,7 @@ async function openWorld(folder) {
   await giveCredits(registry.url, installations);
   /** @param {string} path */
   const control = path => send(`${registry.url}/_sandbox${path}`);
-  // What runs out meanwhile would come back into warehouses that are read.
+  // Reservations that expire meanwhile would return to warehouses that are read.
   const { reservations } = await control('/reservations?limit=10000');
   for (const { id } of reservations.filter(({ state }) => state === 'outstanding'))
     await send(`${registry.url}/_sandbox/reservations/${id}/expire`, {});
@@ -120,7 +120,7 @@ async function openWorld(folder) {
 }
 
 /**
- * Millionths of a tonne, by organization.
+ * Returns millionths of a tonne by organization.
  * @param {Access} access
  * @param {readonly Installed[]} installations
  */
@@ -173,7 +173,7 @@ function startWorker({ registry, appId, privateKey }, dataDir) {
 }
 
 /**
- * What the worker writes down.
+ * Opens the databases that the worker writes, with queries about its progress.
  * @param {string} dataDir
  */
 function openBooks(dataDir) {
@@ -217,7 +217,7 @@ async function measureRound(name, world, worker, work) {
 }
 
 /**
- * Each organization that is installed is counted once: with what the sandbox holds, or by name among those left out.
+ * Checks that each installed organization is counted once: with its amount in the sandbox, or by name among those left out.
  * @param {Reader} reader
  * @param {World} world
  */

@@ -1,4 +1,4 @@
-// npm run bench -- query: what people wait for, on a mirror of 1,000,000 retirements (ROWS sets another number), and the
+// npm run bench -- query: measures the commands that people wait for, on a mirror of 1,000,000 retirements (ROWS sets another number), and the
 // time from the start of `receive` and of `work` until each is ready.
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
@@ -20,7 +20,7 @@ const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 400 });
 const ORGANIZATIONS = 4;
 const CREDITS = chooseSize({ usual: 5_000, smallest: 20 });
 const QUERY_MS = { atMost: 200 };
-/** Sums over all retirements are added up when they are asked for. */
+/** Sums over all retirements are computed on request. */
 const SUMS_MS = { atMost: 1500 };
 const STATUS_MS = { atMost: 450 };
 const READY_MS = { atMost: 800 };

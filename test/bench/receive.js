@@ -1,4 +1,4 @@
-// How fast the receiver is: ours beside two floors that import nothing of ours but the driver, alternating in one run.
+// Measures the receiver against two floors that use only its database driver, alternating in one run.
 //   npm run bench -- receive [--engine postgres] [rounds] [seconds] [seconds of the open loop] [minutes beside an open transaction and a worker]
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ const TITLES = {
 };
 /** @type {readonly ('ours' | 'bare' | 'insert')[]} */
 const SIDES = ['ours', 'bare', 'insert'];
-/** What is asked of each engine, as a share of what the floors do in the same run. */
+/** Bounds for each engine, as shares of what the floors reach in the same run. */
 const BOUNDS = { sqlite: { bare: 0.85, insert: 1.5 }, postgres: { bare: 0.65, insert: 1.5 } };
 
 const { demand, end } = createFigures();
@@ -99,7 +99,7 @@ async function onServer(folder, server) {
 }
 
 /**
- * Whether the rate holds while nothing that is dead in the queue can be removed.
+ * Measures whether the rate holds while dead rows of the queue cannot be removed.
  * @param {Measured} server
  * @param {string} url
  * @param {Parameters<Parameters<typeof besideOldTransaction>[1]>[0]} worker
@@ -161,7 +161,7 @@ async function compareThroughput(servers) {
 }
 
 /**
- * Each connection sends its next delivery when the last was answered.
+ * Closed loop: each connection sends its next delivery when the last was answered.
  * @param {Measured} server
  * @param {number} durationMs
  * @param {boolean} counted
@@ -196,7 +196,7 @@ async function closedLoop(server, durationMs, counted) {
 }
 
 /**
- * Deliveries leave on time whether or not earlier ones were answered; latency counts from when they were due.
+ * Open loop: deliveries are sent on time whether or not earlier ones were answered. Latency counts from when they were due.
  * @param {Measured} server
  * @param {string} title
  * @param {number} [lasting]
@@ -284,7 +284,7 @@ function report(server, stored) {
 }
 
 /**
- * User and system time of all threads, in ticks of 10 ms.
+ * Returns the user and system time of all threads, in ticks of 10 ms.
  * @param {ChildProcess} child
  */
 function cpuMicroseconds(child) {

@@ -1,6 +1,6 @@
-// npm run bench -- [--write] [NAME] [smallest]: runs test/bench/NAME.js against dist/, without a name all of them, and ends with a
-// table of what they demand. --write puts that into docs/figures.md too, with the commit, the day and the machine. `smallest` only
-// shows that a benchmark still runs: it measures next to nothing, and demands no time, share or memory.
+// npm run bench -- [--write] [NAME] [smallest]: runs test/bench/NAME.js against dist/, or all benchmarks, and prints a table of all
+// figures with a bound. --write also writes them to docs/figures.md, with the commit, the day and the machine. `smallest` only checks
+// that a benchmark still runs: it measures next to nothing, and no bound of time, share or memory applies.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
@@ -29,7 +29,7 @@ else await import(`./${name}.js`);
 function runAll(benches) {
   const runs = benches.map(run);
   const figures = runs.flatMap(each => each.figures);
-  process.stdout.write('\n== what was demanded\n');
+  process.stdout.write('\n== figures with a bound\n');
   for (const { name: what, value, unit, words: bound, holds } of figures) {
     const formatted = `${value.toFixed(2)} ${unit}`;
     process.stdout.write(`${holds ? '  ' : '! '}${what.padEnd(84)} ${formatted.padStart(16)}  ${bound}\n`);
@@ -56,7 +56,7 @@ function run(bench) {
   return { status, figures };
 }
 
-/** Which program was measured, when and where, and how busy the machine was before. */
+/** Describes the measured program, the day, the machine, and how busy the machine was. */
 function stamp() {
   const commit = execFileSync('git', ['rev-parse', '--short=7', 'HEAD'], { encoding: 'utf8' }).trim();
   const model = cpus()[0]?.model ?? 'an unknown processor';

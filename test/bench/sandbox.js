@@ -1,4 +1,4 @@
-// The bounds of the sandbox: pages out of 100,000 retirements, 50,000 credits in one answer, time to ready.
+// Measures the sandbox: pages of 100,000 retirements, 50,000 credits in one answer, and the time until it is ready.
 import { join } from 'node:path';
 import { withFolder } from './parts/children.js';
 import { createFigures, median, peakMegabytes, timed } from './parts/figures.js';
@@ -62,14 +62,14 @@ async function measureAnswers(folder) {
   await measurePages(await openClient(pages));
   await pages.stop();
 
-  // A process of its own: the peak is then that of a sandbox that only starts and answers.
+  // A process of its own, so that its peak memory is that of a sandbox that only starts and answers.
   const streaming = await startRegistry(options);
   await measureWarehouse(await openClient(streaming), streaming.pid);
   await streaming.stop();
 }
 
 /**
- * Reads of the first organization, with an installation's token.
+ * Creates functions that read lists of the first organization with an installation's token.
  * @param {{ url: string }} registry
  */
 async function openClient({ url }) {

@@ -1,6 +1,6 @@
-// The bounds of the worker and the mirror. Floors and our side alternate in one run; the call budget is unlimited.
-// npm run bench -- sync [--engine postgres] [rows|huge|warehouse|certificates|latency ...]: all parts, or those named. On
-// PostgreSQL there is one: rows.
+// Measures the worker and the mirror. Floors and the measured side alternate in one run; calls are not rate-limited.
+// npm run bench -- sync [--engine postgres] [rows|huge|warehouse|certificates|latency ...]: runs all parts, or
+// those named. On PostgreSQL there is only one: rows.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -20,7 +20,7 @@ import { chooseSize } from './parts/size.js';
 /** @typedef {{ url: string, organizationId: string, token: string }} Reading */
 /** @typedef {Record<'floor' | 'ours', number[]>} Rounds */
 
-/** Where every run is entered, whatever it finds, and each heartbeat; sqlite_sequence is the counter of its ids. */
+/** Tables that every sync writes, even without news, and every heartbeat; sqlite_sequence is the counter of their ids. */
 const RECORD =
   /^(?:origin|sqlite_schema|syncs|resource_states|fences|sqlite_sequence|sqlite_autoindex_resource_states_1)/;
 const ROUNDS = chooseSize({ usual: 3, smallest: 1 });
@@ -29,7 +29,7 @@ const HUGE = chooseSize({ usual: 1_000_000, smallest: 1_000 });
 const CREDITS = chooseSize({ usual: 251_000, smallest: 300 });
 const CERTIFICATES = chooseSize({ usual: 1000, smallest: 20 });
 const SAMPLES = chooseSize({ usual: 120, smallest: 3 });
-/** How long anything may take before the benchmark gives up: it only ends what hangs, for a busy machine must not fail it. */
+/** The timeout of every step. It only ends what hangs: a busy machine must not fail the benchmark. */
 const HANGS_AFTER_MS = 600_000;
 const PERMISSIONS = {
   organization_info: 'VIEW',
@@ -80,7 +80,7 @@ async function measureRows(folder) {
   /** @type {Rounds} */
   const again = { floor: [], ours: [] };
   /**
-   * A process that has just begun takes longer: what changed is read by one, too.
+   * Times of the first read of a new process, which takes longer.
    * @type {number[]}
    */
   const begun = [];
@@ -127,7 +127,7 @@ async function measureRows(folder) {
 }
 
 /**
- * A database for each first sync, as a folder is for each on files.
+ * Each first sync has a database of its own, as on SQLite it has a folder.
  * @param {string} folder
  */
 async function measureRowsOnServer(folder) {
@@ -331,7 +331,7 @@ async function addOrganization({ url, appId }) {
 }
 
 /**
- * Three rows and no more: one more retirement at the front of the list.
+ * Adds one retirement at the front of the list, for which the next sync must write exactly three rows.
  * @param {Reading} world
  */
 async function retireOne({ url, organizationId, token }) {
@@ -344,7 +344,7 @@ async function retireOne({ url, organizationId, token }) {
 }
 
 /**
- * One more tonne of a credit that the warehouse holds.
+ * Issues one more tonne of a credit that the warehouse holds.
  * @param {{ url: string, projectId: string }} world
  * @param {string} organizationId
  */
@@ -354,7 +354,7 @@ async function deposit({ url, projectId }, organizationId) {
 }
 
 /**
- * One of each page of a hundred, where it is claimed.
+ * Changes one in a hundred retirements, if it is claimed.
  * @param {Reading} world
  * @param {string} comment
  */
@@ -398,7 +398,7 @@ async function ours({ url, appId, privateKey }, work) {
 }
 
 /**
- * As small a registry as can serve certificates of any size.
+ * Starts the smallest registry that can serve certificates of any size.
  * @param {{ files: number, bytes: number }} sizes
  */
 async function startFileRegistry({ files, bytes }) {
@@ -543,7 +543,7 @@ async function until(holds) {
 }
 
 /**
- * A number as people write it: 1,000.
+ * Formats a number with thousands separators, such as 1,000.
  * @param {number} value
  */
 function inWords(value) {

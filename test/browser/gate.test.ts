@@ -7,7 +7,7 @@ import { storeCertificate } from '../support/certificates.js';
 import { startBrowser } from './browser.js';
 
 const NAME = 'tunnel.example';
-/** To a browser the same site as NAME, but not a name of the console. */
+/** Browsers treat this host as the same site as NAME, but it is not a name of the console. */
 const NEIGHBOUR_NAME = 'beside.tunnel.example';
 /** The name of an attacker, which resolves to this machine. */
 const FOREIGN_NAME = 'bent.example';

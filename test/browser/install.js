@@ -1,4 +1,4 @@
-// Installs a browser for the tests, where the lock beside this file is not the one that was installed last.
+// Installs a browser for the tests, unless the lock file beside this file is the one that was installed last.
 import { installPackage } from '../support/install-package.js';
 
 process.exitCode = installPackage(import.meta.dirname);

@@ -80,10 +80,10 @@ async function openHostileMirror() {
   return stood;
 }
 
-/** Of these nothing is there, or nothing of it was said by anybody else. */
+/** Pages without any text from the registry. */
 const WITHOUT = ['/help'];
 
-/** What was asked for is shown as well. */
+/** Pages that also show the request. */
 const encodedName = encodeURIComponent(HOSTILE);
 const ASKED = [
   `/search?q=${encodedName}`,

@@ -29,10 +29,10 @@ const LOOKS = (['light', 'dark'] as const).flatMap(colorScheme =>
   [WIDE, NARROW].map(viewport => ({ colorScheme, viewport })),
 );
 
-/** Where somebody looks when something is wrong. */
+/** Pages that people open when something is wrong. */
 const IN_TROUBLE = ['/', '/organizations', '/organizations/organization-1', '/warehouse', '/jobs'];
 
-/** `npm run pictures` draws docs/console/ anew, and every page into a folder that it names; without it nobody is asked to. */
+/** `npm run pictures` sets this folder, updates docs/console/ and saves every page in the folder. Other runs save no pictures. */
 describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
   test('of the demo are small enough for the repository', async () => {
     mkdirSync(FOLDER, { recursive: true });

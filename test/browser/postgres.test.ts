@@ -15,7 +15,7 @@ let up: StartedProgram;
 let browser: Browser;
 const stops: (() => Promise<void>)[] = [];
 
-/** As a person has it who started a sandbox, registered the app there and put its settings beside MIRROR_DATABASE_URL. */
+/** Prepares what a person has who started a sandbox, registered an app there, and added its settings to MIRROR_DATABASE_URL. */
 beforeAll(async () => {
   [postgres, browser] = await Promise.all([startServer(['fsync=off']), startBrowser()]);
   stops.push(postgres.stop, () => browser.close());

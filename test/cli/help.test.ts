@@ -25,7 +25,7 @@ async function readAllHelp(columns: number): Promise<ReadonlyMap<string, string>
   return pages;
 }
 
-/** At this width no line is wrapped. */
+/** The width at which no line is wrapped. */
 const pages = await readAllHelp(10_000);
 const EXAMPLE = /^ {2}\$ /;
 /** Examples and usages are never wrapped, so that they can be copied. */
@@ -34,7 +34,7 @@ const splitLines = (page: string): string[] => page.split('\n').filter(line => l
 
 const HEADINGS = [...Object.keys(COMMAND_GROUPS).map(group => `${group}:`), 'Commands:'];
 
-/** Returns the help page of a command without its subcommands, which have pages of their own, and without what every page has. */
+/** Returns the help page of a command without its subcommands and without the parts that are on every page. */
 function summarizeHelp(page: string): string[] {
   const [usage = '', about = '', ...rest] = splitLines(page);
   const details = rest.slice(

@@ -7,7 +7,7 @@ import { openTablesOfFile } from '../support/tables.js';
 
 const demo = await startDemoForFile();
 
-/** As somebody who only reads: DATA_DIR is enough. */
+/** The settings of a person who only reads: DATA_DIR is enough. */
 async function run(...argv: string[]) {
   return await runCommand(argv, { env: { DATA_DIR: demo.folder } });
 }

@@ -25,7 +25,7 @@ import {
 import { makeFolder } from '../support/folder.js';
 import { chooseLength } from '../support/long.js';
 
-/** A copy of both databases to which no process writes. */
+/** Copies both databases into a folder to which no process writes. */
 
 const demo = await startDemoForFile();
 const whole = makeFolder('carbon-mirror-whole-');
@@ -295,7 +295,7 @@ async function brokenLaws(dataDir: string): Promise<string[]> {
   return found.map(({ check }) => check).filter(check => check !== 'certificates');
 }
 
-/** Columns that no document contains: our bookkeeping, and the organization of the list. */
+/** Columns that no document contains: bookkeeping of the mirror, and the organization of the list. */
 const OWN = new Set([
   'version',
   'valid_from',

@@ -244,7 +244,7 @@ function listFromContents(photo: TableContents, isCertified: boolean) {
 
 describe.each(ENGINES)('$name', ({ library }) => {
   engineIndependent.test(
-    'T84 just before, at and just after each change every list, certificates, as-of, export, page and _history tell what stood there by then: nothing of later, nothing missing',
+    'T84 just before, at and just after each change, lists, certificates, as-of, exports, pages and _history views show exactly the state of that instant',
     async () => {
       const asked = await library();
       const moments = await playMoments(asked);

@@ -270,7 +270,7 @@ async function playHistoryWithoutForgery(engine: TestEngine, random: Random): Pr
 
 describe.each(ENGINES)('$name', engine => {
   engineIndependent.test(
-    'T90 T93 no forgery by chance of what a held checkpoint covers is missed, by verify or by check.sh, and each is named',
+    'T90 T93 verify and check.sh find and name every random forgery of data that a held checkpoint covers',
     async () => {
       const log = await openExportableLog(engine);
       const { folder } = await log.write('organization-1', '--since', log.older);
@@ -300,7 +300,7 @@ describe.each(ENGINES)('$name', engine => {
   );
 
   engineIndependent.test(
-    'T91 what no held checkpoint covers is never called proven, and a log made anew with the key is found',
+    'T91 data that no held checkpoint covers is never called proven, and a log recreated with the key is found',
     async () => {
       for (const seed of listSeeds('UNCOVERED', 2)) {
         const { stage, forge, change, lastSigned, keyFile, hex, older, write } =

@@ -27,7 +27,7 @@ function askDuckDb(sql: string, cwd: string): DuckDbAnswer {
   return JSON.parse(stdout);
 }
 
-test('the lines for DuckDB in docs/sql.md add up written rows and attach a copy', async () => {
+test('the lines for DuckDB in docs/sql.md sum exported rows and attach a snapshot', async () => {
   const [sum = '', attach = '', ...others] = Array.from(
     document.matchAll(/^duckdb -c "(.*)"$/gm),
     ([, sql = '']) => sql,

@@ -30,7 +30,7 @@ const ROOTS = [
 ];
 
 test.each(ROOTS.map((root, size) => [size, root] as const))(
-  'the root over %i entries is that of RFC 6962',
+  'the root of a tree with %i entries is the root of RFC 6962',
   (size, root) => {
     const tree = growTree(EMPTY);
     for (const entry of ENTRIES.slice(0, size)) tree.add(bytes(entry));
@@ -38,7 +38,7 @@ test.each(ROOTS.map((root, size) => [size, root] as const))(
   },
 );
 
-test('a tree that goes on from its peaks is the tree that was never left', () => {
+test('a tree that continues from saved peaks equals a tree that was never interrupted', () => {
   for (let size = 0; size <= ENTRIES.length; size += 1) {
     const before = growTree(EMPTY);
     for (const entry of ENTRIES.slice(0, size)) before.add(bytes(entry));
@@ -58,14 +58,14 @@ const GO = {
     '— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n',
 };
 
-test('a note is signed, and its key written, as Go does it', () => {
+test('a signed note and its key equal those of the Go implementation', () => {
   const key = readKey(GO.key);
   expect(verifierKey(key)).toBe(GO.verifier);
   expect(signNote(GO.text, key)).toBe(`${GO.text}\n${GO.signature}`);
   expect(writeKey(key, Buffer.from('gQoUAtUUbI2E8kQzMPVAgOv5juF9nHT2JS/F1ccoMXM=', 'base64'))).toBe(GO.key);
 });
 
-test('T92 a note opens for whoever signed it, and for nobody else', () => {
+test('T92 a note verifies only with the key that signed it', () => {
   const key = readKey(GO.key);
   const note = signNote(GO.text, key);
   expect(openNote(note, key)).toBe(GO.text);
@@ -78,11 +78,11 @@ test('T92 a note opens for whoever signed it, and for nobody else', () => {
 });
 
 test.each(['', 'PRIVATE+KEY+a+00000000+AAAA\n', GO.key.replace('c74f20a3', 'c74f20a4'), GO.key.trim()])(
-  'what is no key is refused: %j',
+  'text that is not a key is refused: %j',
   text => expect(() => readKey(text)).toThrow('evidence init'),
 );
 
-test('a record is canonical JSON, in which a cell without a value does not stand', () => {
+test('a record is canonical JSON without cells that have no value', () => {
   const record = { b: 'Zürich "Ł" \u2028', a: 9_007_199_254_740_993n, empty: null, real: 12.5, zero: 0 };
   expect(canonicalJson(record)).toBe(
     '{"a":9007199254740993,"b":"Zürich \\"Ł\\" \u2028","real":12.5,"zero":0}',

@@ -145,7 +145,7 @@ test('T75 purges during reads and webhooks leave no row without its file and no 
 
 const REFERENCED_FILES_SQL = 'SELECT file FROM certificates_history WHERE file IS NOT NULL';
 
-/** Returns files that rows name before and after the look, and that do not exist. */
+/** Returns files that rows name before and after the check, and that do not exist. */
 async function findLostFiles({ pdfs, column }: Program): Promise<string[]> {
   const named = await column<string>(REFERENCED_FILES_SQL);
   const there = await listFiles({ pdfs });

@@ -49,7 +49,7 @@ describe.each(PROFILES)('at a registry with the profile %s', (_name, profile) =>
       return [balanced, found.found_micro, found.difference_micro];
     };
     expect(await reserved()).toEqual([true, 71_250_000, 0]);
-    /** The balance asks the real clock, which the program's time is ahead of. */
+    /** The balance uses the real clock, and the program's time is ahead of it. */
     program.time.move(Date.now() - program.time.now());
     reservations.expire(expired);
     reservations.cancel(organizationId, app.id, cancelled);

@@ -76,7 +76,7 @@ test('a suspension stops reads and keeps the rows, and its end resumes reads', a
   ]);
 });
 
-engineIndependent.test('an end of a suspension that no webhook told is found by the schedule', async () => {
+engineIndependent.test('the schedule finds the end of a suspension whose webhook was lost', async () => {
   const { program, installationId } = await startInstalled();
   program.registry.installations.suspend(installationId);
   await program.rest();
@@ -103,7 +103,7 @@ test('T40 an uninstalled organization is frozen, and no token is requested again
 });
 
 engineIndependent.test(
-  'the schedule finds out that a suspended installation was uninstalled without a webhook',
+  'the schedule finds that a suspended installation was uninstalled without a webhook',
   async () => {
     const { program, installationId } = await startInstalled();
     program.registry.installations.suspend(installationId);
@@ -164,7 +164,7 @@ test('P13 a deposit without a webhook is found by the schedule and counted as dr
   ]);
 });
 
-engineIndependent.test('what a delivery announced is no drift', async () => {
+engineIndependent.test('a change that a delivery announced does not count as drift', async () => {
   const { program, retire } = await startInstalled();
   retire(1);
   await program.rest();
@@ -172,7 +172,7 @@ engineIndependent.test('what a delivery announced is no drift', async () => {
   expect(await program.rows('SELECT * FROM drift')).toEqual([]);
 });
 
-engineIndependent.test('an installation that no webhook announced is found by the schedule', async () => {
+engineIndependent.test('the schedule finds an installation that no webhook announced', async () => {
   const { program, organizationId, installationId } = await startInstalled();
   program.registry.installations.uninstall(installationId);
   await program.rest();
@@ -185,7 +185,7 @@ engineIndependent.test('an installation that no webhook announced is found by th
   ]);
 });
 
-engineIndependent.test('MIRROR_MEMBERS=off keeps members out and asks for none', async () => {
+engineIndependent.test('with MIRROR_MEMBERS=off members are neither requested nor mirrored', async () => {
   const { program, calls } = await startInstalled({ context: { mirrorMembers: false } });
   expect(await program.rows('SELECT * FROM members')).toEqual([]);
   expect(calls('/members')).toBe(0);
@@ -203,7 +203,7 @@ test('turning MIRROR_MEMBERS off removes mirrored members and their freshness', 
   ]);
 });
 
-engineIndependent.test('the schedule checks what is still visible of a suspended installation', async () => {
+engineIndependent.test('the schedule checks the visible data of a suspended installation', async () => {
   const { program, installationId } = await startInstalled();
   const { apps, installations } = program.registry;
   installations.suspend(installationId);
@@ -238,7 +238,7 @@ engineIndependent.test(
   },
 );
 
-engineIndependent.test('a project that is not public is marked so and fails nobody', async () => {
+engineIndependent.test('a project that is not public is marked as such and fails no job', async () => {
   const { program, organizationId } = await startInstalled();
   const hidden = program.registry.projects.create({ fullName: 'Hidden', isPublic: false });
   const credit = { organizationId, projectId: hidden.id, place: 'warehouse', amount: 5, vintage: '2020' };

@@ -138,7 +138,7 @@ async function rowsWithoutReadTimes({ rows, columns }: Tables, table: string): P
   return await rows(`SELECT ${names.join(', ')} FROM ${table} ORDER BY document`);
 }
 
-/** Every value of every column whose name says that it is an instant. */
+/** Returns all values of columns that are named as instants. */
 async function instantsOf({ column, columns, tables }: Tables): Promise<unknown[]> {
   const found: unknown[] = [];
   for (const table of await tables()) {

@@ -21,7 +21,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-test('a run that is killed leaves no server and no folder behind', async () => {
+test('a killed test run leaves no server and no folder behind', async () => {
   const run = spawn(process.execPath, ['--input-type=module', '--eval', RUN], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -33,7 +33,7 @@ test('a run that is killed leaves no server and no folder behind', async () => {
   await expect.poll(() => [isAlive(pid), existsSync(folder)]).toEqual([false, false]);
 });
 
-test('a server that is killed is started again on what was left, where it was', async () => {
+test('a killed server is started again with its data, at the same port', async () => {
   const { server, kill, start, stop } = await startServer(['fsync=off']);
   onTestFinished(stop);
   await kill();

@@ -22,7 +22,7 @@ async function change({ mirror, clock }: Filled, n: number, state: 'suspended' |
   await mirror.writeInstallation({ ...by, installation: changed, state });
 }
 
-test('an installation is compared by its state and document, one that was uninstalled by nothing', async () => {
+test('an installation is compared by its state and document, and an uninstalled one not at all', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   await change(filled, 2, 'uninstalled');
   const installations = await readInstallations(filled.reader);
@@ -34,7 +34,7 @@ test('an installation is compared by its state and document, one that was uninst
   expect(installations[1]?.kept).toBe(null);
 });
 
-test('a project is asked for by an active installation of an organization that names it', async () => {
+test('a project is requested through an active installation of an organization that references it', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const { reader, db } = filled;
   expect(await readProjects(reader)).toEqual([]);
@@ -51,7 +51,7 @@ test('a project is asked for by an active installation of an organization that n
   expect(await readProjects(reader)).toMatchObject([{ installation_id: 'installation-2' }]);
 });
 
-test('versions are read in slices, past ones too', async () => {
+test('versions are read in batches, past ones included', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 2 });
   clock.at += 1_000;
   await read('warehouse', [], { findGone: async ids => ids });
@@ -61,7 +61,7 @@ test('versions are read in slices, past ones too', async () => {
   expect(rest.map(row => row['credit_id'])).toEqual(['c-2-1']);
 });
 
-test('the documents of a list are those of one organization', async () => {
+test('the documents of a list belong to one organization', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const ids: string[] = [];
   for await (const row of readDocuments(reader, LISTS.retirements, 'organization-2'))
@@ -69,7 +69,7 @@ test('the documents of a list are those of one organization', async () => {
   expect(ids.toSorted()).toEqual(['r-2-0', 'r-2-1']);
 });
 
-test('only what was read completely and may be read again can be compared', async () => {
+test('a list can be compared only if it was read completely and may be read again', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const { reader } = filled;
   const readable = await readReadable(reader);
@@ -92,7 +92,7 @@ test('only what was read completely and may be read again can be compared', asyn
   ).not.toContain('warehouse');
 });
 
-test('the registry is asked through installations that are not uninstalled, or those of one organization', async () => {
+test('the registry is requested through all installations that are not uninstalled, or through those of one organization', async () => {
   const filled = await openFilledMirror({ organizations: 3 });
   await change(filled, 2, 'suspended');
   await change(filled, 3, 'uninstalled');
@@ -105,7 +105,7 @@ test('the registry is asked through installations that are not uninstalled, or t
   expect(await targets('organization-3')).toEqual([['installation-3', 'uninstalled']]);
 });
 
-test('the active installation of an organization comes before newer ones that are not', async () => {
+test('the active installation of an organization comes before newer inactive ones', async () => {
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
   const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   await mirror.writeInstallation({ ...by, installation: installation('installation-0'), state: 'suspended' });
@@ -113,7 +113,7 @@ test('the active installation of an organization comes before newer ones that ar
   expect(await readInstalled(reader, 'nobody')).toBe(null);
 });
 
-test('the first credit of a warehouse is the lowest id', async () => {
+test('the first credit of a warehouse is the one with the lowest id', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   expect(await readFirstCredit(reader, 'organization-2')).toBe('c-2-0');
   expect(await readFirstCredit(reader, 'nobody')).toBe(null);

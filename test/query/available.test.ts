@@ -5,7 +5,7 @@ import { amount, credit, installation } from '../support/mirror/rows.js';
 
 const ALL = { organizationId: null };
 
-test('credits are available of every organization whose warehouse is fresh', async () => {
+test('the credits of every fresh warehouse are available', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const { known, uninstalled, warehouses, leftOut, rows } = await readAvailable(reader, ALL);
   expect({ known, uninstalled, leftOut }).toEqual({ known: 2, uninstalled: 0, leftOut: [] });
@@ -22,7 +22,7 @@ test('credits are available of every organization whose warehouse is fresh', asy
   expect([one.known, one.rows.length]).toEqual([1, 2]);
 });
 
-test('a warehouse that is not fresh is left out with the amounts that were last seen', async () => {
+test('a warehouse that is not fresh is left out, and its last known amounts are stated', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   await breakReads(mirror, 'organization-2');
   const { rows, leftOut, warehouses } = await readAvailable(mirror.reader, ALL);
@@ -39,7 +39,7 @@ test('a warehouse that is not fresh is left out with the amounts that were last 
   ]);
 });
 
-test('a filter counts only the rows that fit it, in what is left out too', async () => {
+test('a filter applies to the available rows and to those left out', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   const { read, reader } = mirror;
   const items = [credit('c-a'), credit('c-b', { vintage: '2019', amount: amount('7') })];
@@ -52,7 +52,7 @@ test('a filter counts only the rows that fit it, in what is left out too', async
   expect(leftOut).toMatchObject([{ rows: 1, amounts: [{ amount: 7 }] }]);
 });
 
-test('an uninstalled organization is counted apart, and left out where rows of it stay', async () => {
+test('an uninstalled organization is counted separately, and is left out if its rows are kept', async () => {
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 2 });
   const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   const gone = installation('installation-2', { organizationId: 'organization-2' });
@@ -64,7 +64,7 @@ test('an uninstalled organization is counted apart, and left out where rows of i
   ]);
 });
 
-test('standings are counted, and the worst of what is left out comes first', async () => {
+test('organizations are counted by availability, and the worst of those left out comes first', async () => {
   const mirror = await openFilledMirror({ organizations: 3 });
   await breakReads(mirror, 'organization-2');
   await mirror.db.change(
@@ -76,7 +76,7 @@ test('standings are counted, and the worst of what is left out comes first', asy
   expect(leftOut.worst.map(each => each.organization_id)).toEqual(['organization-2']);
 });
 
-test('availability is told by project and vintage, and of one project alone', async () => {
+test('availability is grouped by project and vintage, for all projects or for one', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   const all = await readAvailability(mirror.reader, {});
   expect(all.rows).toMatchObject([
@@ -99,7 +99,7 @@ test('availability is told by project and vintage, and of one project alone', as
   ]);
 });
 
-test('a credit that was sold is known to have been held', async () => {
+test('wasEverHeld finds a credit that was sold since', async () => {
   const { read, clock, reader } = await openFilledMirror({ organizations: 1 });
   clock.at += 1;
   await read('warehouse', [credit('c-new', { vintage: '2023' })], { findGone: async ids => ids });

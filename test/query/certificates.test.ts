@@ -26,7 +26,7 @@ async function store(
   await walk.finish(TRAFFIC);
 }
 
-test('a stored certificate is exported beside the retirement that it proves', async () => {
+test('a stored certificate is exported with the retirement that it proves', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   const { reader } = mirror;
   await store(mirror, 'r-1-0', 'the first');
@@ -49,7 +49,7 @@ test('a stored certificate is exported beside the retirement that it proves', as
   expect(await readExport(reader, { organizationId: null, at: '2020-01-01T00:00:00.000Z' })).toEqual([]);
 });
 
-test('the export of an instant has the retirement as it stood then', async () => {
+test('an export as of an instant has the retirement of that instant', async () => {
   const mirror = await openFilledMirror({ organizations: 1 });
   const { reader, clock, read } = mirror;
   await store(mirror, 'r-1-0', 'the first');
@@ -61,7 +61,7 @@ test('the export of an instant has the retirement as it stood then', async () =>
   expect([await named(before), await named(null)]).toEqual([['Harbour Ferries'], ['Northern Rail']]);
 });
 
-test('a file is known by the row that names it', async () => {
+test('a certificate file is found by the row that names it', async () => {
   const mirror = await openFilledMirror({ organizations: 1 });
   await store(mirror, 'r-1-0', 'the first');
   const files = await readStoredFiles(mirror.reader);
@@ -72,7 +72,7 @@ test('a file is known by the row that names it', async () => {
   expect(await isNamed(mirror.reader, 'nothing.pdf')).toBe(false);
 });
 
-test('the coverage of an export names the lists that it was made of', async () => {
+test('the coverage of an export names the lists that it was made from', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const coverage = await readCoverage(reader, null);
   expect(coverage.map(each => [each.organization_id, each.resource, each.state])).toEqual([

@@ -10,7 +10,7 @@ const ALL_GONE = { findGone: async (ids: readonly string[]) => ids };
 const tonnesIn = (points: readonly Point[] = []) =>
   Object.fromEntries(points.map(({ name, micro }) => [name, Number(micro) / 1_000_000]));
 
-test('the stock of a day is what stood there at its end, from the first day that is known', async () => {
+test('the stock of a day is the stock at its end, starting with the first known day', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1, at: NOON - 2 * DAY_MS });
   clock.at = NOON - DAY_MS;
   await read('warehouse', [credit('c-1-0'), credit('c-2', { amount: amount('5') })]);
@@ -21,7 +21,7 @@ test('the stock of a day is what stood there at its end, from the first day that
   expect(tonnesIn(stock[0]?.points)).toEqual({ '2026-05-13': 100, '2026-05-14': 105, '2026-05-15': 5 });
 });
 
-test('a credit that came and went on one day stood at the end of none', async () => {
+test('a credit that came and went on one day is in the stock of no day', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1, at: NOON - DAY_MS });
   clock.at += 1_000;
   await read('warehouse', [credit('c-1-0'), credit('c-2', { amount: amount('5') })]);
@@ -31,7 +31,7 @@ test('a credit that came and went on one day stood at the end of none', async ()
   expect(tonnesIn(stock[0]?.points)).toEqual({ '2026-05-14': 100, '2026-05-15': 100 });
 });
 
-test('each type has a series, and a credit without an amount is counted beside the sum', async () => {
+test('each type has a series, and credits without an amount are counted separately', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1, at: NOON });
   clock.at += 1_000;
   const odd = credit('c-3', {
@@ -46,7 +46,7 @@ test('each type has a series, and a credit without an amount is counted beside t
   ]);
 });
 
-test('a month has the retirements from its first instant to before the next month', async () => {
+test('a month includes the retirements from its first instant until just before the next month', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 1, at: NOON });
   const dates = [
     ['2025-05-31T23:59:59.999Z', '1'],
@@ -70,7 +70,7 @@ test('a month has the retirements from its first instant to before the next mont
   ]);
 });
 
-test('an organization that removed the app is in no chart', async () => {
+test('an organization that uninstalled the app is in no chart', async () => {
   const { reader, mirror, clock } = await openFilledMirror({ organizations: 2, at: NOON });
   const by = { claim: 2, startedAt: clock.at, arrivedAt: clock.at, trigger: 'delivery' };
   const gone = installation('installation-2', { organizationId: 'organization-2' });

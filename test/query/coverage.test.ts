@@ -16,7 +16,7 @@ async function uninstall({ mirror, clock }: Awaited<ReturnType<typeof openFilled
   await mirror.writeInstallation({ ...by, installation: gone, state: 'uninstalled' });
 }
 
-test('an organization is known by its installation, or by a webhook alone', async () => {
+test('an organization is known if it has an installation or sent a webhook', async () => {
   const { mirror, clock, reader } = await openFilledMirror({ organizations: 1 });
   await mirror.report({
     at: new Date(clock.at).toISOString(),
@@ -36,7 +36,7 @@ test('an organization is known by its installation, or by a webhook alone', asyn
   expect(await countKnown(reader)).toBe(2);
 });
 
-test('an uninstalled organization is known no longer, and was known at an earlier instant', async () => {
+test('an uninstalled organization is no longer known, but is known as of an earlier instant', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const before = new Date(filled.clock.at).toISOString();
   await uninstall(filled, 2);
@@ -45,7 +45,7 @@ test('an uninstalled organization is known no longer, and was known at an earlie
   expect(await countKnownAt(filled.reader, '2020-01-01T00:00:00.000Z')).toBe(0);
 });
 
-test('sums have an organization whose lists of amounts were all read once', async () => {
+test('sums include an organization once all its lists of amounts were read', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const { read, reader } = filled;
   expect(await countSummed(reader, '<>')).toBe(0);
@@ -56,7 +56,7 @@ test('sums have an organization whose lists of amounts were all read once', asyn
   expect([await countSummed(reader, '<>'), await countSummed(reader, '=')]).toEqual([1, 1]);
 });
 
-test('the coverage of a list tells how many organizations it has, and how many of them as last seen', async () => {
+test('the coverage of a list states how many organizations it includes, and how many of them with stale data', async () => {
   const filled = await openFilledMirror({ organizations: 3 });
   expect(await readListCoverage(filled.reader, 'warehouse')).toEqual({
     organizations: 3,
@@ -77,7 +77,7 @@ test('the coverage of a list tells how many organizations it has, and how many o
   });
 });
 
-test('what is mirrored is counted, and what nobody has read yet', async () => {
+test('mirrored organizations are counted, and those that no worker has read yet', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 2 });
   const before = await readMirrored(reader);
   expect(before).toMatchObject({ organizations: 2, credits: 3, retirements: 3, certificates: 0 });

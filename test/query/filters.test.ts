@@ -29,7 +29,7 @@ async function idsOf(filled: Filled, list: List, given: Readonly<Record<string, 
     .toSorted();
 }
 
-test('a list is filtered by an organization, a word, a project and a part of a text', async () => {
+test('a list is filtered by an organization, a value, a project and a part of a text', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const { read } = filled;
   const project = { id: 'project-2', fullName: 'Cove' };
@@ -42,7 +42,7 @@ test('a list is filtered by an organization, a word, a project and a part of a t
   expect(await idsOf(filled, RETIREMENTS, { id: 'r-2…' })).toEqual(['r-2-0', 'r-2-1']);
 });
 
-test('a filter that cannot be applied says why', async () => {
+test('a filter that cannot be applied is refused with the reason', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   expect(await idsOf(filled, WAREHOUSE, { organization_id: 'nobody' })).toBe(
     'There is no organization "nobody" in the mirror.',
@@ -53,7 +53,7 @@ test('a filter that cannot be applied says why', async () => {
   );
 });
 
-test('the value of a filter is kept in its usual spelling, and names that a list does not know are left out', async () => {
+test('a filter value is normalized, and filters that a list does not have are ignored', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const request = await askFor(filled, WAREHOUSE, { type: 'ex post', nothing: 'x', vintage: '' });
   if ('fault' in request) throw new Error(request.fault);
@@ -64,7 +64,7 @@ test('the value of a filter is kept in its usual spelling, and names that a list
   ]);
 });
 
-test('an empty list is explained by the filter that no row fits, and what is near', async () => {
+test('an empty list is explained by the filter that matches no row, with the nearest value', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const explained = async (given: Readonly<Record<string, string>>) => {
     const request = await askFor(filled, RETIREMENTS, given);
@@ -78,7 +78,7 @@ test('an empty list is explained by the filter that no row fits, and what is nea
   expect(await explained({ beneficiary: 'ferries' })).toEqual([]);
 });
 
-test('what stands in a column is offered, now or as of an instant', async () => {
+test('the values of a column are offered, now or as of an instant', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
   const before = new Date(clock.at).toISOString();
   clock.at += 1_000;
@@ -90,7 +90,7 @@ test('what stands in a column is offered, now or as of an instant', async () => 
   expect(await readValues(reader, WAREHOUSE, 'type', null)).toEqual([{ value: 'exPost', says: 'ex-post' }]);
 });
 
-test('ids are told apart by their beginnings', async () => {
+test('ids are found by their beginnings, in all organizations or in one', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 2 });
   await read('retirements', [retirement('r-1-0'), retirement('s-1')]);
   expect(await readBeginnings(reader, LISTS.retirements, 's-')).toEqual(['s-1']);
@@ -101,7 +101,7 @@ test('ids are told apart by their beginnings', async () => {
   expect(await readNamedProjects(reader, 'proj')).toEqual(['project-1']);
 });
 
-test('a list adds up for some organizations, and tells whether any row fits', async () => {
+test('a list is summed for given organizations, and hasRows states whether any row matches', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const all = { list: WAREHOUSE, where: [], at: null };
   expect(await readSumOf(reader, all, ['organization-2'])).toBe(200_000_000n);

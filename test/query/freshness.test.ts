@@ -20,7 +20,7 @@ import {
 } from '../../src/query/freshness/words.js';
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 
-test('organizations that stand alike with a resource are one sum', async () => {
+test('organizations with the same state of a resource are counted in one sum', async () => {
   const mirror = await openFilledMirror({ organizations: 3 });
   await breakReads(mirror, 'organization-3');
   expect(await sumFreshness(mirror.reader, 'warehouse', null)).toMatchObject([
@@ -42,7 +42,7 @@ test('organizations that stand alike with a resource are one sum', async () => {
   ]);
 });
 
-test('each way to stand is counted, those that nobody stands in too', async () => {
+test('every state and reason is counted, also those with no organization', async () => {
   const mirror = await openFilledMirror({ organizations: 2 });
   await breakReads(mirror, 'organization-2');
   const ages = await readAges(mirror.reader);
@@ -78,13 +78,13 @@ test('a row of a list is as fresh as the list of its organization', async () => 
   expect(beside).toEqual(['fresh', null]);
 });
 
-test('rows that stand in no list that is read have no freshness', async () => {
+test('rows that belong to no mirrored list have no freshness', async () => {
   const { reader } = await openFilledMirror();
   expect(await readStates(reader, 'certificates', null)).toBe(null);
   expect(await readStates(reader, null, null)).toBe(null);
 });
 
-test('organizations whose lists were answered alike are one line, with one of them as an example', async () => {
+test('organizations whose lists got the same answer share one line, which names one of them', async () => {
   const { reader, db } = await openFilledMirror({ organizations: 2 });
   await db.change(
     "UPDATE resource_states SET last_answer_at = '2026-05-04T12:00:00.000Z', answer_status = 200, answer_form = 'list' WHERE resource = 'warehouse'",
@@ -102,7 +102,7 @@ test('organizations whose lists were answered alike are one line, with one of th
   ]);
 });
 
-test('standings are ranked from best to worst, and one that is fresh and fails is worse than one that is fresh', () => {
+test('states are ranked from best to worst, and a fresh list whose reads fail ranks below a fresh one', () => {
   const failing = { ...FRESH, failing_since: '2026-05-04T12:00:00.000Z' };
   const worst = { state: 'stale', reason: 'read_failed', failing_since: null };
   expect([FRESH, worst, failing, WAITING].toSorted(compareStandings)).toEqual([
@@ -125,7 +125,7 @@ test('standings are ranked from best to worst, and one that is fresh and fails i
   ]);
 });
 
-test('a sentence says why a list is stale, and what went wrong', () => {
+test('a sentence states why a list is stale and what failed', () => {
   const told = { failing_since: null, error: null, oldest_unread_at: 'T1', worker_seen_at: 'T2' };
   const stale = (reason: string, error: string | null = null) =>
     sentenceOf({ ...told, state: 'stale', reason, error });

@@ -58,7 +58,7 @@ test('changes are read in the order of their numbers, by resource, organization 
   expect(await changesIn(filled, { resource: 'retirements' })).toHaveLength(3);
 });
 
-test('the newest changes come first, and older ones are read on from a number', async () => {
+test('the newest changes come first, and older ones follow from a given number', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const numbers = async (before: number | null, limit: number) =>
     (await readNewest(reader, ALL_CHANGES, before, limit)).map(({ number }) => number);
@@ -97,7 +97,7 @@ test('a list is known from the end of its first complete read', async () => {
   expect(sayOldest([nobody])).toEqual([]);
 });
 
-test('rows are counted as they stood at an instant', async () => {
+test('rows are counted as of an instant', async () => {
   const { reader, clock, read } = await openFilledMirror({ organizations: 1 });
   const before = instant(clock.at);
   clock.at += 1_000;
@@ -115,7 +115,7 @@ const explain = async ({ reader }: Filled, id: string, at: string) => {
   return await explainRow(ground, LISTS.retirements, versions);
 };
 
-test('an explanation names the read that showed a row, and the one that ended it', async () => {
+test('an explanation names the sync that showed a row and the sync that closed it', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { clock, read, db } = filled;
   const shown = instant(clock.at);
@@ -146,7 +146,7 @@ test('an explanation names the read that showed a row, and the one that ended it
 });
 
 /** The version before the instant is the latest of those that had begun, not the first. */
-test('a row that is gone is explained by its last version', async () => {
+test('a removed row is explained by its last version', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { clock, read } = filled;
   clock.at += 1_000;
@@ -162,7 +162,7 @@ test('a row that is gone is explained by its last version', async () => {
   expect(reasonsOf(before)).toContain('The mirror had not observed it by 2020-01-01T00:00:00.000Z.');
 });
 
-test('findings are those that a worker counted last, or those of this moment', async () => {
+test('findings are the last counts of a worker, or are counted on demand', async () => {
   const { reader, db } = await openFilledMirror({ organizations: 1 });
   expect(await readFindings(reader)).toEqual({ countedAt: null, counts: [] });
   await db.change(
@@ -180,7 +180,7 @@ test('findings are those that a worker counted last, or those of this moment', a
   expect(counts.map(({ finding }) => finding)).toEqual(counts.map(({ finding }) => finding).toSorted());
 });
 
-test('sums of balances tell how many organizations they have, and whether all are balanced', async () => {
+test('sums of balances state how many organizations they include and whether all are balanced', async () => {
   const filled = await openFilledMirror({ organizations: 2 });
   const { reader, read } = filled;
   await read('inventory', []);

@@ -34,7 +34,7 @@ async function deliver({ inbox, clock }: Filled, overrides: Partial<ArrivedDeliv
 const rowsIn = async ({ tables }: Filled, table: string) =>
   await tables.rows<Row>(`SELECT * FROM ${table} ORDER BY id`);
 
-test('nothing is known of a worker and a receiver that have never run', async () => {
+test('a worker and a receiver that never ran are reported as unknown', async () => {
   const { reader, clock } = await openFilledMirror({ organizations: 1 });
   const activity = await readActivity(reader, clock.at);
   expect(activity).toMatchObject({
@@ -50,7 +50,7 @@ test('nothing is known of a worker and a receiver that have never run', async ()
   expect(findTroubles(activity, clock.at).map(({ check }) => check)).toEqual(['worker', 'receiver']);
 });
 
-test('a process is alive for a minute after its heartbeat, and gone after that', async () => {
+test('a process counts as alive for one minute after its heartbeat', async () => {
   const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
   const self = { role: 'work', host: 'here', pid: 7, startedAt: clock.at } as const;
   await inbox.heartbeat(self);
@@ -61,7 +61,7 @@ test('a process is alive for a minute after its heartbeat, and gone after that',
   expect(await readProcesses(reader, 'receive')).toEqual([]);
 });
 
-test('a delivery that waits for more than a minute is a trouble that leads to it', async () => {
+test('a delivery that waits for more than a minute is reported as a problem with a link to it', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { clock, reader } = filled;
   const came = instant(clock.at);
@@ -81,7 +81,7 @@ test('a delivery that waits for more than a minute is a trouble that leads to it
   });
 });
 
-test('an unread delivery is as old as it is, even if the schedule had requested its job before', async () => {
+test('an unread delivery waits since its arrival, even if the schedule had enqueued its job earlier', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { clock, reader, inbox } = filled;
   await inbox.enqueue([createInstallationJob('installation-1', 'organization-1', 'schedule')]);
@@ -92,7 +92,7 @@ test('an unread delivery is as old as it is, even if the schedule had requested 
   expect(delayed).toMatchObject([{ since: came, deliveryId: id }]);
 });
 
-test('the pulse changes with a delivery, and not with a heartbeat', async () => {
+test('the pulse changes with a delivery but not with a heartbeat', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { reader, inbox, clock } = filled;
   const self = { role: 'receive', host: 'here', pid: 7, startedAt: clock.at } as const;
@@ -104,7 +104,7 @@ test('the pulse changes with a delivery, and not with a heartbeat', async () => 
   expect(await readPulse(reader, clock.at)).not.toBe(before);
 });
 
-test('rejected webhooks are added up over the minutes, most first, and are a fault where nothing genuine came since', async () => {
+test('rejected webhooks are summed over minutes, most frequent first, and are a fault until a genuine one arrives', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { inbox, clock, reader } = filled;
   const signed = {
@@ -135,7 +135,7 @@ test('rejected webhooks are added up over the minutes, most first, and are a fau
   expect((await readRejectionCauses(reader, clock.at)).map(({ isFault }) => isFault)).toEqual([false, false]);
 });
 
-test('each reason of a rejection has its advice', () => {
+test('each rejection reason has its own advice', () => {
   const advice = (reason: string, prefix: string) => adviceFor({ reason, header_prefix: prefix });
   expect(advice('signature_not_valid', '')).toBe(
     'Check that WEBHOOK_SECRETS matches the secret at the registry.',
@@ -146,7 +146,7 @@ test('each reason of a rejection has its advice', () => {
   expect(advice('not_stored', '')).toContain("receiver's log");
 });
 
-test('failed jobs are a fault, and lists that failed lead to their organizations', async () => {
+test('failed jobs are a fault, and failed lists link to their organizations', async () => {
   const { reader, clock, inbox } = await openFilledMirror({ organizations: 1 });
   await inbox.enqueue([
     { kind: 'installation', dedupeKey: 'a', trigger: 'person', installationId: 'installation-1' },
@@ -165,7 +165,7 @@ test('failed jobs are a fault, and lists that failed lead to their organizations
   expect(findFailing(2)).toMatchObject([{ found: 'The last read of 2 lists failed or looked implausible' }]);
 });
 
-test('a delivery stands beside the job that answers it, with its end in words', async () => {
+test('a delivery is shown with the job that answers it and a description of its result', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { reader, inbox, clock, read } = filled;
   const { jobId } = await deliver(filled);
@@ -193,7 +193,7 @@ test('a delivery stands beside the job that answers it, with its end in words', 
   expect(await readSyncsOf(reader, 'organization-1', 999)).toEqual([]);
 });
 
-test('a signed text is read as it was sent, and one that came again is counted', async () => {
+test('a signed text is returned as it was sent, with a count of its duplicates', async () => {
   const filled = await openFilledMirror({ organizations: 1 });
   const { reader, clock, db, tables } = filled;
   const since = instant(clock.at);

@@ -45,7 +45,7 @@ async function columnOf(name: string, rows: AsyncIterable<Row>): Promise<unknown
   return values;
 }
 
-test('rows that are equal in all that a list is ordered by come by their versions', async () => {
+test('rows with equal sort keys are ordered by their versions', async () => {
   const { reader, retire } = open();
   for (const [version, id] of ['r-2', 'r-3', 'r-1'].entries()) retire(version + 1, 'o-1', id);
   expect(await columnOf('id', streamRows(reader, asked('retirements')))).toEqual(['r-1', 'r-3', 'r-2']);
@@ -53,7 +53,7 @@ test('rows that are equal in all that a list is ordered by come by their version
 });
 
 /** SQLite alone would order so of itself. */
-test('the order of each list is said in full: where null stands, and what is different in each row at last', async () => {
+test('the order of each list is total: it places nulls and ends with a unique column', async () => {
   const { reader } = open();
   const orderOf = async (name: string) => {
     const { sql } = await readPage(reader, { ...asked(name), after: null, limit: 1 });
@@ -65,14 +65,14 @@ test('the order of each list is said in full: where null stands, and what is dif
     expect(await orderOf(name), name).toMatch(/\b(version|id|status) (ASC|DESC)$/);
 });
 
-test('where an index has a list in its order, that goes one way: a page begins where one comparison says', () => {
+test('a list that is read from an index has one sort direction, so that one comparison finds the start of a page', () => {
   const indexed = ALL_LISTS.filter(({ isIndexed, order }) => isIndexed || order[0]?.[0] === 'version');
   expect(indexed.length).toBeGreaterThan(5);
   for (const { name, order } of indexed)
     expect(new Set(order.map(([, direction]) => direction)).size, name).toBe(1);
 });
 
-test('a list of one organization holds nothing of another, and of projects what its rows name', async () => {
+test('a list of one organization contains no rows of another, and only projects that its rows reference', async () => {
   const { reader, mirror, retire } = open();
   retire(1, 'o-1', 'r-1');
   retire(2, 'o-2', 'r-2');
@@ -83,7 +83,7 @@ test('a list of one organization holds nothing of another, and of projects what 
   expect(await columnOf('id', streamRows(reader, asked('projects', 'o-2')))).toEqual(['p-2']);
 });
 
-test('a listed row carries the name of its organization, null where that is not known', async () => {
+test('a listed row has the name of its organization, or null if that is unknown', async () => {
   const { reader, mirror, retire } = open();
   retire(1, 'o-1', 'r-1');
   retire(2, 'o-2', 'r-2');
@@ -95,7 +95,7 @@ test('a listed row carries the name of its organization, null where that is not 
   ]);
 });
 
-test('one row is found by its name alone in every organization that is known, and its history beside it', async () => {
+test('a row and its history are found by its id alone in every known organization', async () => {
   const { reader, retire, know } = open();
   know('o-1');
   know('o-2');
@@ -116,8 +116,8 @@ test('one row is found by its name alone in every organization that is known, an
 });
 
 test.each([
-  ['has no next page where it has as many rows as a page', 2, false],
-  ['has a next page where it has one row more than a page', 1, true],
+  ['has no next page if it has as many rows as a page', 2, false],
+  ['has a next page if it has one row more than a page', 1, true],
 ])('a list %s', async (_title, limit, hasNext) => {
   const { reader, retire } = open();
   for (const [version, id] of ['r-1', 'r-2'].entries()) retire(version + 1, 'o-1', id);

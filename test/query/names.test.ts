@@ -25,7 +25,7 @@ test('organizations and installations are listed by name', async () => {
   ]);
 });
 
-test('an organization has the name that it had at an instant, and its latest one where it is gone', async () => {
+test('an organization has its name as of an instant, or its latest name if it was gone by then', async () => {
   const { reader, read, clock, db } = await openFilledMirror({ organizations: 1 });
   const before = new Date(clock.at).toISOString();
   clock.at += 1_000;
@@ -42,7 +42,7 @@ test('an organization has the name that it had at an instant, and its latest one
   ]);
 });
 
-test('a project is called what credits and retirements call it, now or at an instant', async () => {
+test('a project has the name that credits and retirements give it, now or as of an instant', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
   const before = new Date(clock.at).toISOString();
   expect(await readProjectNamedBy(reader, 'project-1')).toBe('Peat bog');
@@ -53,12 +53,12 @@ test('a project is called what credits and retirements call it, now or at an ins
   expect(await readProjectNamedBy(reader, 'project-3')).toBe(null);
 });
 
-test('the mirror knows from which registry it was filled', async () => {
+test('the origin names the registry from which the mirror was filled', async () => {
   const { reader } = await openFilledMirror();
   expect(await readOrigin(reader)).toMatchObject({ app_id: 'app-1' });
 });
 
-test('names are offered as choices unless there are too many', async () => {
+test('names are offered as choices unless there are too many of them', async () => {
   const { reader, db } = await openFilledMirror({ organizations: 1 });
   expect(await readChoices(reader, 'organizations', null)).toEqual([
     { value: 'organization-1', says: 'Organization 1' },
@@ -74,7 +74,7 @@ test('names are offered as choices unless there are too many', async () => {
   expect(await readChoices(reader, 'organizations', null)).toBe(null);
 });
 
-test('a row is found by its id, its name or the beginning of either, unless two fit', async () => {
+test('a row is found by its id, its name or the beginning of either, unless two rows match', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   for (const text of ['organization-2', 'Organization 2', 'ORGANIZATION 2', 'organization-2…', 'tion 2'])
     expect(await findOrganization(reader, text), text).toEqual({ id: 'organization-2' });
@@ -90,7 +90,7 @@ test('a row is found by its id, its name or the beginning of either, unless two 
   expect(await findOrganization(reader, ' ')).toMatchObject({ isMissing: false, candidates: [] });
 });
 
-test('a whole name in any case comes before the names that begin so', async () => {
+test('a name that matches completely, in any letter case, comes before names that only begin with the text', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 2 });
   await read('organization', [organization('organization-1', { fullName: 'Quay' })]);
   const other = organization('organization-2', { fullName: 'Quay East' });

@@ -4,7 +4,7 @@ import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { amount } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';
 
-test('sums are of all organizations, and the list of them has the first so many', async () => {
+test('sums cover all organizations, and the list shows as many of them as requested', async () => {
   const mirror = await openFilledMirror({ organizations: 3 });
   await breakReads(mirror, 'organization-1');
   const sums = await readSums(mirror.reader, 2, 1);
@@ -19,12 +19,12 @@ test('sums are of all organizations, and the list of them has the first so many'
   expect(sums.own).toMatchObject([{ organization_id: 'organization-3', amount_micro: 300_000_000n }]);
 });
 
-test('where no warehouse is left out, nothing is', async () => {
+test('nothing is reported as left out if every warehouse is available', async () => {
   const { reader } = await openFilledMirror({ organizations: 1 });
   expect(await readSums(reader, 8, 8)).toMatchObject({ left: [], failing: 0, certificates: {} });
 });
 
-test('the overview has what is reserved, until when, and the newest changes first', async () => {
+test('the overview shows reserved amounts with their earliest expiry, and the newest changes first', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
   const soon = (minutes: number) => new Date(clock.at + minutes * 60_000).toISOString();
   const held = [

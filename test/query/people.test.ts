@@ -11,7 +11,7 @@ const member = (id: string, email: string) => ({
   document: JSON.stringify({ id, email }),
 });
 
-test('rows whose object names an address are counted by table, past ones too', async () => {
+test('rows whose document contains an e-mail address are counted by table, past versions included', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
   const document = (comment: string) => JSON.stringify({ id: 'r-1-0', comment });
   clock.at += 1_000;
@@ -26,7 +26,7 @@ test('rows whose object names an address are counted by table, past ones too', a
   expect(await readMentions(reader, () => false)).toEqual([]);
 });
 
-test('a member that came and went has two numbers in the changes', async () => {
+test('a member that came and went has two change numbers', async () => {
   const { reader, read, clock, db } = await openFilledMirror({ organizations: 1 });
   await read('members', [member('m-1', 'ada@example.org'), member('m-2', 'bob@example.org')]);
   const isTheirs = ({ email }: { email: string | null }) => email === 'ada@example.org';
@@ -42,7 +42,7 @@ test('a member that came and went has two numbers in the changes', async () => {
   ]);
 });
 
-test('people who are forgotten are known by a hash of their address', async () => {
+test('forgotten people are recognized by the hash of their address', async () => {
   const { reader, db } = await openFilledMirror({ organizations: 1 });
   expect(await readForgotten(reader)).toEqual(new Set());
   const hash = createHash('sha256').update('ada@example.org').digest('hex');

@@ -14,7 +14,7 @@ test('a row is found by the beginning of its id, in every list', async () => {
   expect(await hitsOf(reader, 'tion-2')).toEqual([]);
 });
 
-test('a text is found in any part of a name, whatever its case', async () => {
+test('a text is found in any part of a name, in any letter case', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   expect(await hitsOf(reader, 'harbour F')).toEqual([['retirements', 'beneficiary', 3]]);
   expect(await hitsOf(reader, 'eat bo')).toEqual([
@@ -23,7 +23,7 @@ test('a text is found in any part of a name, whatever its case', async () => {
   ]);
 });
 
-test('at most ten rows of a column are found, the newest first', async () => {
+test('at most ten rows are found per column, newest first', async () => {
   const { reader, read } = await openFilledMirror({ organizations: 1 });
   const items = Array.from({ length: 12 }, (_, n) =>
     credit(`c-${n}`, { project: { id: 'p', fullName: 'Cove' } }),
@@ -34,7 +34,7 @@ test('at most ten rows of a column are found, the newest first', async () => {
   expect(hits?.rows[0]).toMatchObject({ credit_id: 'c-11' });
 });
 
-test('a number leads to the deliveries, jobs and syncs that have it', async () => {
+test('a number finds the deliveries, jobs and syncs with that id', async () => {
   const { reader, inbox } = await openFilledMirror({ organizations: 1 });
   const namesOf = async (number: number) => (await findNumbered(reader, number)).map(({ name }) => name);
   expect(await namesOf(1)).toEqual(['syncs']);

@@ -67,7 +67,7 @@ function whole(text: string): string {
 /** Or which columns it answers is known only as it runs. */
 const ANSWERS_ALL = /SELECT (?:\*|\$\{names\})|\b\w\.\*/;
 
-test('what a statement is said to answer stands in it', () => {
+test('every column in the row type of a statement is in its text', () => {
   const told = SOURCES.flatMap(source =>
     statementsIn(source).map(({ type, text }) => ({ names: namesOf(type, source), text: whole(text) })),
   ).filter(({ names }) => names.length > 0);

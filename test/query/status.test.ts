@@ -12,7 +12,7 @@ import { createCertificateStore } from '../../src/mirror/certificates/certificat
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 
-test('trouble comes first, then the organization with the most credits', async () => {
+test('organizations with problems come first, then those with the most credits', async () => {
   const mirror = await openFilledMirror({ organizations: 3 });
   await breakReads(mirror, 'organization-1');
   const names = async (most: number) =>
@@ -21,7 +21,7 @@ test('trouble comes first, then the organization with the most credits', async (
   expect(await names(2)).toEqual(['Organization 1', 'Organization 3']);
 });
 
-test('an organization has all of its lists, each with how it stands', async () => {
+test('an organization has all its lists, each with its state', async () => {
   const { reader } = await openFilledMirror({ organizations: 2 });
   const organization = await readOrganization(reader, 'organization-2');
   expect(organization).toMatchObject({
@@ -39,7 +39,7 @@ test('an organization has all of its lists, each with how it stands', async () =
   expect(await readOrganization(reader, 'nobody')).toBe(null);
 });
 
-test('the worst list of an organization counts, one that is withheld only where rows of it stay', () => {
+test('an organization has the state of its worst list; a withheld list counts only if its rows are kept', () => {
   const list = (state: string, reason: string | null, as_of: string | null = null) => ({
     state,
     reason,
@@ -56,7 +56,7 @@ test('the worst list of an organization counts, one that is withheld only where 
   expect([isFrozen(withheld), isFrozen(frozen), isFrozen(fresh)]).toEqual([false, true, false]);
 });
 
-test('certificates are counted by state, those of retirements without a beneficiary apart', async () => {
+test('certificates are counted by state, and those of retirements without a beneficiary separately', async () => {
   const { reader, read, port, pdfs, clock, db } = await openFilledMirror({ organizations: 1 });
   await read('retirements', [
     retirement('r-1-0'),
@@ -77,7 +77,7 @@ test('certificates are counted by state, those of retirements without a benefici
   });
 });
 
-test('the status names the registry, all organizations and what was found', async () => {
+test('the status names the registry, all organizations and the findings', async () => {
   const { reader, clock } = await openFilledMirror({ organizations: 2 });
   const status = await readStatus(reader, clock.at);
   expect(status.registry).toMatch(/^http:\/\/registry\/?$/);

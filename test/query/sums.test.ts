@@ -12,14 +12,14 @@ import {
 import { breakReads, openFilledMirror } from '../support/mirror/open.js';
 import { amount, credit } from '../support/mirror/rows.js';
 
-test('tonnes and millionths are added up to the last millionth', () => {
+test('tonnes and millionths are summed exactly to the millionth', () => {
   expect(exact({ tonnes: 9_007_199_254_740_993n, rest: 1_999_999 })).toEqual({
     amount_micro: 9_007_199_254_740_994_999_999n,
   });
   expect(exact({ tonnes: null, rest: null })).toEqual({ amount_micro: 0n });
 });
 
-test('warehouses are summed by owner or by project, of fresh ones or of the others', async () => {
+test('fresh warehouses, or all others, are summed by owner or by project', async () => {
   const mirror = await openFilledMirror({ organizations: 3 });
   const { reader, read } = mirror;
   await breakReads(mirror, 'organization-3');
@@ -41,7 +41,7 @@ test('warehouses are summed by owner or by project, of fresh ones or of the othe
   ]);
 });
 
-test('the sum of an instant is of what stood there then', async () => {
+test('a sum as of an instant includes the rows of that instant', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 1 });
   const before = new Date(clock.at).toISOString();
   clock.at += 1_000;
@@ -52,7 +52,7 @@ test('the sum of an instant is of what stood there then', async () => {
   expect(await micro('2020-01-01T00:00:00.000Z')).toEqual([]);
 });
 
-test('rows are found by their owner', () => {
+test('rows are grouped by their owner', () => {
   const rows = [
     { organization_id: 'a', n: 1 },
     { organization_id: null, n: 2 },

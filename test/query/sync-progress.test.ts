@@ -12,7 +12,7 @@ const job = (key: string, more: object = {}) => ({
   ...more,
 });
 
-test('a mark is where the tables stood', async () => {
+test('a mark contains the last job, the last sync and the time', async () => {
   const { reader, inbox, clock, tables } = await openFilledMirror({ organizations: 1 });
   const sync = Number(await tables.value('SELECT max(id) FROM syncs'));
   expect(await readMark(reader, clock.at)).toEqual({ job: 0, sync, at: new Date(clock.at).toISOString() });
@@ -20,7 +20,7 @@ test('a mark is where the tables stood', async () => {
   expect((await readMark(reader, clock.at)).job).toBe(id);
 });
 
-test('the jobs that were asked for are followed, and looks that came of them unless one organization was named', async () => {
+test('requested jobs are followed, and the jobs they cause too unless one organization was named', async () => {
   const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
   await inbox.enqueue([job('9')]);
   const mark = await readMark(reader, clock.at);
@@ -32,7 +32,7 @@ test('the jobs that were asked for are followed, and looks that came of them unl
   expect(await followed('organization-1')).toEqual([asked]);
 });
 
-test('somebody is at work while a lease lasts', async () => {
+test('a worker counts as busy until its lease expires', async () => {
   const { reader, inbox, clock } = await openFilledMirror({ organizations: 1 });
   expect(await isAnybodyAtWork(reader, clock.at)).toBe(false);
   await inbox.enqueue([job('1')]);
@@ -41,7 +41,7 @@ test('somebody is at work while a lease lasts', async () => {
   expect(await isAnybodyAtWork(reader, clock.at + MINUTE)).toBe(false);
 });
 
-test('what came of a resource is added up since the mark, and what was not read says so', async () => {
+test('the results of a resource are summed since the mark, and unread resources are reported as such', async () => {
   const { reader, read, clock } = await openFilledMirror({ organizations: 2 });
   clock.at += 1_000;
   const mark = await readMark(reader, clock.at);
@@ -66,7 +66,7 @@ test('what came of a resource is added up since the mark, and what was not read 
   expect(own.map(({ organization }) => organization)).toEqual(['Organization 2']);
 });
 
-test('an organization that is gone is left out unless it was named', async () => {
+test('an uninstalled organization is left out unless it was named', async () => {
   const { reader, db, clock } = await openFilledMirror({ organizations: 2 });
   await db.change("UPDATE installations SET state = 'uninstalled' WHERE id = 'installation-2'");
   const mark = await readMark(reader, clock.at);

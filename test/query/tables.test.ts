@@ -39,7 +39,7 @@ async function asDeclared(db: Tables, table: string, columns: Columns, known: st
   );
 }
 
-test('readers know every column of what they ask, its storage and its order', async () => {
+test('readers know every column of a table, its storage class and its order', async () => {
   const files = { mirror: createTables(temporaryMirror()), inbox: createTables(temporaryInbox()) };
   expect(Object.keys(TABLES).length).toBeGreaterThan(50);
   for (const [name, columns] of Object.entries(TABLES)) {

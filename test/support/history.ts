@@ -20,10 +20,10 @@ export interface HistoryTally {
   readonly drops: number;
   readonly kills: number;
   /** Times that the registry was killed. */
-  readonly falls: number;
-  readonly closed: number;
+  readonly registryKills: number;
+  readonly closedRows: number;
   /** Times that the clock was set back. */
-  readonly steps: number;
+  readonly clockChanges: number;
   /** Pages beyond the first of a list. */
   readonly pages: number;
 }
@@ -34,7 +34,7 @@ interface HistoryPlay extends RandomWorld {
   /** Holds back all answers until the returned function is called. */
   readonly holdAnswers: () => () => void;
   readonly startWorker: () => Promise<void>;
-  readonly count: { kills: number; falls: number; steps: number; pages: number };
+  readonly count: { kills: number; registryKills: number; clockChanges: number; pages: number };
 }
 
 const RESTS = 3;
@@ -79,7 +79,7 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
       copied,
     );
   }
-  const leewayMs = SECOND_MS + count.steps * STEP_BACK_MS;
+  const leewayMs = SECOND_MS + count.clockChanges * STEP_BACK_MS;
   const sample = { random: play.random, times: EXPLAINED, leewayMs };
   expect(await findUnconfirmedExplanations(program, sample), `seed ${seed}`).toEqual([]);
   expect(await responses.findDatedTooEarly(program), `seed ${seed}: ${log.join(', ')}`).toEqual([]);
@@ -87,7 +87,7 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
     ...count,
     operations: RESTS * OPERATIONS_PER_REST,
     drops: program.registry.deliveries.list(1000).filter(({ state }) => state === 'dropped').length,
-    closed: await countClosed(program),
+    closedRows: await countClosed(program),
   };
 }
 
@@ -119,7 +119,7 @@ async function startHistory(seed: number, profile: ProgramOptions['profile']): P
   const program = await startProgram({ receiveOnly: true, profile });
   const { sandbox, registry, app } = program;
   const responses = createResponseHistory(program.time.now);
-  const count = { kills: 0, falls: 0, steps: 0, pages: 0 };
+  const count = { kills: 0, registryKills: 0, clockChanges: 0, pages: 0 };
   const limit = Math.floor(10 * 10 ** random());
   const baseUrl = await startProxy(sandbox.url, () => null, {
     rewrite: path => path.replace('limit=100', `limit=${limit}`),
@@ -163,7 +163,7 @@ async function disturbHistory(play: HistoryPlay, log: string[]): Promise<void> {
     if (random() < 0.15) {
       program.time.move(-Math.floor(random() * STEP_BACK_MS));
       responses.recordClockSetBack();
-      count.steps += 1;
+      count.clockChanges += 1;
       log.push('clock set back');
     }
     if (random() < 0.15) {
@@ -174,7 +174,7 @@ async function disturbHistory(play: HistoryPlay, log: string[]): Promise<void> {
     }
     if (random() < 0.1) {
       await program.killRegistry();
-      count.falls += 1;
+      count.registryKills += 1;
       log.push('registry killed');
     }
   }

@@ -181,7 +181,7 @@ function recordRetirement(
     organizationId,
     amount: amount(tonnes(micro)),
     createdAt: at,
-    serialization: serialization,
+    serialization,
     project: projectOf(creditId),
   };
   retirements.push(retirement(`r-${retirements.length}`, details));
@@ -222,11 +222,11 @@ function takeCredits(
 async function readOrganization({ read, clock }: TestMirror, world: TradeWorld, organizationId: string) {
   const { stock, reservations, retirements, hasState } = world;
   const by = { organizationId };
-  const visibleFields = [...stock]
+  const entries = [...stock]
     .filter(([, micro]) => micro > 0n)
     .map(([key, micro]) => ({ key: JSON.parse(key), micro }));
   const at = (place: TradePlace): Credit[] =>
-    visibleFields
+    entries
       .filter(({ key }) => key[0] === organizationId && key[1] === place)
       .map(({ key, micro }) => toCredit(String(key[2]), micro, organizationId));
   const own = retirements.filter(each => each.organizationId === organizationId);

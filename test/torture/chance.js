@@ -1,4 +1,4 @@
-// npm run torture -- chance [SEEDS] [FIRST]: every law that is played by chance, with many more seeds than in a run of all tests.
+// npm run torture -- chance [SEEDS] [FIRST]: runs all tests with random data with many more seeds than normal test runs use.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// npm run torture -- changes [SEEDS] [FIRST] [CREDITS] [EXPLAINED]: random histories with kills on both engines. At every rest a
-// copy that is kept by the view `changes` alone is what the mirror's history knows of that instant, and `explain` of rows by
-// chance, so many in all, agrees with the sandbox's own record of calls and deliveries. Then the balances of a trade of so many
+// npm run torture -- changes [SEEDS] [FIRST] [CREDITS] [EXPLAINED]: plays random histories with kills on both engines. At every rest, a
+// copy maintained from the view `changes` alone must equal the mirror's history of that instant, and EXPLAINED random rows must be
+// explained in agreement with the sandbox's own log of calls and deliveries. Then it checks the balances of random trades of CREDITS
 // credits.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ for (let from = first; from < first + seeds && process.exitCode === undefined; f
   });
 }
 if (process.exitCode === undefined) {
-  await run('test/contract/mirror-balance.test.ts', ['-t', 'at random', '--testTimeout=1800000'], {
+  await run('test/contract/mirror-balance.test.ts', ['-t', 'random trades', '--testTimeout=1800000'], {
     TRADE_CREDITS: credits,
   });
 }

@@ -1,4 +1,4 @@
-// npm run torture -- credits [SEQUENCES] [FIRST]: the sandbox makes no credit and loses none, over many more random sequences.
+// npm run torture -- credits [SEQUENCES] [FIRST]: checks that the sandbox conserves credits over many more random sequences.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readSizes } from './read-sizes.js';

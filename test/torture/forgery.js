@@ -1,6 +1,6 @@
-// npm run torture -- forgery [FORGERIES] [UNCOVERED] [HONEST] [FIRST SEED]: on both engines forgeries of what a held checkpoint
-// covers, each found and named by `verify` or check.sh; those that none covers, none called proven; and honest histories with
-// kills, restores, people forgotten and organizations purged, none of which raises an alarm.
+// npm run torture -- forgery [FORGERIES] [UNCOVERED] [HONEST] [FIRST SEED]: on both engines, forges data that a held checkpoint covers,
+// which `verify` or check.sh must find and name; forges data that no checkpoint covers, which must never be called proven; and plays
+// honest histories with kills, restores, forgotten people and purges, which must raise no alarm.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readSizes } from './read-sizes.js';

@@ -1,4 +1,4 @@
-// Random and mutated answers of a registry, at the code that reads them. Each is read or refused as a RegistryError.
+// Gives random and mutated registry answers to the code that parses them. Each must be parsed or refused with a RegistryError.
 import {
   createDice,
   damageBytes,
@@ -14,7 +14,7 @@ import {
 /** @typedef {keyof typeof SAMPLES} Kind what the registry answers with, as the parsers are called */
 /** @typedef {{ name: string, make: (dice: Dice) => Buffer, read: (bytes: Buffer, dice: Dice) => unknown }} Reader */
 /**
- * Modules of the program that read answers.
+ * Modules of the program that parse answers.
  * @typedef {typeof import('../../dist/src/registry/json/parse-objects.js')
  *   & typeof import('../../dist/src/registry/json/parse-access-token.js')
  *   & typeof import('../../dist/src/registry/pages/single-response.js')

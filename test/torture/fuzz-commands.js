@@ -1,5 +1,5 @@
-// Random command lines through the program's entry, over a mirror with a row of everything. Each ends with a code that is
-// documented, without a stack, and within seconds of being interrupted; one that ends well has said something.
+// Runs random command lines on a mirror with a row in every list. Each must end with a documented exit code, without a stack trace, and
+// within seconds after an interrupt. A successful one must print something.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,7 +88,7 @@ const SETTINGS = [
   'HOST',
   'MIRROR_MEMBERS',
 ];
-/** What would run until it is stopped, in processes of its own. */
+/** Commands that run until they are stopped, with processes of their own. */
 const STARTS = ['up', 'receive', 'work'];
 
 /** @param {import("./fuzz.js").Fuzzing} fuzzing */
@@ -129,7 +129,7 @@ export async function fuzzCommands({ count, seed, program }) {
 }
 
 /**
- * Every command that takes words, with its options and arguments, out of its own definition.
+ * Returns every command with its options and arguments, from its definition.
  * @param {Load} from
  * @returns {Promise<Line[]>}
  */
@@ -177,7 +177,7 @@ function makeLine(dice, { path, options, most }) {
 }
 
 /**
- * A file may hold what no environment can.
+ * A settings file may contain what no environment variable can.
  * @param {Dice} dice
  */
 function makeSettings(dice) {
@@ -237,7 +237,7 @@ async function run(runProgram, dice, argv, env) {
 }
 
 /**
- * What a command reads and writes, none of it this process's own.
+ * Creates the streams of a command, separate from those of this process.
  * @param {Readonly<Record<string, string>>} env
  * @param {AbortSignal} interrupted
  * @param {boolean} isTerminal
@@ -259,7 +259,7 @@ function createIo(env, interrupted, isTerminal) {
 }
 
 /**
- * Returns what a stream has said when it is asked, the first megabyte of it.
+ * Returns a function that returns the first megabyte that a stream has received so far.
  * @param {PassThrough} stream
  */
 function listenTo(stream) {
@@ -271,7 +271,7 @@ function listenTo(stream) {
 }
 
 /**
- * No line, a list of nothing, or the names of columns with no row below them.
+ * Returns whether the output has no rows: it is empty, an empty list, or a header alone.
  * @param {string} printed
  */
 function tellsNothing(printed) {

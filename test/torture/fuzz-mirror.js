@@ -1,4 +1,4 @@
-// A mirror with an organization that has a row of everything, and an inbox with deliveries.
+// Creates a mirror with an organization that has a row in every list, and an inbox with deliveries.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { SAMPLES } from './fuzz-answers.js';
 /** @import { NewDelivery } from '../../dist/src/inbox/delivery.js' */
 /** @import { Kind } from './fuzz-answers.js' */
 /**
- * Imports a module of the program that is fuzzed, which may be another build than dist/.
+ * Imports a module of the fuzzed program, which may be another build than dist/.
  * @typedef {<Module>(path: string) => Promise<Module>} Load
  */
 

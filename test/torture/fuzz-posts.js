@@ -1,5 +1,5 @@
-// Random and mutated posts at a receiver in a process of its own. Each is answered in one of the ways that the receiver has,
-// never with 500 or 503, and every genuine one among them with 202.
+// Sends random and mutated posts to a receiver in a process of its own. Each must be answered in one of the documented ways, never with
+// 500 or 503, and every genuine one with 202.
 import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -124,7 +124,7 @@ const payloadOf = dice => ({
 });
 
 /**
- * Changed before it is signed, in what is signed, around it, in its headers, or in its very bytes.
+ * Returns a post that was mutated before signing, in the signed text, in other fields, in its headers, or in its bytes.
  * @param {Dice} dice
  * @returns {Post}
  */
@@ -261,7 +261,7 @@ function sendPost(port, agent, { body, headers }) {
 }
 
 /**
- * What is no whole request has no answer at once: half a second is enough to see one.
+ * An incomplete request gets no answer at once, so half a second is enough to wait for one.
  * @param {number} port
  * @param {Buffer} bytes
  * @returns {Promise<Answer>}

@@ -1,4 +1,4 @@
-// Random and mutated values. All of it from one seed, so that a fault can be run again.
+// Creates random and mutated values from one seed, so that a fault can be repeated.
 
 /**
  * @typedef {ReturnType<typeof createDice>} Dice
@@ -15,7 +15,7 @@ export function createDice(seed) {
   /** @param {number} limit */
   const below = limit => Math.floor(random() * limit);
   /**
-   * Returns one of some values, of which there is at least one.
+   * Returns a random one of at least one value.
    * @template Value
    * @param {readonly Value[]} from
    */
@@ -82,7 +82,7 @@ const NAMES = [
 ];
 
 /**
- * JSON text, so that it may say what no JavaScript value can.
+ * Returns random JSON text, which can contain what no JavaScript value can.
  * @param {Dice} dice
  * @param {number} [depth]
  * @returns {string}
@@ -109,7 +109,7 @@ function many(dice, most, make) {
 }
 
 /**
- * The same object with some of its members, at any depth, replaced, missing, said twice or new.
+ * Returns the JSON of an object in which some members, at any depth, were replaced, removed, repeated or added.
  * @param {Dice} dice
  * @param {unknown} value
  * @param {number} [odds]
@@ -131,7 +131,7 @@ export function mutateJson(dice, value, odds = 0.15) {
 }
 
 /**
- * Some bytes changed, removed, doubled or put in; mostly few.
+ * Changes, removes, repeats or inserts some bytes, mostly few.
  * @param {Dice} dice
  * @param {Buffer} bytes
  */
@@ -158,21 +158,21 @@ export function damageBytes(dice, bytes) {
 }
 
 /**
- * Returns the stack of an error, or as much as is known of whatever was thrown.
+ * Returns the stack of an error, or a description of any other thrown value.
  * @param {unknown} thrown
  */
 export function stackOf(thrown) {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 }
 
-/** Returns the used heap, collected first where that is possible. */
+/** Returns the used heap, after a garbage collection if possible. */
 export function measureHeapMb() {
   globalThis.gc?.();
   return Math.round(process.memoryUsage().heapUsed / 1e6);
 }
 
 /**
- * Returns how much memory grew after one of the first sizes.
+ * Returns how much memory grew after one of the first measurements.
  * @param {readonly number[]} sizes
  * @param {number} from
  */

@@ -1,6 +1,6 @@
-// npm run torture -- fuzz [smallest] [posts=N] [answers=N] [commands=N] [seed=N] [program=FILE]: random and mutated posts at a real
-// receiver, answers of a registry at the code that reads them, and command lines. What is named is run, all of it where
-// nothing is. Any crash, 500, stack, rejection that nobody waits for, or growth ends it with 1.
+// npm run torture -- fuzz [smallest] [posts=N] [answers=N] [commands=N] [seed=N] [program=FILE]: sends random and mutated posts to a real
+// receiver, registry answers to the code that parses them, and command lines to the program. Runs the named kinds, or all of them.
+// Exits with 1 after any crash, status 500, stack trace, unhandled rejection or memory growth.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -10,9 +10,9 @@ import { fuzzCommands } from './fuzz-commands.js';
 import { fuzzPosts } from './fuzz-posts.js';
 import { stackOf } from './fuzz-random.js';
 
-/** What every kind of fuzzing is told. */
+/** Settings of every kind of fuzzing. */
 /** @typedef {{ count: number, seed: number, program: URL }} Fuzzing */
-/** What came of it: the faults, and how much memory grew. */
+/** Result of a kind: the faults, and how much memory grew. */
 /** @typedef {{ faults: string[], sizes: number[], growth: number, unit: string }} Tally */
 /** @typedef {'posts' | 'answers' | 'commands'} Kind */
 
@@ -22,7 +22,7 @@ const KINDS = {
   answers: { run: fuzzAnswers, count: 100_000, smallest: 500 },
   commands: { run: fuzzCommands, count: 10_000, smallest: 30 },
 };
-/** After the first fifth; a short run tells nothing of it. */
+/** Allowed growth after the first fifth of a run. Short runs are not checked. */
 const MOST_GROWTH_MB = 64;
 const LONG = 5_000;
 

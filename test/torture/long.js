@@ -1,11 +1,11 @@
-// npm run torture -- long [FILES]: what takes too long for each run of all tests and has a short form there: each `long.test`,
-// more of the same wherever a test says `atLength`, and each flow that meets the engine on a PostgreSQL too.
+// npm run torture -- long [FILES]: runs the tests that are too long for every run: each `long.test` and `engineIndependent` test, tests
+// that use `chooseLength` at full length, and the flows on PostgreSQL.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readSizes } from './read-sizes.js';
 
-const GROWS = /\batLength\(|\blong\.test\b|\bfilesEnough\b/;
+const GROWS = /\bchooseLength\(|\blong\.test\b|\bengineIndependent\b/;
 const grown = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.test.ts') && !file.includes('node_modules'))
   .filter(file => GROWS.test(readFileSync(`test/${file}`, 'utf8')))

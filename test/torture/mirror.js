@@ -1,6 +1,6 @@
-// npm run torture -- mirror [SEEDS] [FIRST]: the property test of the mirror over many more random histories.
-// It plays them in batches, each in a process of its own, and prints what went on in them: deliveries dropped, workers
-// killed, falls of the registry (killed too), rows closed, clocks put back (steps) and pages beyond the first of a list.
+// npm run torture -- mirror [SEEDS] [FIRST]: runs the property test of the mirror over many more random histories. It plays them
+// in batches, each in a process of its own, and prints how many deliveries were dropped, workers and registries killed, rows
+// closed, clocks set back, and pages read beyond the first of a list.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const BATCH = 50;
 const [SEEDS = 0, FIRST = 0] = readSizes(['500', '1001'], ['1', '23']).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'torture-mirror-'));
 /** @type {Record<string, number>} */
-const totals = { seeds: 0, operations: 0, drops: 0, kills: 0, falls: 0, closed: 0, steps: 0, pages: 0 };
+const totals = { seeds: 0, operations: 0, drops: 0, kills: 0, registryKills: 0, closedRows: 0, clockChanges: 0, pages: 0 };
 let failed = false;
 
 try {

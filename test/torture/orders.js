@@ -1,4 +1,4 @@
-// npm run torture -- orders [STEP]: every one of the 5,040 orders in which the seven events can arrive, or one in so many; whole program.
+// npm run torture -- orders [STEP]: plays all 5,040 orders in which the seven events can arrive, or every STEPth of them, with the whole program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readSizes } from './read-sizes.js';

@@ -1,6 +1,6 @@
-// A power cut under load: only what was flushed to disk survives, and nothing that was answered 202 may be lost.
+// Cuts the power under load: only data that was flushed to disk survives, and no delivery that was answered 202 may be lost.
 //   npm run torture -- power [cuts]
-// The same with synchronous=NORMAL must lose something, else this proves nothing. Needs Linux and a C compiler.
+// A control run with synchronous=NORMAL must lose deliveries, or the test proves nothing. Needs Linux and a C compiler.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

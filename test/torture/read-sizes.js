@@ -1,6 +1,6 @@
 /**
- * Returns the sizes that were given as arguments of a torture, each at its place, and its usual ones for the rest. The one
- * argument `smallest` stands for the sizes with which the torture only shows that it still runs.
+ * Returns the sizes given as arguments of a torture test, and the usual ones for missing arguments. The
+ * argument `smallest` selects sizes with which the test only checks that it still runs.
  * @param {readonly string[]} usual
  * @param {readonly string[]} smallest
  */

@@ -1,6 +1,6 @@
-// kill -9 under load: nothing that was answered 202 may be lost, and nothing may be half-written.
+// Kills the receiver under load: no delivery that was answered 202 may be lost, and none may be half-written.
 //   npm run torture -- receiver [kills]
-// The same with the answer sent before the commit must lose something, else this proves nothing.
+// A control run that answers before the commit must lose deliveries, or the test proves nothing.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// npm run torture -- NAME [smallest | SIZE ...]: runs test/torture/NAME.js against dist/. `smallest` only shows that it still runs.
-// A hyphen in the name of a file marks a part of a torture.
+// npm run torture -- NAME [smallest | SIZE ...]: runs test/torture/NAME.js against dist/. `smallest` only checks that it still runs.
+// A hyphen in a file name marks a part of another torture test.
 import { readdirSync } from 'node:fs';
 
 const [name = ''] = process.argv.slice(2);

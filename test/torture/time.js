@@ -1,5 +1,5 @@
-// npm run torture -- time [TIMES] [LOOPS] [FILES]: the test files that know time (timers and deadlines of their own), so many times,
-// as many at once as there are loops that never rest; 0 times names them alone. What was red, and how often, is said at the end.
+// npm run torture -- time [TIMES] [LOOPS] [FILES]: runs the test files that use timers or deadlines TIMES times on a busy machine, with LOOPS
+// busy loops and as many test workers. 0 times only lists the files. Prints at the end which tests failed, and how often.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSizes } from './read-sizes.js';
 
-/** Whoever only polls until something holds has a minute for it. */
+/** Files with timers of their own. Tests that only poll have generous deadlines anyway. */
 const KNOWS_TIME = /\bset(?:Timeout|Interval)\b|timers\/promises|performance\.now|AbortSignal\.timeout/;
 
 const [times, loops, ...asked] = readSizes(['20', '28'], ['1', '1', 'test/webhook/group-commit.test.ts']);
@@ -16,7 +16,7 @@ const known = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .map(file => `test/${file}`)
   .filter(file => KNOWS_TIME.test(readFileSync(file, 'utf8')));
 const files = asked.length > 0 ? asked : known.toSorted();
-process.stdout.write(`${files.length} files know time: ${files.join(' ')}\n`);
+process.stdout.write(`${files.length} files use timers: ${files.join(' ')}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-torture-'));
 const failed = join(folder, 'failed');
@@ -27,13 +27,13 @@ const env = { ...process.env, FAILED_FILES: failed };
 let begun = 0;
 async function play() {
   while (begun < Number(times)) {
-    process.stdout.write(`time ${(begun += 1)} of ${times}, beside ${loops} loops\n`);
+    process.stdout.write(`run ${(begun += 1)} of ${times}, beside ${loops} busy loops\n`);
     const argv = ['vitest', 'run', `--maxWorkers=${loops}`, ...files];
     await once(spawn('npx', argv, { env, stdio: 'inherit' }), 'exit');
   }
 }
 
-/** A time ends with one slow file: three others go on meanwhile. */
+/** Four runs at once, because each run ends with one slow file. */
 try {
   await Promise.all(Array.from({ length: 4 }, play));
 } finally {
@@ -42,9 +42,9 @@ try {
 const red = existsSync(failed) ? readFileSync(failed, 'utf8').trim().split('\n') : [];
 for (const test of new Set(red)) {
   process.stdout.write(
-    `${red.filter(each => each === test).length} times red: ${test.replace('\t', ': ')}\n`,
+    `${red.filter(each => each === test).length} failures: ${test.replace('\t', ': ')}\n`,
   );
 }
-process.stdout.write(`${red.length} red in ${times} times\n`);
+process.stdout.write(`${red.length} failures in ${times} runs\n`);
 process.exitCode = red.length > 0 ? 1 : 0;
 rmSync(folder, { recursive: true });

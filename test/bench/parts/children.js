@@ -1,4 +1,4 @@
-// Processes of a benchmark, none of which outlives it.
+// Starts processes of a benchmark, and ends them with it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ export const MAIN = fileURLToPath(new URL('../../../dist/main.js', import.meta.u
 const children = new Set();
 
 /**
- * Runs a benchmark with a folder of its own, which goes at the end with all that it started.
+ * Runs a benchmark with a folder of its own. At the end, the folder is removed and all started processes are ended.
  * @param {(folder: string) => Promise<void>} measure
  */
 export async function withFolder(measure) {
@@ -37,7 +37,7 @@ export function start(argv, options = {}) {
 }
 
 /**
- * A part of the benchmark, once it has said its first line.
+ * Starts a process of the benchmark, and returns it with the first line that it printed.
  * @param {string} part
  * @param {readonly string[]} args
  */
@@ -53,7 +53,7 @@ export async function startChild(part, args) {
 }
 
 /**
- * A part that works and ends: the objects that it printed, a line each.
+ * Runs a process of the benchmark to its end. Returns the objects that it printed, one per line.
  * @template Result
  * @param {string} part
  * @param {object} task

@@ -1,5 +1,5 @@
-// One reading of the sandbox in a process of its own, so that its peak memory is its own.
-// Arguments: what to read and how, as JSON. Prints what it took, as JSON.
+// Reads the sandbox once in a process of its own, so that peak memory is that of the read alone.
+// Argument: what to read and how, as JSON. Prints the measurement as JSON.
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
@@ -26,7 +26,7 @@ const base = `${url}/organizations/${organizationId}`;
 /** @type {number | null} */
 let bytes = null;
 const WORKS = { floorPages, clientPages, floorWarehouse, clientWarehouse };
-// Opened before the clock starts: to load the client's code is no part of reading.
+// Opened before the clock starts, because loading the client's code is not part of reading.
 const client = work.startsWith('client') ? await openClient() : null;
 
 const delay = monitorEventLoopDelay({ resolution: 5 });
@@ -36,7 +36,7 @@ const startedAt = performance.now();
 const rows = await WORKS[work]();
 const ms = performance.now() - startedAt;
 const { user, system } = process.cpuUsage(cpuBefore);
-// A block at the very end is only counted when the next beat of the measurement comes.
+// Waits for the next tick of the measurement, which counts a block at the very end.
 await new Promise(resolve => setTimeout(resolve, 50));
 delay.disable();
 const status = readFileSync('/proc/self/status', 'utf8');
@@ -44,7 +44,7 @@ const peakMegabytes = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1]) / 1000;
 const result = { rows, bytes, ms, cpuMs: (user + system) / 1000, peakMegabytes, blockMs: delay.max / 1e6 };
 process.stdout.write(`${JSON.stringify(result)}\n`);
 
-/** Imports nothing of ours: a bare fetch and JSON.parse, with the same pages in flight. */
+/** Reads without the client: plain fetch and JSON.parse, with the same number of pages in flight. */
 async function floorPages() {
   let next = 0;
   let count = 0;

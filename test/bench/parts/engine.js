@@ -1,4 +1,4 @@
-// Which engine a benchmark is about: `--engine postgres` starts a server of its own, with every flush that a real one makes.
+// Chooses the engine of a benchmark. `--engine postgres` starts a server of its own, with all flushes of a production server.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
@@ -11,7 +11,7 @@ import { MAIN } from './children.js';
 /** @typedef {{ dataDir: string, database: DatabaseSettings | null }} Settings */
 
 /**
- * Returns the arguments of a benchmark without `--engine NAME` and `smallest`, and that name.
+ * Returns the name of the engine, and the arguments of a benchmark without `--engine NAME` and `smallest`.
  * @returns {{ engine: EngineName, rest: string[] }}
  */
 export function readArguments() {
@@ -23,7 +23,7 @@ export function readArguments() {
 }
 
 /**
- * Runs a benchmark with a server, which goes at the end.
+ * Runs a benchmark with a server, which is stopped at the end.
  * @param {(server: Server) => Promise<void>} measure
  */
 export async function withPostgres(measure) {
@@ -37,7 +37,7 @@ export async function withPostgres(measure) {
 }
 
 /**
- * A database of its own, empty or with the schema of the program.
+ * Creates a database, empty or with the schema of the program.
  * @param {Server} server
  * @param {{ migrated?: boolean }} [options]
  */

@@ -1,4 +1,4 @@
-// What a benchmark says: figures, those with a bound beside it, and at the end which were missed.
+// Prints the figures of a benchmark, their bounds, and at the end the missed bounds.
 import { appendFileSync, readFileSync } from 'node:fs';
 import { IS_SMALLEST } from './size.js';
 
@@ -8,7 +8,7 @@ import { IS_SMALLEST } from './size.js';
  */
 
 /**
- * Returns whether a value keeps to its bound, and how that bound is written.
+ * Returns whether a value meets its bound, and the text of that bound.
  * @param {number} value
  * @param {Bound} wanted
  */
@@ -34,7 +34,7 @@ export function createFigures() {
   }
 
   /**
-   * Shows a figure and its bound. At the smallest size only zeros are demanded: times and shares say nothing there.
+   * Prints a figure and its bound. At the smallest size only bounds of zero apply, because times and shares mean nothing there.
    * @param {string} name
    * @param {number} value
    * @param {string} unit
@@ -49,7 +49,7 @@ export function createFigures() {
   }
 
   /**
-   * Neighbours on the machine can only add to a time: the best round says the most about the code.
+   * Compares the best rounds of both sides, because other processes on the machine can only add time.
    * @param {string} name
    * @param {Sides} sides
    * @param {Bound} wanted
@@ -72,7 +72,7 @@ export function createFigures() {
 }
 
 /**
- * For the table of all benchmarks.
+ * Saves a figure for the table of all benchmarks.
  * @param {object} figure
  */
 function keep(figure) {
@@ -100,7 +100,7 @@ export async function timed(work) {
 const TICK_MS = 10;
 
 /**
- * What a process has had of all processors so far: neighbours on the machine add little to it.
+ * Returns the processor time of a process so far, to which other processes on the machine add little.
  * @param {number | undefined} pid
  */
 export function processorMs(pid) {
@@ -110,7 +110,7 @@ export function processorMs(pid) {
 }
 
 /**
- * Not `maxRSS`: that of a spawned child begins at its parent's size.
+ * Returns the peak memory. Does not use `maxRSS`, because that of a child begins at the size of its parent.
  * @param {number | string} [pid]
  */
 export function peakMegabytes(pid = 'self') {

@@ -1,4 +1,4 @@
-// A mirror of any size, filled as a worker fills it: through what its engine offers to writers.
+// Creates a mirror of any size, filled through the ports that a worker uses.
 import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
 
 /** @import { Engine } from '../../../dist/src/store/engine.js' */
@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 const PAGE = 100;
 
 /**
- * An empty mirror whose clock, in milliseconds, began some days ago and moves when it is told to.
+ * Opens an empty mirror whose clock, in milliseconds, starts some days ago and only moves on request.
  * @param {Engine} engine
  * @param {number} startedDaysAgo
  * @param {(stage: Stage) => Promise<void>} work
@@ -45,7 +45,7 @@ export async function install({ mirror, clock }, organizationId) {
 }
 
 /**
- * A complete read of one list: what it does not tell is gone.
+ * Performs a complete read of one list, which removes all other rows.
  * @param {Stage} stage
  * @param {string} organizationId
  * @param {'warehouse' | 'retirements'} resource
@@ -80,7 +80,7 @@ function run({ at }) {
 }
 
 /**
- * One in twenty is claimed by nobody.
+ * Creates a retirement; one in twenty is unclaimed.
  * @param {string} organizationId
  * @param {number} n
  * @param {string | null} [beneficiary]

@@ -1,4 +1,4 @@
-// What a queue has to bear: a worker that takes and ends its jobs, while an old transaction keeps every dead row of theirs.
+// Loads the queue with a worker that claims and ends jobs, while an old transaction keeps every dead row.
 import { openEngine } from '../../../dist/src/store/open.js';
 import { during } from './engine.js';
 import { median } from './figures.js';
@@ -11,7 +11,7 @@ const LEASE_MS = 60_000;
 const PAUSE_MS = 25;
 
 /**
- * Runs a piece of a benchmark beside a transaction that stays open and a worker that reads nothing; answers what the worker did.
+ * Runs part of a benchmark beside an open transaction and a worker that reads nothing. Returns what the worker did.
  * @param {string} url
  * @param {(worker: ReturnType<typeof startWorker>) => Promise<void>} measure
  */
@@ -60,7 +60,7 @@ function startWorker(url) {
 
   const over = work();
   return {
-    /** Since it was last asked. */
+    /** Returns the figures since the last call. */
     tell: () => {
       const told = { claimMs: took.length === 0 ? 0 : median(took), jobsEnded };
       took = [];

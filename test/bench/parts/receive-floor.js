@@ -1,4 +1,4 @@
-// The floors of the receive benchmark. Of ours the driver alone is imported: Express as anybody would use it.
+// The floors of the receive benchmark: plain Express, and of the program only its database driver.
 // Arguments: `bare`, `insert` or `insert-postgres`, a folder or the address of a database, secret.
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import express from 'express';
 import { Pool } from 'pg';
 
 const [kind = '', where = '', secret = ''] = process.argv.slice(2);
-/** As many connections as the driver's own pool has. */
+/** The default pool size of the driver. */
 const CONNECTIONS = 10;
 
 const app = express();
@@ -50,7 +50,7 @@ const server = app.listen(0, '127.0.0.1', () => {
 process.once('SIGTERM', () => process.exit(0));
 
 /**
- * One insert and one flush a request.
+ * Stores each request with one insert and one flush.
  * @returns {Store}
  */
 function createStore() {
@@ -71,7 +71,7 @@ function createStore() {
 }
 
 /**
- * One insert a request through a pool, each a commit that is flushed.
+ * Stores each request with one insert through a pool, each in a flushed commit.
  * @returns {Promise<Store>}
  */
 async function createPostgresStore() {

@@ -1,4 +1,4 @@
-// A sandbox in a process of its own, and what a benchmark does at it before it measures.
+// Starts a sandbox in a process of its own, and prepares it for a benchmark.
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { startChild } from './children.js';
@@ -80,7 +80,7 @@ export async function mint({ url, appId, privateKey }, installationId) {
 }
 
 /**
- * A GET, or a POST where there is a body.
+ * Sends a GET, or a POST if there is a body.
  * @param {string} url
  * @param {object} [body]
  * @param {string} [authorization]

@@ -1,10 +1,10 @@
-// How much a benchmark measures: its usual size, or its smallest one, which only shows that the benchmark still runs.
+// Chooses how much a benchmark measures: the usual size, or the smallest one, which only checks that it still runs.
 
 /** Whether `smallest` is among the arguments of this benchmark. */
 export const IS_SMALLEST = process.argv.includes('smallest');
 
 /**
- * Returns the size to measure with. The environment variable `name`, if there is one and it is set, wins.
+ * Returns the size to measure with. The environment variable `name` takes precedence if it is set.
  * @param {{ usual: number, smallest: number, name?: string }} sizes
  */
 export function chooseSize({ usual, smallest, name }) {

@@ -1,5 +1,5 @@
-// Our side of `npm run bench -- sync`: the worker's own parts in a process of their own, so that its peak memory is its own.
-// Arguments: what to do, as JSON. Prints what it took, as JSON lines.
+// The measured side of `npm run bench -- sync`: parts of the worker in a process of their own, so that peak memory is theirs alone.
+// Argument: the task as JSON. Prints the measurements as JSON lines.
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createClient } from '../../../dist/src/client.js';
@@ -59,7 +59,7 @@ const client = createClient({
   random: Math.random,
 });
 const store = createCertificateStore(port, pdfs, now);
-// The page benchmarks measure rows: a hundred thousand certificates would follow them.
+// Page benchmarks measure rows only, because a hundred thousand certificates would follow them.
 /** @type {import('../../../dist/src/mirror/mirror.js').CertificateStore} */
 const noCertificates = {
   ...store,
@@ -111,7 +111,7 @@ process.once('SIGTERM', () => {
 });
 
 /**
- * One job from its claim to its end. What it wrote is read from its sync.
+ * Runs a job from its claim to its end. The rows that it wrote are read from its sync.
  * @param {Job} job
  */
 async function runJob({ installationId, organizationId, resources, beside, report, inspectWal = false }) {

@@ -1,7 +1,7 @@
-// The floor of `npm run bench -- sync`: of ours it imports the driver alone. It reads the same pages with the same concurrency,
-// parses them and, unless told only to read, inserts them with the bare driver into the same columns: on files a commit a
-// page; on a server a commit a slice of 800 rows, sent as one array a column while the next pages are read.
-// Arguments: what to do, as JSON. Prints what it took, as JSON.
+// The floor of `npm run bench -- sync`, which uses only the database driver of the program. It reads the same pages with the same
+// concurrency, parses them and, unless it should only read, inserts them into the same columns: on SQLite with one commit per
+// page; on PostgreSQL with one commit per 800 rows, sent as one array per column while the next pages are read.
+// Argument: the task as JSON. Prints the measurement as JSON.
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
@@ -155,7 +155,7 @@ function valuesOf(row, version, validFrom) {
   ];
 }
 
-/** Into a table that is made like the mirror's own, with all its indexes. */
+/** Inserts into a table that is created like the mirror's own, with all its indexes. */
 async function sendPages() {
   const client = new Client({ connectionString: database });
   await client.connect();

@@ -1,4 +1,4 @@
-// Where our side of the sync benchmark keeps things, and how what it wrote is looked at.
+// Opens the database of the measured side of the sync benchmark, and inspects what was written.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../../../dist/src/store/open.js';
@@ -19,7 +19,7 @@ import { during } from './engine.js';
  */
 
 /**
- * `database` is the address of one that is empty; null for files.
+ * Opens the store. `database` is the URL of an empty database, or null for SQLite.
  * @param {{ dataDir: string, database: string | null }} place
  * @param {() => number} now
  */
@@ -68,7 +68,7 @@ function lookAtFile(file) {
 }
 
 /**
- * The tables and indexes with a page in the write-ahead log: since it was truncated, nothing else was written to.
+ * Returns the tables and indexes with a page in the write-ahead log: those written since it was truncated.
  * @param {Buffer} log
  * @param {Sqlite} db
  */

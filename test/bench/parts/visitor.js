@@ -1,4 +1,4 @@
-// Somebody whom the console's printed address let in, and what their browser receives.
+// A visitor who signed in with the console's printed address, and what the browser receives.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { MAIN, start } from './children.js';
 
-/** A page and what it is made of. */
+/** Paths of the first page and of what it loads. */
 export const FIRST_PAGE = ['/', '/console.css', '/console.js'];
 
 /**
@@ -22,7 +22,7 @@ export async function openConsole(dataDir, database = null) {
   const { headers } = await fetch(address, { redirect: 'manual' });
   const cookie = headers.get('set-cookie')?.split(';')[0] ?? '';
   const { origin } = new URL(address);
-  /** One that was kept would be closed while bare queries hold us up. */
+  /** An idle connection would be closed while bare queries block this process, so none is kept. */
   const sent = { cookie, connection: 'close' };
   return {
     pid: child.pid,
@@ -34,7 +34,7 @@ export async function openConsole(dataDir, database = null) {
 }
 
 /**
- * All bytes of one answer, its head too, as they come to a browser.
+ * Returns all bytes of a response, headers included, as a browser receives them.
  * @param {string} url
  * @param {Readonly<Record<string, string>>} sent
  */

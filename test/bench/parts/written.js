@@ -1,4 +1,4 @@
-// The page of figures: a line for each that a benchmark demands, the newest in place of the one before.
+// Updates docs/figures.md, which has one line for each figure with a bound.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /**

@@ -57,12 +57,12 @@ const ASKED = [
   'select last, only_row from version_counter',
 ];
 
-test('answers as the other engine does', async () => {
+test('a query returns the same rows as on SQLite', async () => {
   const { all } = await scene();
   for (const sql of ASKED) expect(await all(sql), sql).toEqual(await allOf(await onSqlite(sql)));
 });
 
-test('an instant is written as it is everywhere, and what has no type of ours as the server writes it', async () => {
+test('an instant has the usual format, and a value of an unsupported type has the text of the server', async () => {
   const { all } = await scene();
   const { rows } = await all(
     "select '2026-05-04 14:00+02'::timestamptz as a, 'infinity'::timestamptz as b, '\\x00ff'::bytea as c, array[1,2] as d, 1.5::numeric as e",
@@ -89,7 +89,7 @@ test.each([
   ['12345678901234567890::numeric', 12345678901234567890n],
   ['0.1::float8', 0.1],
 ])(
-  'a number that keeps every digit is one, and another is text as the server writes it: %s',
+  'a number is returned as a number if it keeps every digit, or else as the text of the server: %s',
   async (sql, n) => {
     const { all } = await scene();
     const asked = sql.includes(' from ') ? sql.replace(' from ', ' as n from ') : `${sql} as n`;
@@ -97,7 +97,7 @@ test.each([
   },
 );
 
-describe('T76 nothing is written by a question', () => {
+describe('T76 a query that writes is refused', () => {
   test.each([
     "insert into origin (only_row, base_url, app_id, first_at) values (1, 'x', 'y', now())",
     'with gone as (delete from version_counter returning last) select * from gone',
@@ -117,12 +117,12 @@ describe('T76 nothing is written by a question', () => {
   });
 });
 
-test('what is not there is refused in the words of the server', async () => {
+test('an unknown column is refused with the message of the server', async () => {
   const { all } = await scene();
   await expect(all('select nothing from retirements')).rejects.toThrow('column "nothing" does not exist');
 });
 
-test('an explanation is an answer too', async () => {
+test('an EXPLAIN returns rows', async () => {
   const { all } = await scene();
   expect((await all('explain select * from retirements')).columns).toEqual(['QUERY PLAN']);
 });
@@ -131,7 +131,7 @@ test.each([
   ENDLESS,
   'select pg_sleep(600)',
   'select i, pg_sleep(0.01) as s from generate_series(1, 1000000) as i',
-])('T76 the time limit stops the work of the server: %s', async sql => {
+])('T76 the time limit stops the query on the server: %s', async sql => {
   const { asking, askers } = await scene();
   await expect(asking(sql, 700).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
   await expect.poll(askers).toEqual([]);
@@ -143,7 +143,7 @@ const WITHOUT_LIMITS = `select ${OFF.map(name => `set_config('${name}', '0', fal
   from generate_series(1, 20) as i union all select '', '', '', count(*)::int from generate_series(1, 100000000000)`;
 
 test.each(['work', 'read'] as const)(
-  'T88 a question that turns its limits off is ended at the server when its time is over: %s',
+  'T88 a query that turns its limits off is still ended on the server at its time limit: %s',
   async as => {
     const { asking, askers } = await scene(as);
     await expect(asking(WITHOUT_LIMITS, 1500).then(allOf)).rejects.toMatchObject({ code: 'time_limit' });
@@ -151,7 +151,7 @@ test.each(['work', 'read'] as const)(
   },
 );
 
-test('T88 and when whoever asked goes', async () => {
+test('T88 a query that turns its limits off is ended on the server when its caller leaves', async () => {
   const { asking, askers } = await scene();
   const goes = new AbortController();
   const answer = asking(WITHOUT_LIMITS, LONG, goes.signal).then(allOf);
@@ -161,7 +161,7 @@ test('T88 and when whoever asked goes', async () => {
   await expect.poll(askers).toEqual([]);
 });
 
-test('T88 and nothing is asked for whoever had gone before it begins, on both engines', async () => {
+test('T88 a query whose caller left before its start is not run, on either engine', async () => {
   const { asking } = await scene();
   const gone = { code: 'ended', message: 'The question was left before its answer was whole.' };
   await expect(asking('select 1', LONG, AbortSignal.abort())).rejects.toMatchObject(gone);
@@ -172,7 +172,7 @@ test('T88 and nothing is asked for whoever had gone before it begins, on both en
   await expect(answer).rejects.toMatchObject(gone);
 });
 
-test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and end no session of the program', async () => {
+test('T88 queries run as the role of QUERY_DATABASE_URL and cannot end sessions of the program', async () => {
   const { database, query } = await scene();
   const reads = await createRole({ query }, database, 'read');
   const writes = await createRole({ query }, database, 'work');
@@ -202,7 +202,7 @@ test('T88 questions of people are asked as the role of QUERY_DATABASE_URL, and e
   await expect.poll(() => ended.length).toBe(1);
 });
 
-test('T88 its temporary files are bounded where the role carries temp_file_limit, which it cannot lift', async () => {
+test('T88 temp_file_limit of the query role limits its temporary files, and a query cannot lift it', async () => {
   const { database, query } = await scene();
   const reads = await createRole({ query }, database, 'read');
   await query(`ALTER ROLE "${getRoleName(reads).replaceAll('"', '""')}" SET temp_file_limit = '8MB'`);
@@ -217,7 +217,7 @@ test('T88 its temporary files are bounded where the role carries temp_file_limit
 });
 
 test.each(['SIGINT', 'SIGKILL'] as const)(
-  'T76 the work stops where whoever asked ends by %s',
+  'T76 a query stops on the server when its process ends by %s',
   async signal => {
     const { url, askers } = await scene();
     const program = fileURLToPath(new URL('../../support/asking.js', import.meta.url));
@@ -230,7 +230,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
   },
 );
 
-test('rows stream: who has seen enough of endless ones leaves nothing behind', async () => {
+test('rows are streamed, and leaving an endless stream ends its query', async () => {
   const { asking, askers } = await scene();
   const { rows } = await asking("select generate_series(1, 1000000000) as i, repeat('x', 1000) as x");
   let seen = 0;
@@ -242,20 +242,20 @@ test('rows stream: who has seen enough of endless ones leaves nothing behind', a
 });
 
 test.each([
-  ['a row', "select repeat('x', 5000000) as x", 'a row of it holds 5 MB, the most is 4 MB'],
-  ['a value that fits no memory', "select repeat('x', 150000000) as x", 'rows of it hold more than 32 MB'],
+  ['a query for a row', "select repeat('x', 5000000) as x", 'a row of it holds 5 MB, the most is 4 MB'],
+  ['a query for a value', "select repeat('x', 150000000) as x", 'rows of it hold more than 32 MB'],
   [
-    'many',
+    'a query for many rows',
     "select repeat('x', 4100000) as x from generate_series(1, 100)",
     'rows of it hold more than 32 MB',
   ],
-])('%s that is too large is not taken in', async (_, sql, message) => {
+])('%s that exceeds the memory limit is refused', async (_, sql, message) => {
   const { all, askers } = await scene();
   await expect(all(sql)).rejects.toMatchObject({ code: 'too_large', message });
   await expect.poll(askers).toEqual([]);
 });
 
-describe('T88 a role that reaches beyond the tables', () => {
+describe('T88 a query role with rights beyond the tables', () => {
   const POWERS: readonly (readonly [power: string, give: (role: string) => string])[] = [
     ['SUPERUSER', role => `ALTER ROLE ${role} SUPERUSER`],
     ['REPLICATION', role => `ALTER ROLE ${role} REPLICATION`],
@@ -267,7 +267,7 @@ describe('T88 a role that reaches beyond the tables', () => {
     ['SUPERUSER', role => `ALTER ROLE ${role} NOINHERIT; GRANT postgres TO ${role}`],
   ];
 
-  test.each(POWERS)('is asked nothing, and fails doctor: %s (%#)', async (power, give) => {
+  test.each(POWERS)('gets no query and fails doctor: %s (%#)', async (power, give) => {
     const { database, query } = await scene();
     const reads = await createRole({ query }, database, 'read');
     const writes = await createRole({ query }, database, 'work');
@@ -286,7 +286,7 @@ describe('T88 a role that reaches beyond the tables', () => {
     );
   });
 
-  test('is refused where it is the role of the program itself, too', async () => {
+  test('is refused even if it is the role of the program', async () => {
     const { database } = await scene();
     const env = { MIRROR_DATABASE_URL: database.url };
     expect(await runCommand(['query', 'select 1'], { env })).toMatchObject({ exitCode: 2, stdout: '' });

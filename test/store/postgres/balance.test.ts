@@ -6,7 +6,7 @@ import { credit } from '../../support/mirror/rows.js';
 const CREDITS = 12_000;
 const REMOVED = /Rows Removed by Join Filter: (\d+)/g;
 
-test('a balance of projects goes through its credits a few times, not through all of them for each', async () => {
+test('a balance of projects scans the credits a few times, not once per project', async () => {
   const owner = openDatabase(await takeEmptyDatabase());
   const { read } = await openMirrorOnPostgres(owner);
   await read(
@@ -27,7 +27,7 @@ test('a balance of projects goes through its credits a few times, not through al
   expect(removed).toBeLessThan(10 * CREDITS);
 });
 
-test('a balance of retirements goes through them as often, however many organizations there are', async () => {
+test('a balance of retirements scans them a fixed number of times, however many organizations there are', async () => {
   const owner = openDatabase(await takeEmptyDatabase());
   const plan = JSON.stringify(await owner.query('EXPLAIN SELECT * FROM mirror.balance_retirements'));
   expect(plan).toContain('retirements');

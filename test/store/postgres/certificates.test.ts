@@ -22,7 +22,7 @@ async function* pdfOf(mib: number, more = 0) {
   yield Buffer.concat([Buffer.alloc(MIB - 9 + more, '_'), Buffer.from('%%EOF')]);
 }
 
-test('a PDF of nearly 20 MiB is stored, and read a MiB at a time', async () => {
+test('a PDF of nearly 20 MiB is stored, and read 1 MiB at a time', async () => {
   const { pdfs, query } = await tableScene();
   const { file, sha256, size } = await pdfs.save('r-1', pdfOf(20));
   expect(size).toBe(20 * MIB);
@@ -43,7 +43,7 @@ test('a PDF of nearly 20 MiB is stored, and read a MiB at a time', async () => {
   expect(read).toBe(MIB);
 });
 
-test('what is larger than 20 MiB is refused by its name, and nothing of it is stored', async () => {
+test('a file larger than 20 MiB is refused, and nothing of it is stored', async () => {
   const { pdfs } = await tableScene();
   await expect(pdfs.save('r-1', pdfOf(20, 1))).rejects.toMatchObject({
     code: 'certificate_too_large',
@@ -52,7 +52,7 @@ test('what is larger than 20 MiB is refused by its name, and nothing of it is st
   expect(await listPdfNames(pdfs)).toEqual([]);
 });
 
-test('the bytes stand beside the table as they are', async () => {
+test('certificate bytes are stored out of line and uncompressed', async () => {
   const { pdfs, query } = await tableScene();
   const stored = await query(
     "SELECT attstorage FROM pg_attribute WHERE attrelid = 'mirror.certificate_files'::regclass AND attname = 'bytes'",
@@ -67,7 +67,7 @@ test('the bytes stand beside the table as they are', async () => {
   expect(await taken()).toBeLessThan(6 * MIB);
 });
 
-test('two that store the same at once store it once, also over a damaged one', async () => {
+test('two workers that save the same file store it once, even over a damaged one', async () => {
   const { pdfs, query } = await tableScene();
   const twice = async () => {
     const saved = await Promise.all([pdfs.save('r-1', pdfOf(1)), pdfs.save('r-1', pdfOf(1))]);
@@ -86,7 +86,7 @@ test('two that store the same at once store it once, also over a damaged one', a
   expect(whole).toEqual({ n: MIB });
 });
 
-test('T61 a worker that is killed while a certificate arrives leaves nothing of it', async () => {
+test('T61 a worker that is killed while it saves a certificate leaves nothing of it', async () => {
   const { database, pdfs } = await tableScene();
   const program = fileURLToPath(new URL('../../support/killed-walk.js', import.meta.url));
   const child = spawn(process.execPath, [program, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });

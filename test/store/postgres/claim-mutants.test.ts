@@ -28,11 +28,11 @@ async function askBeside(breakIt: Breaking): Promise<number | null> {
   return await asked;
 }
 
-test('who asks once for a job that another has asked for, and not yet committed, is given none', async () => {
+test('enqueueOnce creates no job if an uncommitted transaction has already enqueued it', async () => {
   expect(await askBeside(AS_IT_IS)).toBeNull();
 });
 
-test('they would be given it too, did they not wait for one another first', async () => {
+test('control: without waiting for the other transaction, enqueueOnce creates a second job', async () => {
   const hasty: Breaking = owner =>
     mutateFunction(owner, 'enqueue', 'PERFORM pg_advisory_xact_lock(', 'PERFORM (');
   expect(await askBeside(hasty)).toBe(1);
@@ -54,11 +54,11 @@ async function firstOf(broken: Broken): Promise<string | null | undefined> {
   return (await claim(NOON + 120_000))[0]?.installationId;
 }
 
-test('the installation that was not read for longest comes first, however long another waits', async () => {
+test('the installation that was read longest ago is claimed first, however long others wait', async () => {
   expect(await firstOf(WHOLE)).toBe('never');
 });
 
-test('it would not, were claims given by how long jobs have waited', async () => {
+test('control: if claims are ordered by waiting time, another installation comes first', async () => {
   const fair = 'ORDER BY running, turn, started NULLS FIRST, run_at';
   expect(await firstOf(real => mutateStatements(real, fair, 'ORDER BY run_at'))).toBe('often');
 });
@@ -80,11 +80,11 @@ async function claimBesideHeld(broken: Broken): Promise<unknown> {
   });
 }
 
-test('a claim passes by what somebody else holds', async () => {
+test('a claim skips jobs that another transaction has locked', async () => {
   expect(await claimBesideHeld(WHOLE)).toEqual(['free']);
 });
 
-test('it would wait for it, did it not skip what is locked', async () => {
+test('control: without SKIP LOCKED a claim waits for the other transaction', async () => {
   const waiting: Broken = real =>
     mutateStatements(real, 'FOR UPDATE OF job SKIP LOCKED', 'FOR UPDATE OF job');
   expect(await claimBesideHeld(waiting)).toMatchObject({ code: 'away' });
@@ -103,12 +103,12 @@ async function claimsAtOnce(broken: Broken): Promise<readonly number[]> {
   return (await Promise.all(claims)).flat().map(({ claim }) => claim);
 }
 
-test('T63 workers that claim at once are given different numbers', async () => {
+test('T63 concurrent claims get different numbers', async () => {
   const claims = await claimsAtOnce(WHOLE);
   expect(new Set(claims).size).toBe(claims.length);
 });
 
-test('T63 they would be given one and the same, did none of them count', async () => {
+test('T63 control: if claims do not increase the counter, concurrent claims get the same number', async () => {
   const counted = 'SET last = last + $1';
   const claims = await claimsAtOnce(real => mutateStatements(real, counted, `${counted} WHERE false`));
   expect(new Set(claims).size).toBe(1);

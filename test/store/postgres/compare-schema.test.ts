@@ -16,7 +16,7 @@ async function prepare() {
 }
 
 describe('the schema', () => {
-  test('is the one that the migrations make, an index of the operator beside it, and a comparison leaves nothing behind', async () => {
+  test('counts as unchanged with additions by the operator, and a comparison leaves nothing behind', async () => {
     const { owner, findChanges } = await prepare();
     const count = () => owner.query('SELECT count(*) AS n FROM pg_class');
     const before = await count();
@@ -29,7 +29,7 @@ describe('the schema', () => {
     expect(await findChanges()).toEqual([]);
   });
 
-  test('is the same after every view and index was made again from what the server prints, as pg_restore does', async () => {
+  test('counts as unchanged after pg_restore recreated every view, index and constraint', async () => {
     const { owner, findChanges } = await prepare();
     const views = await owner.query<{ name: string; text: string }>(
       `SELECT oid::regclass::text AS name, pg_get_viewdef(oid) AS text FROM pg_class
@@ -76,7 +76,7 @@ describe('the schema', () => {
       "CREATE OR REPLACE FUNCTION mirror.as_instant(instant text) RETURNS timestamptz LANGUAGE sql STABLE AS 'SELECT now()'",
     ],
     ['the table members was changed', 'ALTER TABLE mirror.members ENABLE ROW LEVEL SECURITY'],
-  ])('that somebody changed is found: %s', async (where, sql) => {
+  ])('is reported if it was changed: %s', async (where, sql) => {
     const { database, owner, findChanges } = await prepare();
     await owner.query(sql);
     expect(await findChanges()).toEqual([where]);

@@ -7,7 +7,7 @@ import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const SCRIPT = join(import.meta.dirname, '../../../docs/postgres-roles.sql');
 
-test('T88 the roles of compose.yaml migrate, ask and reach nothing else, and doctor has nothing to say of them', async () => {
+test('T88 the roles of compose.yaml can migrate and query, have no other rights, and cause no finding of doctor', async () => {
   const database = await createDatabase({ migrated: false });
   const postgres = openForTest(database, 1);
   const mark = randomBytes(6).toString('hex');

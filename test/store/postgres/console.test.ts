@@ -7,7 +7,7 @@ import { openEngine } from '../../../src/store/open.js';
 import { visitConsole } from '../../support/console.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 
-test('a console over a database makes the folder that holds its key', async () => {
+test('a console on PostgreSQL creates the folder for its key', async () => {
   const { url } = await createDatabase();
   const env = {
     MIRROR_DATABASE_URL: url,
@@ -19,7 +19,7 @@ test('a console over a database makes the folder that holds its key', async () =
   expect(await runCommand(['console', 'url'], { env })).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
-test('pages at once, downloads and certificates among them, share the four connections of the console', async () => {
+test('concurrent pages, downloads and certificates share the four connections of the console', async () => {
   const database = await createDatabase();
   const { url } = database;
   const engine = openEngine({

@@ -14,7 +14,7 @@ const [, document = ''] = readFileSync(new URL('docs/deploy.md', ROOT), 'utf8').
 /** Named to say that they are not used, or as another's: a setting or a right. */
 const NOT_OURS = ['DATABASE_URL', 'MIRROR_DATABASE', 'FILE', 'MAINTAIN'];
 
-test('each setting that docs/deploy.md names is one', () => {
+test('each setting that docs/deploy.md names exists', () => {
   const named = Array.from(document.matchAll(/`([A-Z][A-Z_]+)`/g), ([, name = '']) => name);
   const known = [...SETTINGS.map(({ name }) => name), ...NOT_OURS];
   expect(named.length).toBeGreaterThan(5);
@@ -22,7 +22,7 @@ test('each setting that docs/deploy.md names is one', () => {
   expect(named.filter(name => !isKnown(name))).toEqual([]);
 });
 
-test('each setting of the server that docs/deploy.md names is there', async () => {
+test('each PostgreSQL setting that docs/deploy.md names exists', async () => {
   const { query } = openForTest(await createDatabase(), 1);
   for (const name of ['fsync', 'full_page_writes', 'synchronous_standby_names', 'synchronous_commit']) {
     expect(document).toContain(`\`${name}\``);
@@ -30,7 +30,7 @@ test('each setting of the server that docs/deploy.md names is there', async () =
   }
 });
 
-test('the statements of docs/deploy.md make a place that can be migrated, and a role for questions', async () => {
+test('the statements of docs/deploy.md create a database that can be migrated, and a query role', async () => {
   const [make = '', questions = ''] = listCodeBlocks(document, 'sql');
   const role = `carbon_${randomBytes(4).toString('hex')}`;
   const empty = openForTest(await createDatabase({ migrated: false }), 1);
@@ -39,7 +39,7 @@ test('the statements of docs/deploy.md make a place that can be migrated, and a 
   expect(await empty.query("SELECT 1 FROM pg_roles WHERE rolname LIKE $1 || '%'", [role])).toHaveLength(2);
 });
 
-test('what backup prints saves a mirror and brings it back, by a role that may make no schema', async context => {
+test('the commands that backup prints save and restore a mirror, with a role that cannot create schemas', async context => {
   const role = `carbon_${randomBytes(4).toString('hex')}`;
   const database = await createDatabase({ migrated: false });
   const superuser = openForTest(database, 1);
@@ -62,7 +62,7 @@ test('what backup prints saves a mirror and brings it back, by a role that may m
   expect(await runCommand(['verify'], { env })).toMatchObject({ exitCode: 0 });
 });
 
-test('certificates take a few percent more than their bytes', async () => {
+test('stored certificates take only a few percent more space than their bytes', async () => {
   const postgres = openDatabase(await takeEmptyDatabase());
   const { query } = postgres;
   const pdfs = createCertificateTable(postgres, { now: () => NOON });

@@ -12,7 +12,7 @@ const INSTANTS = [
   ['0001-01-01 00:00:00+00 BC', '0000-01-01T00:00:00.000Z'],
 ] as const;
 
-test('an instant is read whatever the DateStyle of the role or the database is', async () => {
+test('an instant is read correctly with any DateStyle of the role or the database', async () => {
   const database = await createDatabase({ migrated: false });
   await openForTest(database, 1).query(`ALTER DATABASE ${database.name} SET DateStyle = 'SQL, DMY'`);
   const postgres = openForTest(database, 1);
@@ -22,7 +22,7 @@ test('an instant is read whatever the DateStyle of the role or the database is',
 });
 
 test.each(INSTANTS)(
-  'the instant %s is %s in every time zone that a connection may have',
+  'the instant %s is read as %s in every time zone of a connection',
   async (sent, shown) => {
     const database = await createDatabase();
     const postgres = openForTest(database, 1);
@@ -33,7 +33,7 @@ test.each(INSTANTS)(
   },
 );
 
-test('an instant in a form that is not known is a fault, never another instant', () => {
+test('an instant in an unknown format is an error and never another instant', () => {
   for (const text of ['04.05.2026 12:00:00 UTC', 'infinity', '']) {
     expect(() => instantOf(text), text).toThrow('DateStyle');
   }
@@ -57,13 +57,13 @@ test.each([
   ['postgres://a:b@127.0.example/m', 'require'],
   ['postgres://a:b@db.example/m?sslmode=verify-full', 'verify-full'],
   ['postgres://a:b@localhost/m?sslmode=require', 'require'],
-])('%s is talked to with sslmode %s, as libpq has it', (url, mode) => {
+])('a connection to %s with sslmode %s behaves as with libpq', (url, mode) => {
   const { searchParams } = new URL(withLibpqMeaning(url));
   expect(searchParams.get('sslmode')).toBe(mode);
   expect(searchParams.get('uselibpqcompat')).toBe('true');
 });
 
-test('a connection says who it is, and one that breaks while it rests is told of and made anew', async () => {
+test('a connection has an application name, and one that breaks while idle is reported and opened again', async () => {
   const faults: Error[] = [];
   const postgres = openPostgres({
     url: getSharedDatabase().url,
@@ -103,7 +103,7 @@ test('the statements of a whole transaction see what others committed meanwhile'
   expect(await done).toEqual([[], [{ claims: 7 }]]);
 });
 
-test('of a whole transaction nothing stays where one statement fails, and its connection goes on', async () => {
+test('a transaction with a failed statement leaves nothing behind, and its connection stays usable', async () => {
   const postgres = openForTest(await createDatabase(), 1);
   const put = whole("INSERT INTO mirror.awaited_installations VALUES ('a', NULL, now()) RETURNING id");
   const all = () => postgres.query('SELECT id FROM mirror.awaited_installations');
@@ -114,7 +114,7 @@ test('of a whole transaction nothing stays where one statement fails, and its co
   expect(await all()).toHaveLength(1);
 });
 
-test('statements of one message are all answered before the first fault is thrown, and nothing of them stays', async () => {
+test('all statements of a message are answered before the first error is thrown, and all are rolled back', async () => {
   const postgres = openForTest(await createDatabase());
   const { transact } = databaseIn(postgres);
   const put = (id: string) => fixed(`INSERT INTO mirror.awaited_installations VALUES ('${id}', NULL, now())`);
@@ -125,7 +125,7 @@ test('statements of one message are all answered before the first fault is throw
   expect(await postgres.query('SELECT id FROM mirror.awaited_installations')).toHaveLength(2);
 });
 
-test('who hid a fault from its transaction is told that nothing was committed', async () => {
+test('a transaction whose code swallowed an error is rejected because nothing was committed', async () => {
   const { transact } = databaseIn(openForTest(await createDatabase()));
   const broken = fixed('SELECT 1 / 0');
   const hidden = transact(batch => batch(broken).catch(() => undefined));

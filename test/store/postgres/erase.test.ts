@@ -18,7 +18,7 @@ async function hasMaintain({ query }: Postgres): Promise<boolean> {
   return Number(row?.version) >= 170_000;
 }
 
-test('who may not vacuum is told so, and who may', async () => {
+test('forget reports missing vacuum rights and who has them', async () => {
   const database = await createDatabase();
   const owner = openForTest(database, 1);
   const worker = await createRole(owner, database, 'work');
@@ -31,7 +31,7 @@ test('who may not vacuum is told so, and who may', async () => {
   expect(asOwner.stderr).not.toContain('NOT vacuumed');
 });
 
-test('one table that is not vacuumed is enough to say so', async () => {
+test('forget reports even one table that was not vacuumed', async () => {
   const database = await createDatabase();
   const owner = openForTest(database, 1);
   const worker = await createRole(owner, database, 'work');
@@ -45,14 +45,14 @@ test('one table that is not vacuumed is enough to say so', async () => {
   expect(stderr).toContain('NOT vacuumed: permission denied to vacuum "past", skipping it. ');
 });
 
-test('who asks that nothing be vacuumed is told how it is', async () => {
+test('forget --no-vacuum states that deleted rows were not vacuumed', async () => {
   expect(await forget(await createDatabase(), '--no-vacuum')).toMatchObject({
     vacuumed: false,
     stderr: expect.stringContaining('without --no-vacuum it does so now'),
   });
 });
 
-test('T75 what a vacuum leaves of a row is said, and what is told to be done about it takes that away', async () => {
+test('T75 forget says what a vacuum leaves of a row, and its advice removes the rest', async () => {
   const database = await createDatabase();
   const owner = openForTest(database, 1);
   await owner.query(

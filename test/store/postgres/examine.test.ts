@@ -27,7 +27,7 @@ const found = (server: Partial<Server>, url = 'postgres://db.example/mirror') =>
     .slice(1)
     .map(({ state, found: said, todo }) => [state, `${said} ${todo}`]);
 
-test('a server that keeps what it acknowledged has nothing to be told of', () => {
+test('a server with safe settings has no finding', () => {
   expect(found({})).toEqual([]);
   expect(found({ replicas: 2, synchronous_standby_names: 'ANY 1 (*)' })).toEqual([]);
   const verified = 'postgres://db.example/mirror?sslmode=verify-full';
@@ -40,19 +40,19 @@ test.each(['fsync', 'full_page_writes'] as const)('a server whose %s is off fail
   ]);
 });
 
-test('replicas that nobody waits for are told of, with what a failover can lose', () => {
+test('asynchronous replicas are reported with what a failover can lose', () => {
   expect(found({ replicas: 1 })).toEqual([
     ['warn', expect.stringMatching(/failover.*synchronous_standby_names/)],
   ]);
 });
 
-test('a connection that is encrypted and not verified is told of, with what would verify it', () => {
+test('an encrypted connection without verification is reported with the setting that verifies it', () => {
   const said = [['warn', expect.stringMatching(/nobody verified .*sslmode=verify-full/)]];
   expect(found({ encrypted: true })).toEqual(said);
   expect(found({ encrypted: true }, 'postgres://db.example/mirror?sslmode=require')).toEqual(said);
 });
 
-test('a server that nothing can be written to fails: a standby, and a role that may only read', () => {
+test('a standby server or a read-only role is a failure', () => {
   expect(found({ standby: true, read_only: true })).toEqual([
     ['fail', expect.stringMatching(/^the server is a standby: .* answered 503 Name the primary/)],
   ]);
@@ -61,7 +61,7 @@ test('a server that nothing can be written to fails: a standby, and a role that 
   ]);
 });
 
-test('doctor fails where the database lets nobody write', async () => {
+test('doctor fails if the database accepts no writes', async () => {
   const database = await createDatabase();
   await openForTest(database, 1).query(
     `ALTER DATABASE ${database.name} SET default_transaction_read_only = on`,
@@ -76,14 +76,14 @@ async function doctor(env: Record<string, string>) {
   return (check: string) => findings.filter(finding => finding.check === check);
 }
 
-test('doctor asks the server itself', async () => {
+test('doctor reads the settings from the server', async () => {
   const database = await createDatabase();
   const of = await doctor({ MIRROR_DATABASE_URL: database.url });
   expect(of('databases')[0]?.found).toMatch(/^PostgreSQL \d+.*of which certificates take \d+ MiB$/);
   expect(of('durability').map(({ state }) => state)).toEqual(['fail', 'fail']);
 });
 
-test("somebody's DATABASE_URL is not used, and doctor says the one line that would", async () => {
+test("an existing DATABASE_URL is not used, and doctor shows the line that would use it", async () => {
   const theirs = 'postgres://somebody:their-password@db.example/theirs';
   const { stdout } = await runCommand(['doctor', '--json'], {
     env: { DATABASE_URL: theirs, DATA_DIR: '/nowhere' },
@@ -92,7 +92,7 @@ test("somebody's DATABASE_URL is not used, and doctor says the one line that wou
   expect(stdout).not.toContain('their-password');
 });
 
-test('a role that may not see the log is refused no doctor and no verify, and hears of no leaves', async () => {
+test('a role without access to the evidence log can run doctor and verify, which report no leaves', async () => {
   const database = await createDatabase();
   const env = { MIRROR_DATABASE_URL: (await createRole(openForTest(database, 1), database, 'read')).url };
   const verified = await runCommand(['verify', '--json'], { env });
@@ -100,7 +100,7 @@ test('a role that may not see the log is refused no doctor and no verify, and he
   expect((await runCommand(['doctor'], { env })).stdout).not.toContain('permission denied');
 });
 
-describe('T88 doctor says what a role for questions lacks, and the cure does', () => {
+describe('T88 doctor reports a fault of the query role and how to fix it', () => {
   async function scene() {
     const database = await createDatabase();
     const owner = openForTest(database, 1);
@@ -117,7 +117,7 @@ describe('T88 doctor says what a role for questions lacks, and the cure does', (
     return { database, owner, writes, reads, questions };
   }
 
-  test('none at all', async () => {
+  test('if there is no query role', async () => {
     const { questions } = await scene();
     expect(await questions(null)).toEqual([
       [
@@ -128,7 +128,7 @@ describe('T88 doctor says what a role for questions lacks, and the cure does', (
     ]);
   });
 
-  test('no bound of its temporary files, and a function that writes into the log of the server', async () => {
+  test('if temporary files are unlimited, or a function can write to the log of the server', async () => {
     const { owner, reads, questions } = await scene();
     const cures = await questions(reads);
     expect(cures.map(([state, said]) => [state, said])).toEqual([
@@ -142,7 +142,7 @@ describe('T88 doctor says what a role for questions lacks, and the cure does', (
     await expect(emits).rejects.toThrow('permission denied for function pg_logical_emit_message');
   });
 
-  test('one that is the program itself, writes, is a member of its role or ends the sessions of others', async () => {
+  test('if it is the role of the program, can write, is a member of that role, or can end sessions of others', async () => {
     const { owner, writes, reads, questions } = await scene();
     expect((await questions(writes))[0]).toEqual([
       'warn',
@@ -167,7 +167,7 @@ describe('T88 doctor says what a role for questions lacks, and the cure does', (
     }
   });
 
-  test('what it may not read, another database, and a server that refuses it', async () => {
+  test('if it lacks a right to read, uses another database, or is refused by the server', async () => {
     const { database, owner, reads, questions } = await scene();
     await owner.query('CREATE TABLE mirror.of_a_later_version (id text)');
     expect(await questions(reads)).toContainEqual([

@@ -32,7 +32,7 @@ function changing(real: Postgres, change: (sql: string) => string): Postgres {
   };
 }
 
-test('each operation of a receiver and a worker is one round trip, whatever it stores or ends; a claim looks before it takes', async () => {
+test('each operation of a receiver or worker takes one round trip, and a claim takes a second one only if jobs are due', async () => {
   const real = openDatabase(await takeEmptyDatabase());
   let trips = 0;
   const counted = changing(real, sql => {
@@ -94,11 +94,11 @@ async function flushAtCommit(change: (sql: string) => string): Promise<unknown> 
   return (await owner.query('SELECT flush FROM public.at_commit'))[0];
 }
 
-test('what is acknowledged was flushed, also for a role whose commits are not waited for', async () => {
+test('an acknowledged delivery was flushed to disk, even if the role has synchronous_commit off', async () => {
   expect(await flushAtCommit(sql => sql)).toEqual({ flush: 'on' });
 });
 
-test('it would not be, were nothing to refer to what asks for the flush', async () => {
+test('control: if the statement does not use the result that turns the flush on, commits are not flushed', async () => {
   const broken = (sql: string) => sql.replace('FROM flushed, asked WHERE yes IS NOT NULL', 'FROM asked');
   expect(await flushAtCommit(broken)).toEqual({ flush: 'off' });
 });
@@ -136,11 +136,11 @@ async function deadlocksOfReceivers(unsorted: boolean): Promise<number> {
   return deadlocks.length;
 }
 
-test('groups of two receivers never wait for one another', async () => {
+test('batches of two receivers never deadlock', async () => {
   expect(await deadlocksOfReceivers(false)).toBe(0);
 });
 
-test('they would, were their jobs asked for as they came', async () => {
+test('control: batches deadlock if jobs are enqueued in order of arrival', async () => {
   expect(await deadlocksOfReceivers(true)).toBeGreaterThan(0);
 });
 
@@ -175,11 +175,11 @@ test('T63 two workers that see different jobs of one organization do not claim b
   expect(await claimBeside('SELECT 1')).toEqual(['other']);
 });
 
-test('T63 they would, were there no index of what runs', async () => {
+test('T63 control: without the unique index of running jobs, both claim one', async () => {
   expect(await claimBeside('DROP INDEX inbox.jobs_running_organization')).toEqual(['first', 'other']);
 });
 
-test('a job that somebody else is at is left to the next claim, and nobody waits for it', async () => {
+test('a job locked by another worker is left to the next claim, and no claim waits for it', async () => {
   const database = await takeEmptyDatabase();
   const box = createTestInbox(openInboxOnPostgres(openDatabase(database)));
   await box.enqueue(createInstallationJob('held', null, 'delivery'), NOON);
@@ -192,7 +192,7 @@ test('a job that somebody else is at is left to the next claim, and nobody waits
   expect(await box.claim({ now: NOON, leaseMs: LEASE_MS, slots: 9 })).toHaveLength(1);
 });
 
-test('a receiver needs the rights of one that receives, and has none on the mirror', async () => {
+test('the rights of a receiver are enough to receive, and include none on the mirror', async () => {
   const database = await createDatabase();
   const granted = await openWithRole(openForTest(database), database, 'receive');
   const receiver = createReceiverPort(granted, null);
@@ -221,7 +221,7 @@ const TROUBLES: Readonly<Record<string, readonly [begin: string, end: string]>> 
 };
 
 test.each(Object.entries(TROUBLES))(
-  'T17 where PostgreSQL %s nothing is acknowledged, all say so in one way, and it goes on by itself',
+  'T17 if PostgreSQL %s, nothing is acknowledged, every delivery fails alike, and storing resumes by itself',
   async (_title, [begin, end]) => {
     const database = await createDatabase();
     const owner = openForTest(database);
@@ -247,7 +247,7 @@ test.each(Object.entries(TROUBLES))(
   },
 );
 
-test('T17 where nobody listens it is said without a word of the password', async () => {
+test('T17 if no server listens, the error does not contain the password', async () => {
   const faults: Error[] = [];
   const nobody = openPostgres({
     url: 'postgres://receiver:secret-of-the-receiver@127.0.0.1:1/mirror',
@@ -263,7 +263,7 @@ test('T17 where nobody listens it is said without a word of the password', async
   expect(faults).toEqual([]);
 });
 
-test('a group that waits longer for a lock than it may is told so, and is not stored', async () => {
+test('a batch that exceeds the lock timeout fails and is not stored', async () => {
   const database = await takeEmptyDatabase();
   const hasty = changing(openDatabase(database), sql =>
     sql.replace("'lock_timeout', '5000'", "'lock_timeout', '50'"),
@@ -276,7 +276,7 @@ test('a group that waits longer for a lock than it may is told so, and is not st
   expect(await receiver.store([delivery()])).toMatchObject([{ isDuplicate: false }]);
 });
 
-test('whoever watches is woken once a second where a pooler forgets who listens', async () => {
+test('a watcher is woken once a second if a connection pooler drops its LISTEN', async () => {
   const real = openDatabase(await takeEmptyDatabase());
   const deaf: Postgres = { ...real, listen: async () => () => undefined };
   let woken = 0;
@@ -287,7 +287,7 @@ test('whoever watches is woken once a second where a pooler forgets who listens'
   await until(() => woken > 1, 'two looks');
 });
 
-test('a connection that listens and breaks is made anew, and jobs are told of again', async () => {
+test('a broken listening connection is opened again, and jobs are notified again', async () => {
   const database = await takeEmptyDatabase();
   const real = openDatabase(database);
   let ears = 0;
@@ -310,7 +310,7 @@ test('a connection that listens and breaks is made anew, and jobs are told of ag
   await expect.poll(async () => (await listening()).length).toBe(1);
 });
 
-test('after ten quiet minutes every fifth second is enough, where words of others are heard', () => {
+test('after ten quiet minutes a watcher polls every five seconds if it receives notifications, else every second', () => {
   const turns = (from: number, hears: boolean) =>
     Array.from({ length: 10 }, (_, index) => isTurn(from + index, hears)).filter(Boolean).length;
   expect([turns(590, true), turns(601, true), turns(601, false)]).toEqual([10, 2, 10]);

@@ -50,7 +50,7 @@ async function useEachOperation(postgres: Postgres): Promise<void> {
   for (const job of jobs) await box.finish(job, 'read', NOON);
 }
 
-test('each function that bends the plans of its statements has none of them compiled', async () => {
+test('each function that changes planner settings turns JIT compilation off', async () => {
   const { postgres } = await takeEmptyDatabase();
   const bent = await postgres.query<{ name: string; settings: string[] }>(
     `SELECT proname AS name, proconfig AS settings FROM pg_proc
@@ -60,10 +60,10 @@ test('each function that bends the plans of its statements has none of them comp
   expect(bent.filter(({ settings }) => !settings.includes('jit=off'))).toEqual([]);
 });
 
-test.runIf(compiling)('a server that compiles dear plans compiles none of the inbox', async () => {
+test.runIf(compiling)('a server that compiles expensive plans compiles no statement of the inbox', async () => {
   expect(await compiledOf(real => real)).toEqual([]);
 });
 
-test.runIf(compiling)('it would, were a claim not to say so', async () => {
+test.runIf(compiling)('control: without jit = off in a claim, the server compiles its statement', async () => {
   expect(await compiledOf(real => mutateStatements(real, 'SET LOCAL jit = off;', ''))).not.toEqual([]);
 });

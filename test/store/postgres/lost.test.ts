@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../../src/store/postgres/open.js';
 import { openForTest, createDatabase } from '../../support/postgres.js';
 
-test('connections that break while nobody asks are told of once, and again only after one was made anew', async () => {
+test('broken idle connections are reported once, and again only after a new connection was opened', async () => {
   const database = await createDatabase();
   const owner = openForTest(database, 1);
   const told: Error[] = [];

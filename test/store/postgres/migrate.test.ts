@@ -13,7 +13,7 @@ const ALL = FAMILIES.flatMap(family =>
   migrationsOf('postgres', family).map(({ name }) => `${family}/${name}`),
 );
 
-test('ten who migrate at once apply each file once, and each has its record', async () => {
+test('ten concurrent migrations apply and record each file once', async () => {
   const database = await createDatabase({ migrated: false });
   const each = Array.from({ length: 10 }, () => openForTest(database, 1));
   const applied = await Promise.all(each.map(postgres => migrate(postgres, NOW)));
@@ -28,7 +28,7 @@ test('ten who migrate at once apply each file once, and each has its record', as
   expect(records?.map(({ name }) => name).toSorted()).toEqual(ALL.toSorted());
 });
 
-test('whoever owns the schemas that docs/deploy.md makes migrates them, and needs no right to make any', async () => {
+test('the owner of the schemas from docs/deploy.md can migrate without the right to create schemas', async () => {
   const database = await createDatabase({ migrated: false });
   const postgres = openForTest(database, 1);
   const role = `${database.name}_owner`;
@@ -38,7 +38,7 @@ test('whoever owns the schemas that docs/deploy.md makes migrates them, and need
   expect(await migrate(theirs, NOW)).toEqual(ALL);
 });
 
-test('a file that fails leaves nothing of itself behind', async () => {
+test('a failed migration leaves nothing behind', async () => {
   const postgres = openForTest(await createDatabase({ migrated: false }));
   const broken = { version: 1, name: '0001-broken.sql', sql: 'CREATE TABLE inbox.half (); SELECT 1 / 0' };
   await expect(migrate(postgres, NOW, () => [broken])).rejects.toThrow('division by zero');
@@ -46,7 +46,7 @@ test('a file that fails leaves nothing of itself behind', async () => {
   expect(await migrate(postgres, NOW)).toEqual(ALL);
 });
 
-test('a newer schema is refused, and an older one tells its reader to migrate', async () => {
+test('a newer schema is refused, and an older one is refused with the advice to migrate', async () => {
   const postgres = openForTest(await createDatabase());
   await demandSchema(postgres, 'mirror');
   const known = migrationsOf('postgres', 'mirror').length;
@@ -70,7 +70,7 @@ const EARLIER = [
 ];
 
 test.each(EARLIER)(
-  'a schema of an earlier program is refused in one sentence, and left as it is: %s',
+  'a schema of an earlier program is refused in one sentence and left unchanged: %s',
   async as => {
     const postgres = openForTest(await createDatabase());
     await postgres.query(as);
@@ -86,7 +86,7 @@ test.each(EARLIER)(
 test.each([
   'CREATE TABLE mirror.schema_migrations (version text)',
   'CREATE VIEW mirror.glass AS SELECT 1 AS one',
-])('a schema that is not ours is refused and left as it is: %s', async theirs => {
+])('a schema of another program is refused and left unchanged: %s', async theirs => {
   const postgres = openForTest(await createDatabase({ migrated: false }));
   await postgres.query('CREATE SCHEMA mirror');
   await postgres.query(theirs);
@@ -95,7 +95,7 @@ test.each([
   expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
 });
 
-test('where one schema is newer than the program, the other is not made either', async () => {
+test('if one schema is newer than the program, the others are not created either', async () => {
   const postgres = openForTest(await createDatabase());
   await postgres.query('DROP SCHEMA inbox CASCADE');
   await postgres.query("INSERT INTO mirror.schema_migrations VALUES (1000, 'later.sql', $1, '')", [NOW]);
@@ -103,18 +103,18 @@ test('where one schema is newer than the program, the other is not made either',
   expect(await postgres.query("SELECT nspname FROM pg_namespace WHERE nspname = 'inbox'")).toEqual([]);
 });
 
-test('an empty schema that was made beforehand is used', async () => {
+test('an empty schema that already exists is used', async () => {
   const postgres = openForTest(await createDatabase({ migrated: false }));
   await postgres.query('CREATE SCHEMA mirror');
   expect(await migrate(postgres, NOW)).toEqual(ALL);
 });
 
-test('a database in another encoding than UTF8 is refused', async () => {
+test('a database with an encoding other than UTF8 is refused', async () => {
   const latin = await createDatabase({ migrated: false, options: "ENCODING 'LATIN1'" });
   await expect(migrate(openForTest(latin), NOW)).rejects.toMatchObject({ code: 'encoding' });
 });
 
-test('nothing is made outside our three schemas', async () => {
+test('migrations create nothing outside the three schemas', async () => {
   const postgres = openForTest(await createDatabase());
   const made = await postgres.query(
     `SELECT DISTINCT n.nspname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace

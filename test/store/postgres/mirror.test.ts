@@ -35,7 +35,7 @@ function insertOf(id: string): RowInsert {
 const inserts = (count: number, prefix = 'r') =>
   Array.from({ length: count }, (_, index) => insertOf(`${prefix}-${index}`));
 
-test('each operation of a read takes so many round trips, whatever it writes', async () => {
+test('each operation of a read takes a fixed number of round trips, however much it writes', async () => {
   const real = openDatabase(await takeEmptyDatabase());
   let trips = 0;
   const counted: Postgres = {
@@ -122,7 +122,7 @@ async function takeOverWhileWaiting(
   return { seen, stands: await count() };
 }
 
-test('T44 once a newer claim has taken over nothing of an older one is written, also where that had waited', async () => {
+test('T44 after a newer claim has taken over, an older one writes nothing, even if it was waiting for a lock', async () => {
   const database = await takeEmptyDatabase();
   const { seen, stands } = await takeOverWhileWaiting(
     await openMirrorOnPostgres(openDatabase(database)),
@@ -131,7 +131,7 @@ test('T44 once a newer claim has taken over nothing of an older one is written, 
   expect(stands).toBe(seen);
 });
 
-test('T44 it would be, were the fence only looked at', async () => {
+test('T44 control: if a write only reads the fence without locking it, an older claim writes', async () => {
   const database = await takeEmptyDatabase();
   const real = openDatabase(database);
   let isBroken = false;
@@ -154,7 +154,7 @@ test('T44 it would be, were the fence only looked at', async () => {
   expect([seen, stands]).toEqual([0, 3]);
 });
 
-test('workers that write at once get numbers that rise with their commits, and none waits for ever', async () => {
+test('concurrent workers get version numbers in the order of their commits, without deadlock', async () => {
   const database = await takeEmptyDatabase();
   const stages = await Promise.all(
     Array.from({ length: 4 }, () => openMirrorOnPostgres(openDatabase(database))),

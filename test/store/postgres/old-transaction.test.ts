@@ -46,10 +46,10 @@ function weighed(real: Postgres): { inbox: InboxPort; pagesOf: (ask: () => unkno
 }
 
 test.each([
-  { when: 'nobody has taken statistics', isAnalyzed: false },
-  { when: 'the statistics were taken while nothing waited', isAnalyzed: true },
+  { when: 'the table was never analyzed', isAnalyzed: false },
+  { when: 'the table was analyzed while no job waited', isAnalyzed: true },
 ])(
-  'beside a transaction that stays open a claim looks at what is dead once, not once for each job that is due: $when',
+  'during a long transaction a claim reads dead rows once, not once for each due job, if $when',
   async ({ isAnalyzed }) => {
     const database = await createDatabase();
     const owner = openForTest(database);
@@ -79,7 +79,7 @@ test.each([
   },
 );
 
-test('whoever renews or ends a job does not go through those that are done', async () => {
+test('renewing or ending a job does not scan finished jobs', async () => {
   const owner = openForTest(await createDatabase());
   await owner.query(`INSERT INTO inbox.jobs (kind, dedupe_key, trigger, state, run_at, finished_at, created_at)
     SELECT 'installation', 'key ' || n, 'person', 'done', now(), now(), now() FROM generate_series(1, 20000) AS n`);

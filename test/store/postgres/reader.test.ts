@@ -30,7 +30,7 @@ async function open() {
   return { owner, granted, reader: readerOf(watched), brought };
 }
 
-test('rows stream in groups, of one moment, however many there are', async () => {
+test('rows are streamed in groups and show one moment, however many there are', async () => {
   const { owner, reader, brought } = await open();
   await owner.query(
     `INSERT INTO mirror.project_references SELECT 'o-1', 'p-' || n FROM generate_series(1, ${ROWS}) AS s (n)`,
@@ -46,7 +46,7 @@ test('rows stream in groups, of one moment, however many there are', async () =>
   expect(Math.max(...brought)).toBe(AT_ONCE);
 });
 
-test('whoever may read may do nothing else, and sees every table and view', async () => {
+test('the read role can read every table and view, and nothing else', async () => {
   const { owner, granted } = await open();
   const relations = await owner.query<{ name: string }>(
     `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
@@ -59,7 +59,7 @@ test('whoever may read may do nothing else, and sees every table and view', asyn
   }
 });
 
-test('whoever receives sees nothing of the mirror, and keeps what was stored', async () => {
+test('the receive role cannot read the mirror, and cannot remove stored deliveries', async () => {
   const database = await takeEmptyDatabase();
   const granted = await openWithRole(openDatabase(database), database, 'receive');
   for (const sql of [
@@ -72,7 +72,7 @@ test('whoever receives sees nothing of the mirror, and keeps what was stored', a
   }
 });
 
-test('what was ignored is counted without a look at what was accepted', async () => {
+test('ignored deliveries are counted without reading accepted ones', async () => {
   const { owner, reader } = await open();
   await owner.query(
     `INSERT INTO inbox.deliveries (received_at, signed_text_sha256, stored_text_id, verdict, ignored_reason, secret_index)

@@ -31,7 +31,7 @@ const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: num
 ];
 
 /** Of whoever asks for people the same is told. */
-test('T69 T88 a refusal of QUERY_DATABASE_URL is told in a sentence too, without its password', async () => {
+test('T69 T88 a refused QUERY_DATABASE_URL is reported in one sentence without its password', async () => {
   const { url } = await createDatabase();
   const env = { MIRROR_DATABASE_URL: url, QUERY_DATABASE_URL: address('nobody_of_that_name', 'postgres') };
   const outcome = await runCommand(['query', 'select 1'], { env });
@@ -43,7 +43,7 @@ test('T69 T88 a refusal of QUERY_DATABASE_URL is told in a sentence too, without
 const COMMANDS = [['status'], ['migrate'], ['query', 'select 1'], ['changes']];
 
 test.each(FAULTS.flatMap(fault => COMMANDS.map(words => [...fault, words] as const)))(
-  'T69 %s is told in a sentence, without the password and without a stack',
+  'T69 %s is reported in one sentence without the password and without a stack',
   async (what, url, exitCode, said, words) => {
     if (what === NO_SCHEMA && words[0] !== 'status') return;
     const env = { MIRROR_DATABASE_URL: url(), REGISTRY_BASE_URL: 'https://registry.example' };

@@ -35,7 +35,7 @@ async function withoutConnections(argv: readonly string[], role: string, ready: 
   return { started, owner, told };
 }
 
-test('a receiver whose resting connections are ended by the server says so in its log, without a secret, and goes on', async () => {
+test('a receiver whose idle connections are closed by the server logs that without a secret, and continues', async () => {
   const { started, told, owner } = await withoutConnections(['receive'], 'receive', /receiver started/);
   const { port } = await started.waitForLine(({ msg }) => msg === 'receiver started');
   /** Who writes before it has read that it was ended, hears of a pipe that is gone. */
@@ -53,7 +53,7 @@ test('a receiver whose resting connections are ended by the server says so in it
   for (const secret of [SECRET, PASSWORD]) expect(started.output()).not.toContain(secret);
 });
 
-test('so does a console, on stderr', async () => {
+test('a console whose idle connections are closed by the server prints that to stderr, and continues', async () => {
   const { started, told } = await withoutConnections(['console'], 'command', /Open http:/);
   expect(started.stderr()).toContain(told()[0]);
   expect(started.child.exitCode).toBeNull();

@@ -49,7 +49,7 @@ const columnsOf = (postgres: Postgres, { database, name }: Relation): Promise<Co
     [`${database}.${name}`],
   );
 
-test('both engines have the same tables and views, but for the files of certificates', async () => {
+test('both engines have the same tables and views, except the table of certificate files', async () => {
   const postgres = openForTest(migrated);
   const there = await postgres.query<{ name: string; kind: string }>(
     `SELECT table_schema || '.' || table_name AS name, CASE table_type WHEN 'VIEW' THEN 'view' ELSE 'table' END AS kind
@@ -61,7 +61,7 @@ test('both engines have the same tables and views, but for the files of certific
 
 const byName = (a: { name: string }, b: { name: string }): number => (a.name < b.name ? -1 : 1);
 
-test('they have the same columns in one order, and all means the same', async () => {
+test('both engines have the same columns in the same order, with the same descriptions', async () => {
   const postgres = openForTest(migrated);
   const rowsOf = sqliteColumns();
   for (const relation of relations) {
@@ -100,7 +100,7 @@ function sqliteColumns(): (relation: Relation) => string[] {
   return relation => found.get(relation) ?? [];
 }
 
-test('a column of a table has the kind that SQLite has, and an instant is what its name says is one', async () => {
+test('a table column has the type that corresponds to SQLite, and columns named as instants are instants', async () => {
   const postgres = openForTest(migrated);
   for (const relation of relations.filter(({ kind }) => kind === 'table')) {
     const types = new Map(relation.columns.map(column => [column.name, column.type]));
@@ -112,7 +112,7 @@ test('a column of a table has the kind that SQLite has, and an instant is what i
   }
 });
 
-test('a view shows instants as instants, and nothing as a type that SQLite has not', async () => {
+test('a view shows instants as instants, and uses no type that SQLite lacks', async () => {
   const postgres = openForTest(migrated);
   for (const relation of relations.filter(({ kind }) => kind === 'view')) {
     for (const { name, type } of await columnsOf(postgres, relation)) {
@@ -123,7 +123,7 @@ test('a view shows instants as instants, and nothing as a type that SQLite has n
   }
 });
 
-test('all text is in the order of its code points, whatever order the database was made with', async () => {
+test('text is ordered by code point, whatever the collation of the database', async () => {
   const postgres = openForTest(migrated);
   for (const relation of relations) {
     for (const { name, type, collation } of await columnsOf(postgres, relation)) {
@@ -132,7 +132,7 @@ test('all text is in the order of its code points, whatever order the database w
   }
 });
 
-test('no name is longer than PostgreSQL keeps', async () => {
+test('no name is longer than PostgreSQL allows', async () => {
   const postgres = openForTest(migrated);
   const names = await postgres.query<{ name: string }>(
     `SELECT relname AS name FROM pg_class WHERE relnamespace IN ('inbox'::regnamespace, 'mirror'::regnamespace)
@@ -141,7 +141,7 @@ test('no name is longer than PostgreSQL keeps', async () => {
   expect(names.filter(({ name }) => name.length >= LONGEST_NAME)).toEqual([]);
 });
 
-test('every view can be read while there is nothing to show', async () => {
+test('every view can be read in an empty database', async () => {
   const postgres = openForTest(migrated);
   for (const { database, name } of relations.filter(({ kind }) => kind === 'view')) {
     expect(

@@ -9,7 +9,7 @@ import { openTablesOfFile } from '../../support/tables.js';
 const AT = '2026-05-04T12:00:00.000Z';
 const PUT = "INSERT INTO mirror.project_references VALUES ('organization-1', $1)";
 
-test('a snapshot is of one moment, whatever is written while its tables are read', async () => {
+test('a snapshot shows one moment, whatever is written while it is made', async () => {
   const postgres = openForTest(await createDatabase());
   await postgres.query(PUT, ['before']);
   let meanwhile = 0;

@@ -42,7 +42,7 @@ async function start(
   return { waitedMs, told, fault };
 }
 
-test('a process that starts before the schema is there waits a minute, then ends with 2 and a sentence', async () => {
+test('a process that finds no schema waits one minute and then exits with code 2 and one sentence', async () => {
   const { waitedMs, told, fault } = await start(await createDatabase({ migrated: false }));
   expect(waitedMs).toBeGreaterThan(59_000);
   expect(waitedMs).toBeLessThanOrEqual(60_000);
@@ -53,7 +53,7 @@ test('a process that starts before the schema is there waits a minute, then ends
   });
 });
 
-test('it goes on as soon as somebody else has migrated', async () => {
+test('a waiting process continues as soon as another one has migrated', async () => {
   const database = await createDatabase({ migrated: false });
   const owner = openForTest(database, 1);
   const { waitedMs, fault } = await start(database, async waited => {
@@ -62,7 +62,7 @@ test('it goes on as soon as somebody else has migrated', async () => {
   expect({ waitedMs, fault }).toEqual({ waitedMs: 2000, fault: null });
 });
 
-test('a server that is not there is waited for as long, and what another program wrote not at all', async () => {
+test('a process waits one minute for an unreachable server, but not for a schema of another program', async () => {
   const nobody = { name: 'mirror', url: 'postgres://postgres@127.0.0.1:1/mirror' };
   expect(await start(nobody)).toMatchObject({
     waitedMs: 59_500,
@@ -77,7 +77,7 @@ test('a server that is not there is waited for as long, and what another program
   expect(await start(latin)).toMatchObject({ waitedMs: 0, told: [], fault: { exitCode: 2 } });
 });
 
-test('ten who type migrate at once all succeed, and each file is applied by one of them', async () => {
+test('ten concurrent migrate commands succeed, and each file is applied once', async () => {
   const env = { MIRROR_DATABASE_URL: (await createDatabase({ migrated: false })).url };
   const ended = await Promise.all(
     Array.from({ length: 10 }, () => runCommand(['migrate', '--json'], { env })),
@@ -99,7 +99,7 @@ const LATER = (newest: number) => `
   ALTER TABLE inbox.jobs ADD COLUMN later integer NOT NULL DEFAULT 0;
   INSERT INTO mirror.schema_migrations VALUES (${newest + 1}, 'later.sql', now(), '')`;
 
-test('T65 a running program of the version before goes on after columns were added, and one that starts is refused', async () => {
+test('T65 a running program of the previous version continues after columns were added, and a newly started one is refused', async () => {
   const database = await createDatabase();
   const postgres = openForTest(database);
   const stage = await openMirrorOnPostgres(postgres);
@@ -134,7 +134,7 @@ test('T65 a running program of the version before goes on after columns were add
   expect((await runCommand(['migrate'], { env })).exitCode).toBe(2);
 });
 
-test('up with a database alone starts no demo: it lists the settings that are missing', async () => {
+test('up with only a database URL starts no demo and lists the missing settings', async () => {
   const { url } = await createDatabase({ migrated: false });
   const { exitCode, stdout, stderr } = await runCommand(['up'], { env: { MIRROR_DATABASE_URL: url } });
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
@@ -143,7 +143,7 @@ test('up with a database alone starts no demo: it lists the settings that are mi
   }
 });
 
-test('sync says once that it waits for the schema', async () => {
+test('sync prints once that it waits for the schema', async () => {
   const database = await createDatabase({ migrated: false });
   const owner = openForTest(database, 1);
   const env = { MIRROR_DATABASE_URL: database.url, REGISTRY_BASE_URL: 'http://127.0.0.1:1' };

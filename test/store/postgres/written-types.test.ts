@@ -4,7 +4,7 @@ import { openForTest, createDatabase } from '../../support/postgres.js';
 
 const LONG: Readonly<Record<string, string>> = { 'timestamp(3) with time zone': 'timestamptz(3)' };
 
-test('the types that the schema is described with are those that the server has, in tables and in views', async () => {
+test('the documented column types equal those of the server, in tables and views', async () => {
   const { query } = openForTest(await createDatabase(), 1);
   const columns = await query<{ name: string; type: string }>(
     `SELECT n.nspname || '.' || c.relname || '.' || a.attname AS name, format_type(a.atttypid, a.atttypmod) AS type

@@ -10,7 +10,7 @@ async function* pdf(): AsyncGenerator<Uint8Array> {
   yield Buffer.from('%PDF-1.7 x\n%%EOF\n');
 }
 
-test('T52 a pipe that somebody put in the place of a certificate is not there, and holds nobody up', async () => {
+test('T52 a pipe in place of a certificate counts as missing and blocks no reader', async () => {
   const files = join(temporaryFolder(), 'certificates');
   const folder = createCertificateFolder(files, { now: Date.now });
   await folder.prepare();
@@ -22,7 +22,7 @@ test('T52 a pipe that somebody put in the place of a certificate is not there, a
   expect(lstatSync(join(files, file)).isFile()).toBe(true);
 });
 
-test('T61 what is half-written is no file of anybody, and is gone where it was left for a day', async () => {
+test('T61 a half-written file is not listed, and is removed after a day', async () => {
   const files = join(temporaryFolder(), 'certificates');
   const clock = { at: Date.now() };
   const folder = createCertificateFolder(files, { now: () => clock.at });

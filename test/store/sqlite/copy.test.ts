@@ -26,7 +26,7 @@ function filled(): { folder: string; file: string } {
   return { folder, file };
 }
 
-test('T73 a copy is its owner’s alone while it is written, and after kill -9, whatever the umask', async () => {
+test('T73 a copy is accessible only to its owner while it is written and after kill -9, whatever the umask', async () => {
   const { folder, file } = filled();
   const name = 'copy.db';
   writeFileSync(join(folder, `${name}.unfinished`), 'of the user');
@@ -43,7 +43,7 @@ test('T73 a copy is its owner’s alone while it is written, and after kill -9, 
   expect(readFileSync(join(folder, `${name}.unfinished`), 'utf8')).toBe('of the user');
 });
 
-test('a copy is whole and private, leaves nothing beside it, and writes over nothing', () => {
+test('a copy is complete and private, leaves no temporary file, and never overwrites a file', () => {
   const { folder, file } = filled();
   const db = openDatabase(file, { busyTimeoutMs: 1000, readonly: true });
   const copy = join(folder, 'copy.db');

@@ -8,7 +8,7 @@ import { temporaryMirror } from '../../support/mirror/open.js';
 const COUNTER = fixed<{ last: number }>('SELECT last FROM mirror.version_counter');
 const SET = statement<{ last: number }>('UPDATE mirror.version_counter SET last = @last');
 
-test('transactions of one connection are done one after the other, and who looks sees none half done', async () => {
+test('transactions of one connection run one after the other, and a reader sees none half done', async () => {
   const { look, transact } = databaseOn(temporaryMirror());
   const raise = () =>
     transact(async batch => {
@@ -21,7 +21,7 @@ test('transactions of one connection are done one after the other, and who looks
   await Promise.all(raised);
 });
 
-test('what fails is undone, and the next transaction begins', async () => {
+test('a failed transaction is rolled back, and the next one begins', async () => {
   const { look, transact } = databaseOn(temporaryMirror());
   const failed = transact(async batch => {
     await batch(SET({ last: 7 }));
@@ -33,7 +33,7 @@ test('what fails is undone, and the next transaction begins', async () => {
   expect(await look(COUNTER)).toEqual([[{ last: 9 }]]);
 });
 
-test('many rows go in messages of few, each answer to its own statement', async () => {
+test('many statements are sent in small messages, and each gets its own result', async () => {
   const works = createWorks(temporaryMirror());
   const sizes: number[] = [];
   const send = inParts(async all => {
@@ -49,13 +49,13 @@ test('many rows go in messages of few, each answer to its own statement', async 
   expect(answers).toEqual([[{ rows: 0 }], [], [{ rows: 450 }]]);
 });
 
-test('a value that was forgotten is no NULL', async () => {
+test('a missing value is refused instead of stored as NULL', async () => {
   const { transact } = databaseOn(temporaryMirror());
   const given: { last: number } = Object.assign(Object.create(null), { other: 1 });
   await expect(transact(batch => batch(SET(given)))).rejects.toThrow('"last"');
 });
 
-test('who waits for a lock leaves this thread to whoever holds it', async () => {
+test('waiting for a lock does not block the thread of its holder', async () => {
   const db = temporaryMirror();
   const other = openDatabase(db.name, { busyTimeoutMs: 5_000 });
   onTestFinished(() => void other.close());

@@ -52,11 +52,11 @@ function run(folder: string, argv: readonly string[], env: Record<string, string
   return { status, stdout, stderr };
 }
 
-describe('a driver of SQLite that is not there is told in words with the cure, exit 2', () => {
+describe('a SQLite driver that cannot be loaded ends with exit code 2, the reason and the cure', () => {
   test.each([
     [['up', '--demo'], {}],
     [['migrate'], NAMED],
-  ])('%s, neither of the two', (argv, env) => {
+  ])('%s, if neither driver is installed', (argv, env) => {
     const folder = copyWithoutDrivers();
     const { status, stdout, stderr } = run(folder, argv, env);
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
@@ -68,7 +68,7 @@ describe('a driver of SQLite that is not there is told in words with the cure, e
     expect(existsSync(join(folder, 'data/mirror.db'))).toBe(false);
   });
 
-  test('the other one alone: Node decides which, never what is there', () => {
+  test('if only the driver for other Node versions is installed', () => {
     const folder = copyWithoutDrivers();
     plant(folder, OTHER, 'class { constructor() { console.log("the wrong driver") } }');
     const { status, stdout, stderr } = run(folder, ['migrate'], NAMED);
@@ -76,7 +76,7 @@ describe('a driver of SQLite that is not there is told in words with the cure, e
     expect(stderr).toContain(`'${NEEDED}'`);
   });
 
-  test('it is there, but without a binary for this machine', () => {
+  test('if the driver has no binary for this machine', () => {
     const folder = copyWithoutDrivers();
     plant(folder, NEEDED, 'class { constructor() { throw new Error("no binary\\nfor you") } }');
     const { status, stderr } = run(folder, ['migrate'], NAMED);
@@ -86,14 +86,14 @@ describe('a driver of SQLite that is not there is told in words with the cure, e
     expect(stderr).not.toContain('    at ');
   });
 
-  test('what needs no database is told all the same', () => {
+  test('unless the command needs no database', () => {
     const folder = copyWithoutDrivers();
     expect(run(folder, ['--help'])).toMatchObject({ status: 0, stderr: '' });
     expect(run(folder, ['--version'])).toMatchObject({ status: 0, stderr: '' });
   });
 });
 
-test('T86 the lock says that better-sqlite3 13 needs no compiling: where npm install dropped that, npm ci compiles, fails and leaves it out without a word', () => {
+test('T86 package-lock.json states that better-sqlite3 13 needs no compiler, so that npm ci never omits it silently', () => {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
   expect(packages['node_modules/better-sqlite3']).toMatchObject({ gypfile: false, scripts: {} });
 });

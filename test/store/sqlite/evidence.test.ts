@@ -4,7 +4,7 @@ import { SQLITE } from '../../../src/store/dialect.js';
 import { createEvidencePort, type EvidenceStore } from '../../../src/store/evidence.js';
 import { openMirror } from '../../support/mirror/open.js';
 
-test('changes are found by their numbers: no list and no past is read as a whole, however long it is', async () => {
+test('changes are found by their numbers, without scanning a whole list or its history', async () => {
   const { db } = await openMirror();
   const plan: string[] = [];
   const mirror = async (sql: string) => {

@@ -4,7 +4,7 @@ import { walBytes } from '../../../src/store/sqlite/disk.js';
 import { openDatabase } from '../../../src/store/sqlite/open.js';
 import { startWatched } from '../../support/watched-program.js';
 
-test('a heartbeat where nothing happened touches one row of the mirror', async () => {
+test('a heartbeat without news changes one row of the mirror', async () => {
   const scene = await startWatched();
   const file = join(scene.program.folder, 'mirror.db');
   const db = openDatabase(file, { busyTimeoutMs: 1000 });

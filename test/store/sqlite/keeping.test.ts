@@ -19,7 +19,7 @@ function filled(): string {
   return folder;
 }
 
-test('the mirror is copied after the inbox and the log, which tell of nothing then that it has not; certificates come last', () => {
+test('a backup copies the inbox and the log first, then the mirror, which so contains all they refer to, and certificates last', () => {
   const to = join(temporaryFolder(), 'copy');
   copyAll(filled(), to);
   const order = ['inbox.db', 'evidence.db', 'mirror.db', join('certificates', PDF)];
@@ -30,7 +30,7 @@ test('the mirror is copied after the inbox and the log, which tell of nothing th
   for (const name of order) expect(statSync(join(to, name)).mode & 0o777, name).toBe(0o600);
 });
 
-test('whoever has one of the databases open is noticed, and no damaged one is in the way', () => {
+test('a database that another process has open is detected, even beside a damaged one', () => {
   const folder = filled();
   for (const name of ['inbox.db', 'evidence.db', 'mirror.db']) {
     const db = openDatabase(join(folder, name), { busyTimeoutMs: 0 });
@@ -43,7 +43,7 @@ test('whoever has one of the databases open is noticed, and no damaged one is in
   demandAlone(folder);
 });
 
-test('what is replaced stands aside with its logs, and nothing of it beside what came', () => {
+test('replaced files are moved aside with their logs, and none is left beside the new ones', () => {
   const [folder, by] = [filled(), filled()];
   const aside = join(folder, 'aside');
   writeFileSync(join(by, 'mirror.db'), 'the other');
@@ -56,7 +56,7 @@ test('what is replaced stands aside with its logs, and nothing of it beside what
   expect(() => statSync(by)).toThrow('ENOENT');
 });
 
-test('a copy that is not whole is told of as it is written', () => {
+test('a damaged copy is reported when it is written', () => {
   const folder = filled();
   const db = openDatabase(join(folder, 'evidence.db'), { busyTimeoutMs: 0 });
   db.unsafeMode().exec(`CREATE TABLE odd (a); INSERT INTO odd VALUES (NULL); PRAGMA writable_schema = ON;

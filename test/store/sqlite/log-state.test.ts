@@ -31,7 +31,7 @@ function createLog() {
   };
 }
 
-test('T66 a log that a reader holds back is known by what waits in it, on a connection that only reads', () => {
+test('T66 a write-ahead log that a reader holds is detected by a read-only connection', () => {
   const { file, writer, fill } = createLog();
   const reader = open(file, true);
   const watcher = open(file, true);
@@ -49,7 +49,7 @@ test('T66 a log that a reader holds back is known by what waits in it, on a conn
   expect(readLogState(writer)).toEqual(readLogState(watcher));
 });
 
-test('T66 what writers leave in the log by themselves is held by nobody', () => {
+test('T66 a write-ahead log without a checkpoint does not count as held', () => {
   const { writer, fill } = createLog();
   writer.pragma('wal_autocheckpoint = 0');
   fill(500);
@@ -59,7 +59,7 @@ test('T66 what writers leave in the log by themselves is held by nobody', () => 
   expect(readLogState(writer)).toEqual(state);
 });
 
-test('T66 a log is held for as long as nothing of it is moved', () => {
+test('T66 a write-ahead log counts as held from its last checkpointed page on', () => {
   const measure = createHoldClock();
   const held = (movedPages: number) => ({ movedPages, unmovedBytes: 20 * MIB, held: true });
   expect(measure({ ...held(10), held: false }, 1000)).toBe(0);

@@ -30,7 +30,7 @@ function tables(db: Sqlite): unknown[] {
   return db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").pluck().all();
 }
 
-test('files are applied in order, once, each with its record', () => {
+test('migrations are applied and recorded once, in order', () => {
   const db = open();
   expect(migrate(db, 'inbox', NOW, TWO)).toEqual(['0001-step.sql', '0002-step.sql']);
   expect(migrate(db, 'inbox', NOW, TWO)).toEqual([]);
@@ -42,7 +42,7 @@ test('files are applied in order, once, each with its record', () => {
   db.close();
 });
 
-test('T65 a file that fails half-way leaves the schema before it', () => {
+test('T65 a migration that fails halfway leaves the previous schema', () => {
   const db = open();
   const broken = [...TWO.slice(0, 1), step(2, 'CREATE TABLE b (x); CREATE TABLE c (; ')];
   expect(() => migrate(db, 'inbox', NOW, broken)).toThrow('syntax error');
@@ -52,7 +52,7 @@ test('T65 a file that fails half-way leaves the schema before it', () => {
   db.close();
 });
 
-test('T65 a newer schema than the program is refused with what to do, by writers and readers', () => {
+test('T65 writers and readers refuse a schema newer than the program, and say what to do', () => {
   const db = open();
   migrate(db, 'inbox', NOW);
   const before = tables(db);
@@ -68,7 +68,7 @@ test.each([
   ['of more files', 'ALTER TABLE schema_migrations DROP COLUMN digest; PRAGMA user_version = 17'],
   ['of as many', 'ALTER TABLE schema_migrations DROP COLUMN digest'],
   ['of another text', "UPDATE schema_migrations SET digest = ''"],
-])('a file of an earlier schema, %s, is refused in one sentence, by writers and readers', (_what, as) => {
+])('writers and readers refuse an earlier schema in one sentence: %s', (_what, as) => {
   const db = open();
   migrate(db, 'inbox', NOW);
   db.exec(as);
@@ -83,13 +83,13 @@ test.each([
   db.close();
 });
 
-test('an older schema tells its reader to migrate', () => {
+test('a reader of an older schema is told to migrate', () => {
   const db = open();
   expect(() => demandSchema(db, 'inbox')).toThrow('run "carbon-mirror migrate" first');
   db.close();
 });
 
-test('the shipped migrations of both databases are read and apply', () => {
+test('the shipped migrations of both databases can be read and applied', () => {
   for (const family of ['inbox', 'mirror'] as const) {
     const db = openDatabase(join(folder, `${family}.db`), { busyTimeoutMs: 5_000 });
     expect(migrate(db, family, NOW).length).toBeGreaterThan(0);
@@ -105,7 +105,7 @@ function pageBytes(name: string): unknown {
   return bytes;
 }
 
-test('a new mirror has pages of 8192 bytes, a new inbox of 4096, and a file that stands keeps its own', () => {
+test('a new mirror has pages of 8192 bytes, a new inbox of 4096, and an existing file keeps its page size', () => {
   const older = openDatabase(join(folder, 'older.db'), { busyTimeoutMs: 0 });
   migrate(older, 'mirror', NOW);
   older.close();
@@ -130,7 +130,7 @@ function startMigrating(): ChildProcess {
   );
 }
 
-test('several processes may start at once, and only one applies each file', async () => {
+test('several processes may start at once, and each migration is applied by one of them', async () => {
   const processes = Array.from({ length: 4 }, startMigrating);
   const applied = processes.map(async child => {
     const [output] = await Promise.all([child.stdout?.setEncoding('utf8').toArray(), once(child, 'exit')]);
@@ -145,7 +145,7 @@ function shape(db: Sqlite): string {
   return JSON.stringify(db.prepare(SHAPE).all());
 }
 
-test('T65 killed at any moment while migrating, the schema is one of the files, never between two', async () => {
+test('T65 a migration killed at any moment leaves a complete schema version', async () => {
   const shapes = new Map<number, string>();
   const files = migrationsOf('sqlite', 'mirror');
   for (let upTo = 0; upTo <= files.length; upTo++) {

@@ -15,7 +15,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('T62 every open flushes commits to disk, a file that exists already included', () => {
+test('T62 every connection flushes commits to disk, on existing files too', () => {
   for (const time of ['first', 'second']) {
     const db = openDatabase(file, { busyTimeoutMs: 100 });
     expect(db.pragma('synchronous', { simple: true }), time).toBe(2);
@@ -40,7 +40,7 @@ test('T70 a database and its log are readable by their owner only, even if they 
 });
 
 /** Without its lock a connection can lose its log to the sqlite3 shell, and what was committed with it. */
-test.runIf(existsSync('/proc/locks'))('opening a database again takes no lock from who has it open', () => {
+test.runIf(existsSync('/proc/locks'))('opening a database again releases no lock of the process that has it open', () => {
   const locks = (): string[] =>
     readFileSync('/proc/locks', 'utf8')
       .split('\n')
@@ -55,7 +55,7 @@ test.runIf(existsSync('/proc/locks'))('opening a database again takes no lock fr
   expect(locks()).toEqual([]);
 });
 
-test('a writing transaction takes its lock at the beginning', () => {
+test('a writing transaction takes its lock when it begins', () => {
   const one = openDatabase(file, { busyTimeoutMs: 0 });
   const two = openDatabase(file, { busyTimeoutMs: 0 });
   one.exec('CREATE TABLE t (a)');
@@ -83,7 +83,7 @@ test('a transaction that throws leaves nothing behind and the connection usable'
   db.close();
 });
 
-test('a reader cannot write, and a file that is not there is not made by reading it', () => {
+test('a reader cannot write, and does not create a missing file', () => {
   expect(() => openDatabase(file, { busyTimeoutMs: 0, readonly: true })).toThrow();
   openDatabase(file, { busyTimeoutMs: 0 }).close();
   const reader = openDatabase(file, { busyTimeoutMs: 0, readonly: true });

@@ -21,7 +21,7 @@ const WRITER = `
     if (turn % 50 === 0) await new Promise(setImmediate);
   }`;
 
-test('T61 a log is known for the file’s own, while it is written and after kill -9', async () => {
+test('T61 a write-ahead log is recognized as that of its database, while it is written and after kill -9', async () => {
   const file = join(temporaryFolder(), 'test.db');
   let opened = 0;
   for (let round = 0; round < 5; round += 1) {

@@ -5,7 +5,7 @@ import { compile, openReader } from '../../../src/store/sqlite/reader.js';
 import { temporaryFolder, temporaryInbox } from '../../support/inbox.js';
 import { temporaryMirror } from '../../support/mirror/open.js';
 
-test('words stand in the statement, so that an index of one state is found; what a person wrote is bound', async () => {
+test('plain words are inlined, so that partial indexes are used, and all other values are bound', async () => {
   const folder = temporaryFolder();
   temporaryMirror(folder);
   temporaryInbox(folder);

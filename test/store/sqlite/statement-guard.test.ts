@@ -22,7 +22,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('one statement that only reads is run, with its integers whole', () => {
+test('a single reading statement runs and returns exact integers', () => {
   for (const sql of [
     'SELECT a FROM t',
     '-- a note\n /* and another */ select a from t',
@@ -35,7 +35,7 @@ test('one statement that only reads is run, with its integers whole', () => {
   expect([...prepareReading(db, 'EXPLAIN QUERY PLAN SELECT a FROM t').iterate()]).toHaveLength(1);
 });
 
-test('whatever writes, attaches, copies or sets is refused', () => {
+test('statements that write, attach, copy or set are refused', () => {
   for (const sql of [
     'INSERT INTO t VALUES (1)',
     'INSERT INTO t VALUES (1) RETURNING a',

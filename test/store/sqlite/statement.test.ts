@@ -19,7 +19,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('a statement is prepared once and filled by name each time', () => {
+test('a statement is prepared once, and its values are bound by name', () => {
   const insert = statement<{ name: string; amount: number }>(
     db,
     'INSERT INTO t (amount, name) VALUES (@amount, @name)',
@@ -35,7 +35,7 @@ test('a statement is prepared once and filled by name each time', () => {
   expect(find.all({ name: 'b' })).toEqual([{ amount: 2 }]);
 });
 
-test('a value that was forgotten is refused by its name', () => {
+test('a missing value is refused with its name', () => {
   const find = statement<Record<string, string>, { amount: number }>(
     db,
     'SELECT amount FROM t WHERE name = @name OR @name = name',

@@ -37,7 +37,7 @@ const broken: Record<string, (db: Sqlite) => Enqueue> = {
       .pluck();
     return (job, now) => running.get(job.dedupeKey) ?? enqueue(job, now);
   },
-  'that knows a repeat and drops it': db => {
+  'that drops a job whose key it has seen': db => {
     const enqueue = createEnqueue(db);
     const seen = new Map<string, number>();
     return (job, now) => {
@@ -56,7 +56,7 @@ const broken: Record<string, (db: Sqlite) => Enqueue> = {
   },
 };
 
-test('T09 the merge rule keeps the law', async () => expect(await keepsTheLaw(createEnqueue)).toBe(true));
-test.each(Object.entries(broken))('a merge rule %s breaks it', async (_title, create) =>
+test('T09 merging jobs loses no delivery and creates no needless job', async () => expect(await keepsTheLaw(createEnqueue)).toBe(true));
+test.each(Object.entries(broken))('control: the merge law is broken by a rule %s', async (_title, create) =>
   expect(await keepsTheLaw(create)).toBe(false),
 );

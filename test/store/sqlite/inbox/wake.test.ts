@@ -3,7 +3,7 @@ import { createInstallationJob } from '../../../../src/inbox/job.js';
 import { openTestInbox, NOON, temporaryFolder, temporaryInbox } from '../../../support/inbox.js';
 import { until } from '../../../support/wait.js';
 
-test('waking up follows a commit of another connection and a job that this one asks for, but no other write and not silence', async () => {
+test('a watcher wakes for a commit of another connection and for a job of its own, and for nothing else', async () => {
   const folder = temporaryFolder();
   const inbox = openTestInbox(temporaryInbox(folder));
   const theirs = openTestInbox(temporaryInbox(folder));

@@ -100,9 +100,9 @@ async function failedInsert(credits: number): Promise<Failed> {
 }
 
 test.each([
-  ['a short list, at its end', 3],
-  ['a long list, while it is read', 900],
-])('from the worker to the insert of a row of %s it is not far', async (_name, credits) => {
+  ['a short list, which is written at its end', 3],
+  ['a long list, which is written while it is read', 900],
+])('the call stack from the worker to the insert of a row is short for %s', async (_name, credits) => {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = LONG;
   onTestFinished(() => {

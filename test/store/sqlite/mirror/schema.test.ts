@@ -6,7 +6,7 @@ const SQL = migrationsOf('sqlite', 'mirror')
   .map(({ sql }) => sql)
   .join('\n');
 
-test('every table and view has words above it, and every column of it beside it', () => {
+test('every table, view and column has a comment', () => {
   const blocks = SQL.matchAll(/((?:^-- .*\n)*)^CREATE (?:TABLE|VIEW) (\w+) \(\n([\s\S]*?)\n\)/gm);
   const seen = [...blocks].map(([, comment, name, body]) => {
     expect(comment, `words above ${name}`).not.toBe('');
@@ -23,7 +23,7 @@ test('every table and view has words above it, and every column of it beside it'
   expect(new Set([...seen, 'schema_migrations'])).toEqual(new Set(there));
 });
 
-test('every view can be read while there is nothing to show', () => {
+test('every view can be read in an empty database', () => {
   const db = temporaryMirror();
   const views = db.prepare<[], string>("SELECT name FROM sqlite_master WHERE type = 'view'").pluck().all();
   const rowsOf = (view: string) => db.prepare<[], { rows?: number }>(`SELECT * FROM ${view}`).all();
@@ -43,14 +43,14 @@ test('every table is strict', () => {
   expect(loose).toEqual([]);
 });
 
-test('no view asks for more than SQLite 3.38 knows: what it does not know would be null, without a word', () => {
+test('no view uses a function or modifier that SQLite 3.38 lacks, which would silently give null', () => {
   const views = temporaryMirror()
     .prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_master WHERE type = 'view'")
     .all();
   for (const { name, sql } of views) expect(sql, name).not.toMatch(/subsec|timediff|octet_length|->>/);
 });
 
-test('retirements come newest first and credits largest first from an index, and months from one alone', () => {
+test('lists of retirements and credits are read from an index in their order, and months from an index alone', () => {
   const mirror = temporaryMirror();
   const looks = (sql: string) =>
     mirror

@@ -44,7 +44,7 @@ const READ = {
   trigger: 'delivery',
 } as const;
 
-test('a list that is read is written by the thread as by anybody', async () => {
+test('a list that is read through the thread is written as without a thread', async () => {
   const db = temporaryMirror();
   const mirror = createMirror(await start(db), () => NOON);
   await mirror.writeInstallation(LOOK);
@@ -62,7 +62,7 @@ test('a list that is read is written by the thread as by anybody', async () => {
 
 const TOLD = { at: new Date(NOON).toISOString(), findings: [] };
 
-test('what is refused in the thread is refused with its code here, and the next operation is done', async () => {
+test('an operation refused in the thread rejects with its code, and the next operation runs', async () => {
   const db = temporaryMirror();
   const port = await start(db);
   const mirror = createMirror(port, () => NOON);
@@ -78,7 +78,7 @@ test('what is refused in the thread is refused with its code here, and the next 
   await expect(port.readState()).rejects.toMatchObject({ code: 'SQLITE_ERROR' });
 });
 
-test('T17 a lock that somebody else holds does not stop this thread', async () => {
+test('T17 a lock of another process does not block the main thread', async () => {
   const db = temporaryMirror();
   const port = await start(db);
   db.exec('BEGIN IMMEDIATE');
@@ -93,14 +93,14 @@ test('T17 a lock that somebody else holds does not stop this thread', async () =
   expect(await asked).toBe(true);
 });
 
-test('one that cannot open its database says why', async () => {
+test('a thread that cannot open its database reports why', async () => {
   const file = join(temporaryFolder(), 'mirror.db');
   writeFileSync(file, 'no database, and long enough to be looked at as one: '.repeat(100));
   const options = { file, reader: temporaryMirror(), busyTimeoutMs: 0, certificates: '', onFailed: () => {} };
   await expect(startMirrorThread(options)).rejects.toThrow(/not a database/);
 });
 
-test('T61 where the thread ends by itself, what waits is refused and so is what comes after', async () => {
+test('T61 after the thread has crashed, waiting and later operations are rejected', async () => {
   const entry = join(temporaryFolder(), 'dying.mjs');
   const dying = [
     "import { parentPort } from 'node:worker_threads';",

@@ -7,7 +7,7 @@ import { MINUTE, openMirror } from '../../../support/mirror/open.js';
 
 const WAL_FRAME_HEADER_BYTES = 24;
 
-test('a read that finds nothing new writes no row, and the log grows by its own record only', async () => {
+test('a read that finds nothing new writes only the row of its sync', async () => {
   const folder = temporaryFolder();
   const { db, handle, clock, read } = await openMirror({ folder });
   handle.pragma('wal_autocheckpoint = 0');
@@ -26,7 +26,7 @@ test('a read that finds nothing new writes no row, and the log grows by its own 
   expect(statSync(join(folder, 'mirror.db-wal')).size - walBefore).toBeLessThan(24 * frameBytes);
 });
 
-test('a transaction takes 800 rows at most, be they new, changed or gone', async () => {
+test('a transaction writes at most 800 rows, new, changed or removed', async () => {
   const { handle: db, clock, read } = await openMirror();
   const count = db.prepare<[], [number, number]>(
     "SELECT (SELECT last FROM version_counter), (SELECT count(*) FROM past WHERE resource = 'warehouse')",
