@@ -130,32 +130,38 @@ test('a program that runs during a build later loads the files of its own versio
   expect(printed.join('')).toBe('first\n');
 });
 
-test.each(OTHERS)('dist/src/%s.js imports the bundle, so that unbundled code loads the same module', other => {
-  const started = join(project, `dist/src/${other}.js`);
-  const [, named = ''] = /import '(.*)'/.exec(readFileSync(started, 'utf8')) ?? [];
-  expect(relative(project, join(dirname(started), named))).toMatch(/^dist\/program-\w+\/[\w-]+\.js$/);
-  expect(existsSync(join(dirname(started), named))).toBe(true);
-});
+test.each(OTHERS)(
+  'dist/src/%s.js imports the bundle, so that unbundled code loads the same module',
+  other => {
+    const started = join(project, `dist/src/${other}.js`);
+    const [, named = ''] = /import '(.*)'/.exec(readFileSync(started, 'utf8')) ?? [];
+    expect(relative(project, join(dirname(started), named))).toMatch(/^dist\/program-\w+\/[\w-]+\.js$/);
+    expect(existsSync(join(dirname(started), named))).toBe(true);
+  },
+);
 
-long.test('the previous bundle stays for programs that run it, is not packaged, and is removed by the next build', () => {
-  const folder = builtProject();
-  const programs = () => inDist(folder).filter(name => /^program-\w+$/.test(name));
-  const [first = ''] = programs();
-  writeParts(folder, 'second');
-  build(folder);
-  const both = programs();
-  expect(both).toHaveLength(2);
-  expect(readdirSync(join(folder, 'dist', first))).toContain('.npmignore');
-  writeParts(folder, 'third');
-  build(folder);
-  expect(programs()).not.toContain(first);
-  expect(programs()).toHaveLength(2);
+long.test(
+  'the previous bundle stays for programs that run it, is not packaged, and is removed by the next build',
+  () => {
+    const folder = builtProject();
+    const programs = () => inDist(folder).filter(name => /^program-\w+$/.test(name));
+    const [first = ''] = programs();
+    writeParts(folder, 'second');
+    build(folder);
+    const both = programs();
+    expect(both).toHaveLength(2);
+    expect(readdirSync(join(folder, 'dist', first))).toContain('.npmignore');
+    writeParts(folder, 'third');
+    build(folder);
+    expect(programs()).not.toContain(first);
+    expect(programs()).toHaveLength(2);
 
-  writeParts(folder, 'second');
-  build(folder);
-  const [second = ''] = both.filter(name => name !== first);
-  expect(readdirSync(join(folder, 'dist', second))).not.toContain('.npmignore');
-});
+    writeParts(folder, 'second');
+    build(folder);
+    const [second = ''] = both.filter(name => name !== first);
+    expect(readdirSync(join(folder, 'dist', second))).not.toContain('.npmignore');
+  },
+);
 
 test('a second build of the same sources changes no file and needs no compiler', () => {
   const folder = builtProject();

@@ -48,25 +48,26 @@ test.each(RULES)('every metric of the alert $alert is served with the labels tha
     expect(type, name).toBe(name.endsWith('_total') ? 'counter' : 'gauge');
     if (type === 'counter') continue;
     for (const value of values) {
-      const wanted = label === '' ? `^${name} ` : `^${name}\\{[^}]*${label}="${value}"`;
+      const pattern = label === '' ? `^${name} ` : `^${name}\\{[^}]*${label}="${value}"`;
       expect(
-        samples(name).filter(line => new RegExp(wanted).test(line)),
-        wanted,
+        samples(name).filter(line => new RegExp(pattern).test(line)),
+        pattern,
       ).not.toEqual([]);
     }
   }
 });
 
 test('the alert rules select only reasons that exist for rejected webhooks', () => {
-  const asked = RULES.flatMap(({ expr }) => parts(expr)).filter(({ name }) =>
+  const rejectedSelectors = RULES.flatMap(({ expr }) => parts(expr)).filter(({ name }) =>
     name.endsWith('rejected_webhooks_total'),
   );
-  expect(asked.flatMap(({ values }) => values).toSorted()).toEqual([
+  expect(rejectedSelectors.flatMap(({ values }) => values).toSorted()).toEqual([
     'no_signature',
     'not_stored',
     'signature_not_valid',
   ]);
-  for (const value of asked.flatMap(({ values }) => values)) expect(REJECTION_REASONS).toContain(value);
+  for (const value of rejectedSelectors.flatMap(({ values }) => values))
+    expect(REJECTION_REASONS).toContain(value);
 });
 
 test('receiver and worker both serve the heartbeats and waiting jobs that the alert rules need', () => {

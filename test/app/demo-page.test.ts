@@ -40,22 +40,22 @@ test('the retire button retires a tonne, and the mirror receives the retirement 
 
 test('the reserve button reserves a tonne, and the finish button retires it', async () => {
   const { send, words } = await stage();
-  const [retired, held] = [Number(await demo.value(RETIRED)), Number(await demo.value(HELD))];
+  const [retired, reserved] = [Number(await demo.value(RETIRED)), Number(await demo.value(HELD))];
   await send('/demo/finish');
   expect(await words('/demo')).toContain('Nothing is reserved. Reserve 1 t first.');
   await send('/demo/reserve');
-  await expect.poll(() => demo.value(HELD)).toBe(held + 1);
+  await expect.poll(() => demo.value(HELD)).toBe(reserved + 1);
   await send('/demo/finish');
   await expect.poll(() => demo.value(RETIRED)).toBe(retired + 1);
 });
 
 test('the lose button drops a webhook, and the mirror learns of the retirement by the next read', async () => {
   const { send, words } = await stage();
-  const [retired, told] = [Number(await demo.value(RETIRED)), Number(await demo.value(TOLD))];
+  const [retired, deliveries] = [Number(await demo.value(RETIRED)), Number(await demo.value(TOLD))];
   await send('/demo/lose');
   expect(await words('/demo')).toContain('1 t was retired, and its webhook was dropped.');
   await expect.poll(() => demo.sandbox.registry.deliveries.list(1)[0]?.state).toBe('dropped');
-  expect([await demo.value(RETIRED), await demo.value(TOLD)]).toEqual([retired, told]);
+  expect([await demo.value(RETIRED), await demo.value(TOLD)]).toEqual([retired, deliveries]);
   await send('/read-now');
   await expect.poll(() => demo.value(RETIRED)).toBe(retired + 1);
 });

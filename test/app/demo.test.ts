@@ -29,8 +29,8 @@ async function runExamples(cwd: string): Promise<void> {
   expect(readFileSync(join(cwd, 'certificate.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
 
   const sellable = 'select organization_id, credit_id from warehouse_credits where amount >= 2 limit 1';
-  const asked = await runProcess(['query', '--json', sellable], { DATA_DIR }, cwd);
-  const [credit]: Record<string, string>[] = JSON.parse(asked.stdout);
+  const outcome = await runProcess(['query', '--json', sellable], { DATA_DIR }, cwd);
+  const [credit]: Record<string, string>[] = JSON.parse(outcome.stdout);
   const words = [credit?.['organization_id'] ?? '', credit?.['credit_id'] ?? '', 'ada@shop.example'];
   const argv = [`--env-file=${SETTINGS}`, join(ROOT, 'docs/examples/sell.js'), ...words, 'The shop of Ada'];
   const { stdout } = await run(process.execPath, argv, { cwd, env: {} });
@@ -77,9 +77,9 @@ long.test(
     expect(second.stderr()).toContain(`http://127.0.0.1:${port}/webhooks`);
     expect((await fetch(`http://127.0.0.1:${operations}/livez`)).status).toBe(200);
     const trigger = ['trigger', 'warehouseTransaction', '--organization'];
-    const one = 'select id from organizations limit 1';
+    const sql = 'select id from organizations limit 1';
     const [{ id = '' } = {}]: Record<string, string>[] = JSON.parse(
-      (await runProcess(['query', '--json', one], { DATA_DIR }, cwd)).stdout,
+      (await runProcess(['query', '--json', sql], { DATA_DIR }, cwd)).stdout,
     );
     const posted = await runProcess([...trigger, id], { DATA_DIR }, cwd);
     expect(posted).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`:${port}/webhooks`) });

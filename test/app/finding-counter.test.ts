@@ -10,11 +10,11 @@ test('stopping ends a running count of findings without logging a failure', asyn
   const lines: string[] = [];
   const mask = { line: (text: string) => text };
   const sink = { write: (line: string) => lines.push(line) };
-  const asked: Question[] = [];
+  const queries: Question[] = [];
   const stop = startFindingCounter({
     engine: {
       ask: async question => {
-        asked.push(question);
+        queries.push(question);
         return await new Promise((_resolve, reject) => {
           question.signal?.addEventListener('abort', () => reject(new Error('left')));
         });
@@ -25,7 +25,7 @@ test('stopping ends a running count of findings without logging a failure', asyn
     log: createLog({ level: 'info', mask, now: () => 0, pretty: false, sink }),
   });
   await vi.advanceTimersByTimeAsync(30_000);
-  expect(asked).toHaveLength(1);
+  expect(queries).toHaveLength(1);
   await stop();
   expect([lines, vi.getTimerCount()]).toEqual([[], 0]);
 });

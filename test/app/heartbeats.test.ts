@@ -33,8 +33,8 @@ async function scene() {
   onTestFinished(() => receive.stop());
 
   async function work(syncSchedule: string | null) {
-    const given = await readSettings({ ...env, OPERATIONS_PORT: '0' }, 'work');
-    return await startWorker({ ...given, syncSchedule }, tools);
+    const workerSettings = await readSettings({ ...env, OPERATIONS_PORT: '0' }, 'work');
+    return await startWorker({ ...workerSettings, syncSchedule }, tools);
   }
 
   const isReady = async () => (await fetch(`http://127.0.0.1:${operations}/readyz`)).json();
@@ -78,20 +78,20 @@ test('receiver and worker write heartbeats from the start, but a sync without a 
 
 test('heartbeats continue after one fails, and end when they are stopped', async () => {
   const failures: unknown[] = [];
-  let given = 0;
+  let heartbeats = 0;
   const sign = async () => {
-    given += 1;
-    if (given === 1) throw new Error('the database is locked');
+    heartbeats += 1;
+    if (heartbeats === 1) throw new Error('the database is locked');
   };
   const stop = startHeartbeats({
     writeHeartbeat: sign,
     onFailure: error => failures.push(error),
     intervalMs: 1,
   });
-  await expect.poll(() => given).toBeGreaterThan(3);
+  await expect.poll(() => heartbeats).toBeGreaterThan(3);
   stop();
-  const before = given;
+  const before = heartbeats;
   await new Promise(resolve => setTimeout(resolve, 20));
-  expect(given).toBe(before);
+  expect(heartbeats).toBe(before);
   expect(failures).toEqual([new Error('the database is locked')]);
 });

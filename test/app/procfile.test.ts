@@ -58,9 +58,9 @@ long.test(
     await expect.poll(mirrored).toBeGreaterThan(0);
     first.child.kill('SIGKILL');
     await first.ended;
-    const left = "SELECT id FROM jobs WHERE state = 'running'";
+    const runningJobs = "SELECT id FROM jobs WHERE state = 'running'";
     expect(await mirrored()).toBeLessThan(360);
-    expect(await processes.rows(left)).not.toEqual([]);
+    expect(await processes.rows(runningJobs)).not.toEqual([]);
     await processes.change(
       "UPDATE jobs SET claimed_until = '2000-01-01T00:00:00.000Z' WHERE state = 'running'",
     );
@@ -68,7 +68,7 @@ long.test(
     await processes.callControl('DELETE /faults');
     const pair = [processes.start('worker'), processes.start('worker', { OPERATIONS_PORT: '0' })];
     await processes.waitUntilFilled();
-    await expect.poll(() => processes.rows(left)).toEqual([]);
+    await expect.poll(() => processes.rows(runningJobs)).toEqual([]);
     expect(await mirrored()).toBe(360);
     const engine = openEngine({ dataDir: processes.dataDir, diskReserveMb: null, database: null });
     expect(await engine.findBroken(Date.now())).toEqual([]);
@@ -101,12 +101,12 @@ async function startForeman(env: Record<string, string>, port: string, programs:
   for (const stream of [runner.stdout, runner.stderr]) {
     stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
   }
-  const gone = once(runner, 'close');
+  const closed = once(runner, 'close');
   onTestFinished(async () => {
     runner.kill('SIGINT');
-    await gone;
+    await closed;
   });
-  return { runner, gone, output: () => output };
+  return { runner, gone: closed, output: () => output };
 }
 
 function isAlive(pid: number): boolean {

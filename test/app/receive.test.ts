@@ -15,10 +15,10 @@ import { openTablesIn } from '../support/tables.js';
 import { makeFolder } from '../support/folder.js';
 import { long } from '../support/long.js';
 
-function folder(): string {
-  const made = makeFolder('carbon-mirror-app-');
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }));
-  return made;
+function createFolder(): string {
+  const folder = makeFolder('carbon-mirror-app-');
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }
 
 interface Receiver extends StartedProcess {
@@ -29,7 +29,7 @@ interface Receiver extends StartedProcess {
 }
 
 async function startReceiver(
-  dataDir = join(folder(), 'data'),
+  dataDir = join(createFolder(), 'data'),
   more: Record<string, string> = {},
 ): Promise<Receiver> {
   const env = {
@@ -105,7 +105,11 @@ test('a second signal ends the receiver at once, even while a sender is slow', a
 });
 
 test('T03 the receiver refuses to start without a secret with exit code 2, and names every wrong setting', async () => {
-  const started = startProcess(['receive'], { WEBHOOK_SECRETS: 'short', DATA_DIR: folder(), PORT: '99999' });
+  const started = startProcess(['receive'], {
+    WEBHOOK_SECRETS: 'short',
+    DATA_DIR: createFolder(),
+    PORT: '99999',
+  });
   expect(await started.ended).toBe(2);
   for (const name of ['REGISTRY_APP_ID', 'WEBHOOK_SECRETS', 'PORT']) expect(started.output()).toContain(name);
   expect(started.output()).not.toContain('    at ');
@@ -117,7 +121,7 @@ test('a receiver whose port is in use says so in a sentence and ends', async () 
   const second = startProcess(['receive'], {
     REGISTRY_APP_ID: APP_ID,
     WEBHOOK_SECRETS: SECRET,
-    DATA_DIR: folder(),
+    DATA_DIR: createFolder(),
     PORT: port,
     OPERATIONS_PORT: '0',
   });
@@ -190,8 +194,8 @@ test('T19 a flood of unsigned posts causes at most four log lines, whatever the 
     .output()
     .split('\n')
     .filter(line => line.includes('"level":"warn"'));
-  const told = lines.map(line => Number(/"rejected":(\d+)/.exec(line)?.[1]));
-  expect(told.reduce((sum, count) => sum + count, 0)).toBe(24 * 32);
+  const counts = lines.map(line => Number(/"rejected":(\d+)/.exec(line)?.[1]));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(24 * 32);
   expect(lines.length).toBeLessThanOrEqual(4);
   expect(receiver.output()).not.toContain('stack');
   expect(lines[0]).toContain('"sender":"127.0.0.1"');
@@ -214,8 +218,8 @@ test('T20 a delivery repeated 499 times is stored once, answered 202 each time a
     .output()
     .split('\n')
     .filter(line => line.includes('"delivery":1'));
-  const told = lines.map(line => Number(/"duplicates":(\d+)/.exec(line)?.[1] ?? 0));
-  expect(told.reduce((sum, count) => sum + count, 0)).toBe(499);
+  const counts = lines.map(line => Number(/"duplicates":(\d+)/.exec(line)?.[1] ?? 0));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(499);
   expect(lines.length).toBeLessThanOrEqual(4);
   expect(lines.at(-1)).toContain('"sender":"127.0.0.1"');
 });
@@ -251,7 +255,7 @@ test('the receiver uses the next free port if PORT is not set, and ends with exi
     startProcess(['receive'], {
       REGISTRY_APP_ID: APP_ID,
       WEBHOOK_SECRETS: SECRET,
-      DATA_DIR: join(folder(), 'data'),
+      DATA_DIR: join(createFolder(), 'data'),
       OPERATIONS_PORT: '0',
       ...more,
     });
@@ -271,7 +275,7 @@ test('a process ends if its parent died before it was ready', async () => {
   const env = {
     REGISTRY_APP_ID: APP_ID,
     WEBHOOK_SECRETS: SECRET,
-    DATA_DIR: join(folder(), 'data'),
+    DATA_DIR: join(createFolder(), 'data'),
     PORT: '0',
   };
   const child = fork(main, ['receive'], { env, stdio: 'ignore' });

@@ -32,9 +32,9 @@ async function begin(): Promise<void> {
 }
 
 function start(name: 'web' | 'worker', env: Record<string, string> = {}): StartedProcess {
-  const one = processes.start(name, { LOG_LEVEL: 'trace', ...env });
-  started.push(one);
-  return one;
+  const process = processes.start(name, { LOG_LEVEL: 'trace', ...env });
+  started.push(process);
+  return process;
 }
 
 async function post(event: string, installation: string, secret: string): Promise<string> {
@@ -53,7 +53,7 @@ async function post(event: string, installation: string, secret: string): Promis
 async function readEverything(baseUrl = processes.url): Promise<[string, string | Buffer][]> {
   const { dataDir, operationsPorts } = processes;
   const env = { ...processes.env, REGISTRY_BASE_URL: baseUrl };
-  const outputs = started.map((one, n): [string, string] => [`output of process ${n}`, one.output()]);
+  const outputs = started.map((process, n): [string, string] => [`output of process ${n}`, process.output()]);
   const files = readdirSync(dataDir, { recursive: true, encoding: 'utf8' })
     .map(name => join(dataDir, name))
     .filter(file => statSync(file).isFile())
@@ -65,12 +65,12 @@ async function readEverything(baseUrl = processes.url): Promise<[string, string 
     }
   }
   const ids = (table: string) => processes.rows(`SELECT id FROM ${table} ORDER BY id DESC LIMIT 4`);
-  const shown = [
+  const idsByCommand = [
     ['jobs', await ids('jobs')] as const,
     ['deliveries', await ids('deliveries')] as const,
   ].flatMap(([table, found]) => found.map(({ id }) => [table, 'show', String(id), '--json']));
   const commands: [string, string][] = [];
-  for (const argv of [...COMMANDS, ...shown]) {
+  for (const argv of [...COMMANDS, ...idsByCommand]) {
     const { stdout, stderr } = await runCommand(argv, { env });
     expect(`${stdout}${stderr}`, argv.join(' ')).not.toBe('');
     commands.push([argv.join(' '), stdout + stderr]);

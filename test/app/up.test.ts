@@ -125,17 +125,17 @@ test('up --demo creates a demo, continues it at the next start, and leaves no pr
   }
 
   const retirements = (await demo.readWorld()).retirements.list();
-  const made = retirements.length;
+  const retirementCount = retirements.length;
   const unclaimed = retirements.filter(({ details: words }) => words === null).length;
-  expect(made).toBeGreaterThanOrEqual(150);
+  expect(retirementCount).toBeGreaterThanOrEqual(150);
   expect(unclaimed).toBeGreaterThan(0);
   const counted = await demo.run('query', COUNT);
-  expect(counted.stdout).toMatch(new RegExp(`\\b${made}\\b`));
+  expect(counted.stdout).toMatch(new RegExp(`\\b${retirementCount}\\b`));
   expect(counted.stderr).toBe('');
   expect(
     await rows(demo, 'select state, count(*) as n from certificates group by state order by state'),
   ).toEqual([
-    { state: 'stored', n: made - unclaimed },
+    { state: 'stored', n: retirementCount - unclaimed },
     { state: 'unavailable', n: unclaimed },
   ]);
   expect(
@@ -360,8 +360,8 @@ describe('a child process that ends', () => {
       process.kill(second, 'SIGKILL');
       await findPid(demo, role, second);
       for (const pauseS of [1, 2]) {
-        const told = `"carbon-mirror ${role}" ended by SIGKILL. Restarting it in ${pauseS} s.`;
-        await expect.poll(() => up.stderr()).toContain(told);
+        const message = `"carbon-mirror ${role}" ended by SIGKILL. Restarting it in ${pauseS} s.`;
+        await expect.poll(() => up.stderr()).toContain(message);
       }
     }
     const url = `http://127.0.0.1:${demo.env['PORT'] ?? ''}/webhooks`;
@@ -521,14 +521,14 @@ long.test('SIGTERM to `npm start -- --demo` stops the demo in order and leaves n
   for (const stream of [npm.stdout, npm.stderr]) {
     stream.setEncoding('utf8').on('data', (printed: string) => (output += printed));
   }
-  const gone = once(npm, 'close');
+  const closed = once(npm, 'close');
   onTestFinished(async () => {
     for (const { pid } of await listLivingProcesses(demo)) process.kill(pid, 'SIGTERM');
   });
   await expect.poll(() => output).toContain('This is a DEMO');
   expect((await listLivingProcesses(demo)).map(({ role }) => role).toSorted()).toEqual(['receive', 'work']);
   npm.kill('SIGTERM');
-  await gone;
+  await closed;
   expect(output).toContain('"msg":"receiver stopped"');
   expect(output).toContain('"msg":"worker stopped"');
   expect(await listLivingProcesses(demo)).toEqual([]);

@@ -43,8 +43,8 @@ async function startWorkerHere(
   const sink = { write: (line: string) => lines.push(line) };
   const log = createLog({ level: 'error', mask: createMask([]), now: Date.now, pretty: false, sink });
   const files = createSqliteEngine({ dataDir: folder, diskReserveMb: 0, database: null });
-  const openWork: typeof files.openWork = async given => {
-    const store = await files.openWork(given);
+  const openWork: typeof files.openWork = async storeOptions => {
+    const store = await files.openWork(storeOptions);
     return { ...store, inbox: watched(store.inbox) };
   };
   const tools = { log, now: Date.now, engine: { ...files, openWork } };
@@ -79,9 +79,9 @@ test('the first JWT is signed before any job is claimed, because signing is slow
   const signedBefore: number[] = [];
   await startWorkerHere(sandbox, app, { syncSchedule: ONCE_A_YEAR }, inbox => ({
     ...inbox,
-    claim: given => {
+    claim: request => {
       signedBefore.push(signed.mock.calls.length);
-      return inbox.claim(given);
+      return inbox.claim(request);
     },
   }));
   await expect.poll(() => signedBefore.length).toBeGreaterThan(0);
@@ -112,11 +112,11 @@ test('T75 a worker removes orphaned certificate files that a killed process left
   const first = await startWorkerHere(sandbox, app, { syncSchedule: ONCE_A_YEAR });
   await first.stop();
   await first.change("UPDATE origin SET created_at = '2026-01-01T00:00:00.000Z'");
-  const left = join(first.folder, 'certificates', `left-${'0'.repeat(64)}.pdf`);
-  writeFileSync(left, '%PDF');
-  utimesSync(left, new Date('2026-01-02'), new Date('2026-01-02'));
+  const leftoverFile = join(first.folder, 'certificates', `left-${'0'.repeat(64)}.pdf`);
+  writeFileSync(leftoverFile, '%PDF');
+  utimesSync(leftoverFile, new Date('2026-01-02'), new Date('2026-01-02'));
   await startWorkerHere(sandbox, app, { dataDir: first.folder, syncSchedule: ONCE_A_YEAR });
-  await expect.poll(() => existsSync(left)).toBe(false);
+  await expect.poll(() => existsSync(leftoverFile)).toBe(false);
 });
 
 test.each([

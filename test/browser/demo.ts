@@ -48,9 +48,9 @@ export async function startUp(
   let output = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
   const stop = async (): Promise<void> => {
-    const gone = once(child, 'close');
+    const closed = once(child, 'close');
     child.kill('SIGTERM');
-    await gone;
+    await closed;
     rmSync(cwd, { recursive: true, force: true });
   };
   for (const deadline = Date.now() + DEADLINE_MS; !output.includes(ready); ) {

@@ -55,8 +55,8 @@ test('T80 a foreign name that points at this machine shows no page and accepts n
   const { page, origin, port, createSignInLink: address } = await signIn();
   await page.context().clearCookies();
   const bent = `http://${FOREIGN_NAME}:${port}`;
-  for (const shown of [`${bent}/`, address().replace(origin, bent)]) {
-    expect((await page.goto(shown))?.status()).toBe(421);
+  for (const url of [`${bent}/`, address().replace(origin, bent)]) {
+    expect((await page.goto(url))?.status()).toBe(421);
     expect(await page.context().cookies()).toEqual([]);
   }
 });
@@ -89,7 +89,7 @@ const FORMS = ['application/x-www-form-urlencoded', 'multipart/form-data', 'text
 test.each(FOREIGN_HOSTS)(
   'T82 a hostile page cannot send forms with the cookie of a visitor: %s',
   async host => {
-    const { page, origin, loggedActions: asked } = await signIn();
+    const { page, origin, loggedActions } = await signIn();
     const port = await serveForeignPage('<h1>Win</h1>');
     await page.goto(`http://${host}:${port}`);
     for (const mode of ['cors', 'no-cors']) {
@@ -106,12 +106,12 @@ test.each(FOREIGN_HOSTS)(
         .poll(() => page.locator('body').innerText(), { message: enctype })
         .toContain('did not come from a page of this');
     }
-    expect(asked).toEqual([]);
+    expect(loggedActions).toEqual([]);
   },
 );
 
 test('T82 where a browser sends no Sec-Fetch-Site, the Origin distinguishes our forms from those of a neighbour', async () => {
-  const { page, origin, loggedActions: asked } = await signIn(NAME);
+  const { page, origin, loggedActions } = await signIn(NAME);
   const port = await serveForeignPage(
     `<form method="post" action="${origin}${ACT}"><button>Win</button></form>`,
   );
@@ -126,12 +126,12 @@ test('T82 where a browser sends no Sec-Fetch-Site, the Origin distinguishes our 
     true,
   ]);
   expect(answer.status()).toBe(403);
-  expect(asked).toEqual([]);
+  expect(loggedActions).toEqual([]);
 
   await page.goto(`${origin}/organizations/organization-1`);
   await page.getByRole('button', { name: 'Read now' }).click();
   await expect.poll(() => page.url()).toMatch(/\/jobs/);
-  expect(asked).toHaveLength(1);
+  expect(loggedActions).toHaveLength(1);
 });
 
 /** Elements by which a page can load resources of another origin. */

@@ -18,8 +18,8 @@ afterAll(() => browser?.close());
 
 /** Opens a console over a mirror in which every text that others choose is markup. */
 async function openHostileMirror() {
-  const stood = await openConsoleStage({ canAct: true, now: Date.now });
-  const { scene, tables } = stood;
+  const stage = await openConsoleStage({ canAct: true, now: Date.now });
+  const { scene, tables } = stage;
   const project = { id: 'p-1', fullName: HOSTILE };
   const base = { project, serialization: HOSTILE, vintage: HOSTILE, type: HOSTILE };
   await scene.read('organization', [
@@ -42,10 +42,10 @@ async function openHostileMirror() {
   ]);
   await scene.read('warehouse', [credit('c-1', base)]);
   await scene.read('inventory', [credit('c-1', { ...base, inventoryId: 'i-1' })]);
-  const held = { ...credit('c-2', base), state: null, isComplete: false };
+  const reserved = { ...credit('c-2', base), state: null, isComplete: false };
   await scene.read('reservations', [
     {
-      ...held,
+      ...reserved,
       id: 's-1',
       reserverId: 'app-1',
       reserverName: HOSTILE,
@@ -77,7 +77,7 @@ async function openHostileMirror() {
     HOSTILE,
   );
   await tables.change('UPDATE syncs SET error = ?, job_id = 5', HOSTILE);
-  return stood;
+  return stage;
 }
 
 /** Pages without any text from the registry. */

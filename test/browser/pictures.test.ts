@@ -55,14 +55,14 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
     for (const kind of TROUBLES) {
       const { port, keys, writeHeartbeats: beat } = await openConsoleInTrouble(kind);
       const origin = `http://127.0.0.1:${port}`;
-      for (const look of LOOKS) {
-        const page = await openPage(browser, origin, look);
+      for (const viewport of LOOKS) {
+        const page = await openPage(browser, origin, viewport);
         await page.goto(`${origin}/?key=${keys.createSignInKey()}`);
         for (const path of IN_TROUBLE) {
           await beat();
           await page.goto(origin + path);
           const name = path.replaceAll(/[^a-z]+/g, ' ').trim() || 'now';
-          const file = `${kind}, ${name} ${look.viewport.width} ${look.colorScheme}.png`;
+          const file = `${kind}, ${name} ${viewport.viewport.width} ${viewport.colorScheme}.png`;
           await page.screenshot({ path: join(folder, file), fullPage: true });
         }
       }
@@ -74,13 +74,13 @@ describe.runIf(process.env['PICTURES'] === '1')('pictures', () => {
     const folder = join(tmpdir(), 'carbon-mirror-pictures');
     mkdirSync(folder, { recursive: true });
     await withDemo(async (browser, demo) => {
-      for (const look of LOOKS) {
-        const page = await openPage(browser, demo.origin, look);
+      for (const viewport of LOOKS) {
+        const page = await openPage(browser, demo.origin, viewport);
         await page.goto(await demo.createSignInLink());
         for (const path of ALL) {
           await openDemoPage(page, demo, path);
           const name = path.replaceAll(/[^a-z]+/g, ' ').trim() || 'now';
-          const file = `${name} ${look.viewport.width} ${look.colorScheme}.png`;
+          const file = `${name} ${viewport.viewport.width} ${viewport.colorScheme}.png`;
           await page.screenshot({ path: join(folder, file), fullPage: true });
         }
       }

@@ -48,8 +48,8 @@ long.test(
   'on PostgreSQL the console shows a running sandbox, and its Demo changes the registry and the mirror',
   async () => {
     const page = await openPage(browser, up.origin);
-    const shows = async (part: string, what: RegExp | string) =>
-      await expect.poll(() => page.locator(part).innerText()).toMatch(what);
+    const shows = async (part: string, text: RegExp | string) =>
+      await expect.poll(() => page.locator(part).innerText()).toMatch(text);
     const press = async (name: string, done: string) => {
       await page.goto(`${up.origin}/demo`);
       await page.getByRole('button', { name, exact: true }).click();

@@ -35,20 +35,20 @@ function createPerson(page: Page) {
     page,
     clicks: () => clicks,
     link: (name: string) => page.getByRole('link', { name, exact: true }),
-    click: async (what: Locator) => {
+    click: async (target: Locator) => {
       clicks += 1;
-      await what.click();
+      await target.click();
     },
     /** Sends a form by keyboard, which counts as a click. */
-    enter: async (what: Locator) => {
+    enter: async (target: Locator) => {
       clicks += 1;
-      await what.press('Enter');
+      await target.press('Enter');
     },
     /** Downloads the file of a link; returns its type and first four characters. */
-    take: async (what: Locator) => {
+    take: async (target: Locator) => {
       clicks += 1;
       const answer = await page.request.get(
-        new URL((await what.getAttribute('href')) ?? '', page.url()).href,
+        new URL((await target.getAttribute('href')) ?? '', page.url()).href,
       );
       return `${answer.headers()['content-type']} ${(await answer.text()).slice(0, 4)}`;
     },

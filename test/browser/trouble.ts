@@ -91,7 +91,7 @@ async function addOrganization({ scene: { mirror, clock, read } }: ConsoleStage,
     installation: installation(`installation-${n}`, { organizationId }),
   });
   await read('organization', [{ ...ORGANIZATION, id: organizationId, fullName }], { organizationId });
-  const of = (type: string, tonnes: string) => {
+  const createCredit = (type: string, tonnes: string) => {
     const place = n % PROJECTS;
     return credit(`c-${n}-${type}`, {
       organizationId,
@@ -101,7 +101,10 @@ async function addOrganization({ scene: { mirror, clock, read } }: ConsoleStage,
       amount: amount(tonnes),
     });
   };
-  const credits = [of('exPost', `${318_000 + n}.123456`), of('exAnte', `${87_000 + n}.654321`)];
+  const credits = [
+    createCredit('exPost', `${318_000 + n}.123456`),
+    createCredit('exAnte', `${87_000 + n}.654321`),
+  ];
   await read('warehouse', credits, { organizationId });
   await read('retirements', [retirement(`r-${n}`, { organizationId, amount: amount('12345.678901') })], {
     organizationId,

@@ -46,14 +46,19 @@ const EXCLUDED_COMMANDS = {
 async function waitUntilAllRead(): Promise<void> {
   const installed = () =>
     demo.sandbox.registry.store.tables.installations.listLive().filter(({ appId }) => appId === demo.appId);
-  const told = `SELECT count(*) FILTER (WHERE state NOT IN ('uninstalled', 'never_read')) AS known,
+  const sql = `SELECT count(*) FILTER (WHERE state NOT IN ('uninstalled', 'never_read')) AS known,
     (SELECT count(*) FROM freshness WHERE state = 'never_read') AS unread FROM coverage`;
-  await expect.poll(async () => (await demo.rows(told))[0]).toEqual({ known: installed().length, unread: 0 });
+  await expect.poll(async () => (await demo.rows(sql))[0]).toEqual({ known: installed().length, unread: 0 });
 }
 
-async function run(name: string, words: readonly string[], columns: Columns = null, env = demo.env) {
+async function run(
+  name: string,
+  commandArguments: readonly string[],
+  columns: Columns = null,
+  env = demo.env,
+) {
   await waitUntilAllRead();
-  const argv = [...name.split(' '), ...words];
+  const argv = [...name.split(' '), ...commandArguments];
   const isEndless = name === 'sandbox start' || name === 'console';
   const outcome = await runCommand(argv, {
     env: { ...env, NO_COLOR: '1' },
@@ -64,8 +69,8 @@ async function run(name: string, words: readonly string[], columns: Columns = nu
   return outcome;
 }
 
-async function ask(name: string, words: readonly string[], env = demo.env): Promise<Answer> {
-  return JSON.parse((await run(name, [...words, '--json'], null, env)).stdout);
+async function runJson(name: string, argv: readonly string[], env = demo.env): Promise<Answer> {
+  return JSON.parse((await run(name, [...argv, '--json'], null, env)).stdout);
 }
 
 /** One list of each kind: with tonnes, with dates, with names, and with sentences. All other lists look like these. */
@@ -81,16 +86,18 @@ test('output of each kind matches the approved text in a pipe, on a terminal and
   const seen: string[] = [];
   for (const page of PAGES) {
     const words = page.split(' ');
-    const of = /^(warehouse|retirements)/.test(page) ? ['--organization', demo.organizationIds[0] ?? ''] : [];
-    for (const [eyes, columns, more] of [
+    const options = /^(warehouse|retirements)/.test(page)
+      ? ['--organization', demo.organizationIds[0] ?? '']
+      : [];
+    for (const [terminal, columns, more] of [
       ['a pipe', null, []],
       [`${WIDTH} columns`, WIDTH, []],
       ['JSON', null, ['--json']],
     ] as const) {
-      const { stdout, stderr } = await run(words[0] ?? '', [...words.slice(1), ...of, ...more], columns);
+      const { stdout, stderr } = await run(words[0] ?? '', [...words.slice(1), ...options, ...more], columns);
       const said = stderr === '' ? '' : `--- said\n${stderr}`;
       seen.push(
-        `=== ${page}, ${eyes}\n${normalizeInPlace(`${stdout}${said}`.replaceAll(demo.sandbox.url, 'http://registry/'))}`,
+        `=== ${page}, ${terminal}\n${normalizeInPlace(`${stdout}${said}`.replaceAll(demo.sandbox.url, 'http://registry/'))}`,
       );
     }
   }
@@ -153,43 +160,43 @@ const tables = new Map<string, { readonly piped: CommandOutcome; readonly drawn:
 
 /** To approve changes, run: npx vitest run test/cli/approved-words.test.ts -u, and read the diff. */
 test('the output of every command in a pipe and its JSON keys match the approved text', async () => {
-  const piped = listCommandArguments({ demo, folder, runJson: ask, tag: 'zqa' });
-  const drawn = listCommandArguments({ demo, folder, runJson: ask, tag: 'zqb' });
-  const asked = listCommandArguments({ demo, folder, runJson: ask, tag: 'zqc' });
+  const piped = listCommandArguments({ demo, folder, runJson: runJson, tag: 'zqa' });
+  const drawn = listCommandArguments({ demo, folder, runJson: runJson, tag: 'zqb' });
+  const argumentsByName = listCommandArguments({ demo, folder, runJson: runJson, tag: 'zqc' });
   const defined = await listCommands();
   const commands = defined.map(({ name }) => name);
   const printing = defined.filter(printsJson).map(({ name }) => name);
   expect(Object.keys({ ...piped, ...DESTRUCTIVE_COMMANDS, ...EXCLUDED_COMMANDS }).toSorted()).toEqual(
     commands.toSorted(),
   );
-  const said: string[] = [];
+  const lines: string[] = [];
   for (const name of Object.keys(piped)) {
     const isOfTheMoment = VOLATILE_COMMANDS.includes(name);
     const outcome = await run(name, (await piped[name]?.()) ?? []);
     tables.set(name, { piped: outcome, drawn: await run(name, (await drawn[name]?.()) ?? [], WIDTH) });
     const { stdout, stderr } = outcome;
-    said.push(
+    lines.push(
       `=== ${name}`,
       normalizeOutput(isOfTheMoment ? `${stdout.split('\n')[0]}` : stdout, 'zqa').trimEnd(),
       ...(stderr === '' ? [] : [`--- said\n${normalizeOutput(stderr, 'zqa').trimEnd()}`]),
     );
     if (!printing.includes(name)) continue;
-    const answer = await ask(name, (await asked[name]?.()) ?? []);
+    const answer = await runJson(name, (await argumentsByName[name]?.()) ?? []);
     answers.set(name, answer);
     const places = listJsonPaths(answer, isOfTheMoment ? 2 : undefined).filter(
       place => !VOLATILE_KEYS.test(place),
     );
-    said.push(`--- as JSON: ${places.join(' ')}`);
+    lines.push(`--- as JSON: ${places.join(' ')}`);
   }
-  await expect(`${said.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/words.txt');
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('../fixtures/approved/words.txt');
 });
 
 test('every command prints snake_case keys with --json', async () => {
   const [organization] = await demo.rows('SELECT id, full_name AS name FROM organizations LIMIT 1');
-  for (const [name, words] of Object.entries(DESTRUCTIVE_COMMANDS)) {
-    const said = words(String(organization?.['id']), String(organization?.['name']));
+  for (const [name, createArguments] of Object.entries(DESTRUCTIVE_COMMANDS)) {
+    const argv = createArguments(String(organization?.['id']), String(organization?.['name']));
     const env = { DATA_DIR: copyMirror(demo.folder).folder };
-    answers.set(name, await ask(name, said, env));
+    answers.set(name, await runJson(name, argv, env));
   }
   const commands = await listCommands();
   const printing = commands.filter(printsJson);
@@ -205,8 +212,11 @@ test(`every list fits a terminal of ${WIDTH} columns and names its hidden column
   expect(lists.length).toBeGreaterThan(10);
   for (const [name, { piped, drawn }] of lists) {
     for (const line of drawn.stdout.split('\n')) expect(line.length, name).toBeLessThanOrEqual(WIDTH);
-    const [, left = ''] = /^Hidden columns: (.*)\. Pipe to "less -S" to see all\.$/m.exec(drawn.stderr) ?? [];
-    const columns = [...columnsOf(drawn.stdout), ...left.split(', ')].filter(column => column !== '');
+    const [, hiddenColumns = ''] =
+      /^Hidden columns: (.*)\. Pipe to "less -S" to see all\.$/m.exec(drawn.stderr) ?? [];
+    const columns = [...columnsOf(drawn.stdout), ...hiddenColumns.split(', ')].filter(
+      column => column !== '',
+    );
     expect(columns.toSorted(), name).toEqual(columnsOf(piped.stdout).toSorted());
   }
 });

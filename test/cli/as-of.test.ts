@@ -20,22 +20,22 @@ async function readSlowly({ mirror, clock }: SqliteMirror, late: string): Promis
   clock.at += 50 * MINUTE;
 }
 
-async function sceneToAsk() {
+async function openAsOfScene() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const scene = await openMirror({ folder });
   await readSlowly(scene, 'first');
   await readSlowly(scene, 'second');
-  const ask = (at: string, ...more: string[]) =>
+  const runAsOf = (at: string, ...more: string[]) =>
     runCommand(['as-of', at, ...more], {
       env: { DATA_DIR: folder },
       now: () => scene.clock.at,
     });
-  return { ...scene, ask };
+  return { ...scene, ask: runAsOf };
 }
 
 test('as-of during a read shows the rows observed by then and reports the running read', async () => {
-  const { ask } = await sceneToAsk();
+  const { ask } = await openAsOfScene();
   const early = await ask('2026-05-04T13:05:00Z');
   expect(early).toMatchObject({ exitCode: 0 });
   expect(early.stderr).toContain(
@@ -47,13 +47,13 @@ test('as-of during a read shows the rows observed by then and reports the runnin
   expect(early.stdout).toMatch(/\nretirements: [\d,.]+ t in 4 rows\n/);
   expect(early.stdout).toContain('first');
   expect(early.stdout).not.toContain('second');
-  const { retirements: told } = JSON.parse((await ask('2026-05-04T13:08:00Z', '--json')).stdout);
-  expect(told.being_read).toEqual({ from: '2026-05-04T13:00:00.000Z', to: '2026-05-04T13:10:00.000Z' });
-  expect(told.rows.map(({ id }: { id: string }) => id)).toContain('second');
+  const { retirements: coverage } = JSON.parse((await ask('2026-05-04T13:08:00Z', '--json')).stdout);
+  expect(coverage.being_read).toEqual({ from: '2026-05-04T13:00:00.000Z', to: '2026-05-04T13:10:00.000Z' });
+  expect(coverage.rows.map(({ id }: { id: string }) => id)).toContain('second');
 });
 
 test('a list as of an instant leaves out organizations without a complete read by then, even if a failed first read had shown rows', async () => {
-  const { mirror, clock, folder } = await sceneToAsk();
+  const { mirror, clock, folder } = await openAsOfScene();
   const request = {
     organizationId: 'organization-2',
     claim: 2,
@@ -94,13 +94,13 @@ test('the notice about several lists names the known list with the oldest read a
     reading: null,
   };
   const old = { ...known, organizationId: 'old', lastRead: '2026-05-03T14:00:00.000Z' };
-  const after = (of: string, read: string) => [`Changes after ${read} had not been read yet${of}.`];
-  const gone = { ...old, unknown: 'never read completely' };
+  const after = (suffix: string, read: string) => [`Changes after ${read} had not been read yet${suffix}.`];
+  const neverRead = { ...old, unknown: 'never read completely' };
   expect(sayOldest([known, old])).toEqual(after(' (the oldest of 2 reads: old)', old.lastRead));
   expect(sayOldest([known, { ...old, name: 'Old One' }])).toEqual(
     after(' (the oldest of 2 reads: Old One)', old.lastRead),
   );
-  expect(sayOldest([known, gone])).toEqual(after('', at));
+  expect(sayOldest([known, neverRead])).toEqual(after('', at));
   expect(sayOldest([known, { ...old, lastRead: null }])).toEqual([
     'Reads from before then are no longer on record.',
   ]);
@@ -108,11 +108,11 @@ test('the notice about several lists names the known list with the oldest read a
   expect(sayOldest([{ ...old, unchanged }])).toEqual([
     `Read 24 times between ${old.lastRead} and ${at}, always unchanged.`,
   ]);
-  expect(sayOldest([gone])).toEqual([]);
+  expect(sayOldest([neverRead])).toEqual([]);
 });
 
 test('a list that became unreadable is known until its last complete read and unknown afterwards', async () => {
-  const { ask, db, folder, clock, read } = await sceneToAsk();
+  const { ask, db, folder, clock, read } = await openAsOfScene();
   await read('retirements', [...retirements(3), retirement('second')], { claim: 3 });
   clock.at += MINUTE;
   const list = (at: string) =>
@@ -120,9 +120,9 @@ test('a list that became unreadable is known until its last complete read and un
   expect((await list('now')).stdout).toContain('second');
   await db.change("UPDATE resource_states SET no_permission_at = as_of WHERE resource = 'retirements'");
   const until = 'retirements: not known after 2026-05-04T14:00:00.000Z';
-  for (const asked of [await list('now'), await ask('now')]) {
-    expect(asked).toMatchObject({ exitCode: 3, stdout: '' });
-    expect(asked.stderr).toContain(until);
+  for (const outcome of [await list('now'), await ask('now')]) {
+    expect(outcome).toMatchObject({ exitCode: 3, stdout: '' });
+    expect(outcome.stderr).toContain(until);
   }
   expect((await ask('2026-05-04T12:30:00Z')).stderr).not.toContain('retirements: ');
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
@@ -140,12 +140,12 @@ test('as-of fails for a list that was never read, even if no organization is kno
   temporaryInbox(folder);
   const { clock, read, db } = await openMirror({ folder });
   await read('retirements', []);
-  for (const words of [
+  for (const argv of [
     ['members', 'list', '--as-of', 'now'],
     ['retirements', 'list', '--as-of', 'now'],
     ['certificates', 'export', join(folder, 'export'), '--as-of', 'now'],
   ]) {
-    const { exitCode, stdout, stderr } = await runCommand(words, {
+    const { exitCode, stdout, stderr } = await runCommand(argv, {
       env: { DATA_DIR: folder },
       now: () => clock.at,
     });
@@ -156,7 +156,7 @@ test('as-of fails for a list that was never read, even if no organization is kno
 });
 
 test('as-of between two reads reports no running read', async () => {
-  const { ask } = await sceneToAsk();
+  const { ask } = await openAsOfScene();
   const between = await ask('2026-05-04T12:30:00Z');
   expect(between.stdout).toContain('last read 2026-05-04T12:00:00.000Z');
   expect(between.stderr).not.toContain('still running');
@@ -166,7 +166,7 @@ test('as-of between two reads reports no running read', async () => {
 });
 
 test('as-of during a read that changed nothing prints no notice', async () => {
-  const { ask, clock, read } = await sceneToAsk();
+  const { ask, clock, read } = await openAsOfScene();
   const slow = async () => {
     clock.at += 10 * MINUTE;
     return [];
@@ -179,7 +179,7 @@ test('as-of during a read that changed nothing prints no notice', async () => {
 });
 
 test('as-of fails before the end of the first complete read and counts the rows with an earlier date', async () => {
-  const { ask } = await sceneToAsk();
+  const { ask } = await openAsOfScene();
   const half = await ask('2026-05-04T12:09:59.999Z');
   expect(half).toMatchObject({ exitCode: 3, stdout: '' });
   expect(half.stderr).toContain('retirements: not known before 2026-05-04T12:10:00.000Z');
@@ -188,7 +188,7 @@ test('as-of fails before the end of the first complete read and counts the rows 
 });
 
 test('as-of now reports a read that is still running', async () => {
-  const { ask, mirror, clock } = await sceneToAsk();
+  const { ask, mirror, clock } = await openAsOfScene();
   const startedAt = clock.at;
   const request = { organizationId: 'organization-1', resource: 'retirements', claim: 1, startedAt } as const;
   const open = await mirror.beginRead({ ...request, trigger: 'schedule' });
@@ -208,15 +208,15 @@ test('as-of a day, month or year means its last instant: it includes rows that e
   clock.at += 1;
   await read('retirements', [retirement('next')], { claim: 3 });
   clock.at += MINUTE;
-  const ask = (...words: string[]) => runCommand(words, { env: { DATA_DIR: folder }, now: () => clock.at });
-  const of = ['--organization', 'organization-1'];
+  const ask = (...argv: string[]) => runCommand(argv, { env: { DATA_DIR: folder }, now: () => clock.at });
+  const organizationOption = ['--organization', 'organization-1'];
   const next = /\bnext\b/;
   for (const span of ['2026-05-31', '2026-05', 'yesterday']) {
     const list = await ask('retirements', 'list', '--as-of', span);
     expect(list.stderr, span).toBe(
       `As observed by 2026-05-31T23:59:59.999Z.\nChanges after 2026-05-31T23:59:59.999Z had not been read yet.\n`,
     );
-    const asOf = await ask('as-of', span, ...of);
+    const asOf = await ask('as-of', span, ...organizationOption);
     expect(asOf.stdout, span).toMatch(/^retirements as of 2026-05-31T23:59:59.999Z, last read/);
     for (const { stdout } of [list, asOf]) {
       expect(stdout, span).toMatch(/\bold\b[^]*\blast\b|\blast\b[^]*\bold\b/);
@@ -224,13 +224,13 @@ test('as-of a day, month or year means its last instant: it includes rows that e
     }
   }
   for (const span of ['2026-06-01', '2026-06', '2026']) {
-    const { stdout } = await ask('as-of', span, ...of);
+    const { stdout } = await ask('as-of', span, ...organizationOption);
     expect(stdout, span).toMatch(/^retirements as of 2026-06-01T00:01:00.000Z/);
     expect(stdout, span).toMatch(next);
     expect(stdout, span).not.toMatch(/\bold\b/);
   }
   for (const ahead of ['2026-06-02', '2026-07', '2027']) {
-    expect(await ask('as-of', ahead, ...of)).toMatchObject({
+    expect(await ask('as-of', ahead, ...organizationOption)).toMatchObject({
       exitCode: 2,
       stdout: '',
       stderr: expect.stringContaining(`${ahead} is in the future`),

@@ -19,8 +19,8 @@ beforeEach(() => {
   mirror = copyMirror(demo.folder);
 });
 
-async function run(...words: string[]) {
-  return await runCommand(['available', ...words], { env: { DATA_DIR: mirror.folder } });
+async function run(...argv: string[]) {
+  return await runCommand(['available', ...argv], { env: { DATA_DIR: mirror.folder } });
 }
 
 interface Answer {
@@ -40,8 +40,8 @@ interface Answer {
   }[];
 }
 
-async function json(...words: string[]): Promise<Answer> {
-  const { stdout } = await run('--json', ...words);
+async function json(...argv: string[]): Promise<Answer> {
+  const { stdout } = await run('--json', ...argv);
   return JSON.parse(stdout);
 }
 
@@ -55,7 +55,7 @@ async function makeTrouble(): Promise<void> {
   await mirror.change(`${state('doubted_at = as_of')} AND organization_id = ?`, doubted);
 }
 
-async function held(): Promise<{ rows: number; micro: number }> {
+async function sumHeld(): Promise<{ rows: number; micro: number }> {
   const [sum] = await mirror.rows('SELECT count(*) AS n, sum(amount_micro) AS micro FROM warehouse_credits');
   return { rows: Number(sum?.['n']), micro: Number(sum?.['micro']) };
 }
@@ -66,7 +66,7 @@ test('P11 available credits add up to the credits in the fresh warehouses', asyn
   const { rows, left_out } = await json();
   expect(left_out).toEqual([]);
   expect({ rows: count(rows), micro: rows.reduce((sum, row) => sum + row.amount_micro, 0) }).toEqual(
-    await held(),
+    await sumHeld(),
   );
   expect(await run()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('fresh') });
   expect((await run('--csv')).stdout.split('\n')[0]).toContain('project_name');
@@ -76,7 +76,7 @@ test('P11 available credits add up to the credits in the fresh warehouses', asyn
 });
 
 test('T85 available prints a total with its unit for each credit type, of the filtered credits only', async () => {
-  const { micro } = await held();
+  const { micro } = await sumHeld();
   const { stdout } = await run();
   const pattern =
     /Available now: ([\d,.]+) t ex-post and ([\d,.]+) t ex-ante in \d+ rows of \d+ organizations\.\n(?:\d+ of \d+|All \d+) organizations are up to date\.\n$/;
@@ -84,10 +84,10 @@ test('T85 available prints a total with its unit for each credit type, of the fi
     .slice(1)
     .map(tonnes => Number(tonnes.replaceAll(',', '')) * 1e6);
   const { rows: all } = await json();
-  const of = (wanted: string) =>
-    all.filter(row => row.type === wanted).reduce((sum, row) => sum + row.amount_micro, 0);
-  expect(totals.map(Math.round)).toEqual([of('exPost'), of('exAnte')]);
-  expect(of('exPost') + of('exAnte')).toBe(micro);
+  const sumOfType = (type: string) =>
+    all.filter(row => row.type === type).reduce((sum, row) => sum + row.amount_micro, 0);
+  expect(totals.map(Math.round)).toEqual([sumOfType('exPost'), sumOfType('exAnte')]);
+  expect(sumOfType('exPost') + sumOfType('exAnte')).toBe(micro);
   const [{ project_name: project, vintage, type } = fail()] = (await json()).rows;
   const some = await json(
     '--project',
@@ -122,8 +122,8 @@ test('T85 a fresh warehouse whose last read failed is marked in the table, CSV a
   const fails = { organization_id: failing, failing_since: since };
   expect((await json()).rows).toContainEqual(expect.objectContaining({ ...fails, freshness: 'fresh' }));
   expect((await run('--csv')).stdout).toContain(`,fresh,${since},`);
-  const asked = `SELECT organization_id, failing_since FROM available_credits WHERE organization_id = '${failing}'`;
-  expect(await mirror.rows(asked)).toContainEqual(fails);
+  const sql = `SELECT organization_id, failing_since FROM available_credits WHERE organization_id = '${failing}'`;
+  expect(await mirror.rows(sql)).toContainEqual(fails);
   const list = await runCommand(['warehouse', 'list', '--json'], { env: { DATA_DIR: mirror.folder } });
   expect(JSON.parse(list.stdout)).toContainEqual(expect.objectContaining(fails));
 });
@@ -147,10 +147,10 @@ test('a filter that no warehouse ever matched exits with 6; credits that are sol
   expect((await json('--type', 'ex-Other')).rows).not.toEqual([]);
   await mirror.change("UPDATE installations SET state = 'suspended'");
   const renamed = await json('--project', 'another name');
-  const of = await mirror.rows(
+  const rows = await mirror.rows(
     'SELECT 1 FROM warehouse_credits WHERE project_id IN (SELECT id FROM projects)',
   );
-  expect(count(renamed.left_out)).toBe(of.length);
+  expect(count(renamed.left_out)).toBe(rows.length);
   expect(await run('--vintage', vintage)).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining('No available credits match these filters.'),
@@ -166,7 +166,7 @@ test('warehouses that are not fresh are listed separately with their state and a
     [doubted]: 'removals_unconfirmed',
   });
   expect(left_out.every(each => Object.keys(each).includes('age_seconds') && each.rows > 0)).toBe(true);
-  expect(count(rows) + count(left_out)).toBe((await held()).rows);
+  expect(count(rows) + count(left_out)).toBe((await sumHeld()).rows);
   expect(rows.map(row => row.organization_id)).not.toContain(failing);
   const part = await json('--type', 'exPost');
   const all = await mirror.rows("SELECT 1 FROM warehouse_credits WHERE type = 'exPost'");
@@ -177,9 +177,9 @@ test('warehouses that are not fresh are listed separately with their state and a
   expect(stdout).toMatch(
     /: last read \d+ (s|min) ago, stale \(read failed\), it answered 500 \(\d+ rows, [\d,.]+ t ex-post, [\d,.]+ t ex-ante\)/,
   );
-  const one =
+  const condition =
     "rowid = (SELECT min(rowid) FROM warehouse_credits WHERE organization_id = ? AND type = 'exPost')";
-  await mirror.change(`UPDATE warehouse_credits SET amount_micro = NULL WHERE ${one}`, failing);
+  await mirror.change(`UPDATE warehouse_credits SET amount_micro = NULL WHERE ${condition}`, failing);
   expect((await run()).stdout).toMatch(/ t ex-ante, excluding 1 without a usable amount\)/);
   await mirror.change('UPDATE warehouse_credits SET amount_micro = NULL WHERE organization_id = ?', failing);
   expect((await run()).stdout).toMatch(
@@ -223,8 +223,8 @@ test('available exits with 3 if no warehouse is known', async () => {
 });
 
 test('T85 a row of a stale list shows its state in tables, CSV, JSON and show', async () => {
-  const list = (...words: string[]) =>
-    runCommand(['warehouse', 'list', '--limit', '0', ...words], { env: { DATA_DIR: mirror.folder } });
+  const list = (...argv: string[]) =>
+    runCommand(['warehouse', 'list', '--limit', '0', ...argv], { env: { DATA_DIR: mirror.folder } });
   expect((await list()).stdout.split('\n')[0]).not.toContain('freshness');
   await makeTrouble();
   const rows: { organization_id: string; freshness: string }[] = JSON.parse((await list('--json')).stdout);
@@ -234,16 +234,18 @@ test('T85 a row of a stale list shows its state in tables, CSV, JSON and show', 
   expect(head).toMatch(/,freshness,failing_since$/);
   expect(lines.map(line => line.split(',').at(-2))).toEqual(rows.map(row => row.freshness));
   expect((await list()).stdout).toMatch(/freshness[^\n]*\n[^]*no_access/);
-  const one = (await mirror.rows(`SELECT id FROM retirements WHERE organization_id = '${suspended}'`))[0];
-  const shown = await runCommand(['retirements', 'show', String(one?.['id']), '--json'], {
+  const retirement = (
+    await mirror.rows(`SELECT id FROM retirements WHERE organization_id = '${suspended}'`)
+  )[0];
+  const outcome = await runCommand(['retirements', 'show', String(retirement?.['id']), '--json'], {
     env: { DATA_DIR: mirror.folder },
   });
-  expect(JSON.parse(shown.stdout)).toMatchObject({ row: { freshness: 'no_access' } });
+  expect(JSON.parse(outcome.stdout)).toMatchObject({ row: { freshness: 'no_access' } });
 });
 
 test('a table of 80 columns always shows the credit type', async () => {
-  const at80 = async (...words: string[]) =>
-    await runCommand(['available', ...words], {
+  const at80 = async (...argv: string[]) =>
+    await runCommand(['available', ...argv], {
       env: { DATA_DIR: mirror.folder },
       terminal: true,
       columns: 80,

@@ -7,12 +7,12 @@ import { fillOrganizations, MINUTE, openMirror } from '../support/mirror/open.js
 
 const USED_AT = '2026-05-04T12:01:30Z';
 
-async function sceneToBalance() {
+async function openBalanceScene() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const scene = await openMirror({ folder });
-  const ask = (...words: string[]) =>
-    runCommand(['balance', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
+  const runBalance = (...argv: string[]) =>
+    runCommand(['balance', ...argv], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
   /** Reads a warehouse, retirements and reservations; each amount of `used` is a finished reservation. */
   const show = async (warehouse: string, retired: readonly string[], used: readonly string[] = []) => {
     scene.clock.at += MINUTE;
@@ -35,11 +35,11 @@ async function sceneToBalance() {
   };
   await show('100', []);
   await show('98', ['2']);
-  return { ...scene, ask, show };
+  return { ...scene, ask: runBalance, show };
 }
 
 test('balance prints one row per sum, with the increases and decreases observed between reads', async () => {
-  const { ask } = await sceneToBalance();
+  const { ask } = await openBalanceScene();
   const { exitCode, stdout } = await ask();
   expect(exitCode).toBe(0);
   expect(stdout.split('\n').map(line => line.replace(/ {2,}/g, '  '))).toEqual([
@@ -57,7 +57,7 @@ test('balance prints one row per sum, with the increases and decreases observed 
 });
 
 test('balance states how many of the known organizations its sums cover', async () => {
-  const { ask, mirror, clock, db } = await sceneToBalance();
+  const { ask, mirror, clock, db } = await openBalanceScene();
   const write = async (number: number, state: 'active' | 'uninstalled') =>
     await mirror.writeInstallation({
       installation: installation(`installation-${number}`, { organizationId: `organization-${number}` }),
@@ -84,8 +84,8 @@ test('balance states how many of the known organizations its sums cover', async 
 test('a list that was never read does not count as empty', async () => {
   const { folder, mirror, clock, read } = await openMirror();
   temporaryInbox(folder);
-  const list = async (...words: string[]) =>
-    await runCommand(['retirements', 'list', ...words], { env: { DATA_DIR: folder }, now: () => clock.at });
+  const list = async (...argv: string[]) =>
+    await runCommand(['retirements', 'list', ...argv], { env: { DATA_DIR: folder }, now: () => clock.at });
   const unread = { exitCode: 3, stderr: expect.stringContaining('never read completely for 1 organization') };
   expect(await list('--year', '2025')).toMatchObject(unread);
   expect(await list()).toMatchObject(unread);
@@ -109,17 +109,17 @@ test('balance reports no verdict before the first read', async () => {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   await openMirror({ folder });
-  const ask = (...words: string[]) => runCommand(['balance', ...words], { env: { DATA_DIR: folder } });
-  const { exitCode, stdout, stderr } = await ask();
+  const runBalance = (...argv: string[]) => runCommand(['balance', ...argv], { env: { DATA_DIR: folder } });
+  const { exitCode, stdout, stderr } = await runBalance();
   expect(exitCode).toBe(3);
   expect(stderr).toContain('Nothing can be checked yet');
   expect(stdout).not.toContain('balanced');
-  const json = await ask('--json');
+  const json = await runBalance('--json');
   expect([json.exitCode, JSON.parse(json.stdout)]).toMatchObject([3, { balanced: null }]);
 });
 
 test('balance counts rows without a usable amount, whether or not the sums balance', async () => {
-  const { ask, read, clock } = await sceneToBalance();
+  const { ask, read, clock } = await openBalanceScene();
   const none = { exact: '0.33333333', value: 0.33333333, micro: null, fault: null };
   clock.at += MINUTE;
   await read('warehouse', [
@@ -136,7 +136,7 @@ test('balance counts rows without a usable amount, whether or not the sums balan
 });
 
 test('balance lists the rows of sums that do not balance and exits with 3', async () => {
-  const { ask, show, db } = await sceneToBalance();
+  const { ask, show, db } = await openBalanceScene();
   await show('98', ['2', '0.5'], ['2', '0.5']);
   await db.change("UPDATE warehouse_credits SET amount_micro = amount_micro + 1 WHERE credit_id = 'c-1'");
   const { exitCode, stdout, stderr } = await ask();
@@ -146,9 +146,9 @@ test('balance lists the rows of sums that do not balance and exits with 3', asyn
     '  organization-1 warehouse c-1: 100 t, seen to rise by 0 t and to fall by 1.999999 t, and listed with 98 t\n',
   );
   expect(stdout).toContain('2 of 7 checks failed.\n');
-  const told = JSON.parse((await ask('--json')).stdout);
-  expect(told.balanced).toBe(false);
-  expect(told.not_balanced).toMatchObject([
+  const result = JSON.parse((await ask('--json')).stdout);
+  expect(result.balanced).toBe(false);
+  expect(result.not_balanced).toMatchObject([
     {
       identity: 'credits',
       found_micro: 98_000_000,
@@ -165,7 +165,7 @@ test('balance lists the rows of sums that do not balance and exits with 3', asyn
 });
 
 test('two opposite errors do not cancel each other out', async () => {
-  const { ask, read, clock, db } = await sceneToBalance();
+  const { ask, read, clock, db } = await openBalanceScene();
   clock.at += MINUTE;
   const all = ['c-1', 'c-2', 'c-3'].map(id =>
     credit(id, { amount: amount('98'), vintage: '2021', serialization: `ICR-${id}-2021` }),
@@ -175,7 +175,7 @@ test('two opposite errors do not cancel each other out', async () => {
     db.change(`UPDATE warehouse_credits SET amount_micro = amount_micro + ${by} WHERE credit_id = '${id}'`);
   await off('c-2', 1);
   await off('c-3', -1);
-  const told = JSON.parse((await ask('--json')).stdout);
+  const result = JSON.parse((await ask('--json')).stdout);
   const sum = {
     found_micro: 294_000_000,
     expected_micro: 294_000_000,
@@ -183,15 +183,15 @@ test('two opposite errors do not cancel each other out', async () => {
     difference_micro: 0,
     balanced: false,
   };
-  expect(told.sums).toContainEqual(expect.objectContaining({ identity: 'credits', ...sum }));
-  expect(told.not_balanced.map(({ what }: { what: string }) => what)).toEqual([
+  expect(result.sums).toContainEqual(expect.objectContaining({ identity: 'credits', ...sum }));
+  expect(result.not_balanced.map(({ what }: { what: string }) => what)).toEqual([
     'warehouse c-2',
     'warehouse c-3',
   ]);
 });
 
 test('balance of one organization skips projects and serializations and says so', async () => {
-  const { ask, show } = await sceneToBalance();
+  const { ask, show } = await openBalanceScene();
   await show('98', ['2', '0.5'], ['2', '0.5']);
   expect((await ask()).exitCode).toBe(3);
   const { exitCode, stdout, stderr } = await ask('--organization', 'organization-1');
@@ -201,13 +201,13 @@ test('balance of one organization skips projects and serializations and says so'
 });
 
 test('T85 ex-ante and ex-post credits are summed separately, and retirements need not reduce ex-ante credits', async () => {
-  const { ask, read, clock } = await sceneToBalance();
+  const { ask, read, clock } = await openBalanceScene();
   clock.at += MINUTE;
-  const of = (id: string, tonnes: string, type: string) =>
+  const createCredit = (id: string, tonnes: string, type: string) =>
     credit(id, { amount: amount(tonnes), vintage: '2021', type });
-  await read('warehouse', [of('c-1', '98', 'exPost'), of('c-3', '40', 'exAnte')]);
+  await read('warehouse', [createCredit('c-1', '98', 'exPost'), createCredit('c-3', '40', 'exAnte')]);
   clock.at += MINUTE;
-  await read('warehouse', [of('c-1', '98', 'exPost'), of('c-3', '30', 'exAnte')]);
+  await read('warehouse', [createCredit('c-1', '98', 'exPost'), createCredit('c-3', '30', 'exAnte')]);
   const { sums } = JSON.parse((await ask('--json')).stdout);
   expect(sums.filter(({ identity }: { identity: string }) => identity === 'credits')).toMatchObject([
     { what: 'warehouse', type: 'exPost', found_micro: 98_000_000 },
@@ -221,7 +221,7 @@ test('T85 ex-ante and ex-post credits are summed separately, and retirements nee
 });
 
 test('the expected amount of a project is shown as an upper bound, with thousands separators on a terminal', async () => {
-  const { show, folder, clock } = await sceneToBalance();
+  const { show, folder, clock } = await openBalanceScene();
   await show('4600', ['2']);
   await show('100', ['2', '4500']);
   const options = { env: { DATA_DIR: folder }, now: () => clock.at };
@@ -232,7 +232,7 @@ test('the expected amount of a project is shown as an upper bound, with thousand
 });
 
 test('a terminal shows totals, failed sums and the first 20 sums of organizations; CSV and pipes have all', async () => {
-  const { mirror, clock, read, db, folder } = await sceneToBalance();
+  const { mirror, clock, read, db, folder } = await openBalanceScene();
   await fillOrganizations({ mirror, clock, read }, 30);
   await db.change(
     "UPDATE warehouse_credits SET amount_micro = amount_micro + 1000000 WHERE credit_id = 'c-7-0'",

@@ -30,12 +30,12 @@ async function stored() {
 /** Changes one stored file, runs `check`, and restores the file. */
 async function withChangedFile(change: (path: string) => void, check: () => Promise<void>): Promise<void> {
   const path = join(demo.folder, 'certificates', String((await stored())[0]?.['file']));
-  const whole = readFileSync(path);
+  const original = readFileSync(path);
   change(path);
   try {
     await check();
   } finally {
-    writeFileSync(path, whole);
+    writeFileSync(path, original);
   }
 }
 

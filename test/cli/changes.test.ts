@@ -10,19 +10,19 @@ import { createBrokenProgram, PROGRAM } from '../support/mutant.js';
 import { createRandom } from '../support/random.js';
 import { listSeeds } from '../support/seeds.js';
 
-async function sceneToAsk() {
+async function openChangesScene() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const scene = await openMirror({ folder });
-  const ask = (...words: string[]) =>
-    runCommand(['changes', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
-  return { ...scene, ask };
+  const runChanges = (...argv: string[]) =>
+    runCommand(['changes', ...argv], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
+  return { ...scene, ask: runChanges };
 }
 
 const sold = (tonnes: string) => credit('c-1', { amount: amount(tonnes), vintage: '2027' });
 
 async function sceneWithChanges() {
-  const scene = await sceneToAsk();
+  const scene = await openChangesScene();
   const { read, clock } = scene;
   await read('warehouse', [sold('184.25')]);
   clock.at += MINUTE;
@@ -53,8 +53,8 @@ test('changes prints one line per change below its day, and the sums at the end'
 
 test('--since and --until include changes observed at exactly their instants', async () => {
   const { ask } = await sceneWithChanges();
-  const numbers = async (...words: string[]) =>
-    JSON.parse((await ask(...words, '--json')).stdout).map(({ observed_at: at }: { observed_at: string }) =>
+  const numbers = async (...argv: string[]) =>
+    JSON.parse((await ask(...argv, '--json')).stdout).map(({ observed_at: at }: { observed_at: string }) =>
       at.slice(11, 16),
     );
   expect(await numbers('--since', '2026-05-04T12:01:00Z')).toEqual(['12:01', '12:02']);
@@ -72,46 +72,46 @@ test('--since and --until include changes observed at exactly their instants', a
 
 test('--since a day starts at its first instant, --until a day ends at its last, and the period is printed', async () => {
   const { ask, clock, read } = await sceneWithChanges();
-  const told = async (...words: string[]) => {
-    const { exitCode, stdout, stderr } = await ask(...words);
+  const runAndRead = async (...argv: string[]) => {
+    const { exitCode, stdout, stderr } = await ask(...argv);
     return { exitCode, observed: stdout.match(/^\d\d:\d\d|^\d{4}-\d\d-\d\d/gm), stderr };
   };
   const all = ['2026-05-04', '12:00', '12:01', '12:02'];
   clock.at = Date.parse('2026-05-04T12:30:00Z');
   for (const span of ['2026-05-04', '2026-05', '2026']) {
-    expect(await told('--since', span), span).toMatchObject({ exitCode: 0, observed: all });
-    expect(await told('--until', span), span).toMatchObject({
+    expect(await runAndRead('--since', span), span).toMatchObject({ exitCode: 0, observed: all });
+    expect(await runAndRead('--until', span), span).toMatchObject({
       observed: all,
       stderr: 'Observed up to 2026-05-04T12:30:00.000Z.\n',
     });
-    expect(await told('--since', span, '--until', span), span).toMatchObject({ observed: all });
+    expect(await runAndRead('--since', span, '--until', span), span).toMatchObject({ observed: all });
   }
   clock.at = Date.parse('2026-05-04T23:59:59.999Z');
   await read('warehouse', [sold('181')]);
   clock.at += 1;
   await read('warehouse', [sold('180')]);
   clock.at += MINUTE;
-  expect(await told('--since', 'yesterday', '--until', 'yesterday')).toEqual({
+  expect(await runAndRead('--since', 'yesterday', '--until', 'yesterday')).toEqual({
     exitCode: 0,
     observed: [...all, '23:59'],
     stderr: 'Observed from 2026-05-04T00:00:00.000Z to 2026-05-04T23:59:59.999Z.\n',
   });
-  expect(await told('--since', '2026-05-05')).toEqual({
+  expect(await runAndRead('--since', '2026-05-05')).toEqual({
     exitCode: 0,
     observed: ['2026-05-05', '00:00'],
     stderr: 'Observed from 2026-05-05T00:00:00.000Z on.\n',
   });
   for (const ahead of ['2026-05-06', '2026-06', '2027']) {
     const refused = { exitCode: 2, stderr: expect.stringContaining(`${ahead} is in the future`) };
-    expect(await told('--since', ahead)).toMatchObject(refused);
-    expect(await told('--until', ahead)).toMatchObject(refused);
+    expect(await runAndRead('--since', ahead)).toMatchObject(refused);
+    expect(await runAndRead('--until', ahead)).toMatchObject(refused);
   }
 });
 
 test('--json contains the row before and after each change and the names of the changed columns', async () => {
   const { ask } = await sceneWithChanges();
-  const told = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);
-  expect(told[1]).toMatchObject({
+  const result = JSON.parse((await ask('--resource', 'warehouse', '--json')).stdout);
+  expect(result[1]).toMatchObject({
     resource: 'warehouse',
     row_id: 'c-1',
     change: 'changed',
@@ -126,7 +126,7 @@ test('--json contains the row before and after each change and the names of the 
 });
 
 test('--since finds a change that was observed before the clock was set back', async () => {
-  const { ask, read, clock } = await sceneToAsk();
+  const { ask, read, clock } = await openChangesScene();
   clock.at += 30 * MINUTE;
   await read('warehouse', [sold('3')]);
   clock.at -= 20 * MINUTE;
@@ -138,15 +138,18 @@ test('--since finds a change that was observed before the clock was set back', a
 
 /** Runs `changes --after` repeatedly with the last number it printed, while the mirror changes. */
 async function pollChanges(program: string, seed: number) {
-  const scene = await sceneToAsk();
+  const scene = await openChangesScene();
   const random = createRandom(seed);
   const { change } = createRandomMirror(scene, seed);
   const seen: number[] = [];
   for (let time = 1; time <= 4; time += 1) {
     for (let step = Math.ceil(random() * 6); step > 0; step -= 1) await change();
     const words = [program, 'changes', '--after', String(seen.at(-1) ?? 0), '--json'];
-    const told = execFileSync(process.execPath, words, { env: { DATA_DIR: scene.folder }, encoding: 'utf8' });
-    seen.push(...JSON.parse(told).map(({ number }: { number: number }) => number));
+    const output = execFileSync(process.execPath, words, {
+      env: { DATA_DIR: scene.folder },
+      encoding: 'utf8',
+    });
+    seen.push(...JSON.parse(output).map(({ number }: { number: number }) => number));
   }
   return { seen, all: (await listChangesSince(scene.db, 0)).map(({ number }) => number) };
 }

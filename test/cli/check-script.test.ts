@@ -31,10 +31,10 @@ const findProgram = (name: string) =>
     .map(folder => join(folder, name))
     .find(existsSync);
 
-const programOf = (words: string) => {
-  const [name = '', ...rest] = words.split(' ');
+const programOf = (argv: string) => {
+  const [name = '', ...rest] = argv.split(' ');
   const found = findProgram(name);
-  return found === undefined ? [] : [[words, [found, ...rest]] as const];
+  return found === undefined ? [] : [[argv, [found, ...rest]] as const];
 };
 const SHELLS = ['dash', 'bash', 'busybox sh'].flatMap(programOf);
 const AWKS = ['mawk', 'gawk', 'busybox awk'].flatMap(programOf);
@@ -46,10 +46,10 @@ interface Run {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-function run(folder: string, words: readonly string[], { shell = ['sh'], tools, env = {} }: Run = {}) {
+function run(folder: string, argv: readonly string[], { shell = ['sh'], tools, env = {} }: Run = {}) {
   const [program = 'sh', ...rest] = shell;
   const path = [...(tools === undefined ? [] : [tools]), process.env['PATH']].join(delimiter);
-  const { status, stdout, stderr } = spawnSync(program, [...rest, SCRIPT, ...words], {
+  const { status, stdout, stderr } = spawnSync(program, [...rest, SCRIPT, ...argv], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, PATH: path, ...env },
@@ -91,29 +91,29 @@ async function exportableFiles() {
 async function prepare() {
   const { write, hex, older } = await exportableFiles();
   const originals = new Map<string, string>();
-  const copyOf = async (what: string) => {
-    const folder = originals.get(what) ?? (await write(what, '--since', older)).folder;
-    originals.set(what, folder);
+  const copyOf = async (subject: string) => {
+    const folder = originals.get(subject) ?? (await write(subject, '--since', older)).folder;
+    originals.set(subject, folder);
     const copy = join(temporaryFolder(), 'folder');
     cpSync(folder, copy, { recursive: true });
     return copy;
   };
-  return { copyOf, hex, words: [hex, older] };
+  return { copyOf, hex, argv: [hex, older] };
 }
 
 describe('check.sh', () => {
   test('T93 gives the same answer in every shell and awk', async () => {
     expect(SHELLS.length * AWKS.length).toBeGreaterThan(0);
-    const { copyOf, words } = await prepare();
-    const whole = await copyOf('organization-1');
+    const { copyOf, argv } = await prepare();
+    const original = await copyOf('organization-1');
     const altered = await copyOf('organization-1');
     alterFile(altered, 'rows.txt', text => text.replace('Voluntary', 'voluntary'));
-    const expected = [whole, altered].map(folder => run(folder, words));
+    const expected = [original, altered].map(folder => run(folder, argv));
     expect(expected.map(({ status }) => status)).toEqual([FITS, DOES_NOT_FIT]);
     for (const [shellName, shell] of SHELLS)
       for (const [awkName, [program, ...rest]] of AWKS) {
         const tools = replaceTool('awk', `exec ${[program, ...rest].join(' ')} "$@"`);
-        const answers = [whole, altered].map(folder => run(folder, words, { shell, tools }));
+        const answers = [original, altered].map(folder => run(folder, argv, { shell, tools }));
         expect(answers, `${shellName}, ${awkName}`).toEqual(expected);
       }
   });
@@ -131,13 +131,13 @@ describe('check.sh', () => {
   });
 
   test.each(SHELLS)('T93 never runs a text of the folder as a command (%s)', async (_name, shell) => {
-    const { copyOf, words } = await prepare();
+    const { copyOf, argv } = await prepare();
     const folder = await copyOf('organization-1');
     const trace = join(temporaryFolder(), 'trace');
     const command = `00\\nx;touch\${IFS}${trace};echo\\t00`;
     const record = `{"at":"now","kind":"key","new":"${command}","old":"${command}","signature":"AAAA"}`;
     alterFile(folder, 'context.txt', text => `${text}999999 ${'0'.repeat(64)} ${record}\n`);
-    const { status, output } = run(folder, words, { shell });
+    const { status, output } = run(folder, argv, { shell });
     expect(existsSync(trace)).toBe(false);
     expect(status).toBe(DOES_NOT_FIT);
     expect(output).toContain('a leaf says that a key was replaced, and names none');
@@ -159,17 +159,17 @@ describe('check.sh', () => {
     ['named.txt', /^(\d+) /, '$1e0 '],
     ['named.txt', /^(\d+) /, ' $1 '],
   ])('T93 requires the exact form of each line of %s: %s is not %j', async (file, was, is) => {
-    const { copyOf, words } = await prepare();
+    const { copyOf, argv } = await prepare();
     const folder = await copyOf('old');
-    expect(run(folder, words)).toMatchObject({ status: FITS });
+    expect(run(folder, argv)).toMatchObject({ status: FITS });
     alterFile(folder, file, text => text.replace(was, is));
-    const { status, output } = run(folder, words);
+    const { status, output } = run(folder, argv);
     expect(status, output).toBe(NOTHING_TO_CHECK);
     expect(output).toContain(`a line of ${file} has another form than it must have`);
   });
 
   test('T93 does not confirm a row whose organization was left out', async () => {
-    const { copyOf, words } = await prepare();
+    const { copyOf, argv } = await prepare();
     const folder = await copyOf('old');
     const lines = readFileSync(join(folder, 'context.txt'), 'utf8').split('\n');
     const [leaf = ''] = lines.filter(line => line.includes('"kind":"organization"'));
@@ -180,7 +180,7 @@ describe('check.sh', () => {
     alterFile(folder, 'context.txt', text => text.replace(`${leaf}\n`, ''));
     alterFile(folder, 'nodes.txt', text => `${text}0 ${place} ${node}\n`);
     rmSync(join(folder, 'months'), { recursive: true });
-    const { status, output } = run(folder, words);
+    const { status, output } = run(folder, argv);
     expect(status, output).toBe(DOES_NOT_FIT);
     expect(output).toMatch(/row \S+ is not shown to stand at this checkpoint/);
     expect(output).not.toContain('root of the checkpoint');
@@ -189,10 +189,10 @@ describe('check.sh', () => {
   test.each(['awk', 'sort', 'comm', 'od', 'openssl'])(
     'T93 never accepts a folder if %s is missing, prints nothing or fails',
     async name => {
-      const { copyOf, words } = await prepare();
+      const { copyOf, argv } = await prepare();
       const folder = await copyOf('old');
       for (const script of ['exit 127', 'exit 0', 'cat >/dev/null']) {
-        const { status, output } = run(folder, words, { tools: replaceTool(name, script) });
+        const { status, output } = run(folder, argv, { tools: replaceTool(name, script) });
         expect(status, script).toBe(NOTHING_TO_CHECK);
         expect(output).toContain('A tool is missing or does not work here');
       }
@@ -203,27 +203,27 @@ describe('check.sh', () => {
         mkdirSync(calls);
       };
       countAnew();
-      const counted = run(folder, words, { tools: replaceTool(name, `${count}; exec "$0.real" "$@"`) });
+      const counted = run(folder, argv, { tools: replaceTool(name, `${count}; exec "$0.real" "$@"`) });
       expect(counted.status, counted.output).toBe(FITS);
-      const made = readdirSync(calls).length;
+      const callCount = readdirSync(calls).length;
       const ends = name === 'awk' ? ['exit 1', 'exit 0'] : ['exit 1'];
       for (const end of ends)
-        for (let call = 1; call <= made; call += chooseLength(9, 1)) {
+        for (let call = 1; call <= callCount; call += chooseLength(9, 1)) {
           countAnew();
           const tools = replaceTool(name, `${count}; [ $n -ne ${call} ] || ${end}; exec "$0.real" "$@"`);
-          const { status, output } = run(folder, words, { tools });
-          expect(status, `call ${call} of ${made}: ${end}\n${output}`).not.toBe(FITS);
+          const { status, output } = run(folder, argv, { tools });
+          expect(status, `call ${call} of ${callCount}: ${end}\n${output}`).not.toBe(FITS);
         }
     },
   );
 
   test('T93 checks nothing if no temporary folder can be created', async () => {
-    const { copyOf, words } = await prepare();
+    const { copyOf, argv } = await prepare();
     const folder = await copyOf('old');
-    const { status, output } = run(folder, words, { env: { TMPDIR: join(folder, 'none') } });
+    const { status, output } = run(folder, argv, { env: { TMPDIR: join(folder, 'none') } });
     expect(status, output).toBe(NOTHING_TO_CHECK);
     const tools = replaceTool('mktemp', 'exit 0');
-    expect(run(folder, words, { tools }).status).toBe(NOTHING_TO_CHECK);
+    expect(run(folder, argv, { tools }).status).toBe(NOTHING_TO_CHECK);
   });
 
   test('T93 no help text or document tells readers to run the script inside a folder', () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { requireConfirmation } from '../../src/cli/commands/reservations/confirm.js';
 import { explainError } from '../../src/cli/errors/explain-error.js';
 
-async function ask(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {
+async function runConfirm(typed: string, options: { yes?: boolean; terminal?: boolean } = {}) {
   const [stdin, stderr] = [new PassThrough(), new PassThrough()];
   const prompt = text(stderr);
   stdin.end(typed);
@@ -35,21 +35,21 @@ async function ask(typed: string, options: { yes?: boolean; terminal?: boolean }
 
 test('requireConfirmation asks on a terminal and accepts only y and yes', async () => {
   for (const typed of ['y\n', 'Y\n', 'yes\n', ' yes \nmore']) {
-    const { outcome, prompt } = await ask(typed);
+    const { outcome, prompt } = await runConfirm(typed);
     expect(outcome).toBe('go on');
     expect(prompt).toBe('This burns the barn. This cannot be undone. Continue? [y/N] ');
   }
   for (const typed of ['\n', 'n\n', 'no\n', 'yesterday\n', '', 'yea']) {
-    expect((await ask(typed)).outcome).toEqual({ exitCode: 130, lines: ['Nothing was done.'] });
+    expect((await runConfirm(typed)).outcome).toEqual({ exitCode: 130, lines: ['Nothing was done.'] });
   }
 });
 
 test('requireConfirmation without a terminal fails unless --yes is set', async () => {
-  const { outcome, prompt } = await ask('y\n', { terminal: false });
+  const { outcome, prompt } = await runConfirm('y\n', { terminal: false });
   expect(outcome).toEqual({
     exitCode: 2,
     lines: ['This burns the barn. This cannot be undone.', 'Add --yes to skip the confirmation.'],
   });
   expect(prompt).toBe('');
-  expect(await ask('', { terminal: false, yes: true })).toEqual({ outcome: 'go on', prompt: '' });
+  expect(await runConfirm('', { terminal: false, yes: true })).toEqual({ outcome: 'go on', prompt: '' });
 });

@@ -22,8 +22,8 @@ const demo = await startDemoForFile();
 async function findings(env: Record<string, string> = demo.env, now = Date.now) {
   const { exitCode, stdout, stderr } = await runCommand(['doctor', '--json'], { env, now });
   const all: Finding[] = JSON.parse(stdout);
-  const of = (check: string) => all.filter(finding => finding.check === check);
-  return { exitCode, stdout, stderr, all, of };
+  const findingsOf = (check: string) => all.filter(finding => finding.check === check);
+  return { exitCode, stdout, stderr, all, of: findingsOf };
 }
 
 describe('doctor', () => {
@@ -32,11 +32,11 @@ describe('doctor', () => {
     expect(all.filter(({ state }) => state !== 'ok')).toEqual([]);
     expect(exitCode).toBe(0);
     expect(of('receiver')[0]?.found).toContain('accepts webhooks');
-    const words = await runCommand(['doctor'], { env: demo.env });
-    expect(words.exitCode).toBe(0);
-    expect(words.stdout).toMatch(/^state +check +found/);
-    expect(words.stderr).toContain('All checks passed');
-    expect(words.stdout).not.toContain('among them');
+    const outcome = await runCommand(['doctor'], { env: demo.env });
+    expect(outcome.exitCode).toBe(0);
+    expect(outcome.stdout).toMatch(/^state +check +found/);
+    expect(outcome.stderr).toContain('All checks passed');
+    expect(outcome.stdout).not.toContain('among them');
   });
 
   test('prints each finding once and in full with its advice below, even on a narrow terminal', async () => {
@@ -45,9 +45,9 @@ describe('doctor', () => {
     const { stdout, stderr } = await runCommand(['doctor'], { env, terminal: true, columns: 70 });
     const flat = `${stdout}${stderr}`.replaceAll(/\s+/g, ' ');
     expect(Math.max(...stdout.split('\n').map(line => line.length))).toBeLessThanOrEqual(100);
-    const gone = all.find(({ check }) => check === 'registry');
-    expect(flat.split(gone?.found ?? '?')).toHaveLength(2);
-    expect(flat).toContain(`${gone?.found} ${gone?.todo}`);
+    const registryFinding = all.find(({ check }) => check === 'registry');
+    expect(flat.split(registryFinding?.found ?? '?')).toHaveLength(2);
+    expect(flat).toContain(`${registryFinding?.found} ${registryFinding?.todo}`);
     expect(stderr).toMatch(/\b(1 check|\d+ checks) failed, (1 warning|\d+ warnings)\./);
   });
 

@@ -26,9 +26,9 @@ test('--env-file may stand before or after the command, and the environment take
   }
   const { stderr } = await runCommand(['status', '--env-file', file], { env: { DATA_DIR: '/elsewhere' } });
   expect(stderr).toContain('There is no mirror in /elsewhere');
-  const told = await runProcess(['status', '--env-file', file], {});
-  expect(told).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(told.stderr).toMatch(/^There is no mirror in \/nowhere here/);
+  const outcome = await runProcess(['status', '--env-file', file], {});
+  expect(outcome).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(outcome.stderr).toMatch(/^There is no mirror in \/nowhere here/);
 });
 
 test('every command reports a missing settings file in one sentence and exits with 2', async () => {

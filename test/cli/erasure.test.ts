@@ -38,14 +38,14 @@ describe('T75 forget', () => {
     ['in letters of another width', 'ａnne@example.org', 'anne@example.org'],
   ])(
     'removes an address %s from current and past rows and keeps it out of later reads',
-    async (_, sent, asked) => {
+    async (_, sent, email) => {
       const folder = temporaryFolder();
       temporaryInbox(folder).close();
       const { db, clock, read } = await openMirror({ folder });
       await read('members', [member('m-1', sent), member('m-2', 'other@example.org')]);
       clock.at += MINUTE;
       await read('members', [{ ...member('m-1', sent), document: JSON.stringify({ email: sent }) }]);
-      const { exitCode, stdout } = await runCommand(['forget', '--person', asked, '--json'], {
+      const { exitCode, stdout } = await runCommand(['forget', '--person', email, '--json'], {
         env: { DATA_DIR: folder },
         now: () => clock.at,
       });
@@ -53,7 +53,7 @@ describe('T75 forget', () => {
       expect(Object.values(JSON.parse(stdout))).toContain(2);
       expect(readAllBytes(folder).includes(sent.trim())).toBe(false);
       clock.at += MINUTE;
-      await read('members', [member('m-1', asked), member('m-3', 'third@example.org')]);
+      await read('members', [member('m-1', email), member('m-3', 'third@example.org')]);
       expect(await db.column('SELECT id FROM members ORDER BY id')).toEqual(['m-3']);
     },
   );
@@ -189,8 +189,8 @@ describe('T75 purge', () => {
       pdfs: { ...pdfs, list: readNewer },
     });
     expect(await purging).toEqual({ removedFiles: 20, newInstallationIds: ['installation-1'] });
-    const left = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];
-    for (const table of left) expect(await db.rows(`SELECT * FROM ${table}`), table).toEqual([]);
+    const tables = ['retirements_history', 'certificates_history', 'resource_states', 'installations'];
+    for (const table of tables) expect(await db.rows(`SELECT * FROM ${table}`), table).toEqual([]);
     expect(readdirSync(files)).toEqual([]);
     await expect(read('warehouse', [], { claim: 10 })).rejects.toMatchObject({ code: 'fenced' });
     await mirror.writeInstallation({ installation: newer, state: 'active', claim: 12, ...at });

@@ -26,11 +26,11 @@ function keyFile() {
 test('T92 evidence init creates a private key file once and prints its public key in both formats', async () => {
   const file = keyFile();
   const env = { EVIDENCE_KEY_FILE: file };
-  const made = await runCommand(['evidence', 'init', '--name', 'mirror.example/log'], { env });
-  expect(made.exitCode).toBe(EXIT.ok);
+  const outcome = await runCommand(['evidence', 'init', '--name', 'mirror.example/log'], { env });
+  expect(outcome.exitCode).toBe(EXIT.ok);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   const key = readKeyFile(file);
-  expect(made.stdout).toBe(`${key.publicKey.toString('hex')}\n${verifierKey(key)}\n`);
+  expect(outcome.stdout).toBe(`${key.publicKey.toString('hex')}\n${verifierKey(key)}\n`);
   const again = await runCommand(['evidence', 'init'], { env });
   expect(again).toMatchObject({ exitCode: EXIT.usage, stdout: '' });
   expect(readKeyFile(file).publicKey).toEqual(key.publicKey);
@@ -80,10 +80,10 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   const file = keyFile();
   const key = makeKeyFile(file, 'mirror.example/log');
   const env = { DATA_DIR: folder, EVIDENCE_KEY_FILE: file, REGISTRY_APP_ID: 'a' };
-  const evidence = async (...words: string[]) => await runCommand(words, { env, now: () => scene.clock.at });
+  const evidence = async (...argv: string[]) => await runCommand(argv, { env, now: () => scene.clock.at });
   expect((await evidence('doctor')).stdout).toContain('nothing has been sealed');
-  const gone = await runCommand(['doctor'], { env: { ...env, EVIDENCE_KEY_FILE: '/gone' } });
-  expect(gone.stdout).toContain('EVIDENCE_KEY_FILE: "/gone" cannot be read (ENOENT)');
+  const outcome = await runCommand(['doctor'], { env: { ...env, EVIDENCE_KEY_FILE: '/gone' } });
+  expect(outcome.stdout).toContain('EVIDENCE_KEY_FILE: "/gone" cannot be read (ENOENT)');
 
   const engine = openEngine(readStoreSettings(env));
   await engine.prepare(['evidence'], scene.clock.at, () => undefined);
@@ -103,8 +103,8 @@ test('T95 purge and forget erase sealed rows, and verify and doctor report the s
   expect((await evidence('doctor')).stdout).toContain('leaves are sealed');
   const keyless = { env: { DATA_DIR: folder, REGISTRY_APP_ID: 'a' } };
   const { size } = await port.ends();
-  const whole = await evidence('verify', '--json');
-  expect(JSON.parse(whole.stdout)).toMatchObject({ sealed: size, changes_not_sealed: 0 });
+  const beforeForget = await evidence('verify', '--json');
+  expect(JSON.parse(beforeForget.stdout)).toMatchObject({ sealed: size, changes_not_sealed: 0 });
   const unchecked = `${size} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
   const passed = await runCommand(['verify', '--json'], keyless);
   expect(passed.stderr).toContain(`${unchecked}.`);

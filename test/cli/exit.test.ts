@@ -80,12 +80,12 @@ const WITHOUT_FOLDERS = '/proc/carbon-mirror/data';
 test.skipIf(process.platform !== 'linux')(
   'a data folder that cannot be created ends each command at once with a sentence, exit code 2',
   () => {
-    const words = [
+    const commandLines = [
       ['migrate'],
       ['up', '--demo'],
       ['sandbox', 'start', '--port', '0', '--folder', WITHOUT_FOLDERS],
     ];
-    for (const argv of words) {
+    for (const argv of commandLines) {
       const { status, stderr } = spawnSync(process.execPath, [MAIN, ...argv], {
         env: { DATA_DIR: WITHOUT_FOLDERS },
         encoding: 'utf8',

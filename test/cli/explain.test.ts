@@ -11,10 +11,10 @@ async function createScene() {
   const folder = temporaryFolder();
   temporaryInbox(folder);
   const scene = await openMirror({ folder });
-  const show = (noun: string, ...words: string[]) =>
-    runCommand([noun, 'show', ...words], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
-  const showJson = async (...words: string[]) =>
-    JSON.parse((await show('retirements', ...words, '--json')).stdout);
+  const show = (noun: string, ...argv: string[]) =>
+    runCommand([noun, 'show', ...argv], { env: { DATA_DIR: folder }, now: () => scene.clock.at });
+  const showJson = async (...argv: string[]) =>
+    JSON.parse((await show('retirements', ...argv, '--json')).stdout);
   return { ...scene, show, showJson };
 }
 
@@ -35,8 +35,8 @@ async function createSceneOfThreeReads() {
 
 test('P16 show names the sync that first observed a row, the last that confirmed it, and the one that ended it', async () => {
   const { showJson, show } = await createSceneOfThreeReads();
-  const told = await showJson('r-1', '--as-of', '2026-05-04T12:15:00Z');
-  expect(told).toMatchObject({
+  const result = await showJson('r-1', '--as-of', '2026-05-04T12:15:00Z');
+  expect(result).toMatchObject({
     row: { beneficiary: 'Harbour Ferries', valid_from: '2026-05-04T12:00:00.000Z' },
     document: ORIGINAL.document,
     shown_by: { trigger: 'delivery', started_at: '2026-05-04T12:00:00.000Z', newest_delivery_id: null },
@@ -44,7 +44,7 @@ test('P16 show names the sync that first observed a row, the last that confirmed
     until: '2026-05-04T12:20:00.000Z',
     ended_by: { started_at: '2026-05-04T12:20:00.000Z' },
   });
-  expect(told.versions).toMatchObject([{ beneficiary: 'Harbour Ferries' }]);
+  expect(result.versions).toMatchObject([{ beneficiary: 'Harbour Ferries' }]);
   expect(await showJson('r-1')).toMatchObject({
     row: { beneficiary: 'Somebody Else' },
     until: null,
@@ -109,8 +109,8 @@ test('show names an abandoned sync that may have missed changes', async () => {
   const scene = await createSceneOfThreeReads();
   const begun = await beginRead(scene, 'retirements', { trigger: 'schedule' });
   await begun.abandon({ code: 'timeout', message: 'no answer' }, TRAFFIC);
-  const told = await scene.showJson('r-1');
-  expect(told.not_known.join(' ')).toMatch(/started 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
+  const result = await scene.showJson('r-1');
+  expect(result.not_known.join(' ')).toMatch(/started 2026-05-04T12:30:00.000Z was \w+ \(no answer\)/);
 });
 
 test('show prints the hash of a certificate and whether its file has changed', async () => {

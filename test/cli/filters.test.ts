@@ -82,8 +82,8 @@ test('a known word without rows and a word that only the database contains are b
 });
 
 test('free text without a match exits with 0 and suggests similar values on stderr', async () => {
-  const [one = {}] = await rows('retirements', 'list');
-  const beneficiary = one['beneficiary'] ?? '';
+  const [retirement = {}] = await rows('retirements', 'list');
+  const beneficiary = retirement['beneficiary'] ?? '';
   const mistyped = beneficiary.replace(/(.{4})./, '$1');
   for (const form of [[], ['--json'], ['--csv']]) {
     const { exitCode, stdout, stderr } = await run([
@@ -115,11 +115,11 @@ test('--project finds a project by its id, the start of its id or a part of its 
   for (const command of ['warehouse', 'inventory', 'retirements']) {
     const table = { warehouse: 'warehouse_credits', inventory: 'inventory_credits' }[command] ?? command;
     const [counted] = await demo.rows(`SELECT count(*) AS n FROM ${table} WHERE project_id = '${id}'`);
-    const wanted = await rows(command, 'list', '--project', name);
-    expect(wanted.length, command).toBe(Number(counted?.['n']));
+    const expected = await rows(command, 'list', '--project', name);
+    expect(expected.length, command).toBe(Number(counted?.['n']));
     for (const text of [id, id.slice(0, 8), `${id.slice(0, 8)}…`])
-      expect(await rows(command, 'list', '--project', text), `${command} ${text}`).toEqual(wanted);
-    expect(await rows(command, 'list', '--project', name.toUpperCase())).toEqual(wanted);
+      expect(await rows(command, 'list', '--project', text), `${command} ${text}`).toEqual(expected);
+    expect(await rows(command, 'list', '--project', name.toUpperCase())).toEqual(expected);
   }
   const { stdout } = await run(['available', '--json', '--project', id.slice(0, 8)]);
   expect(JSON.parse(stdout).rows.length).toBeGreaterThan(0);
@@ -128,8 +128,8 @@ test('--project finds a project by its id, the start of its id or a part of its 
 test('an id is accepted as tables print it, shortened and with an ellipsis', async () => {
   const [id = ''] = demo.organizationIds;
   const short = `${id.slice(0, 8)}…`;
-  const wanted = await rows('retirements', 'list', '--organization', id);
-  expect(await rows('retirements', 'list', '--organization', short)).toEqual(wanted);
+  const expected = await rows('retirements', 'list', '--organization', id);
+  expect(await rows('retirements', 'list', '--organization', short)).toEqual(expected);
 });
 
 test('every list option that takes words refuses an unknown word', async () => {

@@ -63,9 +63,9 @@ describe('forget', () => {
     );
     const { stdout } = await run('forget', '--person', email, '--json');
     expect(JSON.parse(stdout)).toMatchObject({ member_rows: 0, signed_texts: 1, deliveries: 1 });
-    const shown = await run('deliveries', 'show', String(row?.id));
-    expect(shown.exitCode).toBe(0);
-    expect(shown.stderr).toContain('a person who was forgotten');
+    const outcome = await run('deliveries', 'show', String(row?.id));
+    expect(outcome.exitCode).toBe(0);
+    expect(outcome.stderr).toContain('a person who was forgotten');
     const again = await run('forget', '--person', email);
     expect(again).toMatchObject({ exitCode: 0, stdout: '' });
     expect(again.stderr).toContain('Emptied 0 signed texts');

@@ -60,7 +60,7 @@ test('the help of every command matches the approved text', async () => {
 
 test('the main help shows each command once, in its group', () => {
   const groups = (pages.get('') ?? '').split('\n\n').map(part => part.split('\n'));
-  const shown = groups
+  const shownGroups = groups
     .filter(([heading = '']) => HEADINGS.includes(heading))
     .map(([heading, ...lines]) => ({
       heading,
@@ -70,7 +70,7 @@ test('the main help shows each command once, in its group', () => {
     heading: `${group}:`,
     names: Object.keys(commands),
   }));
-  expect(shown).toEqual([...expected, { heading: 'Commands:', names: ['help'] }]);
+  expect(shownGroups).toEqual([...expected, { heading: 'Commands:', names: ['help'] }]);
   const names = expected.flatMap(group => group.names);
   expect(new Set(names).size).toBe(names.length);
 });
@@ -85,9 +85,9 @@ test('there are at most 66 commands besides those of the sandbox', async () => {
 test.each([80, 120])(
   'help on %s columns has the same words, and wraps every line but examples and usages',
   async columns => {
-    const words = (page: string | undefined) => page?.split(/\s+/).join(' ');
+    const joinLines = (page: string | undefined) => page?.split(/\s+/).join(' ');
     for (const [name, page] of await readAllHelp(columns)) {
-      expect(words(page)).toBe(words(pages.get(name)));
+      expect(joinLines(page)).toBe(joinLines(pages.get(name)));
       const long = splitLines(page).filter(line => line.length > columns && !IN_ONE_LINE.test(line));
       expect(long, name).toEqual([]);
     }
@@ -105,8 +105,8 @@ test('every summary in the help has at most ten words', () => {
 });
 
 function findUndescribed(command: Command): string[] {
-  const taken = command.registeredArguments.filter(each => command.usage().includes(each.name()));
-  const undescribed = [...command.options, ...taken].filter(({ description }) => description === '');
+  const usedArguments = command.registeredArguments.filter(each => command.usage().includes(each.name()));
+  const undescribed = [...command.options, ...usedArguments].filter(({ description }) => description === '');
   return [
     ...(command.description() === '' ? [command.name()] : []),
     ...undescribed.map(each => `${command.name()} ${each.name()}`),
@@ -129,10 +129,10 @@ test('every example is a valid command line, and every command has one', async (
   const called = new Set<string>();
   const examples = [...pages.values()].flatMap(page => splitLines(page).filter(line => EXAMPLE.test(line)));
   for (const line of examples) {
-    const [, words] = /^ {2}\$ (?:\w+=\S+ )*carbon-mirror (.*)/.exec(line) ?? [];
-    if (words === undefined) continue;
+    const [, argumentsText] = /^ {2}\$ (?:\w+=\S+ )*carbon-mirror (.*)/.exec(line) ?? [];
+    if (argumentsText === undefined) continue;
     const program = recordCalls(defineProgram(), called).option('--env-file <file>');
-    await program.parseAsync(splitWords(words), { from: 'user' });
+    await program.parseAsync(splitWords(argumentsText), { from: 'user' });
   }
   expect((await listCommands()).map(({ name }) => name).filter(name => !called.has(name))).toEqual([]);
 });

@@ -69,9 +69,9 @@ test('T72 without text cleaning a name would control the terminal', async () => 
 test('T69 deliveries show masks credentials that the registry sent, and --json keeps every signed byte', async () => {
   const signed = JSON.stringify({ event: 'installed', token: 'crs_0123456789abcdef' });
   await demo.change('UPDATE signed_texts SET signed_data = ?', Buffer.from(signed).toString('base64'));
-  const shown = await runCommand(['deliveries', 'show', '1'], { env: demo.env });
-  expect(shown.stdout).toContain('"token": "[masked]"');
-  expect(shown.stdout).not.toContain('0123456789abcdef');
+  const outcome = await runCommand(['deliveries', 'show', '1'], { env: demo.env });
+  expect(outcome.stdout).toContain('"token": "[masked]"');
+  expect(outcome.stdout).not.toContain('0123456789abcdef');
   const { stdout } = await runCommand(['deliveries', 'show', '1', '--json'], { env: demo.env });
   expect(Buffer.from(JSON.parse(stdout).signed_data, 'base64').toString()).toBe(signed);
 });

@@ -26,8 +26,8 @@ test.each([
   [['my-app', '--web', 'ftp://app.registry.example'], '--web'],
   [['my-app', '--web', 'https://me:pass@app.registry.example'], '--web'],
   [['my-app', '--web', 'javascript:x'], '--web'],
-])('install-url refuses %j with exit code 2', async (words, named) => {
-  const { exitCode, stdout, stderr } = await run(words);
+])('install-url refuses %j with exit code 2', async (argv, named) => {
+  const { exitCode, stdout, stderr } = await run(argv);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(`${named}: expected`);
 });

@@ -58,18 +58,18 @@ test.each(['2026-03-02', '2026-04', '2026-Q2', '2027', '2026-03-01T08:30:01Z', '
 );
 
 test('every example instant in the help is the current time, which any mirror can answer', async () => {
-  const shown: string[] = [];
+  const examples: string[] = [];
   for (const name of listNamesWithHelp()) {
-    const words = name.split(' ').filter(word => word !== '');
-    const { stdout } = await runCommand([...words, '--help'], { now: () => NOW, columns: 1000 });
-    shown.push(
+    const argv = name.split(' ').filter(word => word !== '');
+    const { stdout } = await runCommand([...argv, '--help'], { now: () => NOW, columns: 1000 });
+    examples.push(
       ...Array.from(
         stdout.matchAll(/(?:as-of|instant such as) (\d{4}[\w:.-]*)/g),
         ([, instant = '']) => instant,
       ),
     );
   }
-  expect(shown.length).toBeGreaterThan(1);
+  expect(examples.length).toBeGreaterThan(1);
   const minute = new Date(NOW).toISOString();
-  for (const instant of shown) expect(parsePastRange(instant, NOW).until, instant).toBe(minute);
+  for (const instant of examples) expect(parsePastRange(instant, NOW).until, instant).toBe(minute);
 });

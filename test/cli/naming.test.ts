@@ -135,23 +135,23 @@ describe('commands that take names', () => {
     for (const { name, command } of await listCommands()) {
       const reads = /(list|available|as-of|verify)$/.test(name) && hasOption(command, '--json');
       if (!reads || !hasOption(command, '--organization') || name.startsWith('sandbox')) continue;
-      const words = [...name.split(' '), ...createRequiredArguments(command, 'organization'), '--json'];
+      const argv = [...name.split(' '), ...createRequiredArguments(command, 'organization'), '--json'];
       const answers = [];
       for (const named of [id, names['organization'] ?? '', id.slice(0, 8)]) {
-        const argv = [...words, '--organization', named];
-        const { exitCode, stdout, stderr } = await runCommand(argv, { env: demo.env, now: () => now });
-        expect(exitCode, `${argv.join(' ')}\n${stderr}`).toBe(0);
+        const fullArgv = [...argv, '--organization', named];
+        const { exitCode, stdout, stderr } = await runCommand(fullArgv, { env: demo.env, now: () => now });
+        expect(exitCode, `${fullArgv.join(' ')}\n${stderr}`).toBe(0);
         answers.push(stdout.replace(/"(?:age_seconds|seconds_left)":[^,}]*/g, ''));
       }
-      expect(new Set(answers).size, words.join(' ')).toBe(1);
-      walked.push(words.join(' '));
+      expect(new Set(answers).size, argv.join(' ')).toBe(1);
+      walked.push(argv.join(' '));
     }
     expect(walked.length).toBeGreaterThan(10);
   });
 
   test('projects list --organization lists the projects of one organization', async () => {
-    const list = async (...words: string[]) => {
-      const argv = ['projects', 'list', '--limit', '0', '--json', ...words];
+    const list = async (...options: string[]) => {
+      const argv = ['projects', 'list', '--limit', '0', '--json', ...options];
       const { exitCode, stdout } = await runCommand(argv, { env: demo.env });
       expect(exitCode).toBe(0);
       return JSON.parse(stdout)

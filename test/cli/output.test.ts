@@ -24,9 +24,9 @@ async function printToStreams(
   format: OutputFormat,
   columns: string[],
   rows: Row[],
-  eyes: PrintOptions = {},
+  printOptions: PrintOptions = {},
 ): Promise<PrintedStreams> {
-  const { env = {}, terminal = false, columns: width = 80, shape = {} } = eyes;
+  const { env = {}, terminal = false, columns: width = 80, shape = {} } = printOptions;
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const printed = Promise.all([buffer(stdout), buffer(stderr)]);
   const io = {
@@ -53,9 +53,9 @@ async function printToStdout(
   format: OutputFormat,
   columns: string[],
   rows: Row[],
-  eyes: PrintOptions = {},
+  printOptions: PrintOptions = {},
 ): Promise<string> {
-  return (await printToStreams(format, columns, rows, eyes)).stdout;
+  return (await printToStreams(format, columns, rows, printOptions)).stdout;
 }
 
 test('a table aligns numbers to the right and prints "-" for missing values', async () => {
@@ -108,12 +108,12 @@ test('states are coloured on a terminal only, and not with NO_COLOR or TERM=dumb
   expect(printed.split('\n')[1]).toBe(
     `active  ${ESCAPE}[32mactive${ESCAPE}[39m  ${ESCAPE}[31mstale (read failed)${ESCAPE}[39m`,
   );
-  for (const eyes of [
+  for (const printOptions of [
     { env: { NO_COLOR: '1' }, terminal: true },
     { env: { TERM: 'dumb' }, terminal: true },
     {},
   ]) {
-    expect(await printToStdout('table', columns, rows, eyes)).toBe(
+    expect(await printToStdout('table', columns, rows, printOptions)).toBe(
       'name    state   freshness\nactive  active  stale (read failed)\n',
     );
   }
@@ -158,8 +158,8 @@ test.each([200, 130, 100, 80, 60, 40, 20, 5])(
       columns,
     });
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(columns);
-    const shown = stdout.split('\n')[0] ?? '';
-    const missing = ALL_COLUMNS.filter(name => !shown.includes(name.slice(0, 4)));
+    const heading = stdout.split('\n')[0] ?? '';
+    const missing = ALL_COLUMNS.filter(name => !heading.includes(name.slice(0, 4)));
     for (const name of missing) expect(stderr).toContain(name);
     expect(stderr === '').toBe(missing.length === 0);
   },
@@ -214,10 +214,10 @@ test('tonnes have thousands separators on a terminal and keep every digit', asyn
     { amount: 1e21 },
   ];
   const shape = { tonneColumns: ['amount'] };
-  const shown = async (eyes: PrintOptions) =>
-    (await printToStdout('table', ['amount'], rows, { ...eyes, shape })).trim().split(/\s+/).slice(1);
-  expect(await shown(PLAIN_TERMINAL)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);
-  expect(await shown({})).toEqual(['1234567.25', '1000.123456', '-5', 'many', '1e+21']);
+  const printAmounts = async (printOptions: PrintOptions) =>
+    (await printToStdout('table', ['amount'], rows, { ...printOptions, shape })).trim().split(/\s+/).slice(1);
+  expect(await printAmounts(PLAIN_TERMINAL)).toEqual(['1,234,567.25', '1,000.123456', '-5', 'many', '1e+21']);
+  expect(await printAmounts({})).toEqual(['1234567.25', '1000.123456', '-5', 'many', '1e+21']);
 });
 
 test('a total is exact, has its unit and states how many rows it excludes', () => {

@@ -127,8 +127,8 @@ describe('lists', () => {
 
   test('retirements show prints every column and the whole object', async () => {
     const [{ id } = { id: '' }] = await json('retirements', 'list', '--limit', '1');
-    const shown = await run('retirements', 'show', id);
-    expect(shown.stdout).toContain('amount_micro');
+    const outcome = await run('retirements', 'show', id);
+    expect(outcome.stdout).toContain('amount_micro');
     expect(await json('retirements', 'show', id)).toMatchObject({
       id,
       row: { id },
@@ -141,19 +141,22 @@ describe('lists', () => {
 
   test('retirements list filters by year, and by parts of the beneficiary and project', async () => {
     const all = await json('retirements', 'list', '--limit', '0');
-    const [one] = all;
-    const year = one.created_at.slice(0, 4);
-    const [beneficiary, project] = [one.beneficiary.slice(2, 9), one.project_name.slice(1, 8).toUpperCase()];
-    const words = ['--year', year, '--beneficiary', beneficiary, '--project', project];
-    const found = await json('retirements', 'list', '--limit', '0', ...words);
+    const [retirement] = all;
+    const year = retirement.created_at.slice(0, 4);
+    const [beneficiary, project] = [
+      retirement.beneficiary.slice(2, 9),
+      retirement.project_name.slice(1, 8).toUpperCase(),
+    ];
+    const argv = ['--year', year, '--beneficiary', beneficiary, '--project', project];
+    const found = await json('retirements', 'list', '--limit', '0', ...argv);
     const holds = (text: string | null, part: string) => text?.toLowerCase().includes(part.toLowerCase());
-    const wanted = all.filter(
+    const expected = all.filter(
       (row: Record<string, string>) =>
         row['created_at']?.startsWith(year) &&
         holds(row['beneficiary'] ?? null, beneficiary) &&
         holds(row['project_name'] ?? null, project),
     );
-    expect(found).toEqual(wanted);
+    expect(found).toEqual(expected);
     expect(found.length).toBeLessThan(all.length);
     expect(await json('retirements', 'list', '--beneficiary', '%')).toEqual([]);
     expect(await run('retirements', 'list', '--year', 'last')).toMatchObject({ exitCode: 2, stdout: '' });
@@ -194,8 +197,8 @@ describe('lists', () => {
 
   test('warehouse show finds a credit by its id, and projects list filters by a part of the name', async () => {
     const [credit] = await json('warehouse', 'list', '--limit', '1');
-    const shown = await run('warehouse', 'show', String(credit.credit_id));
-    expect(shown).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Triggered by') });
+    const outcome = await run('warehouse', 'show', String(credit.credit_id));
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Triggered by') });
     const all: { full_name: string }[] = await json('projects', 'list', '--limit', '0');
     const part = String(all[0]?.full_name).slice(2, 8).toUpperCase();
     const found = all.filter(({ full_name }) => full_name.toUpperCase().includes(part));
@@ -204,12 +207,12 @@ describe('lists', () => {
   });
 
   test('reservations and inventory requests are listed by their state', async () => {
-    const list = async (...words: string[]): Promise<{ id: string; state_now: string }[]> =>
-      await json('reservations', 'list', ...words, '--limit', '0');
+    const list = async (...argv: string[]): Promise<{ id: string; state_now: string }[]> =>
+      await json('reservations', 'list', ...argv, '--limit', '0');
     const all = (await list()).filter(each => each.state_now === 'outstanding');
-    const held = await list('--state', 'outstanding');
-    expect(held).not.toEqual([]);
-    expect(held.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+    const outstanding = await list('--state', 'outstanding');
+    expect(outstanding).not.toEqual([]);
+    expect(outstanding.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
     expect(await run('reservations', 'list', '--state', 'lost')).toMatchObject({ exitCode: 2, stdout: '' });
     const wrong = await run('inventory-requests', 'list', '--state', 'nothing like it');
     expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
@@ -229,12 +232,12 @@ describe('lists', () => {
   test('a wrong key, a missing key and an unreachable registry lead to different errors', async () => {
     const [owner = ''] = demo.organizationIds;
     const argv = ['reservations', 'cancel', 'none', '--organization', owner, '--yes'];
-    const ask = async (settings: Record<string, string>) =>
+    const runWith = async (settings: Record<string, string>) =>
       (await runCommand(argv, { env: { ...demo.env, ...settings } })).exitCode;
-    expect(await ask({ REGISTRY_PRIVATE_KEY: 'no key' })).toBe(2);
-    expect(await ask({ REGISTRY_APP_ID: 'another' })).toBe(4);
-    expect(await ask({ REGISTRY_BASE_URL: 'http://127.0.0.1:9' })).toBe(5);
-    expect(await ask({})).toBe(6);
+    expect(await runWith({ REGISTRY_PRIVATE_KEY: 'no key' })).toBe(2);
+    expect(await runWith({ REGISTRY_APP_ID: 'another' })).toBe(4);
+    expect(await runWith({ REGISTRY_BASE_URL: 'http://127.0.0.1:9' })).toBe(5);
+    expect(await runWith({})).toBe(6);
   });
 });
 
@@ -275,8 +278,8 @@ describe('deliveries and jobs', () => {
     const rows = await json('deliveries', 'list');
     expect(rows).toHaveLength(demo.organizationIds.length);
     expect(rows[0]).toMatchObject({ event: 'installed', verdict: 'accepted', job_state: 'done' });
-    const shown = await run('deliveries', 'show', String(rows[0].id));
-    expect(shown.stdout).toContain('"event": "installed"');
+    const outcome = await run('deliveries', 'show', String(rows[0].id));
+    expect(outcome.stdout).toContain('"event": "installed"');
     expect(rows[0].organization_name).toEqual(expect.any(String));
     expect(rows[0].end).toMatch(/^read in \d+\.\d s: (nothing new$|[+~-]\d)/);
     expect((await run('deliveries', 'list')).stdout).toContain(rows[0].organization_name);

@@ -19,13 +19,13 @@ async function prepare() {
   mkdirSync(dataDir, { mode: 0o700 });
   createMigratedDatabases(dataDir);
   const backup = join(temporaryFolder(), 'backup');
-  const run = (...words: string[]) => runCommand(words, { env: { DATA_DIR: dataDir } });
+  const run = (...argv: string[]) => runCommand(argv, { env: { DATA_DIR: dataDir } });
   expect(await run('backup', backup)).toMatchObject({ exitCode: 0 });
   /** Runs a command in a process of its own, because a call that waits for a pipe blocks its process. */
-  const runAlone = (folder: string, ...words: string[]) => {
+  const runAlone = (folder: string, ...argv: string[]) => {
     const env = { PATH: process.env['PATH'], DATA_DIR: folder, NODE_ENV: 'production' };
     const options = { encoding: 'utf8', timeout: HANGS_MS, env } as const;
-    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], options);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...argv], options);
     return { status, output: stdout + stderr };
   };
   return { dataDir, backup, run, runAlone };
@@ -58,9 +58,9 @@ describe('restore', () => {
       for (const make of [() => execFileSync('mkfifo', [path]), () => mkdirSync(path)]) {
         rmSync(path, { recursive: true, force: true });
         make();
-        for (const words of [['status'], ['doctor'], ['query', 'select 1']]) {
-          const { status, output } = runAlone(dataDir, ...words);
-          expect(status, output).toBe(words[0] === 'doctor' ? 3 : 1);
+        for (const argv of [['status'], ['doctor'], ['query', 'select 1']]) {
+          const { status, output } = runAlone(dataDir, ...argv);
+          expect(status, output).toBe(argv[0] === 'doctor' ? 3 : 1);
           expect(output.replaceAll(/\s+/g, ' ')).toContain('is no file, but a folder, a pipe or a device');
           expect(output).not.toMatch(/\n\s+at /);
         }
@@ -72,9 +72,9 @@ describe('restore', () => {
 
   test('removes the remains of a killed restore and refuses to run twice at once', async () => {
     const { dataDir, backup, run } = await prepare();
-    const left = join(dataDir, 'restoring', 'files');
-    mkdirSync(left, { recursive: true });
-    writeFileSync(join(left, 'mirror.db'), 'someone@example.org');
+    const leftover = join(dataDir, 'restoring', 'files');
+    mkdirSync(leftover, { recursive: true });
+    writeFileSync(join(leftover, 'mirror.db'), 'someone@example.org');
     expect(await run('restore', backup)).toMatchObject({ exitCode: 0 });
     expect(existsSync(join(dataDir, 'restoring'))).toBe(false);
     const other = openStage(dataDir);

@@ -21,12 +21,12 @@ interface Started {
 }
 
 /** Starts the built program and waits for its first line. */
-async function start(...words: string[]): Promise<Started> {
-  return await startWith({}, ...words);
+async function start(...argv: string[]): Promise<Started> {
+  return await startWith({}, ...argv);
 }
 
-async function startWith(env: Record<string, string>, ...words: string[]): Promise<Started> {
-  const child = spawn(process.execPath, [MAIN, 'sandbox', ...words], {
+async function startWith(env: Record<string, string>, ...argv: string[]): Promise<Started> {
+  const child = spawn(process.execPath, [MAIN, 'sandbox', ...argv], {
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { PATH: process.env['PATH'], ...env },
   });
@@ -120,7 +120,7 @@ test('a sandbox with the profile as-documented answers as the public documentati
 test('sandbox start explains likely mistakes with exit code 2', async () => {
   const sandbox = await startTemporarySandbox();
   const folder = createTemporarySandboxFolder();
-  for (const [words, text] of [
+  for (const [argv, text] of [
     [['--port', String(sandbox.port)], `Port ${sandbox.port} is in use by another program`],
     [['--port', 'x'], '--port: expected a whole number'],
     [['--port', '70000'], 'Expected a port'],
@@ -129,8 +129,8 @@ test('sandbox start explains likely mistakes with exit code 2', async () => {
     [['--profile', 'kind'], 'Expected one of as-documented, got "kind".'],
     [['--folder', '/dev/null/x'], '"/dev/null/x" cannot be used'],
   ] as const) {
-    const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', ...words]);
-    expect(outcome, words.join(' ')).toMatchObject({ exitCode: 2, stdout: '' });
+    const outcome = await runCommand(['sandbox', 'start', '--folder', folder, '--port', '0', ...argv]);
+    expect(outcome, argv.join(' ')).toMatchObject({ exitCode: 2, stdout: '' });
     expect(outcome.stderr).toContain(text);
     expect(outcome.stderr).not.toMatch(/\n\s+at /);
   }

@@ -11,14 +11,14 @@ import {
 
 const sandbox = await startSandboxForFile();
 
-async function call(...words: string[]) {
-  return await runCommand(['sandbox', 'call', ...words], { env: { REGISTRY_BASE_URL: sandbox.url } });
+async function call(...argv: string[]) {
+  return await runCommand(['sandbox', 'call', ...argv], { env: { REGISTRY_BASE_URL: sandbox.url } });
 }
 
 // biome-ignore lint: the answers of a sandbox are what the tests look into
 // oxlint-disable-next-line typescript/no-explicit-any
-async function answerOf(...words: string[]): Promise<any> {
-  const { exitCode, stdout, stderr } = await call(...words);
+async function answerOf(...argv: string[]): Promise<any> {
+  const { exitCode, stdout, stderr } = await call(...argv);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
   return JSON.parse(stdout);
 }
@@ -44,11 +44,11 @@ test('sandbox app prints settings with which a program can call the registry as 
     callbackUrls: ['http://127.0.0.1:8080/installed'],
     hasWebhookSecret: true,
   });
-  const asked = await runCommand(['doctor', '--json'], {
+  const outcome = await runCommand(['doctor', '--json'], {
     env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value ?? ''])),
   });
   const found = `answers and knows the app ${env['REGISTRY_APP_ID']}`;
-  expect(JSON.parse(asked.stdout)).toContainEqual(
+  expect(JSON.parse(outcome.stdout)).toContainEqual(
     expect.objectContaining({ check: 'registry', state: 'ok', found: expect.stringContaining(found) }),
   );
 });
@@ -78,13 +78,13 @@ test('sandbox app prints the header prefix of the sandbox, not of the environmen
 test('sandbox call installs an app, suspends it, and exits with 3 if it is suspended twice', async () => {
   const app = registerApp(sandbox);
   const { id: organizationId } = createOrganization(sandbox);
-  const asked = JSON.stringify({ appId: app.id, organizationId });
-  const made = await answerOf('POST', '/installations', '--data', asked);
-  expect(made).toMatchObject({ appId: app.id, organization: { id: organizationId } });
-  await answerOf('POST', `/installations/${made.id}/suspend`);
+  const data = JSON.stringify({ appId: app.id, organizationId });
+  const installation = await answerOf('POST', '/installations', '--data', data);
+  expect(installation).toMatchObject({ appId: app.id, organization: { id: organizationId } });
+  await answerOf('POST', `/installations/${installation.id}/suspend`);
   const { installations } = await answerOf('GET', '/installations');
-  expect(installations.find((each: { id: string }) => each.id === made.id).state).toBe('suspended');
-  expect(await call('POST', `/installations/${made.id}/suspend`)).toMatchObject({
+  expect(installations.find((each: { id: string }) => each.id === installation.id).state).toBe('suspended');
+  expect(await call('POST', `/installations/${installation.id}/suspend`)).toMatchObject({
     exitCode: 3,
     stdout: '',
     stderr: expect.stringContaining('already suspended'),
@@ -108,9 +108,9 @@ test.each([
   [2, 'Expected one of GET, POST', ['PUT', '/apps']],
   [6, 'Fault not found', ['DELETE', '/faults/999']],
   [6, 'App not found', ['GET', '/apps/nobody']],
-])('sandbox call exits with %i and prints %s', async (exitCode, expectedOutput, words) => {
-  const outcome = await call(...words);
-  expect(outcome, words.join(' ')).toMatchObject({ exitCode, stdout: '' });
+])('sandbox call exits with %i and prints %s', async (exitCode, expectedOutput, argv) => {
+  const outcome = await call(...argv);
+  expect(outcome, argv.join(' ')).toMatchObject({ exitCode, stdout: '' });
   expect(outcome.stderr).toContain(expectedOutput);
   expect(outcome.stderr).not.toMatch(/\n\s+at /);
 });

@@ -49,9 +49,9 @@ test('schema lists all relations, describes a named one and fails for an unknown
   const all = await runCommand(['schema']);
   expect(all).toMatchObject({ exitCode: 0 });
   expect(all.stdout).toContain('available_credits');
-  const one = await runCommand(['schema', 'inbox.deliveries']);
-  expect(one).toMatchObject({ exitCode: 0 });
-  expect(one.stdout).toContain('received_at');
+  const outcome = await runCommand(['schema', 'inbox.deliveries']);
+  expect(outcome).toMatchObject({ exitCode: 0 });
+  expect(outcome.stdout).toContain('received_at');
   const json = await runCommand(['schema', 'freshness', '--json']);
   expect(JSON.parse(json.stdout)).toMatchObject([{ name: 'freshness', kind: 'view' }]);
   const none = await runCommand(['schema', 'retirement']);

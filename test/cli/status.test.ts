@@ -156,21 +156,21 @@ test('status shows 20 organizations, troubled ones first and then the largest, a
   scene.clock.at = Date.now();
   await fillOrganizations(scene, 30);
   await breakReads(scene, 'organization-10');
-  const shown = async (...options: readonly string[]) => {
+  const runStatus = async (...options: readonly string[]) => {
     const { stdout } = await runCommand(['status', ...options], { env: { DATA_DIR: scene.folder } });
     const rows = Array.from(stdout.matchAll(/^organization-(\d+) +active/gm), ([, number]) => Number(number));
     return { stdout, rows };
   };
-  const { stdout, rows } = await shown();
+  const { stdout, rows } = await runStatus();
   expect(rows).toEqual([10, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12]);
   expect(stdout).toContain('\nand 10 more: carbon-mirror status --all\n');
-  const all = await shown('--all');
+  const all = await runStatus('--all');
   expect(all.rows).toHaveLength(30);
   expect(all.stdout).not.toContain(' more: ');
   await scene.db.change(
     "UPDATE resource_states SET outcome = 'failed', error = 'answered 503', failing_since = '2026-11-01T00:00:00.000Z', webhook_failed = 1",
   );
-  const failing = await shown();
+  const failing = await runStatus();
   expect(failing.stdout.match(/(stale|never read) \(read failed\): answered 503/g)).toHaveLength(20);
   expect(failing.stdout).toContain('\nand 280 more: carbon-mirror status --all\n');
 });

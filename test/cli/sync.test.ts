@@ -132,20 +132,20 @@ describe('sync without a running worker', () => {
 
   test('exits with 4 if the registry refuses the app and with 5 if its answer is unusable', async () => {
     const { faults, organizations } = world.sandbox.registry;
-    const one = ['--organization', organizations.listAll()[0]?.id ?? ''];
+    const organizationOption = ['--organization', organizations.listAll()[0]?.id ?? ''];
     const refused = faults.add({ kind: 'status', options: { status: 401 } });
-    const closed = await sync(...one, '--json');
+    const closed = await sync(...organizationOption, '--json');
     expect(closed.exitCode).toBe(4);
     const { failures, resources } = JSON.parse(closed.stdout);
     expect(failures.length).toBeGreaterThan(0);
     expect(new Set(resources.map((row: Row) => row.state))).toEqual(new Set(['not_read']));
     faults.remove(refused.id);
     faults.add({ kind: 'status', options: { status: 503 } });
-    const gone = await sync(...one);
-    expect(gone.exitCode).toBe(5);
-    expect(gone.stderr).toContain('next try at');
+    const outcome = await sync(...organizationOption);
+    expect(outcome.exitCode).toBe(5);
+    expect(outcome.stderr).toContain('next try at');
     faults.clear();
-    expect(await sync(...one)).toMatchObject({ exitCode: 0 });
+    expect(await sync(...organizationOption)).toMatchObject({ exitCode: 0 });
   });
 
   test('marks a fresh list whose last read failed', async () => {
@@ -161,7 +161,10 @@ describe('sync without a running worker', () => {
 });
 
 describe('sync of an app with few permissions', () => {
-  async function startWith(permissions: Readonly<Record<string, string>>, more: Record<string, string> = {}) {
+  async function startWith(
+    permissions: Readonly<Record<string, string>>,
+    overrides: Record<string, string> = {},
+  ) {
     const folder = makeFolder('carbon-mirror-sync-');
     const world = await startTestSandbox({});
     onTestFinished(async () => {
@@ -176,7 +179,7 @@ describe('sync of an app with few permissions', () => {
       REGISTRY_PRIVATE_KEY: app.privateKey,
       DATA_DIR: folder,
     };
-    const run = (...words: string[]) => runCommand(words, { env: { ...env, ...more } });
+    const run = (...argv: string[]) => runCommand(argv, { env: { ...env, ...overrides } });
     return { registry: world.sandbox.registry, installationId, run, sync: () => run('sync') };
   }
 

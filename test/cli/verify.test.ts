@@ -28,10 +28,10 @@ import { chooseLength } from '../support/long.js';
 /** Copies both databases into a folder to which no process writes. */
 
 const demo = await startDemoForFile();
-const whole = makeFolder('carbon-mirror-whole-');
-copyDatabases(demo.folder, whole);
+const intactFolder = makeFolder('carbon-mirror-whole-');
+copyDatabases(demo.folder, intactFolder);
 
-afterAll(() => rmSync(whole, { recursive: true }));
+afterAll(() => rmSync(intactFolder, { recursive: true }));
 
 async function run(...argv: string[]) {
   return await runCommand(['verify', ...argv], { env: demo.env });
@@ -58,15 +58,15 @@ test('verify names lists that cannot be compared and fails if that is all of the
     'SELECT o.full_name AS name, o.id FROM organizations AS o JOIN resource_states AS s ON s.organization_id = o.id ORDER BY o.id LIMIT 1',
   );
   const resource = 'inventory';
-  const of = `organization_id = '${String(id)}' AND resource = '${resource}'`;
-  await demo.change(`UPDATE resource_states SET no_permission_at = as_of WHERE ${of}`);
+  const condition = `organization_id = '${String(id)}' AND resource = '${resource}'`;
+  await demo.change(`UPDATE resource_states SET no_permission_at = as_of WHERE ${condition}`);
   const some = await run('--against-registry', '--json');
   expect(some).toMatchObject({ exitCode: 0 });
   expect(some.stderr).toContain(`Not compared: ${String(name)}, inventory: no access (no permission).`);
   expect(JSON.parse(some.stdout)).toMatchObject({
     not_compared: [{ organization_id: id, resource, state: 'no_access', reason: 'no_permission' }],
   });
-  await demo.change(`UPDATE resource_states SET no_permission_at = NULL WHERE ${of};
+  await demo.change(`UPDATE resource_states SET no_permission_at = NULL WHERE ${condition};
     CREATE TABLE installed AS SELECT version, id, document FROM installations;
     UPDATE installations SET state = 'uninstalled', id = 'gone-' || id, document = json_set(document, '$.id', 'gone-' || id)`);
   const none = await run('--against-registry');
@@ -84,8 +84,10 @@ test('--against-registry finds an installation whose state was changed by hand',
     UPDATE installations SET state = 'uninstalled' WHERE id = ${second}`);
   const found = await faults('--against-registry');
   await demo.change("UPDATE installations SET state = 'active'");
-  const told = found.filter(({ check }) => check.startsWith('installations '));
-  expect(told.map(({ fault }) => fault)).toEqual(expect.arrayContaining(['changed', 'not in the mirror']));
+  const installationFindings = found.filter(({ check }) => check.startsWith('installations '));
+  expect(installationFindings.map(({ fault }) => fault)).toEqual(
+    expect.arrayContaining(['changed', 'not in the mirror']),
+  );
 });
 
 test('--against-registry accepts an installation that is suspended on both sides', async () => {
@@ -141,8 +143,8 @@ test('--against-registry finds rows that were changed, added or removed by hand 
   const { exitCode, stdout, stderr } = await run('--against-registry');
   expect(exitCode).toBe(3);
   expect(stderr).toContain('"carbon-mirror sync --full" restores');
-  for (const told of ['changed', 'not in the mirror', 'not at the registry', 'exPost-0-0x0'])
-    expect(stdout).toContain(told);
+  for (const text of ['changed', 'not in the mirror', 'not at the registry', 'exPost-0-0x0'])
+    expect(stdout).toContain(text);
 });
 
 test('verify finds counters and versions that contradict the rows', async () => {
@@ -281,11 +283,11 @@ test.each(SHARES)(
   async ({ share }) => {
     const folder = makeFolder('carbon-mirror-broken-');
     onTestFinished(() => rmSync(folder, { recursive: true }));
-    cpSync(whole, folder, { recursive: true });
+    cpSync(intactFolder, folder, { recursive: true });
     expect(await brokenLaws(folder)).toEqual([]);
     for (const [, breakage] of share) await openTablesIn(folder).change(breakage);
-    const told = await brokenLaws(folder);
-    expect(share.filter(([law]) => !told.includes(law))).toEqual([]);
+    const brokenNames = await brokenLaws(folder);
+    expect(share.filter(([law]) => !brokenNames.includes(law))).toEqual([]);
   },
 );
 
@@ -313,7 +315,7 @@ const ELSEWHERE = new Set(['installations.state', 'organizations.id']);
 test('verify names each column that was changed by hand in any table', async () => {
   const folder = makeFolder('carbon-mirror-columns-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  cpSync(whole, folder, { recursive: true });
+  cpSync(intactFolder, folder, { recursive: true });
   const reader = openReader({ mirrorFile: join(folder, 'mirror.db'), inboxFile: join(folder, 'inbox.db') });
   onTestFinished(() => reader.close());
   expect(await findContradictedRows(reader)).toEqual([]);
@@ -330,8 +332,8 @@ test('verify names each column that was changed by hand in any table', async () 
     );
     for (const { table, version, name, other } of now)
       await copy.change(`UPDATE ${table} SET ${name} = ${other} WHERE version = ?`, version);
-    const told = (await findContradictedRows(reader)).map(({ law, where }) => `${law}: ${where}`);
-    expect(told.toSorted()).toEqual(
+    const contradictions = (await findContradictedRows(reader)).map(({ law, where }) => `${law}: ${where}`);
+    expect(contradictions.toSorted()).toEqual(
       now
         .map(
           ({ table, version, name }) =>
@@ -350,7 +352,7 @@ test('verify names each column that was changed by hand in any table', async () 
 test('verify lists five faults of a kind and counts all of them', async () => {
   const folder = makeFolder('carbon-mirror-many-');
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  cpSync(whole, folder, { recursive: true });
+  cpSync(intactFolder, folder, { recursive: true });
   const env = { ...demo.env, DATA_DIR: folder };
   const db = openMirrorAndInbox(folder, false);
   const copy = createTables(db);
@@ -362,8 +364,12 @@ test('verify lists five faults of a kind and counts all of them', async () => {
   expect(exitCode).toBe(3);
   const { faults: found, rows_checked: rows }: Verdict = JSON.parse(stdout);
   const law = 'each column of retirements is what its document says';
-  const told = found.filter(({ check }) => check === law);
-  expect([told.length, told.at(-1)?.where, sumOf(told)]).toEqual([6, `${many - 5} more`, many]);
+  const lawFindings = found.filter(({ check }) => check === law);
+  expect([lawFindings.length, lawFindings.at(-1)?.where, sumOf(lawFindings)]).toEqual([
+    6,
+    `${many - 5} more`,
+    many,
+  ]);
   expect(rows).toBeGreaterThan(many);
   const verified = await runCommand(['verify'], { env });
   expect(verified.stderr).toContain(`Verification failed: ${formatWithCommas(sumOf(found))} faults.`);
@@ -383,11 +389,11 @@ function sumOf(all: Verdict['faults']): number {
 async function newestOf({ rows, row, value }: Tables, table: string) {
   const found = await row<{ version: number }>(`SELECT max(version) AS version FROM ${table}`);
   const version = found?.version ?? null;
-  const told = await rows<{ name: string; type: string }>(
+  const columnInfos = await rows<{ name: string; type: string }>(
     `SELECT name, type FROM pragma_table_info('${table}')`,
   );
   const columns = [];
-  for (const { name, type } of version === null ? [] : told) {
+  for (const { name, type } of version === null ? [] : columnInfos) {
     if (OWN.has(name) || ELSEWHERE.has(`${table}.${name}`)) continue;
     const other = type === 'TEXT' ? `coalesce(${name}, '') || ' '` : `coalesce(${name}, 0) + 1`;
     const before = (await value<Value>(`SELECT ${name} FROM ${table} WHERE version = ?`, version)) ?? null;

@@ -77,14 +77,14 @@ describe('reservations', () => {
   test('create accepts the unique start of a credit id and reserves nothing if several ids match', async () => {
     const sold = (await json('available', '--organization', owner)).rows;
     expect(sold.length).toBeGreaterThan(1);
-    const [{ credit_id: whole }] = sold;
+    const [{ credit_id: creditId }] = sold;
     const others = sold.map(({ credit_id: id }: { credit_id: string }) => id).slice(1);
-    const length = [...whole].findIndex(
-      (_, at) => at > 0 && !others.some((id: string) => id.startsWith(whole.slice(0, at))),
+    const length = [...creditId].findIndex(
+      (_, at) => at > 0 && !others.some((id: string) => id.startsWith(creditId.slice(0, at))),
     );
     const hold = ['reservations', 'create', '--organization', owner, '--amount', '1', '--credit-id'];
-    const { credit_id: held } = await json(...hold, `${whole.slice(0, length)}…`);
-    expect(held).toBe(whole);
+    const { credit_id: heldCreditId } = await json(...hold, `${creditId.slice(0, length)}…`);
+    expect(heldCreditId).toBe(creditId);
     await expectFault(6, 'Several rows of', ...hold, 'exPost-');
     await expectFault(6, 'answered 404', ...hold, 'exPost-none');
   });
@@ -114,8 +114,8 @@ describe('reservations', () => {
   });
 
   test('finish transfers and retires credits', async () => {
-    const end = async (...words: string[]) =>
-      await json('reservations', 'finish', await reserve(), '--organization', owner, '--yes', ...words);
+    const end = async (...argv: string[]) =>
+      await json('reservations', 'finish', await reserve(), '--organization', owner, '--yes', ...argv);
     const to = ['--receiver-id', receiver];
     expect(await end('--action', 'transfer', ...to, '--transfer-comment', 'As sold')).toMatchObject({
       state_now: 'finished',
@@ -222,7 +222,7 @@ test('an unknown subcommand is refused with a list of the existing ones', async 
 });
 
 describe('trigger', () => {
-  const post = (...words: string[]) => ['trigger', ...words, '--organization', owner];
+  const post = (...argv: string[]) => ['trigger', ...argv, '--organization', owner];
 
   test('posts a signed delivery, which is accepted and leads to a read', async () => {
     const { exitCode, stdout, stderr } = await run(...post('warehouseTransaction'));
@@ -231,8 +231,8 @@ describe('trigger', () => {
     expect(stderr).toContain('carbon-mirror deliveries list');
     const [delivery] = await json('deliveries', 'list', '--limit', '1');
     expect(delivery).toMatchObject({ event: 'warehouseTransaction', verdict: 'accepted' });
-    const shown = await json('deliveries', 'show', String(delivery.id));
-    expect(shown.content.installation).toMatchObject({ appId: demo.appId, organization: { id: owner } });
+    const delivered = await json('deliveries', 'show', String(delivery.id));
+    expect(delivered.content.installation).toMatchObject({ appId: demo.appId, organization: { id: owner } });
   });
 
   test('accepts every event', async () => {
@@ -266,20 +266,20 @@ describe('trigger', () => {
     }).listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = Object(other.address());
-    const there = ['--url', `http://127.0.0.1:${port}/hook`];
-    const taken = await run(...post('installed', ...there));
-    expect(taken).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Accepted\./) });
-    const forged = await run(...post('installed', '--bad-signature', ...there));
+    const urlOption = ['--url', `http://127.0.0.1:${port}/hook`];
+    const outcome = await run(...post('installed', ...urlOption));
+    expect(outcome).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/^Accepted\./) });
+    const forged = await run(...post('installed', '--bad-signature', ...urlOption));
     expect(forged).toMatchObject({
       exitCode: 0,
       stderr: expect.stringMatching(/^Rejected, as expected\./),
     });
-    const unchecked = await run(...post('installed', '--bad-signature', ...there));
+    const unchecked = await run(...post('installed', '--bad-signature', ...urlOption));
     expect(unchecked).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('does not check signatures'),
     });
-    expect(await run(...post('installed', ...there))).toMatchObject({
+    expect(await run(...post('installed', ...urlOption))).toMatchObject({
       exitCode: 3,
       stderr: expect.stringContaining('Expected status 200 to 299 for the delivery, got 500.'),
     });
@@ -329,14 +329,14 @@ describe('errors of the registry', () => {
       .find(each => each.organization.id === organization);
     demo.sandbox.registry.apps.change(demo.appId, { permissions: { organization_info: 'VIEW' } });
     demo.sandbox.registry.installations.acceptPermissions(installation?.id ?? '');
-    const of = ['--organization', organization];
+    const organizationOption = ['--organization', organization];
     const credit = ['--credit-id', offered, '--amount', '1'];
     await expectFault(
       4,
       'It requires the permission organization_warehouse:write.',
       'reservations',
       'create',
-      ...of,
+      ...organizationOption,
       ...credit,
     );
   });

@@ -165,8 +165,8 @@ test('T35 retirements that are missing from the list are requested by id before 
   await program.rest();
   expect(await program.rows('SELECT 1 FROM retirements')).toHaveLength(6);
   expect(await program.rows("SELECT 1 FROM past WHERE resource = 'retirements'")).toHaveLength(0);
-  const [one] = await program.rows('SELECT id FROM retirements');
-  expect(calls(`/retirements/${Object(one)['id']}`)).toBeGreaterThan(0);
+  const [retirement] = await program.rows('SELECT id FROM retirements');
+  expect(calls(`/retirements/${Object(retirement)['id']}`)).toBeGreaterThan(0);
 });
 
 test('T36 endless pages are abandoned two pages after the possible end, and close no row', async () => {

@@ -116,16 +116,8 @@ test('T75 purges during reads and webhooks leave no row without its file and no 
     await expect.poll(countOrganizations, { interval: 2 }).toBe(1);
     await setTimeout(round * (144 / ROUNDS));
     const { fullName } = registry.organizations.get(organizationId);
-    const asked = [
-      'purge',
-      '--organization',
-      organizationId,
-      '--confirm',
-      fullName,
-      '--force',
-      '--no-vacuum',
-    ];
-    const { exitCode } = await runCommand(asked, { env: program.env });
+    const argv = ['purge', '--organization', organizationId, '--confirm', fullName, '--force', '--no-vacuum'];
+    const { exitCode } = await runCommand(argv, { env: program.env });
     purged += exitCode === 0 ? 1 : 0;
   }
   await program.rest();
@@ -148,10 +140,10 @@ const REFERENCED_FILES_SQL = 'SELECT file FROM certificates_history WHERE file I
 /** Returns files that rows name before and after the check, and that do not exist. */
 async function findLostFiles({ pdfs, column }: Program): Promise<string[]> {
   const named = await column<string>(REFERENCED_FILES_SQL);
-  const there = await listFiles({ pdfs });
-  const gone = named.filter(file => !there.includes(file));
-  const left = new Set(await column(REFERENCED_FILES_SQL));
-  return gone.filter(file => left.has(file));
+  const existingFiles = await listFiles({ pdfs });
+  const missingFiles = named.filter(file => !existingFiles.includes(file));
+  const referencedFiles = new Set(await column(REFERENCED_FILES_SQL));
+  return missingFiles.filter(file => referencedFiles.has(file));
 }
 
 engineIndependent.test(
@@ -162,7 +154,7 @@ engineIndependent.test(
     program.registry.credits.retireOffPlatform(organizationId, { creditId, amount: 4 });
     await program.reconcile();
     expect(await readCertificates(program)).toMatchObject([{ state: 'unavailable', attempts: 1 }]);
-    for (let look = 0; look < 5; look++) await program.reconcile();
+    for (let round = 0; round < 5; round++) await program.reconcile();
     expect(calls('/pdf')).toBe(1);
     program.time.move(DAY_MS);
     await program.reconcile();
@@ -201,11 +193,11 @@ test('a full sync requests every certificate again and keeps the files of unchan
   const { program, organizationId, installationId, retire, calls } = await startInstalled();
   for (let retirement = 0; retirement < 3; retirement++) retire(1);
   await program.rest();
-  const [asked, before] = [calls('/pdf'), await listFiles(program)];
+  const [callsBefore, before] = [calls('/pdf'), await listFiles(program)];
   const job = { ...createInstallationJob(installationId, organizationId, 'person'), payload: { full: true } };
   await program.inbox.enqueue([job]);
   await program.rest();
-  expect(calls('/pdf')).toBe(asked + 3);
+  expect(calls('/pdf')).toBe(callsBefore + 3);
   expect(await listFiles(program)).toEqual(before);
   expect(await program.rows('SELECT 1 FROM certificates_history WHERE valid_to IS NOT NULL')).toEqual([]);
 });

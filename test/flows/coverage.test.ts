@@ -59,7 +59,7 @@ async function startFleet(): Promise<InstallationFleet> {
     program,
     runJobs,
     install: async count => {
-      for (let left = count; left > 0; left -= 1) {
+      for (let remaining = count; remaining > 0; remaining -= 1) {
         registry.installations.install(app.id, createOrganization(sandbox).id);
       }
       await registry.deliveries.waitUntilSettled();
@@ -80,7 +80,7 @@ async function startFleet(): Promise<InstallationFleet> {
       const announced = await program.column<string>(
         "SELECT DISTINCT installation_id FROM deliveries WHERE verdict = 'accepted'",
       );
-      const looks = await program.rows<{
+      const jobs = await program.rows<{
         readonly id: string;
         readonly state: string;
         readonly outcome: string;
@@ -88,15 +88,16 @@ async function startFleet(): Promise<InstallationFleet> {
         `SELECT installation_id AS id, state, outcome FROM jobs
          WHERE part = 'data' AND (outcome IS NULL OR outcome <> 'merged') ORDER BY claim, id`,
       );
-      const told = new Map<string, string>();
+      const expectedStates = new Map<string, string>();
       for (const id of [...announced, ...listed]) {
-        const own = looks.filter(look => look.id === id);
-        const known = own.findLast(({ state }) => state === 'done')?.outcome;
-        const state = known === undefined ? 'never_read' : known === 'suspended' ? known : 'active';
-        if (known === 'uninstalled' && own.every(look => look.state === 'done')) continue;
-        told.set(organizationOf(id), known === 'uninstalled' ? 'never_read' : state);
+        const ownJobs = jobs.filter(job => job.id === id);
+        const lastOutcome = ownJobs.findLast(({ state }) => state === 'done')?.outcome;
+        const state =
+          lastOutcome === undefined ? 'never_read' : lastOutcome === 'suspended' ? lastOutcome : 'active';
+        if (lastOutcome === 'uninstalled' && ownJobs.every(job => job.state === 'done')) continue;
+        expectedStates.set(organizationOf(id), lastOutcome === 'uninstalled' ? 'never_read' : state);
       }
-      return told;
+      return expectedStates;
     },
     readCoverage: async () => {
       const rows = await program.rows<{ readonly id: string; readonly state: string }>(
@@ -111,18 +112,18 @@ async function startFleet(): Promise<InstallationFleet> {
 
 /** Sorts states by organization id, for comparison. */
 function sortStates(states: ReadonlyMap<string, string>): [string, string][] {
-  return [...states].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return [...states].toSorted(([first], [second]) => (first < second ? -1 : 1));
 }
 
 async function playOperations(fleet: InstallationFleet, random: Random, size: number): Promise<void> {
   const { registry, app } = fleet.program;
   const { webhookUrl } = fleet.program;
-  for (let left = size; left > 0; ) {
-    const some = Math.min(left, 1 + Math.floor(random() * size));
+  for (let remaining = size; remaining > 0; ) {
+    const some = Math.min(remaining, 1 + Math.floor(random() * size));
     registry.apps.change(app.id, { webhookUrl: random() < 0.7 ? webhookUrl : null });
     await fleet.install(some);
     registry.apps.change(app.id, { webhookUrl });
-    left -= some;
+    remaining -= some;
     if (random() < 0.5) await fleet.runJobs(Math.ceil(random() * Math.min(size, 20)));
     if (random() < 0.4) await fleet.readInstallationList();
     const victim = pick(

@@ -75,8 +75,8 @@ test.each(REGISTRY_CHANGES)(
     const { program } = installed;
     let isWatched = false;
     let happenedAt = '';
-    const baseUrl = await startProxy(program.sandbox.url, asked => {
-      if (!isWatched || !path.test(asked)) return null;
+    const baseUrl = await startProxy(program.sandbox.url, requestPath => {
+      if (!isWatched || !path.test(requestPath)) return null;
       isWatched = false;
       program.time.move(10_000);
       happen(installed);
@@ -88,8 +88,8 @@ test.each(REGISTRY_CHANGES)(
     isWatched = true;
     await (ask === undefined ? program.reconcile() : ask(installed));
     expect(happenedAt).not.toBe('');
-    const given = (await program.rows(dates)).map(row => String(Object(row)['at']));
-    expect(given).not.toEqual([]);
-    for (const at of given) expect(at >= happenedAt, `${at}, happened ${happenedAt}`).toBe(true);
+    const instants = (await program.rows(dates)).map(row => String(Object(row)['at']));
+    expect(instants).not.toEqual([]);
+    for (const at of instants) expect(at >= happenedAt, `${at}, happened ${happenedAt}`).toBe(true);
   },
 );

@@ -48,13 +48,13 @@ test('T39 a lasting refusal is believed for a minute, then longer each time, and
   program.registry.faults.add({ path: MEMBERS, ...REFUSED });
   await requestRead(installed);
   expect(await listUnusualStates(installed)).toEqual([{ resource: 'members', state: 'no_permission' }]);
-  const asked: boolean[] = [];
+  const wasRequested: boolean[] = [];
   for (const wait of [20_000, 45_000, MINUTE_MS, 65_000, 2 * MINUTE_MS, 125_000]) {
     const before = calls('/members');
     await program.reconcile(wait);
-    asked.push(calls('/members') > before);
+    wasRequested.push(calls('/members') > before);
   }
-  expect(asked).toEqual([false, true, false, true, false, true]);
+  expect(wasRequested).toEqual([false, true, false, true, false, true]);
   program.registry.faults.clear();
   await program.reconcile(9 * MINUTE_MS);
   expect(await listUnusualStates(installed)).toEqual([]);

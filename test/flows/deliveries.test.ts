@@ -167,8 +167,8 @@ test('T99 a delivery whose read failed in part shows what failed and when it is 
   const showDelivery = async () => {
     const [delivery] = JSON.parse(await run('deliveries', 'list', '--limit', '1', '--json'));
     const job = JSON.parse(await run('jobs', 'show', String(delivery.job_id), '--json'));
-    const shown = await run('deliveries', 'show', String(delivery.id));
-    return { delivery, job, shown, list: await run('deliveries', 'list', '--limit', '1') };
+    const output = await run('deliveries', 'show', String(delivery.id));
+    return { delivery, job, shown: output, list: await run('deliveries', 'list', '--limit', '1') };
   };
   const [again] = await program.column<string>("SELECT run_at FROM jobs WHERE kind = 'retry'");
   const end = `read in part: retirements failed (503), tried again ${again?.slice(11, 16)}`;
@@ -207,9 +207,9 @@ test('a delivery shows whether its installation is unknown or uninstalled', asyn
   const { env, registry, time } = program;
   registry.installations.uninstall(installationId);
   await program.rest();
-  const told = JSON.parse(lastMessage(program).body);
+  const payload = JSON.parse(lastMessage(program).body);
   const say = async (id: string) => {
-    const signed = { ...told, at: id, installation: { ...told.installation, id } };
+    const signed = { ...payload, at: id, installation: { ...payload.installation, id } };
     const { body, headers } = signedPost(signed, { secret: env['WEBHOOK_SECRETS'] ?? '' });
     expect(await post(program, { body, signature: headers['x-registry-signature-256'] ?? '' })).toBe(202);
     await program.rest();

@@ -49,8 +49,8 @@ test('T89 a column that was changed by hand is reported, and a full sync restore
       /^each column of retirements is what its document says: version \d+: beneficiary, created_at$/,
     ),
   );
-  const told = await run('verify');
-  expect(told).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(RESTORE_ADVICE) });
+  const outcome = await run('verify');
+  expect(outcome).toMatchObject({ exitCode: 3, stderr: expect.stringContaining(RESTORE_ADVICE) });
   const { stdout: explained } = await run('retirements', 'show', String(before[0]?.['id']));
   expect(explained).toContain(
     'The row was edited by hand: its stored JSON contradicts beneficiary, created_at.',

@@ -59,10 +59,13 @@ describe('the flood test detects broken freshness facts', () => {
   test('a view that counts every unread delivery calls a resource stale that is read every 25 seconds', async () => {
     const scene = await startWatched();
     const { program } = scene;
-    const whole =
+    const intactSql =
       (await program.value<string>("SELECT sql FROM sqlite_schema WHERE name = 'freshness'")) ?? '';
-    const broken = whole.replace('unixepoch(r.oldest_unread_at) > 60', 'unixepoch(r.oldest_unread_at) > 0');
-    expect(broken).not.toBe(whole);
+    const broken = intactSql.replace(
+      'unixepoch(r.oldest_unread_at) > 60',
+      'unixepoch(r.oldest_unread_at) > 0',
+    );
+    expect(broken).not.toBe(intactSql);
     await program.change(`DROP VIEW freshness; ${broken}`);
     await scene.watch(true);
     expect(await playFlood(scene, true)).toContain('unread_webhook');

@@ -87,8 +87,8 @@ describe('a delivery that no read has answered', () => {
       await scene.pass(10);
       const receivedAt = time.now();
       const again = { receivedAt, installationId: scene.installationId, sha256: sha256 ?? '' };
-      const one = toNewDelivery(receivedAt, acceptedDelivery(again));
-      await inbox.store([one, one]);
+      const delivery = toNewDelivery(receivedAt, acceptedDelivery(again));
+      await inbox.store([delivery, delivery]);
       await scene.read();
       expect(await scene.resources('fresh')).toEqual(await all(scene));
     }
@@ -293,17 +293,17 @@ async function expectDefinedStates(scene: WatchedProgram): Promise<void> {
     const isWatched = lastLook !== null && lastLook / 1000 + 20 > Date.parse(dataAsOf) / 1000;
     const isAlone = isWatched && (now - lastLook) / 1000 > 60;
     const waits = waiting === null ? 0 : since(waiting);
-    const told = { resource, state, waits, isAlone, sinceLook: lastLook === null ? null : now - lastLook };
+    const details = { resource, state, waits, isAlone, sinceLook: lastLook === null ? null : now - lastLook };
     if (INTERRUPTED.includes(state)) continue;
     if (resource === 'projects') {
-      expect(state, JSON.stringify(told)).toBe('fresh');
+      expect(state, JSON.stringify(details)).toBe('fresh');
       continue;
     }
-    expect(['fresh', 'unread_webhook', 'worker_gone', 'overdue'], JSON.stringify(told)).toContain(state);
-    if (state === 'unread_webhook') expect(waits, JSON.stringify(told)).toBeGreaterThan(59);
-    if (state === 'worker_gone') expect(isAlone, JSON.stringify(told)).toBe(true);
+    expect(['fresh', 'unread_webhook', 'worker_gone', 'overdue'], JSON.stringify(details)).toContain(state);
+    if (state === 'unread_webhook') expect(waits, JSON.stringify(details)).toBeGreaterThan(59);
+    if (state === 'worker_gone') expect(isAlone, JSON.stringify(details)).toBe(true);
     const mustShow = isAlone ? (now - lastLook) / 1000 > 61 : isWatched && waits > 76;
-    if (mustShow) expect(['unread_webhook', 'worker_gone'], JSON.stringify(told)).toContain(state);
+    if (mustShow) expect(['unread_webhook', 'worker_gone'], JSON.stringify(details)).toContain(state);
   }
 }
 
@@ -352,7 +352,7 @@ async function readOverdueReports({ program }: WatchedProgram) {
   const { open } = await visitConsole(engine.openReader, { now: time.now });
   return {
     exitCode: doctor.exitCode,
-    of: (check: string) => findings.filter(finding => finding.check === check),
+    findingsOf: (check: string) => findings.filter(finding => finding.check === check),
     status: (await run('status')).stdout,
     now: await (await open('/')).text(),
   };
@@ -365,9 +365,9 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.work(false);
     await scene.announce();
     await scene.pass(50);
-    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).findingsOf('backlog')).toEqual([]);
     await scene.pass(30);
-    const { exitCode, of, status, now } = await readOverdueReports(scene);
+    const { exitCode, findingsOf: of, status, now } = await readOverdueReports(scene);
     const id = await scene.program.value<number>('SELECT max(id) FROM deliveries');
     expect(exitCode).toBe(3);
     expect(of('backlog')).toMatchObject([
@@ -381,7 +381,7 @@ describe('T98 overdue deliveries and jobs', () => {
     expect(now).toMatch(new RegExp(`A delivery is unread.*<a href="/deliveries/${id}">`));
     expect(now).not.toContain('carbon-mirror doctor');
     await scene.read();
-    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).findingsOf('backlog')).toEqual([]);
   });
 
   test('T98 the error of a failed read is shown, for one resource or for all', async () => {
@@ -394,7 +394,7 @@ describe('T98 overdue deliveries and jobs', () => {
       await scene.program.rest();
       await scene.work(false);
       await scene.pass(90);
-      const { exitCode, of, status, now } = await readOverdueReports(scene);
+      const { exitCode, findingsOf: of, status, now } = await readOverdueReports(scene);
       expect(exitCode).toBe(3);
       expect(of('backlog')[0]?.found, path).toMatch(/^A delivery is unread, .*503/);
       expect(of('jobs')).toMatchObject([{ state: 'warn', todo: expect.stringMatching(/jobs show \d+/) }]);
@@ -412,7 +412,7 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.read();
     await scene.pass(90);
     expect((await scene.freshness())[0]).toMatchObject({ state: 'suspended' });
-    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).findingsOf('backlog')).toEqual([]);
   });
 
   test('T98 scheduled work fails doctor only once it is older than its interval', async () => {
@@ -425,9 +425,9 @@ describe('T98 overdue deliveries and jobs', () => {
     await inbox.enqueue([createInstallationJob(scene.installationId, scene.organizationId, 'schedule')]);
     await scene.pass(60);
     const before = await readOverdueReports(scene);
-    expect(before.of('backlog')).toEqual([]);
+    expect(before.findingsOf('backlog')).toEqual([]);
     await scene.pass(900);
-    const { exitCode, of, now, status } = await readOverdueReports(scene);
+    const { exitCode, findingsOf: of, now, status } = await readOverdueReports(scene);
     const id = await scene.program.value<number>("SELECT max(id) FROM jobs WHERE state = 'waiting'");
     expect(exitCode).toBe(3);
     expect(of('backlog').map(({ found }) => found)).toEqual([
@@ -447,14 +447,14 @@ describe('T98 overdue deliveries and jobs', () => {
     await scene.pass(660);
     await ask('second');
     await scene.pass(660);
-    expect((await readOverdueReports(scene)).of('backlog')).toHaveLength(1);
+    expect((await readOverdueReports(scene)).findingsOf('backlog')).toHaveLength(1);
     const at = new Date(scene.program.time.now() - 1000).toISOString();
     await change(
       "UPDATE jobs SET state = 'done', started_at = ?, finished_at = ? WHERE dedupe_key = 'first'",
       at,
       at,
     );
-    expect((await readOverdueReports(scene)).of('backlog')).toEqual([]);
+    expect((await readOverdueReports(scene)).findingsOf('backlog')).toEqual([]);
   });
 });
 
@@ -474,12 +474,12 @@ describe('after an outage', () => {
       time.move(waitMs);
       await program.rest();
     }
-    const left = "SELECT state FROM jobs WHERE state IN ('waiting', 'failed') AND attempts > 5";
+    const sql = "SELECT state FROM jobs WHERE state IN ('waiting', 'failed') AND attempts > 5";
     await change(
       "UPDATE jobs SET state = 'failed', finished_at = run_at WHERE state = 'waiting' AND installation_id = ?",
       installationId,
     );
-    expect(await rows(left)).toHaveLength(4);
+    expect(await rows(sql)).toHaveLength(4);
     registry.faults.clear();
     await inbox.enqueue([{ kind: 'discover', dedupeKey: 'discover', trigger: 'worker' }]);
     await expect

@@ -7,10 +7,10 @@ import { chooseLength } from '../support/long.js';
 const FUZZ = join(import.meta.dirname, '../torture/fuzz.js');
 
 /** Runs a short `npm run torture -- fuzz`, always with the same seed, so that a failing test keeps failing. */
-function fuzz(program: string, ...asked: string[]) {
+function fuzz(program: string, ...argv: string[]) {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [FUZZ, `program=${program}`, 'seed=7', ...asked],
+    [FUZZ, `program=${program}`, 'seed=7', ...argv],
     { encoding: 'utf8', timeout: 170_000 },
   );
   return { status, output: `${stdout}${stderr}` };
@@ -20,8 +20,8 @@ test.each([
   ['T12 random posts', 'posts=400'],
   ['T34 random responses', `answers=${chooseLength(400, 1500)}`],
   ['random command lines', `commands=${chooseLength(100, 200)}`],
-])('%s cause no crash, no 500, no stack trace and no unhandled rejection', (_, asked) => {
-  const { status, output } = fuzz(PROGRAM, asked);
+])('%s cause no crash, no 500, no stack trace and no unhandled rejection', (_, argument) => {
+  const { status, output } = fuzz(PROGRAM, argument);
   expect(status, output).toBe(0);
 });
 
@@ -47,8 +47,8 @@ const BROKEN: readonly (readonly [string, string, () => string])[] = [
 
 test.each(BROKEN.slice(0, chooseLength(3, 4)))(
   '%s detects a program with one broken line',
-  (_, asked, create) => {
-    const { status, output } = fuzz(create(), asked);
+  (_, argument, create) => {
+    const { status, output } = fuzz(create(), argument);
     expect(status, output).toBe(1);
     expect(output).toContain('FAULT');
     expect(output).not.toContain('MODULE_NOT_FOUND');

@@ -24,7 +24,15 @@ test.each(seeds.flatMap(seed => PROFILES.map(([name, profile]) => [seed, name, p
   },
 );
 
-const REQUIRED_EVENTS = ['operations', 'drops', 'kills', 'registryKills', 'closedRows', 'clockChanges', 'pages'] as const;
+const REQUIRED_EVENTS = [
+  'operations',
+  'drops',
+  'kills',
+  'registryKills',
+  'closedRows',
+  'clockChanges',
+  'pages',
+] as const;
 
 test('these histories contain lost deliveries, killed workers, registry outages, closed rows and clock changes', () => {
   const sums = REQUIRED_EVENTS.map(

@@ -5,15 +5,15 @@ import { createOrganization, issueCredit } from '../support/sandbox.js';
 
 /** Installs the app like a person in a browser: opens the page, submits its form and follows the redirect. */
 async function installInBrowser(program: Program, url: string, organizationId: string) {
-  const asked = new URL(url);
+  const requestUrl = new URL(url);
   const page = await fetch(url);
   expect(await page.text()).toContain(organizationId);
   const form = new URLSearchParams({
-    state: asked.searchParams.get('state') ?? '',
-    redirectUri: asked.searchParams.get('redirectUri') ?? '',
+    state: requestUrl.searchParams.get('state') ?? '',
+    redirectUri: requestUrl.searchParams.get('redirectUri') ?? '',
     organizationId,
   });
-  return await fetch(`${asked.origin}${asked.pathname}`, {
+  return await fetch(`${requestUrl.origin}${requestUrl.pathname}`, {
     method: 'POST',
     body: form,
     headers: { origin: program.sandbox.url },

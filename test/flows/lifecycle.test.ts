@@ -222,9 +222,9 @@ engineIndependent.test(
   async () => {
     const { program, organizationId } = await startInstalled();
     const { projects, credits, faults } = program.registry;
-    const [one, other] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
-    faults.add({ path: `/projects/${one.id}`, count: 1, kind: 'html' });
-    for (const { id: projectId } of [one, other]) {
+    const [first, second] = [projects.create({ fullName: 'One' }), projects.create({ fullName: 'Other' })];
+    faults.add({ path: `/projects/${first.id}`, count: 1, kind: 'html' });
+    for (const { id: projectId } of [first, second]) {
       credits.issue({ organizationId, projectId, place: 'warehouse', amount: 5, vintage: '2020' });
     }
     await program.reconcile();

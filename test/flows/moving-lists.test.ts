@@ -18,11 +18,11 @@ interface MovingList {
 
 function createMovingList(random: Random): MovingList {
   const ids: string[] = [];
-  let made = 0;
+  let responseCount = 0;
 
   function changeList(): void {
     const place = pick(random, [0, 0, ids.length, Math.floor(random() * ids.length)]) ?? 0;
-    if (random() < 0.6) ids.splice(place, 0, `r${(made += 1)}`);
+    if (random() < 0.6) ids.splice(place, 0, `r${(responseCount += 1)}`);
     else if (ids.length > 10) ids.splice(Math.floor(random() * ids.length), 1);
   }
 
@@ -43,7 +43,7 @@ function createMovingList(random: Random): MovingList {
     return { status: 404, text: '{"statusCode":404,"message":"Retirement not found","error":"Not Found"}' };
   }
 
-  for (let row = 0; row < 40; row++) ids.push(`r${(made += 1)}`);
+  for (let row = 0; row < 40; row++) ids.push(`r${(responseCount += 1)}`);
   return {
     ids,
     restless: true,
@@ -83,10 +83,10 @@ test.each(listSeeds(chooseLength(1, 2)))(
     await program.startWorker({ baseUrl });
     await program.rest();
     for (let pass = 0; pass < READ_COUNT; pass++) {
-      const known = await listMirroredIds(program);
+      const idsBefore = await listMirroredIds(program);
       await readRetirements(installed);
-      const left = await listMirroredIds(program);
-      const lost = [...known].filter(id => !left.has(id) && list.ids.includes(id));
+      const idsAfter = await listMirroredIds(program);
+      const lost = [...idsBefore].filter(id => !idsAfter.has(id) && list.ids.includes(id));
       expect(lost, 'live rows that were closed').toEqual([]);
     }
     list.restless = false;

@@ -24,9 +24,12 @@ async function startWithDamage(damage: Damage, options: ProgramOptions = {}) {
 }
 
 /** Damages a PostgreSQL database and repairs it after the test, because other tests use the same one. */
-async function damageSchemas({ change }: Program, [when, what]: readonly [string, string]): Promise<void> {
+async function damageSchemas(
+  { change }: Program,
+  [when, statement]: readonly [string, string],
+): Promise<void> {
   await change(
-    `CREATE FUNCTION tests.damage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${what}; RETURN new; END $$;
+    `CREATE FUNCTION tests.damage() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${statement}; RETURN new; END $$;
      CREATE TRIGGER damage ${when} EXECUTE FUNCTION tests.damage()`,
   );
   onTestFinished(() => change('DROP FUNCTION tests.damage() CASCADE'));
@@ -43,14 +46,14 @@ describe('T44 fencing: a worker that lost its claim returns with an old response
       receiveOnly: true,
     });
     issueCredit(program.sandbox, organizationId);
-    const [asked, released] = [withResolvers(), withResolvers()];
+    const [requested, released] = [withResolvers(), withResolvers()];
     let isHeld = false;
     const baseUrl = await startProxy(program.sandbox.url, () => null, {
       rewrite: path => path,
       hold: async path => {
         if (!isHeld || !path.includes('/warehouse/inventory')) return;
         isHeld = false;
-        asked.resolve();
+        requested.resolve();
         await released.promise;
       },
     });
@@ -59,7 +62,7 @@ describe('T44 fencing: a worker that lost its claim returns with an old response
     await program.rest();
     isHeld = true;
     retire(30);
-    await asked.promise;
+    await requested.promise;
     program.registry.credits.withdraw(organizationId, { creditId, amount: 70 });
     program.time.move(61_000);
     const late = program.worker();

@@ -26,7 +26,7 @@ async function startWithResponse(ending: string) {
   };
   return {
     ...installed,
-    look: readNow,
+    readNow: readNow,
     answerWith: (value: unknown) => {
       answer = JSON.stringify(value);
     },
@@ -39,7 +39,13 @@ const createCredits = (count: number, rest: object = {}) =>
   Array.from({ length: count }, (_, index) => ({ id: `credit-${index}`, amount: 1, ...rest }));
 
 test('T35 a response without the owner that earlier ones named closes no row', async () => {
-  const { organizationId, answerWith, look, state, count } = await startWithResponse('/warehouse/inventory');
+  const {
+    organizationId,
+    answerWith,
+    readNow: look,
+    state,
+    count,
+  } = await startWithResponse('/warehouse/inventory');
   answerWith({ organizationId, credits: createCredits(3) });
   await look();
   expect(await state('warehouse')).toEqual({ state: 'fresh', error: null });
@@ -63,7 +69,13 @@ test('T35 a response without the owner that earlier ones named closes no row', a
 });
 
 test('T35 a full sync accepts a registry that no longer names the owner of its lists', async () => {
-  const { organizationId, answerWith, look, state, count } = await startWithResponse('/warehouse/inventory');
+  const {
+    organizationId,
+    answerWith,
+    readNow: look,
+    state,
+    count,
+  } = await startWithResponse('/warehouse/inventory');
   answerWith({ organizationId, credits: createCredits(3) });
   await look();
   answerWith({ credits: createCredits(2) });
@@ -81,7 +93,7 @@ test('T35 a full sync accepts a registry that no longer names the owner of its l
 });
 
 test('T35 a long response that names another owner first changes no row', async () => {
-  const { answerWith, look, state, count } = await startWithResponse('/warehouse/inventory');
+  const { answerWith, readNow: look, state, count } = await startWithResponse('/warehouse/inventory');
   answerWith({ organizationId: 'somebody-else', credits: createCredits(1_500) });
   await look();
   expect([await count('warehouse_credits'), await count("past WHERE resource = 'warehouse'")]).toEqual([
@@ -95,7 +107,7 @@ test.each([
   ['members', '/members', 'members', [{ id: 'm', email: 'eve@example.com' }]],
   ['retirements', '/retirements', 'retirements', [{ id: 'r', amount: 1 }]],
 ])('T35 %s with another owner change no row', async (table, path, key, rows) => {
-  const { answerWith, look, state, count } = await startWithResponse(path);
+  const { answerWith, readNow: look, state, count } = await startWithResponse(path);
   const before = await count(table);
   answerWith({ organizationId: 'somebody-else', [key]: rows, pagination: { total: 1, nextPage: null } });
   await look();
@@ -107,8 +119,14 @@ test.each([
 });
 
 test('T35 a credit with another owner is left out and reported, and no row is closed', async () => {
-  const { organizationId, program, answerWith, look, state, count } =
-    await startWithResponse('/warehouse/inventory');
+  const {
+    organizationId,
+    program,
+    answerWith,
+    readNow: look,
+    state,
+    count,
+  } = await startWithResponse('/warehouse/inventory');
   answerWith({ organizationId, credits: createCredits(3) });
   await look();
   const closed = await count("past WHERE resource = 'warehouse'");
@@ -128,7 +146,14 @@ test('T35 a credit with another owner is left out and reported, and no row is cl
 });
 
 test('T35 a retirement with another owner is left out and reported, and no row is closed', async () => {
-  const { organizationId, program, answerWith, look, state, count } = await startWithResponse('/retirements');
+  const {
+    organizationId,
+    program,
+    answerWith,
+    readNow: look,
+    state,
+    count,
+  } = await startWithResponse('/retirements');
   const ours = Object((await program.rows('SELECT id FROM retirements'))[0])['id'];
   const theirs = { id: 'their-retirement', amount: 5, organizationOwner: { id: 'somebody-else' } };
   answerWith({

@@ -48,10 +48,10 @@ test('a page and its groups of rows are stored as digest prefixes', async () => 
   const [page] = await collect(client.organization(...owner).listRetirements());
   const begins = ({ digest }: { readonly digest: string }) => digest.slice(0, 16);
   const groups = page?.unknown.map(begins).toSorted().join();
-  const [kept] = await program.column(
+  const [digests] = await program.column(
     "SELECT page_digests FROM resource_states WHERE resource = 'retirements'",
   );
-  expect(kept).toMatch(new RegExp(`^(\\d+) ${page && begins(page)}:3:\\1:${groups}$`));
+  expect(digests).toMatch(new RegExp(`^(\\d+) ${page && begins(page)}:3:\\1:${groups}$`));
 });
 
 test('T35 missing retirements are requested eight at a time, without warnings of Node', async () => {
@@ -64,11 +64,11 @@ test('T35 missing retirements are requested eight at a time, without warnings of
   const body = { retirements: [], pagination: { total: 0, pageCount: 0, nextPage: null } };
   program.registry.faults.add({ path: RETIREMENTS, kind: 'wrongShape', options: { body }, count: 1 });
   program.registry.faults.add({ path: `${RETIREMENTS}/*`, kind: 'silence' });
-  const asked = () => program.registry.faults.list()[1]?.hits;
+  const countHits = () => program.registry.faults.list()[1]?.hits;
   await ask();
-  await expect.poll(asked).toBe(8);
+  await expect.poll(countHits).toBe(8);
   await program.kill();
   process.off('warning', note);
-  expect(asked()).toBe(8);
+  expect(countHits()).toBe(8);
   expect(warnings).toEqual([]);
 });

@@ -27,12 +27,12 @@ async function startWithPermissions(permissions: unknown) {
     kind: 'wrongShape',
     options: { body },
   });
-  const look = async () => {
+  const readInstallation = async () => {
     program.time.move(1000);
     await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
     await program.rest();
   };
-  await look();
+  await readInstallation();
   const states = () =>
     program.rows(
       "SELECT resource, coalesce(reason, state) AS state FROM freshness WHERE state <> 'fresh' ORDER BY resource",
@@ -41,7 +41,7 @@ async function startWithPermissions(permissions: unknown) {
     JSON.parse(
       String(Object((await program.rows('SELECT permissions FROM installations'))[0])['permissions']),
     );
-  return { ...installed, look, states, granted };
+  return { ...installed, look: readInstallation, states, granted };
 }
 
 test.each([

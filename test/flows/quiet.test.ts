@@ -65,12 +65,12 @@ test('a daily resource is read again after a day, or at once for a webhook or a 
     await program.rest();
   });
   expect(isAll(announced)).toBe(true);
-  const asked = await recordCalls(scene, async () => {
+  const calls = await recordCalls(scene, async () => {
     await program.inbox.enqueue([createInstallationJob(installationId, organizationId, 'person')]);
     await program.rest();
   });
-  expect(isAll(asked)).toBe(true);
-  expect(asked).toContain('GET /projects/ID');
+  expect(isAll(calls)).toBe(true);
+  expect(calls).toContain('GET /projects/ID');
 });
 
 test('a change found by the schedule has all resources read, and reservations are read in each round while one is open', async () => {
@@ -80,9 +80,9 @@ test('a change found by the schedule has all resources read, and reservations ar
   const { id } = registry.reservations.reserve(organizationId, app.id, { creditId, amount: 1 });
   await program.reconcile(1000);
   expect(await program.value('SELECT count(*) FROM reservations')).toBe(1);
-  const held = await recordCalls(scene, () => program.reconcile(1000));
-  expect(held).toContain('GET /organizations/ID/warehouse/inventory/reservations');
-  expect(held).not.toContain('GET /organizations/ID/inventory/requests');
+  const calls = await recordCalls(scene, () => program.reconcile(1000));
+  expect(calls).toContain('GET /organizations/ID/warehouse/inventory/reservations');
+  expect(calls).not.toContain('GET /organizations/ID/inventory/requests');
   registry.reservations.cancel(organizationId, app.id, id);
   await program.reconcile(1000);
   const free = await recordCalls(scene, () => program.reconcile(1000));

@@ -169,9 +169,9 @@ function createReaders(code) {
     make: dice => maybeDamage(dice, listOf(dice, dice.pick(Object.values(SAMPLES)))),
     read: (bytes, dice) => {
       const splitter = code.createArraySplitter('items');
-      const most = dice.pick([1, 7, 64, 100_000]);
+      const maxChunkSize = dice.pick([1, 7, 64, 100_000]);
       for (let at = 0; at < bytes.length; ) {
-        const size = 1 + dice.below(most);
+        const size = 1 + dice.below(maxChunkSize);
         for (const text of splitter.push(bytes.subarray(at, at + size)))
           code.parseCredit(code.parseObject(text, 'items'));
         splitter.parseEnvelopeStart();

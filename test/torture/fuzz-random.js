@@ -90,9 +90,9 @@ const NAMES = [
 export function randomJson(dice, depth = 3) {
   const kind = dice.random();
   if (kind < 0.01) return `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
-  if (depth > 0 && kind < 0.2) return `[${many(dice, 4, () => randomJson(dice, depth - 1))}]`;
+  if (depth > 0 && kind < 0.2) return `[${createMany(dice, 4, () => randomJson(dice, depth - 1))}]`;
   if (depth > 0 && kind < 0.45) {
-    return `{${many(dice, 5, () => `${JSON.stringify(dice.pick(NAMES))}:${randomJson(dice, depth - 1)}`)}}`;
+    return `{${createMany(dice, 5, () => `${JSON.stringify(dice.pick(NAMES))}:${randomJson(dice, depth - 1)}`)}}`;
   }
   if (kind < 0.6) return dice.pick(NUMBERS);
   if (kind < 0.72) return dice.pick(['true', 'false', 'null']);
@@ -101,11 +101,11 @@ export function randomJson(dice, depth = 3) {
 
 /**
  * @param {Dice} dice
- * @param {number} most
+ * @param {number} maxCount
  * @param {() => string} make
  */
-function many(dice, most, make) {
-  return Array.from({ length: dice.below(most) }, make).join(',');
+function createMany(dice, maxCount, make) {
+  return Array.from({ length: dice.below(maxCount) }, make).join(',');
 }
 
 /**
@@ -137,15 +137,15 @@ export function mutateJson(dice, value, odds = 0.15) {
  */
 export function damageBytes(dice, bytes) {
   let damaged = Buffer.from(bytes);
-  for (let left = 1 + dice.below(3); left > 0; left -= 1) {
+  for (let remaining = 1 + dice.below(3); remaining > 0; remaining -= 1) {
     const at = dice.below(damaged.length + 1);
-    const how = dice.below(5);
-    if (how === 0) damaged = damaged.subarray(0, at);
-    else if (how === 1)
+    const kind = dice.below(5);
+    if (kind === 0) damaged = damaged.subarray(0, at);
+    else if (kind === 1)
       damaged = Buffer.concat([damaged.subarray(0, at), damaged.subarray(at + 1 + dice.below(20))]);
-    else if (how === 2)
+    else if (kind === 2)
       damaged = Buffer.concat([damaged.subarray(0, at), damaged.subarray(at - dice.below(40))]);
-    else if (how === 3)
+    else if (kind === 3)
       damaged = Buffer.concat([
         damaged.subarray(0, at),
         Buffer.from([dice.below(256)]),

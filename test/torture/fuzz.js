@@ -29,14 +29,14 @@ const LONG = 5_000;
 setFlagsFromString('--expose-gc');
 globalThis.gc ??= runInNewContext('gc');
 /** @type {Readonly<Record<string, string>>} */
-const asked = Object.fromEntries(
+const options = Object.fromEntries(
   process.argv.slice(2).flatMap(word => (word.includes('=') ? [word.split('=')] : [])),
 );
-const seed = Number(asked['seed'] ?? Date.now() % 1_000_000);
-const program = pathToFileURL(asked['program'] ?? join(import.meta.dirname, '../../dist/main.js'));
+const seed = Number(options['seed'] ?? Date.now() % 1_000_000);
+const program = pathToFileURL(options['program'] ?? join(import.meta.dirname, '../../dist/main.js'));
 /** @type {readonly Kind[]} */
 const all = ['posts', 'answers', 'commands'];
-const named = all.filter(kind => kind in asked);
+const named = all.filter(kind => kind in options);
 /** @type {string[]} */
 const unawaited = [];
 process.on('unhandledRejection', error => unawaited.push(`not awaited: ${stackOf(error)}`));
@@ -55,13 +55,13 @@ process.exit(failed ? 1 : 0);
 /** @param {Kind} kind */
 async function fuzz(kind) {
   const { run, count: usual, smallest } = KINDS[kind];
-  const count = Number(asked[kind] ?? (process.argv.includes('smallest') ? smallest : usual));
+  const count = Number(options[kind] ?? (process.argv.includes('smallest') ? smallest : usual));
   const startedAt = Date.now();
-  const { faults, growth, unit, sizes, ...told } = await run({ count, seed, program });
+  const { faults, growth, unit, sizes, ...details } = await run({ count, seed, program });
   const found = [...faults, ...unawaited.splice(0)];
   if (count >= LONG && growth > MOST_GROWTH_MB) found.push(`grew by ${growth} ${unit}: ${sizes.join(', ')}`);
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-  process.stdout.write(`${kind}: ${count} in ${seconds} s, ${JSON.stringify(told)}, ${growth} ${unit}\n`);
+  process.stdout.write(`${kind}: ${count} in ${seconds} s, ${JSON.stringify(details)}, ${growth} ${unit}\n`);
   for (const fault of found) process.stdout.write(`FAULT ${fault}\n`);
   failed ||= found.length > 0;
 }

@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readSizes } from './read-sizes.js';
 
-const GROWS = /\bchooseLength\(|\blong\.test\b|\bengineIndependent\b/;
-const grown = readdirSync('test', { recursive: true, encoding: 'utf8' })
+const HAS_LONG_FORM = /\bchooseLength\(|\blong\.test\b|\bengineIndependent\b/;
+const longFiles = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.test.ts') && !file.includes('node_modules'))
-  .filter(file => GROWS.test(readFileSync(`test/${file}`, 'utf8')))
+  .filter(file => HAS_LONG_FORM.test(readFileSync(`test/${file}`, 'utf8')))
   .map(file => `test/${file}`);
 
 const env = { ...process.env, LONG: '1' };
@@ -16,6 +16,6 @@ const env = { ...process.env, LONG: '1' };
 const run = async files =>
   (await once(spawn('npx', ['vitest', 'run', ...files], { env, stdio: 'inherit' }), 'exit'))[0] ?? 1;
 
-const asked = readSizes([], ['test/app/disk.test.ts']);
-const runs = asked.length > 0 ? [asked] : [grown, ['--project', 'postgres', 'test/flows/']];
+const namedFiles = readSizes([], ['test/app/disk.test.ts']);
+const runs = namedFiles.length > 0 ? [namedFiles] : [longFiles, ['--project', 'postgres', 'test/flows/']];
 for (const files of runs) process.exitCode = (await run(files)) || process.exitCode;

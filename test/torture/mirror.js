@@ -12,7 +12,16 @@ const BATCH = 50;
 const [SEEDS = 0, FIRST = 0] = readSizes(['500', '1001'], ['1', '23']).map(Number);
 const folder = mkdtempSync(join(tmpdir(), 'torture-mirror-'));
 /** @type {Record<string, number>} */
-const totals = { seeds: 0, operations: 0, drops: 0, kills: 0, registryKills: 0, closedRows: 0, clockChanges: 0, pages: 0 };
+const totals = {
+  seeds: 0,
+  operations: 0,
+  drops: 0,
+  kills: 0,
+  registryKills: 0,
+  closedRows: 0,
+  clockChanges: 0,
+  pages: 0,
+};
 let failed = false;
 
 try {

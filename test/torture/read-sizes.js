@@ -5,7 +5,7 @@
  * @param {readonly string[]} smallest
  */
 export function readSizes(usual, smallest) {
-  const given = process.argv.slice(3);
-  if (given[0] === 'smallest') return smallest;
-  return [...given, ...usual.slice(given.length)];
+  const sizes = process.argv.slice(3);
+  if (sizes[0] === 'smallest') return smallest;
+  return [...sizes, ...usual.slice(sizes.length)];
 }

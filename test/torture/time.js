@@ -8,14 +8,17 @@ import { join } from 'node:path';
 import { readSizes } from './read-sizes.js';
 
 /** Files with timers of their own. Tests that only poll have generous deadlines anyway. */
-const KNOWS_TIME = /\bset(?:Timeout|Interval)\b|timers\/promises|performance\.now|AbortSignal\.timeout/;
+const USES_TIMERS = /\bset(?:Timeout|Interval)\b|timers\/promises|performance\.now|AbortSignal\.timeout/;
 
-const [times, loops, ...asked] = readSizes(['20', '28'], ['1', '1', 'test/webhook/group-commit.test.ts']);
-const known = readdirSync('test', { recursive: true, encoding: 'utf8' })
+const [times, loops, ...namedFiles] = readSizes(
+  ['20', '28'],
+  ['1', '1', 'test/webhook/group-commit.test.ts'],
+);
+const timedFiles = readdirSync('test', { recursive: true, encoding: 'utf8' })
   .filter(file => file.endsWith('.test.ts') && !/node_modules|^browser/.test(file))
   .map(file => `test/${file}`)
-  .filter(file => KNOWS_TIME.test(readFileSync(file, 'utf8')));
-const files = asked.length > 0 ? asked : known.toSorted();
+  .filter(file => USES_TIMERS.test(readFileSync(file, 'utf8')));
+const files = namedFiles.length > 0 ? namedFiles : timedFiles.toSorted();
 process.stdout.write(`${files.length} files use timers: ${files.join(' ')}\n`);
 
 const folder = mkdtempSync(join(tmpdir(), 'carbon-mirror-torture-'));
@@ -39,12 +42,12 @@ try {
 } finally {
   for (const loop of busy) loop.kill('SIGKILL');
 }
-const red = existsSync(failed) ? readFileSync(failed, 'utf8').trim().split('\n') : [];
-for (const test of new Set(red)) {
+const failures = existsSync(failed) ? readFileSync(failed, 'utf8').trim().split('\n') : [];
+for (const test of new Set(failures)) {
   process.stdout.write(
-    `${red.filter(each => each === test).length} failures: ${test.replace('\t', ': ')}\n`,
+    `${failures.filter(each => each === test).length} failures: ${test.replace('\t', ': ')}\n`,
   );
 }
-process.stdout.write(`${red.length} failures in ${times} runs\n`);
-process.exitCode = red.length > 0 ? 1 : 0;
+process.stdout.write(`${failures.length} failures in ${times} runs\n`);
+process.exitCode = failures.length > 0 ? 1 : 0;
 rmSync(folder, { recursive: true });

@@ -118,8 +118,8 @@ describe('T03 a webhook secret', () => {
     ['empty between good ones', `${SECRET},,${SECRET}`],
     ['long only by its blanks', `${SECRET},   short         `],
   ])('that is %s is refused', async (_case, secrets) => {
-    const { WEBHOOK_SECRETS: _, ...rest } = GOOD;
-    const env = secrets === undefined ? rest : { ...rest, WEBHOOK_SECRETS: secrets };
+    const { WEBHOOK_SECRETS: _, ...withoutSecrets } = GOOD;
+    const env = secrets === undefined ? withoutSecrets : { ...withoutSecrets, WEBHOOK_SECRETS: secrets };
     const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(SettingsError);
     expect(String(error)).toContain('WEBHOOK_SECRETS: expected');
@@ -206,9 +206,9 @@ describe('a secret', () => {
       REGISTRY_APP_ID: 'crs_0123456789abcdef',
       LOG_LEVEL: `secret=${SECRET}`,
     };
-    const shown = String(await refusal({ ...misplaced, REGISTRY_PRIVATE_KEY: '' }));
-    for (const text of ['BEGIN', SECRET, 'crs_']) expect(shown).not.toContain(text);
-    expect(shown).toContain('REGISTRY_PRIVATE_KEY_FILE');
+    const message = String(await refusal({ ...misplaced, REGISTRY_PRIVATE_KEY: '' }));
+    for (const text of ['BEGIN', SECRET, 'crs_']) expect(message).not.toContain(text);
+    expect(message).toContain('REGISTRY_PRIVATE_KEY_FILE');
     expect(String(await refusal({ REGISTRY_PRIVATE_KEY: 'no pem but secret' }))).not.toContain('secret');
   });
 
@@ -238,11 +238,11 @@ describe('a secret', () => {
     ],
     ['a host', 'HOST', 'receiver_of webhooks.internal.example', '"receiver_of webhooks.internal.example"'],
     ['an id', 'REGISTRY_APP_ID', 'marketplace/mirror-app-2', '"marketplace/mirror-app-2"'],
-  ])('T69 is hidden in an error, but %s is shown', async (_case, name, value, shown) => {
+  ])('T69 is hidden in an error, but %s is shown', async (_case, name, value, visibleText) => {
     const faults = await Promise.all(
       (['receive', 'work'] as const).map(role => refusal({ [name]: value }, role)),
     );
-    expect(faults.join('\n')).toContain(`got ${shown}`);
+    expect(faults.join('\n')).toContain(`got ${visibleText}`);
   });
 
   test.each([
@@ -261,9 +261,11 @@ describe('a secret', () => {
     ['crs_token', 'a hidden text of 9 characters'],
     ['https://ann:p@r.example?a@b', 'a hidden text of 27 characters'],
     ['https://r.example:password', 'a hidden text of 26 characters'],
-  ])('T69 is hidden if given as a path, and paths are shown: %s', async (value, shown) => {
+  ])('T69 is hidden if given as a path, and paths are shown: %s', async (value, visibleText) => {
     const error = await refusal({ REGISTRY_PRIVATE_KEY: '', REGISTRY_PRIVATE_KEY_FILE: value });
-    expect(error?.message).toContain(`expected a file that can be read; ${shown} cannot be read (ENOENT)`);
+    expect(error?.message).toContain(
+      `expected a file that can be read; ${visibleText} cannot be read (ENOENT)`,
+    );
   });
 
   test('T69 is not shown if it stands in the name of a setting', async () => {
@@ -320,18 +322,22 @@ describe('MIRROR_DATABASE_URL', () => {
       expect({ database, dataDir }).toEqual({ database: { ...DATABASE, pool: 8 }, dataDir: 'data' });
     }
     const files = () => `${URL_TEXT}\n`;
-    const given = { ...GOOD, MIRROR_DATABASE_URL_FILE: '/run/secrets/url' };
-    expect((await readSettings(given, 'work', files)).database).toEqual(DATABASE);
+    const settings = { ...GOOD, MIRROR_DATABASE_URL_FILE: '/run/secrets/url' };
+    expect((await readSettings(settings, 'work', files)).database).toEqual(DATABASE);
   });
 
   test('T88 may be accompanied by QUERY_DATABASE_URL, from the setting or from a file', async () => {
-    const asked = { ...DATABASE, queryUrl: ASKED_BY };
-    const both = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, QUERY_DATABASE_URL: ASKED_BY };
-    expect((await readSettings(both, 'console', NO_FILES)).database).toEqual(asked);
-    expect((await readSettings(both, 'work', NO_FILES)).database).toEqual(DATABASE);
-    const given = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, QUERY_DATABASE_URL_FILE: '/run/secrets/url' };
+    const expected = { ...DATABASE, queryUrl: ASKED_BY };
+    const settings = { ...GOOD, MIRROR_DATABASE_URL: URL_TEXT, QUERY_DATABASE_URL: ASKED_BY };
+    expect((await readSettings(settings, 'console', NO_FILES)).database).toEqual(expected);
+    expect((await readSettings(settings, 'work', NO_FILES)).database).toEqual(DATABASE);
+    const fileSettings = {
+      ...GOOD,
+      MIRROR_DATABASE_URL: URL_TEXT,
+      QUERY_DATABASE_URL_FILE: '/run/secrets/url',
+    };
     const files = () => `${ASKED_BY}\n`;
-    expect((await readSettings(given, 'console', files)).database).toEqual(asked);
+    expect((await readSettings(fileSettings, 'console', files)).database).toEqual(expected);
     const alone = String(await refusal({ QUERY_DATABASE_URL: ASKED_BY }));
     expect(alone).toContain('QUERY_DATABASE_URL: expected MIRROR_DATABASE_URL beside it; that is not set');
     expect(alone).not.toContain('another-password');
@@ -352,8 +358,8 @@ describe('MIRROR_DATABASE_URL', () => {
   });
 
   test('must not be given twice, and needs a readable file and a pool size from 2 to 100', async () => {
-    const both = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_URL_FILE: '/url' };
-    expect(await wrongNames(both)).toEqual(['MIRROR_DATABASE_URL']);
+    const settings = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_URL_FILE: '/url' };
+    expect(await wrongNames(settings)).toEqual(['MIRROR_DATABASE_URL']);
     expect(await wrongNames({ MIRROR_DATABASE_URL_FILE: '/url' })).toEqual(['MIRROR_DATABASE_URL_FILE']);
     for (const pool of ['1', '101', 'many']) {
       const env = { MIRROR_DATABASE_URL: URL_TEXT, MIRROR_DATABASE_POOL: pool };

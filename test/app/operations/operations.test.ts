@@ -108,7 +108,7 @@ test('a path that cannot be decoded is answered without a stack trace', async ()
 });
 
 test('T87 concurrent requests for metrics share one rendering', async () => {
-  let [asked, reads] = [0, 0];
+  let [requests, reads] = [0, 0];
   let finish: (text: string) => void = () => undefined;
   const text = () => {
     reads += 1;
@@ -117,7 +117,7 @@ test('T87 concurrent requests for metrics share one rendering', async () => {
     });
   };
   const onLoopback = () => {
-    asked += 1;
+    requests += 1;
     return true;
   };
   const url = await start({
@@ -125,7 +125,7 @@ test('T87 concurrent requests for metrics share one rendering', async () => {
     isOnLoopback: onLoopback,
   });
   const answers = Promise.all(Array.from({ length: 20 }, () => get(`${url}/metrics`)));
-  await expect.poll(() => asked).toBe(20);
+  await expect.poll(() => requests).toBe(20);
   finish('enough');
   expect((await answers).map(answer => answer.text)).toEqual(Array.from({ length: 20 }, () => 'enough'));
   expect(reads).toBe(1);
@@ -298,10 +298,10 @@ describe('/metrics', () => {
   });
 
   test('keeps two sets of metrics in one process separate', async () => {
-    const one = createMetrics(EVENTS);
-    const other = createMetrics(EVENTS);
-    one.countRejections(401, 'no_signature');
-    expect(await other.renderText()).not.toContain('rejected_webhooks_total{');
+    const first = createMetrics(EVENTS);
+    const second = createMetrics(EVENTS);
+    first.countRejections(401, 'no_signature');
+    expect(await second.renderText()).not.toContain('rejected_webhooks_total{');
   });
 
   test('answers 500 if the metrics cannot be read', async () => {

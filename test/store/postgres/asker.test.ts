@@ -220,7 +220,7 @@ test.each(['SIGINT', 'SIGKILL'] as const)(
   'T76 a query stops on the server when its process ends by %s',
   async signal => {
     const { url, askers } = await scene();
-    const program = fileURLToPath(new URL('../../support/asking.js', import.meta.url));
+    const program = fileURLToPath(new URL('../../support/query-process.js', import.meta.url));
     const child = spawn(process.execPath, [program, url, ENDLESS], { stdio: 'ignore' });
     onTestFinished(() => void child.kill('SIGKILL'));
     await expect.poll(askers).toEqual(['FETCH 10 FROM answer']);

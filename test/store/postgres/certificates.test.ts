@@ -88,7 +88,7 @@ test('two workers that save the same file store it once, even over a damaged one
 
 test('T61 a worker that is killed while it saves a certificate leaves nothing of it', async () => {
   const { database, pdfs } = await tableScene();
-  const program = fileURLToPath(new URL('../../support/killed-walk.js', import.meta.url));
+  const program = fileURLToPath(new URL('../../support/killed-certificate-walk.js', import.meta.url));
   const child = spawn(process.execPath, [program, database.url], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   child.kill('SIGKILL');

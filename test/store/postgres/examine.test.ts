@@ -83,7 +83,7 @@ test('doctor reads the settings from the server', async () => {
   expect(of('durability').map(({ state }) => state)).toEqual(['fail', 'fail']);
 });
 
-test("an existing DATABASE_URL is not used, and doctor shows the line that would use it", async () => {
+test('an existing DATABASE_URL is not used, and doctor shows the line that would use it', async () => {
   const theirs = 'postgres://somebody:their-password@db.example/theirs';
   const { stdout } = await runCommand(['doctor', '--json'], {
     env: { DATABASE_URL: theirs, DATA_DIR: '/nowhere' },

@@ -60,10 +60,16 @@ test('each function that changes planner settings turns JIT compilation off', as
   expect(bent.filter(({ settings }) => !settings.includes('jit=off'))).toEqual([]);
 });
 
-test.runIf(compiling)('a server that compiles expensive plans compiles no statement of the inbox', async () => {
-  expect(await compiledOf(real => real)).toEqual([]);
-});
+test.runIf(compiling)(
+  'a server that compiles expensive plans compiles no statement of the inbox',
+  async () => {
+    expect(await compiledOf(real => real)).toEqual([]);
+  },
+);
 
-test.runIf(compiling)('control: without jit = off in a claim, the server compiles its statement', async () => {
-  expect(await compiledOf(real => mutateStatements(real, 'SET LOCAL jit = off;', ''))).not.toEqual([]);
-});
+test.runIf(compiling)(
+  'control: without jit = off in a claim, the server compiles its statement',
+  async () => {
+    expect(await compiledOf(real => mutateStatements(real, 'SET LOCAL jit = off;', ''))).not.toEqual([]);
+  },
+);

@@ -40,20 +40,23 @@ test('T70 a database and its log are readable by their owner only, even if they 
 });
 
 /** Without its lock a connection can lose its log to the sqlite3 shell, and what was committed with it. */
-test.runIf(existsSync('/proc/locks'))('opening a database again releases no lock of the process that has it open', () => {
-  const locks = (): string[] =>
-    readFileSync('/proc/locks', 'utf8')
-      .split('\n')
-      .filter(line => line.includes(`:${statSync(file).ino} `));
-  const first = openDatabase(file, { busyTimeoutMs: 0 });
-  first.exec('CREATE TABLE t (a)');
-  expect(locks()).toHaveLength(1);
-  const second = openDatabase(file, { busyTimeoutMs: 0 });
-  second.close();
-  expect(locks()).toHaveLength(1);
-  first.close();
-  expect(locks()).toEqual([]);
-});
+test.runIf(existsSync('/proc/locks'))(
+  'opening a database again releases no lock of the process that has it open',
+  () => {
+    const locks = (): string[] =>
+      readFileSync('/proc/locks', 'utf8')
+        .split('\n')
+        .filter(line => line.includes(`:${statSync(file).ino} `));
+    const first = openDatabase(file, { busyTimeoutMs: 0 });
+    first.exec('CREATE TABLE t (a)');
+    expect(locks()).toHaveLength(1);
+    const second = openDatabase(file, { busyTimeoutMs: 0 });
+    second.close();
+    expect(locks()).toHaveLength(1);
+    first.close();
+    expect(locks()).toEqual([]);
+  },
+);
 
 test('a writing transaction takes its lock when it begins', () => {
   const one = openDatabase(file, { busyTimeoutMs: 0 });

@@ -56,7 +56,8 @@ const broken: Record<string, (db: Sqlite) => Enqueue> = {
   },
 };
 
-test('T09 merging jobs loses no delivery and creates no needless job', async () => expect(await keepsTheLaw(createEnqueue)).toBe(true));
+test('T09 merging jobs loses no delivery and creates no needless job', async () =>
+  expect(await keepsTheLaw(createEnqueue)).toBe(true));
 test.each(Object.entries(broken))('control: the merge law is broken by a rule %s', async (_title, create) =>
   expect(await keepsTheLaw(create)).toBe(false),
 );

@@ -5,11 +5,11 @@ import { createCertificateTable } from '../../dist/src/store/postgres/mirror/cer
 const [url = ''] = process.argv.slice(2);
 const postgres = openPostgres({ url, name: 'killed', connections: 1, onFault: () => undefined });
 
-async function* neverWhole() {
+async function* streamIncompletePdf() {
   yield Buffer.from('%PDF');
   yield Buffer.alloc(5 * 1024 * 1024);
   process.stdout.write('begun\n');
   await new Promise(resolve => setTimeout(resolve, 60_000));
 }
 
-await createCertificateTable(postgres, { now: Date.now }).save('r-1', neverWhole());
+await createCertificateTable(postgres, { now: Date.now }).save('r-1', streamIncompletePdf());
