@@ -118,6 +118,7 @@ function checkAppId(appId: unknown): string {
   throw new RegistryError('bad_request', 'appId: expected the id of the app, as the registry shows it');
 }
 
+/** Returns the private key, parsed from PEM if necessary. Throws unless the key is an RSA private key. */
 function toPrivateKey(key: unknown): KeyObject {
   if (typeof key === 'string') return readPrivateKey(key);
   if (key instanceof KeyObject && key.type === 'private' && key.asymmetricKeyType === 'rsa') return key;
@@ -133,6 +134,7 @@ function exportPem(key: KeyObject): string {
 
 /** Wraps an app client so that the token cache learns the permissions of every installation that is read. */
 function trackPermissions(app: AppClient, tokens: AccessTokens): AppClient {
+  /** Passes the permissions of an installation to the token cache. */
   function recordPermissions(installation: Installation): Installation {
     tokens.setGrantedPermissions(installation.id, installation.permissions);
     return installation;

@@ -38,7 +38,7 @@ export interface ThreadOptions {
   readonly restoreError?: (error: SerializedError) => Error;
 }
 
-/** Calls a function of the thread by its name; buffers in `transfer` are moved instead of copied. */
+/** Calls a function of the thread by name. Buffers in `transfer` are moved instead of copied. */
 type CallThread<Api> = <Name extends keyof Api & string>(
   name: Name,
   parameters: Api[Name] extends (...parameters: infer Parameters) => unknown ? Parameters : never,
@@ -107,7 +107,7 @@ export async function startThread<Api>(options: ThreadOptions) {
   };
 }
 
-/** Serves the functions that `open` returns to the other side of `port`, until `close` is called. */
+/** Answers the calls that arrive at `port` with the functions that `open` returns. Stops after a call of `close`. */
 export async function serveThread(port: MessagePort, open: () => object | Promise<object>): Promise<void> {
   try {
     const functions = new Map<string, ThreadFunction>(Object.entries(await open()));
@@ -135,6 +135,7 @@ async function answerCall(
   if (name === 'close') port.close();
 }
 
+/** Converts an error to an object that can be sent between threads. */
 function serializeError(error: unknown): SerializedError {
   if (!(error instanceof Error)) return { code: '', message: String(error), stack: '' };
   const { message, stack = '' } = error;

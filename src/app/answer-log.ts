@@ -88,6 +88,7 @@ function createThrottledReport(intervalMs: number, report: (count: number, lates
   let latest: ReceiverAnswer | undefined;
   let timer: NodeJS.Timeout | undefined;
 
+  /** Reports the answers since the last report and restarts the timer. Stops the timer if there are none. */
   function reportPending(): void {
     if (latest === undefined) {
       timer = undefined;

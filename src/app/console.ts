@@ -35,12 +35,12 @@ export interface ConsoleStartOptions {
   /** Where the registry should send webhooks; shown in help. */
   readonly webhookUrl: string | null;
   readonly version: string;
-  /** Describes how a version of a row was sealed; null if nothing was ever sealed or this role may not read the log. */
+  /** Describes the seal of a row version. Returns null if there is no seal, or no access to the evidence log. */
   readonly describeSeal: (version: number) => Promise<string | null>;
   readonly sqlAccess: SqlAccess;
   readonly openPdfs: () => Promise<OpenPdfs>;
   readonly inspectPdf: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
-  /** Creates the buttons of the demo page; null if the registry is no sandbox or the console is read-only. */
+  /** Creates the buttons of the demo page. Null if the registry is no sandbox or the console is read-only. */
   readonly createDemoActions: ((actions: ConsoleActions) => readonly DemoAction[]) | null;
 }
 

@@ -40,6 +40,7 @@ export function startFindingCounter(options: FindingCounterOptions): () => Promi
     lastCount = countAndSchedule();
   }
 
+  /** Counts once, then schedules the next count. */
   async function countAndSchedule(): Promise<void> {
     const startedMs = performance.now();
     await countFindings(options, stopping.signal).catch((error: unknown) => {

@@ -44,7 +44,7 @@ export interface WorkerCheckOptions {
   readonly hasSeenWorker: () => Promise<boolean>;
 }
 
-/** Creates a readiness check that fails if no worker has used the inbox two minutes after the start. */
+/** Creates a readiness check that fails two minutes after the start if no worker has ever used the inbox. */
 export function createWorkerCheck({
   startedAt,
   now,

@@ -81,6 +81,7 @@ function formatLocalTime(time: string): string {
   return shifted.toISOString().slice(11, -1);
 }
 
+/** Converts an error to an object that can be logged. Returns any other value unchanged. */
 function serializeError(error: unknown): unknown {
   return error instanceof Error ? pino.stdSerializers.err(error) : error;
 }

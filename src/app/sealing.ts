@@ -18,7 +18,7 @@ export interface SealThreadData {
 
 /** The functions of the sealing thread. */
 export interface SealThreadApi {
-  /** Returns how many leaves are sealed now; null if another process is sealing. */
+  /** Seals new observations. Returns the size of the evidence log, or null if another process is sealing. */
   readonly seal: (now: number) => Promise<number | null>;
   readonly close: () => Promise<void>;
 }
@@ -44,6 +44,7 @@ export async function startSealing(
   let isStopped = false;
   let timer = setTimeout(() => void sealAndSchedule(), 0).unref();
 
+  /** Seals once, then schedules the next sealing. */
   async function sealAndSchedule(): Promise<void> {
     await call('seal', [now()]).catch((error: unknown) => {
       if (!isStopped) log.error({ error: describeFailure(error) }, 'sealing failed');
@@ -58,6 +59,7 @@ export async function startSealing(
   };
 }
 
+/** Recreates an error that the thread has sent. */
 function restoreError({ code, message, stack }: SerializedError): Error {
   return Object.assign(new Error(message), { stack, code });
 }

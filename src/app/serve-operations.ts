@@ -26,7 +26,7 @@ export interface ServeOperationsOptions {
   readonly isStopping: () => boolean;
   /** Further checks of /readyz. */
   readonly extraReadyChecks?: Readonly<Record<string, HealthCheck>>;
-  /** Sets the gauges whose values must be looked up; called for each scrape. */
+  /** Called for each scrape. Sets the gauges whose values must be looked up. */
   readonly updateGauges?: () => void | Promise<void>;
 }
 

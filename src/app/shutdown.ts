@@ -15,7 +15,7 @@ function createShutdownStack(): ShutdownStack {
   };
 }
 
-/** Runs `open`, which adds a close function for each opened resource. If `open` throws, closes the opened resources. */
+/** Calls `open`, which adds a close function for each opened resource. Closes the opened resources if `open` throws. */
 export async function openInOrder<T>(open: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
   const shutdown = createShutdownStack();
   try {

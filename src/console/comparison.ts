@@ -52,6 +52,7 @@ export function createComparison(compare: RegistryComparer, now: () => number) {
   let status: ComparisonStatus = { running: null, finished: null };
   let currentRun: Promise<void> = Promise.resolve();
 
+  /** Runs one comparison. Stores the progress and the result in `status`. */
   async function runComparison(): Promise<void> {
     const since = formatNow();
     let lists = 0;

@@ -34,6 +34,7 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
   const { environment, readers, responder, certificateFiles, canAct, isDemo, now } = options;
   const hasHistory = page.hasHistory === true;
 
+  /** Creates the request object that the `render` function of a page receives. */
   function createPageRequest(
     request: Request,
     parsed: Pick<ConsoleRequest, 'reader' | 'query' | 'at'>,
@@ -50,6 +51,7 @@ export function createPageHandler(page: ConsolePage, options: PageHandlerOptions
     };
   }
 
+  /** Sends the result of a page: HTML, a file, a redirect or an error message. */
   async function sendResult(
     request: Request,
     response: Response,

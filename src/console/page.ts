@@ -5,9 +5,9 @@ import type { Html } from './components/html.js';
 
 /** Access to the stored certificate files. */
 export interface CertificateFileAccess {
-  /** Opens a file; null if it does not exist or the name is not valid. */
+  /** Opens a certificate file. Returns null if the file does not exist or the name is invalid. */
   readonly openFile: (file: string) => Promise<AsyncIterable<Uint8Array> | null>;
-  /** Computes the checksum of a file; null if it does not exist. */
+  /** Computes the checksum of a certificate file. Returns null if the file does not exist. */
   readonly inspectFile: (file: string) => Promise<{ readonly sha256: string } | null>;
 }
 
@@ -21,7 +21,7 @@ export interface PageEnvironment {
   readonly comparison: RegistryComparison | null;
   /** Returns the columns of a row that contradict its stored JSON. */
   readonly findContradictedColumns: (table: string, row: Row) => readonly string[];
-  /** Describes the checkpoint that covers a row version; null if evidence is off. */
+  /** Describes the checkpoint that covers a row version. Returns null if there is no evidence log. */
   readonly describeCheckpoint: (version: number) => Promise<string | null>;
 }
 

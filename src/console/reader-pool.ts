@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { OpenReader, Reader } from '../store/contract/reader.js';
 
 export interface ReaderPool {
-  /** Lends a reader to `work` until it ends. No two works share a reader, its snapshot or its streams. */
+  /** Calls `work` with a reader that nothing else uses until `work` has ended. */
   withReader<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -16,6 +16,7 @@ export function createReaderPool(open: () => Promise<OpenReader>): ReaderPool {
   const openReaders: OpenReader[] = [];
   const freeReaders: OpenReader[] = [];
 
+  /** Opens another reader for the pool. */
   async function openReader(): Promise<OpenReader> {
     const reader = await open();
     openReaders.push(reader);

@@ -159,6 +159,7 @@ async function findEvidenceKeyFaults(
   }
 }
 
+/** Creates the fault of a setting whose text is missing or invalid. */
 function createSettingFault(setting: Setting, expected: string, env: Environment): SettingsFault {
   const fileName = `${setting.name}_FILE`;
   const name = env[fileName] === undefined ? setting.name : fileName;

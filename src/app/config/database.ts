@@ -58,6 +58,7 @@ const QUERY_URL_ALONE = {
   problem: 'that is not set',
 };
 
+/** Reads and checks a database URL, which may be in a file. */
 function readDatabaseUrl(env: Environment, name: string, readFile: ReadTextFile) {
   const resolved = resolveSecretFile(env, name, readFile);
   const url = resolved.env[name] ?? null;
@@ -65,6 +66,7 @@ function readDatabaseUrl(env: Environment, name: string, readFile: ReadTextFile)
   return { url, faults: faults.length > 0 || url === null ? faults : findUrlFaults(name, url) };
 }
 
+/** Returns a fault if the text is not a PostgreSQL URL or the URL has an unknown sslmode. */
 function findUrlFaults(name: string, url: string): SettingsFault[] {
   const parseable = /^postgres(ql)?:\/\/\S+$/.test(url) ? url.replace('@/', '@localhost/') : '';
   if (!URL.canParse(parseable)) {
@@ -77,6 +79,7 @@ function findUrlFaults(name: string, url: string): SettingsFault[] {
   return [{ name, expected: `an sslmode that is one of ${SSL_MODES.join(', ')}`, problem }];
 }
 
+/** Returns a fault if the size of the connection pool is not an integer in the allowed range. */
 function findPoolFaults(pool: string | null): SettingsFault[] {
   if (pool === null) return [];
   const size = Number(pool);

@@ -50,6 +50,7 @@ function extractEnvFilePaths(argv: readonly string[]) {
   return { args: [...args, ...argv.slice(end)], paths };
 }
 
+/** Parses an env file. Throws a `SettingsError` if the file is missing or not an env file. */
 function readEnvFile(path: string | undefined, readFile: (path: string) => string): Environment {
   if (!path) throw createEnvFileError('no file is named');
   const text = readFileText(path, readFile);

@@ -87,7 +87,7 @@ export const parseSchedule = createTextParser(
   },
 );
 
-/** Parses host names separated by commas, in lower case; none if the setting is not set. */
+/** Parses host names separated by commas. Returns them in lower case. */
 export const parseHostNames = convertParsed(
   makeOptional(createPatternParser('host names, separated by commas', /^[\w.,-]+$/), ''),
   list =>
@@ -133,6 +133,7 @@ function findSecretFault(secret: string, position: string): string | null {
   return weakness === null ? null : `random secrets (openssl rand -hex 32), but of ${position}: ${weakness}`;
 }
 
+/** Returns whether a text is an https URL, or an http URL on loopback, without user, query and fragment. */
 function isBaseUrl(value: string): boolean {
   if (!URL.canParse(value) || /[?#@\s]/.test(value)) return false;
   const { protocol, hostname, username, password } = new URL(value);

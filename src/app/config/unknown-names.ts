@@ -36,6 +36,7 @@ export function removeMisspeltNames(env: Environment) {
   };
 }
 
+/** Returns whether a name is not a setting but similar to the name of a setting. */
 function isMisspeltName(name: string): boolean {
   return (
     !KNOWN_NAMES.includes(name) &&

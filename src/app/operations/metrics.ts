@@ -197,7 +197,7 @@ export function createMetrics(knownEvents: readonly string[]) {
     setJobCounts: (counts: CountByState): void => replaceCounts(jobs, counts),
     countJobRun: (outcome: string): void =>
       jobRuns.inc({ outcome: limitLabel('outcome', getOutcomeKind(outcome)) }),
-    /** `route` is a template such as `/app/installations/:id`, never a path; `status` is null if no answer came. */
+    /** `route` is a template such as `/app/installations/:id`. `status` is null if no response came. */
     countRegistryRequest: (route: string, status: number | null): void =>
       registryRequests.inc({
         route: limitLabel('route', route),

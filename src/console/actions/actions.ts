@@ -8,15 +8,15 @@ import { readTargets, type Target } from '../../query/at-registry.js';
 
 /** Work that pages may request. Each request is logged. */
 export interface ConsoleActions {
-  /** Retries failed jobs; returns the ids of those that will run. */
+  /** Retries failed jobs. Returns the ids of the jobs that will run. */
   readonly retryJobs: (jobIds: readonly number[] | 'all') => Promise<readonly number[]>;
-  /** Requests a sync of these installations now; returns the job ids. */
+  /** Requests an immediate sync of these installations. Returns the ids of the created jobs. */
   readonly requestSyncs: (
     targets: readonly Pick<Target, 'installation_id' | 'organization_id'>[],
   ) => Promise<readonly number[]>;
-  /** Requests a search for installations that no webhook announced; returns the job ids. */
+  /** Requests a search for new installations. Returns the ids of the created jobs. */
   readonly requestDiscovery: () => Promise<readonly number[]>;
-  /** Starts a comparison with the registry; null without registry credentials. */
+  /** Starts a comparison with the registry. Null if the console has no registry credentials. */
   readonly startComparison: (() => void) | null;
 }
 
@@ -26,7 +26,7 @@ interface ActionRequest extends Pick<ConsoleRequest, 'reader' | 'params'> {
   readonly form: URLSearchParams;
 }
 
-/** Performs an action and returns the path of the page that shows the result; null if the target does not exist. */
+/** Performs an action. Returns the path of the page that shows the result, or null if the target does not exist. */
 type ActionHandler = (request: ActionRequest) => Promise<string | null>;
 
 /** Actions by the path that their forms are sent to. */

@@ -54,7 +54,7 @@ export function createQueryRunner(
 ) {
   const running = new Set<RunningQuery>();
 
-  /** Disconnects the visitor whose next row has waited longest to be read, if it has waited at least `UNREAD_MS`. */
+  /** Disconnects the slowest visitor if that visitor has left a row unread for at least `UNREAD_MS`. */
   function cutUnreadQuery(): void {
     const [unread] = [...running]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)

@@ -43,6 +43,7 @@ export function addQueryRoutes(
     );
   }
 
+  /** Sends all rows of a query as a CSV download. Sends the SQL page with an error message if the query fails. */
   async function sendQueryCsv(request: Request, response: Response, sql: string): Promise<void> {
     try {
       const { columns, rows } = await queryRunner.streamRows(sql, createVisitor(response));

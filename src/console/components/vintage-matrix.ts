@@ -185,6 +185,7 @@ function renderAmounts(
   return html`${cells}<td class="number" data-label="Total" title="${formatTonnes(total)} t">${formatWholeTonnes(total)}</td>`;
 }
 
+/** Returns the vintage of a row, or an empty string if the row has none. */
 function getVintage(row: CreditSum): string {
   return getText(row, 'vintage') ?? '';
 }
@@ -194,6 +195,7 @@ function toColumnLabel(vintage: string): string {
   return vintage || 'none';
 }
 
+/** Returns the project name of a row, or else the project id or "no project". */
 function getProjectName(row: CreditSum): string {
   return getText(row, 'project_name') ?? getText(row, 'project_id') ?? 'no project';
 }
@@ -207,6 +209,7 @@ function toWarehouseHref(row: CreditSum, vintage: string): string {
   return `/warehouse?${query.toString()}`;
 }
 
+/** Returns the total amount of all rows in millionths of a tonne. */
 function sumAmounts(rows: readonly CreditSum[]): bigint {
   return rows.reduce((sum, row) => sum + getAmountMicro(row), 0n);
 }

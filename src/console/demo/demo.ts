@@ -15,7 +15,7 @@ export interface DemoAction {
   readonly name: string;
   readonly label: string;
   readonly description: string;
-  /** Returns a sentence about what was done; throws if the registry refused it. */
+  /** Performs the action and returns a sentence about the result. Throws if the registry refuses the action. */
   readonly run: (reader: Reader) => Promise<string>;
 }
 

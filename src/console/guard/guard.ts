@@ -6,7 +6,7 @@ export interface GuardOptions {
   readonly keys: VisitorKeys;
   /** Further host names, such as that of a proxy or a tunnel. */
   readonly hostNames: readonly string[];
-  /** Part of the cookie's name: consoles on other ports of this machine share our cookies. */
+  /** Returns the port of this console. The cookie name contains the port, because browsers share cookies between ports. */
   readonly port: () => number;
 }
 

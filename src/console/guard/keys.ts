@@ -54,6 +54,7 @@ export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
 /** `once` is a sign-in key, `visit` a visitor key. */
 type VisitorKeyKind = 'once' | 'visit';
 
+/** Splits a key into the signed text and the signature. */
 function splitSignature(key: string): { readonly text: string; readonly signature: string } {
   const end = key.lastIndexOf('.');
   return { text: key.slice(0, Math.max(0, end)), signature: key.slice(end + 1) };

@@ -48,11 +48,13 @@ export function createFilePages(
   });
 }
 
+/** Yields the lines of a CSV file. */
 async function* writeCsv({ rows, columns }: ExportedRows): AsyncGenerator<string> {
   yield formatCsvLine(columns);
   for await (const row of rows) yield formatCsvLine(columns.map(column => row[column]));
 }
 
+/** Yields the text of a JSON array with one object for each row. */
 async function* writeJson({ rows, columns }: ExportedRows): AsyncGenerator<string> {
   let separator = '[\n';
   for await (const row of rows) {

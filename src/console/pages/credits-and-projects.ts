@@ -23,12 +23,12 @@ import { renderAvailability, renderProjectStockAt } from './availability.js';
 const LISTS_WITH_DETAIL_PAGES = ['projects', 'warehouse', 'inventory'];
 const HIDDEN_COLUMNS = [...BOOKKEEPING, 'fault'];
 
-/** Detail pages of credits and projects: current values and version history. */
+/** Detail pages of credits and projects, with current values and version history. */
 export const CREDIT_AND_PROJECT_PAGES: readonly ConsolePage[] = MIRRORED.filter(({ name }) =>
   LISTS_WITH_DETAIL_PAGES.includes(name),
 ).map(createDetailPage);
 
-/** Creates the detail page of a credit or project. A credit that several organizations list gets a section for each. */
+/** Creates the detail page of a credit or project. If several organizations list a credit, each one gets a section. */
 function createDetailPage(list: List): ConsolePage {
   const isOfProjects = list.name === 'projects';
   return {
@@ -52,7 +52,7 @@ ${at !== null && list.resource !== null && !isOfProjects && (await renderGapsAt(
   };
 }
 
-/** Returns the link from a detail page to its list. */
+/** Returns the link from a detail page to the list of all rows. */
 function getListLink({ name, title }: List, at: string | null) {
   return { href: withAsOf(`/${name}`, at), title };
 }

@@ -12,7 +12,7 @@ import { RETIREMENT } from './retirement.js';
 import { SEARCH } from './search.js';
 import { CREDIT_AND_PROJECT_PAGES } from './credits-and-projects.js';
 
-/** Creates all pages, except those that need more than a reader: SQL and Demo. */
+/** Creates all pages except SQL and Demo, which need more than a database reader. */
 export const createPages = (): readonly ConsolePage[] => [
   createNowPage(),
   ...CHANGES,

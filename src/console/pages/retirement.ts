@@ -60,6 +60,7 @@ export const RETIREMENT: ConsolePage = {
   },
 };
 
+/** Returns whether a row version is the current one. */
 function isCurrent(version: Row): boolean {
   return version['valid_to'] === null;
 }
@@ -169,6 +170,7 @@ function listTimelineEntries(
   ];
 }
 
+/** Formats the amount of a retirement, such as "1,234.5". */
 function formatAmount(retirement: Row): string {
   return formatWithCommas(String(retirement['amount_exact'] ?? 'an unknown amount of'));
 }
