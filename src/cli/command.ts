@@ -60,7 +60,7 @@ export function defineCommand<A extends ParameterSet = {}, O extends ParameterSe
 }
 
 /**
- * Parses the raw value of every defined parameter, or `undefined` for an omitted one. Returns the values by
+ * Parses the raw values of all defined parameters, including omitted ones. Returns the parsed values by
  * parameter name.
  */
 function parseParameters<Parsed>(parameters: ParameterSet, rawParameters: RawParameters, io: Io): Parsed {

@@ -26,8 +26,8 @@ export async function withEvidenceLog<Result>(
 }
 
 /**
- * Removes rows with `removeRows` and erases the selected leaves from the evidence log. Returns the result of
- * `removeRows`.
+ * Removes rows from the mirror with `removeRows`, and erases the selected leaves from the evidence log.
+ * Returns the result of `removeRows`.
  */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
@@ -61,6 +61,7 @@ export async function beginNewOrigin(
   return await withEvidenceLog({ engine }, port => begin({ port, now, randomBytes, key, lastSigned }));
 }
 
+/** Returns sentences about the log's new origin and the number of lost leaves. */
 export function describeRestoredLog({ origin, held, newest, lost }: Restored): string {
   return `The log continues as ${origin}. Its checkpoint has ${held?.size ?? 0} leaves, the newest signed one had ${newest?.size ?? 0}: ${lost} sealed leaves were lost.`;
 }
@@ -86,6 +87,7 @@ function toNullIfRefused(error: unknown): null {
   throw error;
 }
 
+/** Returns a text such as "12 leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set". */
 export function describeUncheckedLeaves(leaves: number): string {
   return `${formatWithCommas(leaves)} leaves of evidence were not checked: EVIDENCE_KEY_FILE is not set`;
 }

@@ -64,8 +64,7 @@ export async function writeStdout(io: Io, text: string): Promise<void> {
 const MIN_WRITE_LENGTH = 32_768;
 
 /**
- * Writes texts to stdout in large chunks while they arrive. If the source fails, still writes all texts
- * before the failure.
+ * Writes texts to stdout while they arrive, in large chunks. Still writes the last texts if the source fails.
  */
 export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
   let pending = '';

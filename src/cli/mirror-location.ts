@@ -16,8 +16,8 @@ export function findRegistrySettings(env: Environment): string[] {
 }
 
 /**
- * Returns whether a command may use the demo. Returns false with registry settings, in production and with
- * `--env-file`.
+ * Returns whether a command may use the demo. Registry settings, production and `--env-file` each exclude the
+ * demo.
  */
 export function mayUseDemo({ env, hasEnvFile }: Pick<Io, 'env' | 'hasEnvFile'>): boolean {
   return !hasEnvFile && env['NODE_ENV'] !== 'production' && findRegistrySettings(env).length === 0;
@@ -47,7 +47,10 @@ export function createMirrorLocation(
   };
 }
 
-/** Returns the mirror that the settings name. Returns the demo instead if only the demo exists. */
+/**
+ * Returns the mirror that the settings name. Returns the demo instead if only the demo exists and may be
+ * used.
+ */
 export function findMirrorLocation(io: Io): MirrorLocation {
   const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });
   if (!mayUseDemo(io) || real.engine.findMissing() === null) return real;

@@ -21,8 +21,8 @@ export async function runInContext(
 }
 
 /**
- * Creates the context of a command. Opens each resource on first use and passes its close function to
- * `onOpened`.
+ * Creates the context of a command. Each resource is opened on first use, and `onOpened` receives a function
+ * that closes it.
  */
 function createContext(
   environment: CommandEnvironment,

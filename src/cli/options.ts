@@ -69,7 +69,7 @@ export function defineTextList(
   };
 }
 
-/** Defines an optional parameter whose text is parsed by `parseText`. */
+/** Defines an optional parameter. `parseText` converts the text from the command line to a value. */
 export function defineParsedText<T>(
   placeholder: string,
   description: ParameterDescription,
@@ -119,8 +119,8 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
 }
 
 /**
- * Defines an optional parameter for a past date or period, parsed as a time range. `usedEdge` is the end of
- * the range that the help mentions.
+ * Defines an optional parameter for a past date or period. The parsed value is a time range, of which the
+ * command uses one edge.
  */
 export function definePastDate(
   description: string,
@@ -162,17 +162,14 @@ export const VACUUM_OPTION = defineNegatedFlag(
   'skip the vacuum: writers do not wait, but removed data may remain in unused parts of the database files',
 );
 
-/**
- * Parses a non-negative integer. Throws a usage error for any other text, with `name` as the parameter's
- * name.
- */
+/** Parses a non-negative integer. `name` is the parameter's name in the error for any other text. */
 export function parseWholeNumber(name: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw createUsageError(`${name}: expected a whole number, got "${text}".`);
 }
 
 /**
- * Returns the text if all characters are printable. Otherwise throws a usage error, with `name` as the
+ * Returns the text if all characters are printable. Otherwise throws a usage error with `name` as the
  * parameter's name.
  */
 export function requirePrintable(name: string, text: string): string {

@@ -59,18 +59,13 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
   await program.parseAsync([...args], { from: 'user' });
 }
 
-/**
- * Returns whether to register a command. If the arguments name no known command, all commands are registered
- * for the help.
- */
+/** Returns whether to register a command with commander. Registers all commands if the arguments name none. */
 function shouldRegister(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));
   return (
     requestedName === undefined || !Object.hasOwn(COMMANDS, requestedName) || requestedName === commandName
   );
 }
-
-/** Creates the commander program without commands: its description, its own options, and where it writes. */
 
 /** Creates the commander program with its description and global options, but without commands. */
 function createProgram(version: string, io: Io): Command {

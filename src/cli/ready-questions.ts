@@ -13,6 +13,7 @@ export function readReadyQuestions(): ReadyQuestion[] {
   return existsSync(file) ? parseQuestions(readFileSync(file, 'utf8')) : [];
 }
 
+/** Finds each question in the markdown text with the SQL block below it. */
 function parseQuestions(markdown: string): ReadyQuestion[] {
   const found = markdown.matchAll(/^([A-Z][^\n?]*\?)[^`]*?^```sql\n([^]*?)^```$/gm);
   return [...found].map(([, title = '', sql = '']) => ({ title, sql: sql.trim() }));

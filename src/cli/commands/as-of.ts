@@ -45,10 +45,7 @@ export const AS_OF = defineCommand({
 /** A list of one organization as of an instant. */
 type ListAsOf = Awaited<ReturnType<typeof readListAsOf>>;
 
-/**
- * Reads one list of an organization as of an instant. Returns a stream of rows and the time of the last read
- * before the instant.
- */
+/** Reads a list of one organization as it was at an instant. Returns the rows as a stream. */
 async function readListAsOf(reader: Reader, list: List, organizationId: string, at: string) {
   const listAsOf = { ...list, ...list.past };
   const { columns, reads } = listAsOf;
@@ -73,7 +70,7 @@ async function* serializeLists(header: object, lists: readonly ListAsOf[]): Asyn
   yield '}\n';
 }
 
-/** Prints a list as a table with a total. Prints a notice for each gap in the mirror's knowledge of the list. */
+/** Prints a list as a table with a total. Prints a notice if some rows may be missing. */
 async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
   { columns, rows, ...known }: ListAsOf,

@@ -83,10 +83,7 @@ async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenF
   }
 }
 
-/**
- * Throws if the mirror has not read any warehouse yet. The answer "no credits are available" would then be a
- * guess.
- */
+/** Throws if the mirror has not read any warehouse yet. An empty result would then be misleading. */
 function assertAnyWarehouseKnown({ known, uninstalled }: Available): void {
   if (known + uninstalled > 0) return;
   throw createCheckError(
@@ -143,8 +140,8 @@ function describeFreshCount(freshCount: number, knownCount: number): string {
 }
 
 /**
- * Returns one line for each warehouse that is left out. Warehouses that were never read share a line after
- * the first few.
+ * Returns one line about each warehouse that is left out. Names only the first of the warehouses that were
+ * never read.
  */
 function describeLeftOut(warehouses: readonly LeftOut[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);

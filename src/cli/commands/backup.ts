@@ -157,7 +157,7 @@ async function verifyCopy(
 }
 
 /**
- * Returns the number of deliveries and syncs and the time of the newest. With `since`, counts only newer
+ * Counts deliveries and syncs, and returns the time of the newest ones. With `since`, counts only newer
  * deliveries and syncs.
  */
 async function readContents(engine: FileEngine, since?: AllKept): Promise<AllKept> {
@@ -165,13 +165,16 @@ async function readContents(engine: FileEngine, since?: AllKept): Promise<AllKep
 }
 
 /**
- * Returns a line that names the folder of the replaced data. The line also says how much of that data is
- * newer than the backup.
+ * Returns a line with the folder of the replaced data. Also counts its deliveries and syncs that are newer
+ * than the backup.
  */
-function describeReplaced(aside: string, lost: AllKept | null): string[] {
-  if (!existsSync(aside)) return [];
-  const contents = lost === null ? 'It cannot be read.' : `Newer than the backup: ${describeContents(lost)}.`;
-  return [`The replaced data is in ${aside}. ${contents}`];
+function describeReplaced(asideFolder: string, newerContents: AllKept | null): string[] {
+  if (!existsSync(asideFolder)) return [];
+  const contents =
+    newerContents === null
+      ? 'It cannot be read.'
+      : `Newer than the backup: ${describeContents(newerContents)}.`;
+  return [`The replaced data is in ${asideFolder}. ${contents}`];
 }
 
 /** Returns a text such as `12 deliveries up to 2026-01-31T10:00:00.000Z, 40 syncs up to ...`. */

@@ -38,7 +38,7 @@ export const EXPORT = defineCommand({
             known: await countKnown(reader),
             coverage: await readCoverage(reader, organizationId),
           }
-        : await restrictToKnown(context, allRows, { organizationId, at });
+        : await keepKnownOrganizations(context, allRows, { organizationId, at });
     const target = createChecksummedFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
@@ -66,10 +66,10 @@ export const EXPORT = defineCommand({
 });
 
 /**
- * Keeps the rows of organizations whose retirements and certificates the mirror knew at that instant. Also
- * returns what was unknown for the others.
+ * Drops the rows of organizations whose lists were unknown at the instant. Also returns sentences that
+ * explain what was unknown.
  */
-async function restrictToKnown(
+async function keepKnownOrganizations(
   context: CommandContext,
   allRows: readonly ExportRow[],
   request: { readonly organizationId: string | null; readonly at: string },

@@ -55,7 +55,7 @@ export const CHANGES = defineCommand({
     const rows =
       after === undefined
         ? readChanges(reader, request)
-        : readBetween(reader, request, after, await readNewestNumber(reader, after));
+        : readBetween(reader, request, after, await readNewestChangeNumber(reader, after));
     if (context.format === 'csv') await context.printRows(CHANGE_COLUMNS, rows, { emptyMessage: NO_CHANGES });
     else
       await streamStdout(
@@ -68,10 +68,10 @@ export const CHANGES = defineCommand({
 });
 
 /**
- * Returns the number of the newest change. Throws if `after` is higher, because `after` then comes from
- * another mirror.
+ * Returns the number of the newest change. Throws if `after` is higher, which means it comes from another
+ * mirror.
  */
-async function readNewestNumber(reader: Reader, after: number): Promise<number> {
+async function readNewestChangeNumber(reader: Reader, after: number): Promise<number> {
   const newest = await readLastNumber(reader);
   if (newest >= after) return newest;
   throw createCheckError(

@@ -88,7 +88,8 @@ export const CONSOLE = defineCommand({
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
 
 /**
- * Returns the control API and the settings of a sandbox on this machine. Returns null for any other registry.
+ * Returns the control API and the app's settings if the registry is a sandbox on this machine. Returns null
+ * otherwise.
  */
 async function findDemo({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;

@@ -55,8 +55,8 @@ function describeHiddenCount(count: number): string {
 }
 
 /**
- * Formats an organization as a table row with row counts, certificate counts and the worst freshness of any
- * list.
+ * Formats an organization as a table row. The row has the number of rows per list, the certificates and the
+ * worst freshness.
  */
 function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
@@ -74,7 +74,7 @@ function toStatusRow(organization: OrganizationStatus): Row {
   };
 }
 
-/** Returns the organization's name, or else its id, or else the installation id. */
+/** Returns the organization's name, or the organization id, or the installation id, whichever is known first. */
 function getOrganizationName({
   name,
   organization_id: id,
@@ -113,7 +113,7 @@ function describeActivity(status: Status, now: number): string[] {
 }
 
 /**
- * Returns one line with the reason for each list that is not fresh. Skips lists that the app was never
+ * Returns one line for each list that is not fresh, with the reason. Skips lists that the app was never
  * permitted to read.
  */
 function describeReasons({ organizations }: Status): string[] {

@@ -41,8 +41,8 @@ export function adviseOnRegistryError(error: object): readonly string[] {
 }
 
 /**
- * Returns the JSON of an object that a write may have created although its response was lost. Returns an
- * empty text if there is no JSON.
+ * Returns the JSON of an object that a failed write may have created after all. Returns an empty text if
+ * there is no JSON.
  */
 function describeCandidate(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';

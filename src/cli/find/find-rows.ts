@@ -44,8 +44,8 @@ export async function findInstallationOfOrganization(reader: Reader, nameOrId: s
 }
 
 /**
- * Returns the id of the organization with this name or id. Returns null, which means all organizations, for
- * `undefined`.
+ * Returns the id of the organization with this name or id. Returns null if no name is given, which means all
+ * organizations.
  */
 export async function findOptionalOrganizationId(
   reader: Reader,
@@ -78,8 +78,8 @@ export async function findRowsByName(
 }
 
 /**
- * Completes the start of an id, such as `7f3a` or `7f3a…`. Returns null if no id matches, and throws if
- * several do.
+ * Completes the start of an id, such as `7f3a` or `7f3a…`. Returns null if no id matches. Throws if several
+ * ids match.
  */
 async function completeId(
   reader: Reader,
@@ -117,7 +117,9 @@ export async function findRowVersions(
   );
 }
 
-/** Returns the known lists and prints the reason for each unknown list. Throws if no list is known. */
+/**
+ * Returns the lists that were known, and prints why each other list was unknown. Throws if no list was known.
+ */
 export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
   { printNotice }: CommandContext,
   all: readonly KnownList[],
@@ -136,7 +138,7 @@ export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
   return knownLists;
 }
 
-/** Returns the ids of the organizations whose list is known. Throws if no list is known. */
+/** Returns the ids of the organizations whose list was known. Throws if no list was known. */
 export function requireKnownOrganizations(
   context: CommandContext,
   all: readonly Known[],

@@ -18,7 +18,7 @@ const DEFAULT_LIMIT = 100;
 const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
 /**
- * Creates the subcommand `list`. Its options are the list's filters, `--limit` and, for a list with history,
+ * Creates the subcommand `list`. Its options are the filters of the list, `--limit` and in most cases
  * `--as-of`.
  */
 export function createListCommand(list: List): Command {
@@ -58,8 +58,8 @@ interface PrintListOptions {
 }
 
 /**
- * Prints the rows of a list. Then prints notices about organizations that were never read and about the row
- * limit.
+ * Prints the rows of a list. Then prints how many organizations were never read and whether the row limit was
+ * reached.
  */
 async function printList(
   context: CommandContext,
@@ -71,7 +71,7 @@ async function printList(
   const organizationId = textOf(request, 'organization_id');
   const rows = streamRows(
     reader,
-    instant === null ? request : await restrictToKnown(context, request, instant, organizationId),
+    instant === null ? request : await keepKnownOrganizations(context, request, instant, organizationId),
     limit,
   );
   const unread = await countUnread(reader, instant === null ? list.resource : null, organizationId);
@@ -101,8 +101,8 @@ async function printList(
 }
 
 /**
- * Counts the organizations whose list was never read completely. `isWholeList` means that no organization's
- * list was read.
+ * Counts the organizations whose list was never read completely. `isWholeList` is true if no organization's
+ * list was ever read.
  */
 async function countUnread(reader: Reader, resource: List['resource'], organizationId: string | null) {
   const sums = resource === null ? [] : await sumFreshness(reader, resource, organizationId);
@@ -114,10 +114,10 @@ async function countUnread(reader: Reader, resource: List['resource'], organizat
 }
 
 /**
- * Restricts a list request to organizations whose list is known as of the instant. Prints the reason for each
- * unknown list.
+ * Restricts a list request to organizations whose list was known at the instant. Prints why each other list
+ * was unknown.
  */
-async function restrictToKnown(
+async function keepKnownOrganizations(
   context: CommandContext,
   request: Asked,
   instant: string,

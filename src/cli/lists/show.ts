@@ -103,8 +103,8 @@ interface RowRequest {
 type ExplainedRow = Awaited<ReturnType<typeof explainRows>>[number];
 
 /**
- * Reads all rows with this id, including provenance and versions. Several organizations may have the same
- * credit.
+ * Returns all rows with this id, including provenance and versions. Several organizations may have a credit
+ * with the same id.
  */
 async function explainRows(
   context: CommandContext,

@@ -9,8 +9,8 @@ const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
 /**
- * Creates a new folder for exported files and computes their SHA-256. The file SHA256SUMS, written last,
- * marks the folder as complete.
+ * Creates a new folder for exported files. The file SHA256SUMS is written last and marks the folder as
+ * complete.
  */
 export function createChecksummedFolder(folder: string, interrupted: AbortSignal) {
   createEmptyFolder(folder);

@@ -27,10 +27,7 @@ export function makeBold(text: string): string {
   return applyStyle('bold', text);
 }
 
-/**
- * Colours a state by severity, such as red for `failed`. Returns the text unchanged if the column holds no
- * states.
- */
+/** Colours a state by severity, such as red for `failed`. Returns text of any other column unchanged. */
 export function colourState(column: string, text: string): string {
   const colour = STATE_COLUMNS.test(column) ? STATE_COLOURS.get(text) : undefined;
   return colour ? applyStyle(colour, text) : text;

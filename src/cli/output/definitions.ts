@@ -9,10 +9,7 @@ export type Definition = readonly [name: string, text: string];
 
 const MIN_TEXT_WIDTH = 24;
 
-/**
- * Prints names and explanations in two columns, like options in a help text. Wraps long explanations on a
- * terminal.
- */
+/** Prints names and explanations in two columns, like the options in a help text. */
 export async function printDefinitions(
   io: Io,
   definitions: readonly Definition[],

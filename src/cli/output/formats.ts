@@ -15,8 +15,7 @@ export type OutputFormat = 'table' | 'json' | 'csv';
 export type OutputRows = Iterable<OutputRow> | AsyncIterable<OutputRow>;
 
 /**
- * Prints rows in a format while they arrive and returns the number of rows. Prints a message on stderr if
- * there are none.
+ * Prints rows in this format and returns the number of rows. Prints a message on stderr if there are no rows.
  */
 export async function printRows(
   io: Io,
@@ -53,7 +52,7 @@ async function* serializeCsv(
   for await (const row of rows) yield formatLine(columns.map(name => row[name]));
 }
 
-/** Serializes objects as a JSON array. Yields the text one object at a time. */
+/** Serializes objects as a JSON array. Yields the array as text, one object at a time. */
 export async function* serializeJson(objects: AsyncIterable<object>): AsyncGenerator<string> {
   let separator = '[\n';
   for await (const object of objects) {
@@ -76,7 +75,7 @@ export function toJson(value: unknown, indent?: number): string {
 }
 
 /**
- * Converts a value for `JSON.stringify`: bytes become base64, and bigints become numbers or, if too large,
+ * Replacer for `JSON.stringify`. Converts bytes to base64, and bigints to numbers or, if too large, to
  * strings.
  */
 function convertValue(this: Readonly<Record<string, unknown>>, name: string, value: unknown): unknown {

@@ -22,8 +22,8 @@ export interface ColumnLayout {
 export const COLUMN_GAP = 2;
 
 /**
- * Fits table columns into a total width and returns the remaining columns. Shortens ids first, then cuts
- * texts, then hides columns.
+ * Fits table columns into a total width. Shortens ids and instants first, then cuts texts, then hides
+ * columns.
  */
 export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number): ColumnLayout[] {
   const whole = columns.map(({ index, width }) => ({ index, width, isShort: false }));
@@ -39,8 +39,7 @@ export function fitColumns(columns: readonly ColumnWidths[], totalWidth: number)
 }
 
 /**
- * Narrows the widest column by one character until all columns fit. Respects the minimum width of each
- * column.
+ * Narrows the widest column again and again until all columns fit. Respects the minimum width of each column.
  */
 function narrowColumns(
   columns: readonly ColumnLayout[],

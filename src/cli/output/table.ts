@@ -155,8 +155,8 @@ const NUMBER = /^(≤ )?-?\d+(\.\d+)?$/;
 const LONGEST_SHORT_ID = 16;
 
 /**
- * Shortens an id to its first characters, and an instant to its minute: `2026-01-31T10:00:00.000Z` →
- * `2026-01-31T10:00Z`.
+ * Shortens an id to its start and an instant to the minute, such as `2026-01-31T10:00Z`. Returns any other
+ * text unchanged.
  */
 function shortenIdOrInstant(column: string, text: string): string {
   if (UUID.test(text)) return `${text.slice(0, 8)}…`;

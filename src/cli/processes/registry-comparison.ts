@@ -12,7 +12,7 @@ interface PrintedComparison extends Omit<ComparisonResult, 'uncompared'> {
 }
 
 /**
- * Creates a function that compares the mirror with the registry for the console. The function runs `verify
+ * Creates the function with which the console compares mirror and registry. It runs `verify
  * --against-registry` as a child process.
  */
 export function createRegistryComparer(getSettings: () => Promise<Io['env']>): RegistryComparer {

@@ -32,7 +32,7 @@ interface ServiceProcessesOptions {
 }
 
 /**
- * Runs receiver, worker and console as child processes. Stops all of them on `interrupted`, or when the
+ * Runs receiver, worker and console as child processes. Stops them when `interrupted` is aborted or the
  * receiver or worker fails.
  */
 export async function runServiceProcesses({

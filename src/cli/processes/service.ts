@@ -11,7 +11,7 @@ interface ServiceSettings {
   readonly database: StoreSettings['database'];
 }
 
-/** Starts a service, reports its port to the parent process, and stops it on a signal or failure. */
+/** Starts a service and reports its port to the parent process. Stops the service on a signal or failure. */
 export async function runService(
   io: Io,
   role: string,

@@ -67,7 +67,7 @@ export function superviseChild(
     resolveReady = resolve;
   });
 
-  /** Handles the message of a child that is ready. Keeps the child's port for later restarts. */
+  /** Handles the message of a child that is ready. Stores the child's port for later restarts. */
   function handleReady(message: unknown): void {
     const reportedPort = getValueAtPath(message, 'port');
     const port = typeof reportedPort === 'number' ? reportedPort : null;
@@ -76,10 +76,7 @@ export function superviseChild(
     resolveReady(port);
   }
 
-  /**
-   * Runs the child and restarts it with backoff until `stopping` is aborted. Throws if a restart would not
-   * help.
-   */
+  /** Runs the child and restarts it with backoff. Throws if a restart would not help. */
   async function runUntilStopped(): Promise<void> {
     for (let failures = 0; !stopping.aborted; failures += 1) {
       const startedAt = io.now();

@@ -25,8 +25,8 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
   const openReservations: Awaited<ReturnType<typeof reserveOneTonne>>[] = [];
 
   /**
-   * Reserves one tonne from a warehouse that has credits. Returns the reservation with a function that
-   * retires the tonne.
+   * Reserves one tonne from a warehouse that has credits. The result has a function `retire` that retires the
+   * tonne.
    */
   async function reserveOneTonne(reader: Reader) {
     const { creditId, ...owner } = await findSellableCredit(reader);

@@ -133,6 +133,7 @@ async function assertDemoNotRunning(folder: string, registryUrl: string | undefi
   );
 }
 
+/** Returns the data folder of the sandbox inside the demo's folder. */
 function getSandboxFolder(folder: string): string {
   return join(realpathSync(folder), 'sandbox');
 }

@@ -47,8 +47,8 @@ const HISTORY_EVENTS: readonly (readonly [daysAgo: number, act: (market: MarketA
 type MarketActions = ReturnType<typeof createMarketActions>;
 
 /**
- * Creates functions that act as organizations of the sandbox, such as `sell` and `deposit`. An organization
- * is given by its index in alphabetical order.
+ * Creates functions that act as organizations of the sandbox, such as `sell`. They identify an organization
+ * by its index in alphabetical order.
  */
 function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: string) {
   const { installations, reservations, credits, deliveries, retirements, store } = registry;
@@ -61,10 +61,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     appInstallations.find(({ organization }) => organization.id === getOrganizationId(organizationIndex))
       ?.id ?? '';
 
-  /**
-   * Returns the id of an ex-post credit with at least this number of tonnes. Alternates between suitable
-   * credits.
-   */
+  /** Returns the id of an ex-post credit with at least this many tonnes. Alternates between suitable credits. */
   function chooseCredit(
     organizationIndex: number,
     account: 'warehouse' | 'inventory',
@@ -88,7 +85,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     return reservations.reserve(getOrganizationId(organizationIndex), appId, { creditId, amount });
   }
 
-  /** Reserves credits and immediately retires or transfers them. `body` is the body of the second request. */
+  /** Reserves credits and immediately retires or transfers them. `body` holds the details of the retirement or transfer. */
   function moveCredits(
     organizationIndex: number,
     tonnes: number,
@@ -140,7 +137,9 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/** Creates a clock that runs six months behind the real clock. `setDaysAgo` changes the delay. */
+/**
+ * Creates a clock that runs six months behind the real clock. `setDaysAgo(3)` makes it run three days behind.
+ */
 export function createHistoryClock(now: () => number) {
   let delayMs = FIRST_DAY * DAY_MS;
   return {

@@ -27,8 +27,8 @@ export function getDemoSettingsFile(folder: string): string {
 }
 
 /**
- * Reads the demo's settings file. Returns null if the file is missing, and throws if it has settings that no
- * demo writes.
+ * Reads the demo's settings file, or returns null if the file is missing. Throws if the file has a setting
+ * that no demo writes.
  */
 export function readDemoSettings(folder: string): DemoSettings | null {
   const file = getDemoSettingsFile(folder);

@@ -48,8 +48,8 @@ export async function findCreditId(
 }
 
 /**
- * Completes the start of a reservation id and returns the id with the owner's id or name. Throws a usage
- * error if the owner is unknown.
+ * Completes the start of a reservation id and finds the organization that owns it. Throws a usage error if
+ * the owner is unknown.
  */
 export async function findReservation(
   context: CommandContext,

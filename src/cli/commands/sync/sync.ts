@@ -61,7 +61,7 @@ export const SYNC = defineCommand({
       if (tableRows.length > 0) await printRows(SYNCED_COLUMNS, tableRows, TABLE_SHAPE);
       await printLines(summarizeSync(synced));
     }
-    throwIfIncomplete(failedJobs, synced, selection.organization);
+    throwIfSyncIncomplete(failedJobs, synced, selection.organization);
     if (synced.length === 0 && selection.resource === 'members' && (await countKnown(reader)) > 0)
       throw createCheckError(
         'Members were not read, because they are not mirrored.',
@@ -76,7 +76,7 @@ export const SYNC = defineCommand({
 const EXIT_CODE_PRECEDENCE: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unreachable, EXIT.usage];
 
 /** Throws unless all requested lists were read. The exit code depends on the kind of failure. */
-function throwIfIncomplete(
+function throwIfSyncIncomplete(
   failedJobs: readonly Followed[],
   lists: readonly Synced[],
   organization: string | undefined,
@@ -110,8 +110,8 @@ function throwIfIncomplete(
 }
 
 /**
- * Returns whether the last read of a list failed. A list without permission or one that the registry does not
- * offer is not failing.
+ * Returns whether the last read of a list failed. Ignores lists without permission and lists that the
+ * registry does not offer.
  */
 function isFailing({ state, failing_since: failingSince, error_code: code }: Synced): boolean {
   const isNotOffered = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
@@ -126,11 +126,13 @@ function wasRead({ resource, state }: Synced): boolean {
   return resource !== 'projects' && !['no_access', 'never_read', 'not_read'].includes(state);
 }
 
+/** Returns a line such as "Acme, retirements: timeout". */
 function describeFailedList({ organization, resource, refused, error }: Synced): string {
   const refusal = refused ? 'refused although permitted: ' : '';
   return `${truncateName(organization)}, ${resource}: ${refusal}${error ?? ''}`;
 }
 
+/** Returns a line such as "Job 46 (installation) failed: timeout". */
 function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: Followed): string {
   const reason = job.last_error ?? job.error_or_pause_code ?? 'no reason given';
   const ending = state === 'failed' ? 'failed' : `is ${state}`;
@@ -140,10 +142,7 @@ function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: Followed)
 /** Reasons of freshness that are no problem after a sync; null for a fresh list. */
 const EXPECTED_REASONS = [...BEFORE_ITS_TURN, 'no_permission', null];
 
-/**
- * Returns whether the table must include a list, because the list changed, failed or is in an unexpected
- * state.
- */
+/** Returns whether the result table includes a list. Lists without changes and problems are left out. */
 function isWorthShowing(list: Synced): boolean {
   const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = list;
   if (refused || noted || failingSince !== null) return true;

@@ -46,8 +46,8 @@ interface Comparison {
 const RECHECK_DELAY_MS = 2000;
 
 /**
- * Reads everything from the registry and compares it with the mirror row by row. Returns only differences
- * that a second comparison confirms.
+ * Compares all readable data of the registry with the mirror, row by row. Returns only differences that a
+ * second comparison confirms.
  */
 export async function compareWithRegistry(options: ComparisonOptions) {
   const first = await runComparisons(options, () => true);
@@ -162,7 +162,7 @@ async function readDigests(
   return digests;
 }
 
-/** Returns a short SHA-256 digest of a document. Digests of a million documents fit into memory. */
+/** Returns a SHA-256 digest of a document, shortened to save memory. */
 function createDigest(document: string): string {
   return createHash('sha256').update(document).digest('base64').slice(0, 22);
 }

@@ -59,7 +59,7 @@ export const VERIFY = defineCommand({
     if (context.format === 'json') await context.printJson(toJsonReport(report, faults));
     else if (faults.length > 0) await context.printRows(['check', 'where', 'fault'], faults);
     printReportNotices(context, report);
-    throwIfFailed(report, faults);
+    throwIfVerificationFailed(report, faults);
     printSuccess(context, report);
   },
 });
@@ -121,7 +121,10 @@ function printReportNotices(
 }
 
 /** Throws if the verification found faults. Also throws if the comparison with the registry compared no rows. */
-function throwIfFailed({ comparison }: VerificationReport, faults: readonly VerificationFault[]): void {
+function throwIfVerificationFailed(
+  { comparison }: VerificationReport,
+  faults: readonly VerificationFault[],
+): void {
   if (faults.length > 0) {
     const faultCount = faults.reduce((sum, { count }) => sum + count, 0);
     const areAllAtRegistry = comparison !== null && comparison.faults.length === faults.length;
@@ -226,8 +229,8 @@ async function compareRegistry(context: CommandContext, interrupted: AbortSignal
 }
 
 /**
- * Returns one line with the reason for each list that was not compared. An organization without any access
- * has only one line.
+ * Returns one line for each list that was not compared, with the reason. An organization without any access
+ * gets a single line.
  */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
