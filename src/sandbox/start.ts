@@ -87,10 +87,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** The seed and size of a generated world. They are stored so that a later start can compare them. */
 type WorldContents = Omit<WorldSpec, 'startAt'>;
 
-/**
- * Generates the world of a seed if the registry is empty. Throws if the registry was created from another seed or size,
- * or without a seed.
- */
+/** Generates the world of a seed if the registry is empty. Throws if the journal holds other data. */
 function ensureWorld(
   { tables, file }: SandboxStore,
   { seed, world }: SandboxOptions,
@@ -127,7 +124,7 @@ function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents
   tables.settings.put({ name: 'world', value: contents });
 }
 
-/** Inserts rows that are not removed again if the operation fails. */
+/** Inserts rows into a table. A failed operation does not undo these insertions. */
 function putAllRows<Row>(table: Pick<MemoryTable<Row>, 'putWithoutUndo'>, rows: Iterable<Row>): void {
   for (const row of rows) table.putWithoutUndo(row);
 }

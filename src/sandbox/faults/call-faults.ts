@@ -64,7 +64,7 @@ export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void
   HANDLERS[fault.kind](fault, exchange);
 }
 
-/** Lets the registry handle the request, and delays, slows, changes or truncates the response. */
+/** Passes the request to the registry. Then delays, slows, changes or truncates the response. */
 function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
   distortResponse({ kind, options }, res);
   next();

@@ -8,7 +8,9 @@ interface ResponseFault {
   readonly options: FaultOptions;
 }
 
-/** Buffers the response that the registry writes, and then sends it delayed, slowed, changed or truncated. */
+/**
+ * Buffers the registry's response until it is complete. Then sends the response delayed, slowed, changed or truncated.
+ */
 export function distortResponse(fault: ResponseFault, res: Response): void {
   const chunks: Buffer[] = [];
   const end = res.end.bind(res);

@@ -83,10 +83,7 @@ export function verifyAppJwt({
   return refusals[0] ?? { refusal: 'The JWT cannot be dated' };
 }
 
-/**
- * Checks the claims `exp`, `nbf` and `iat` at a time in epoch seconds. Returns undefined if they are valid, otherwise
- * the reason.
- */
+/** Returns why a JWT is not valid at a time, such as "The JWT has expired". Returns undefined if the JWT is valid. */
 function checkJwtTimes(
   claims: ReadonlyMap<string, unknown>,
   nowSeconds: number,
@@ -114,7 +111,7 @@ function decodeJwtPart(part: string): ReadonlyMap<string, unknown> | undefined {
   }
 }
 
-/** Requires that the JWT of this request is valid by the sandbox clock. Otherwise the wall clock counts too. */
+/** Makes the validity of this request's JWT depend on the sandbox clock alone, not on the wall clock. */
 export function restrictJwtToSandboxClock(res: Response): void {
   res.locals['usesSandboxClockOnly'] = true;
 }

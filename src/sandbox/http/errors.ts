@@ -54,9 +54,7 @@ export const answerUnknownPath: RequestHandler = (req, res) => {
   res.status(404).json(toErrorBody(404, `Cannot ${req.method} ${req.path}`));
 };
 
-/**
- * Creates the Express error handler. An error that the client did not cause is reported and answered with status 500.
- */
+/** Creates the Express error handler. An unexpected error is reported and answered with status 500. */
 export function createErrorHandler(onUnexpectedError: (error: unknown) => void): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const expected = toApiError(error);

@@ -23,9 +23,8 @@ const NO_DISTORTION: PagingDistortion = {
   repeatsFirstPage: false,
 };
 
-/** Makes a fault distort the paginated lists of this request. */
+/** Sets the distortion that `readPageRequest` applies to the paginated lists of this request. */
 export function distortPaging(res: Response, distortion: Partial<PagingDistortion>): void {
-  // `readPageRequest` applies the distortion.
   res.locals['pagingDistortion'] = { ...NO_DISTORTION, ...distortion };
 }
 
@@ -74,7 +73,10 @@ export function readListSlice(query: Request['query']): ListSlice {
 /** The rows to page through: an array sorted newest first, or a table. */
 type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
-/** Returns one page of rows, newest first, with the page numbers for the response. `group` selects rows of a table. */
+/**
+ * Returns one page of rows, newest first, and the pagination object for the response. `group` limits the rows of a
+ * table.
+ */
 export function paginate<Row>(source: PageSource<Row>, request: PageRequest, group?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
   const isTable = 'listNewest' in source;

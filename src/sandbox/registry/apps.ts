@@ -102,7 +102,7 @@ function toAppJson({ webhookSecret, keys, ...shown }: AppRecord) {
   return { ...shown, hasWebhookSecret: webhookSecret !== null, keys: fingerprints };
 }
 
-/** Returns a copy of an app with more public keys. Skips keys that the app already has. */
+/** Returns a copy of an app with public keys added. Skips keys that the app already has. */
 function addPublicKeys(row: AppRecord, newKeys: readonly AppPublicKey[], createdAt: string): AppRecord {
   const keys = new Map<string, AppKey>(row.keys.map(key => [key.fingerprint, key]));
   for (const key of newKeys) if (!keys.has(key.fingerprint)) keys.set(key.fingerprint, { ...key, createdAt });

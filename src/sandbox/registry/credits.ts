@@ -80,7 +80,10 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     return issueInto(order.organizationId, order.place, creditId, order.micro);
   });
 
-  /** Removes the credits named in a request body from a warehouse or inventory. */
+  /**
+   * Reads `creditId` and `amount` from a request body. Removes this amount from the organization's warehouse or
+   * inventory.
+   */
   function removeHeldCredits(organizationId: string, body: unknown, from: HoldingPlace) {
     const { creditId, amountMicro } = readBody(body, readCreditAmount);
     organizations.getOrThrow(organizationId);
@@ -108,7 +111,9 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     },
   );
 
-  /** Creates the friendbot's test project and test credit. Returns the id of the credit. */
+  /**
+   * Creates the test project and test credit of the friendbot, a faucet for test credits. Returns the id of the credit.
+   */
   function createFriendbotCredit(): string {
     const id = newId();
     projects.put({ ...FRIENDBOT_PROJECT, id, createdAt: now(), updatedAt: now() });

@@ -9,7 +9,7 @@ import { toInstallationJson } from './to-json.js';
 
 export type InstallationService = ReturnType<typeof createInstallationService>;
 
-/** Creates the service that installs apps on organizations and suspends or uninstalls them. */
+/** Creates the service that installs, suspends and uninstalls apps on organizations. */
 export function createInstallationService(
   { tables, newId, now, defineOperation }: SandboxStore,
   publisher: WebhookPublisher,
@@ -22,7 +22,7 @@ export function createInstallationService(
   }
 
   /**
-   * Returns an installation. Throws a 404 error if the installation was uninstalled or belongs to another app than
+   * Returns an installation. Throws a 404 error if the installation was uninstalled or belongs to an app other than
    * `appId`.
    */
   function getInstalled(id: string, appId?: string): InstallationRecord {

@@ -20,7 +20,10 @@ export const PERMISSION_NAMES = Object.keys(PERMISSIONS);
 
 const RANK = { VIEW: 1, REQUEST: 2, WRITE: 3 } as const;
 
-/** Returns whether the grants include a permission: `WRITE` on a warehouse includes `organization_warehouse:read`. */
+/**
+ * Returns whether a granted level is high enough for a permission. Level `WRITE` also allows everything that `VIEW`
+ * allows.
+ */
 export function hasPermission(grants: PermissionGrants, permission: Permission): boolean {
   const { name, level } = PERMISSIONS[permission];
   const granted = grants[name];

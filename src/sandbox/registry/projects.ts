@@ -122,8 +122,8 @@ function readNewProject(fields: BodyFields) {
 }
 
 /**
- * Returns a query parameter. Returns null if the parameter is absent, and throws a 400 error if the parameter is empty
- * or repeated.
+ * Returns a query parameter, or null if the parameter is absent. Throws a 400 error if the parameter is empty or
+ * repeated.
  */
 function readQueryText(query: Readonly<Record<string, unknown>>, name: string): string | null {
   const value = query[name];

@@ -128,7 +128,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
   }
 
   /**
-   * Gives the credits to the receiver or retires them. Returns the id of the retirement, or null for a plain transfer.
+   * Transfers or retires the credits of a transaction. Returns the id of the retirement, or null for a plain transfer.
    */
   function deliverCredits(transaction: TransactionRecord): string | null {
     const { appId, creditId, amountMicro, externalAddress, retirementDetails } = transaction;

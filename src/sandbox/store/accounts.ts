@@ -6,8 +6,6 @@ export type CreditAccounts = ReturnType<typeof createCreditAccounts>;
 
 /** Creates the accounts that track how much of each credit every warehouse and inventory holds. */
 export function createCreditAccounts({ holdings, reservations }: RegistryTables) {
-  // A credit is always in exactly one warehouse, inventory, outstanding reservation, retirement or queued transaction.
-  // After each operation, the amounts in these places add up to the issued amount.
   /** Returns how much of a credit a warehouse or inventory holds, in millionths of a tonne. */
   function getHeldMicro(organizationId: string, place: HoldingPlace, creditId: string): number {
     return holdings.get(`${getHoldingGroupKey(organizationId, place)} ${creditId}`)?.amountMicro ?? 0;
@@ -73,6 +71,8 @@ export function createCreditAccounts({ holdings, reservations }: RegistryTables)
     }
   }
 
+  // A credit is always in exactly one warehouse, inventory, outstanding reservation, retirement or queued transaction.
+  // After each operation, the amounts in these places add up to the issued amount.
   return {
     addCredits,
     assertAvailable,

@@ -24,7 +24,6 @@ export type SandboxClock = ReturnType<typeof createSandboxClock>;
 
 /** Creates the sandbox clock, which can be set, shifted and frozen. */
 export function createSandboxClock({ read, write }: ClockStateStorage, wallClock: () => number) {
-  // All dates and expiries of the registry follow this clock.
   /** Returns the clock's offset and the instant at which the clock is frozen. */
   function getState(): ClockState {
     return { ...RUNNING, ...Object(read()) };
@@ -56,6 +55,7 @@ export function createSandboxClock({ read, write }: ClockStateStorage, wallClock
     write({ offsetMs: now() - wallClock(), frozenAt: null });
   }
 
+  // All dates and expiries of the registry follow this clock.
   return { now, getState, setTime, shiftTime, freeze, resume };
 }
 

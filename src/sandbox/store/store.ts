@@ -152,9 +152,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     replay(line);
   }
 
-  /**
-   * Replays all operations in the journal. Drops the oldest lines of operations that have a maximum number of lines.
-   */
+  /** Replays all operations in the journal. First drops old lines of operations that exceed `maxLinesByOperation`. */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {
@@ -171,7 +169,7 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     if (lines.length < journal.lines.length) journal.rewrite(lines);
   }
 
-  /** Runs an operation that expires reservations if the expiry time of any has passed. */
+  /** Runs an operation that expires all reservations whose expiry time has passed. Does nothing if there are none. */
   function expireDueReservations(): void {
     if (accounts.hasDueReservations(now())) expireReservations();
   }
@@ -203,7 +201,7 @@ function readOperationName(line: string): string {
   return /^\["([^"]*)"/.exec(line)?.[1] ?? '';
 }
 
-/** Returns the lines of a journal without the oldest lines of operations that exceed their maximum. */
+/** Drops the oldest lines of each operation that has more lines than its limit in `maxLinesByOperation`. */
 function dropOldLines(
   lines: readonly string[],
   maxLinesByOperation: Readonly<Record<string, number>>,

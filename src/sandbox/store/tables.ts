@@ -23,7 +23,7 @@ import type {
 /** All data of the registry, in memory. */
 export type RegistryTables = ReturnType<typeof createRegistryTables>;
 
-/** Creates the empty tables of the registry. The tables pass a function that undoes each change to `onChange`. */
+/** Creates the empty tables of the registry. Each change calls `onChange` with a function that undoes the change. */
 export function createRegistryTables(onChange: UndoRecorder) {
   const byId = <Row extends { readonly id: string | number }>(label: string) => ({
     label,
@@ -184,7 +184,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
       return row;
     },
     getByName: name => rowById.get(idByName.get(name) ?? ALL),
-    /** Inserts or replaces a row. Passes a function that undoes the change to `onChange`. */
+    /** Inserts or replaces a row. Calls `onChange` with a function that undoes the change. */
     put(row: Row): void {
       const previous = rowById.get(idOf(row));
       onChange(() => (previous === undefined ? removeLastInserted(row) : putWithoutUndo(previous)));

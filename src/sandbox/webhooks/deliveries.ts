@@ -64,7 +64,7 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
     return rows.map(({ id }) => id).toSorted((left, right) => left - right);
   }
 
-  /** Changes held deliveries to pending, so that the sender sends them in the order of `ids`. */
+  /** Releases held deliveries to the sender, which sends the deliveries in the order of `ids`. */
   function sendInOrder(ids: readonly number[]): void {
     // Deliveries are sent in the order of `dueAt`, so each gets a later one.
     const firstDueAt = wallClock() - ids.length;

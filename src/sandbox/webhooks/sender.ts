@@ -123,7 +123,10 @@ export function createDeliverySender({ store, headerPrefix, getSettings }: Deliv
   }
 
   return {
-    /** Starts sending. Gives up deliveries whose last attempt was interrupted, because these may have arrived. */
+    /**
+     * Starts sending. Gives up deliveries whose last attempt was interrupted, because the app may have received the
+     * delivery.
+     */
     start: (): void => {
       const interrupted = listPendingDeliveries().filter(({ attemptsLeft }) => attemptsLeft < 1);
       if (interrupted.length > 0) giveUp(interrupted.map(({ id }) => id));
