@@ -24,7 +24,7 @@ export const BOOKS = [
         'instant',
         'syncs that ended before this instant may have been deleted because of their age; NULL if none was deleted',
       ],
-      syncs_checked_until: [
+      syncs_checked_until_at: [
         'instant',
         'syncs that ended before this instant were checked by the retention job: those that remain are kept for ever. NULL before the first check',
       ],

@@ -228,11 +228,11 @@ const UNCHANGED_READS = view(
   ({
     mirror,
   }) => `SELECT organization_id, resource, first_started_at, first_finished_at, last_started_at, last_finished_at,
-  reads, requests, bytes, 0
+  reads, requests, bytes, ${whole('0')}
 FROM ${mirror}unchanged_spans
 UNION ALL
 SELECT organization_id, resource, unchanged_first_started_at, unchanged_first_finished_at, as_of, unchanged_last_finished_at,
-  unchanged_reads, unchanged_requests, unchanged_bytes, 1
+  unchanged_reads, unchanged_requests, unchanged_bytes, ${whole('1')}
 FROM ${mirror}resource_states WHERE unchanged_reads > 0`,
 );
 

@@ -36,12 +36,12 @@ const REMOVE = statement<{ ids: string }, { id: number }>(
     `DELETE FROM mirror.syncs WHERE id IN (SELECT old.id FROM ${rows('@ids', 'old', { id: 'int' })}) RETURNING id`,
 );
 
-const READ_CHECKED = fixed<{ readonly syncs_checked_until: string | null }>(
-  'SELECT syncs_checked_until FROM mirror.origin',
+const READ_CHECKED = fixed<{ readonly syncs_checked_until_at: string | null }>(
+  'SELECT syncs_checked_until_at FROM mirror.origin',
 );
 const SAVE_CHECKED = statement<{ until: string }>(
-  `UPDATE mirror.origin SET syncs_checked_until = @until
-   WHERE syncs_checked_until IS NULL OR syncs_checked_until < @until`,
+  `UPDATE mirror.origin SET syncs_checked_until_at = @until
+   WHERE syncs_checked_until_at IS NULL OR syncs_checked_until_at < @until`,
 );
 
 /** Remembers since when all syncs are kept: one of that time which is missing was removed by hand. */
@@ -58,7 +58,7 @@ const NOTE = statement<{ before: string }>(
 export function createSyncPruning({ look, transact }: Database): Pick<MirrorPort, 'pruneSyncs'> {
   async function readStart(): Promise<PrunePosition> {
     const [[origin]] = await look(READ_CHECKED);
-    return { after: origin?.syncs_checked_until ?? START_OF_TIME, id: 0 };
+    return { after: origin?.syncs_checked_until_at ?? START_OF_TIME, id: 0 };
   }
 
   return {

@@ -75,7 +75,7 @@ test.each([
     }
     const { inbox, pagesOf } = weighed(owner);
     const dead = 2 * JOBS * ROUNDS;
-    expect(await pagesOf(() => inbox.claim(CLAIM))).toBeLessThan(5 * dead);
+    expect(await pagesOf(() => inbox.claim(CLAIM))).toBeLessThan(6 * dead);
   },
 );
 
