@@ -21,7 +21,7 @@ import { long } from './support/long.js';
 const ROOT = join(import.meta.dirname, '..');
 const PARTS = Array.from({ length: 60 }, (_, i) => `part-${i}`);
 
-/** What is started as a process or a thread of its own, beside the program. */
+/** Modules that are started as processes or threads of their own. */
 const OTHERS = [
   'app/receiver-thread',
   'app/seal-thread',
@@ -41,7 +41,7 @@ beforeAll(() => {
 
 afterAll(() => rmSync(project, { recursive: true }));
 
-/** As it was built once for all tests. */
+/** Copies the project that was built once for all tests. */
 function builtProject(): string {
   const folder = join(temporaryFolder(), 'project');
   cpSync(project, folder, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });

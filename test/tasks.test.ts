@@ -85,7 +85,7 @@ async function perform(line: string): Promise<string> {
   return stdout === '' ? stderr : stdout;
 }
 
-/** What a worker with the key does within a minute. */
+/** Does what a worker with the evidence key does within a minute. */
 async function sealOnce(keyFile: string): Promise<void> {
   const engine = openEngine(readStoreSettings(demo.env));
   await engine.prepare(['evidence'], Date.now(), () => undefined);
@@ -98,7 +98,7 @@ async function sealOnce(keyFile: string): Promise<void> {
   await port.close();
 }
 
-/** What is turned away is counted, and written a moment later. */
+/** Rejected webhooks are counted, and written a moment later. */
 async function performWhenWritten(line: string): Promise<string> {
   for (;;) {
     const answer = await perform(line);
@@ -112,7 +112,7 @@ async function count(sql: string): Promise<number> {
   return Number(row?.['n']);
 }
 
-/** What each task must have answered or done. */
+/** Checks of what each task must have printed or done. */
 const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void>> = {
   'See which credits are available to sell, and which are not': async ([listed = '']) => {
     const rows = await count('SELECT count(*) AS n FROM available_credits');

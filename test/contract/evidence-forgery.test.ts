@@ -25,7 +25,7 @@ type Random = () => number;
 interface Forged {
   readonly what: string;
   readonly undo: () => Promise<void>;
-  /** What names it, in some line of `verify`. */
+  /** The text that names the forgery in the output of `verify`. */
   readonly named: RegExp;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ENGINES } from '../support/mirror/open.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 
-/** Where two engines are apart without a word, unless somebody looks. */
+/** Cases in which the two engines differ silently unless a test compares them. */
 describe.each(ENGINES)('$name', ({ stage }) => {
   test.each([
     '0000-03-01T00:00:00.000Z',

@@ -3,7 +3,7 @@ import { ENGINES, type TestMirror, createFindMissing, MINUTE, TRAFFIC } from '..
 import { credit, createUnknownPage, retirement } from '../support/mirror/rows.js';
 import { createRandom, pick } from '../support/random.js';
 
-/** What the registry has: documents by id. */
+/** The documents of the registry by id. */
 type RegistryState = Map<string, string>;
 
 const RESOURCES = ['retirements', 'warehouse'] as const;

@@ -22,7 +22,7 @@ import type { Credit } from '../../src/registry/model.js';
 
 const confirmAllGone = async (ids: readonly string[]) => ids;
 
-/** What arrives beside a page of ten rows that was skipped. */
+/** What happens to another page of a list of which one page of ten rows was skipped. */
 const BESIDE = [
   { what: 'lacks a row', second: retirements(20).slice(10, 19), total: null },
   { what: 'has a row of the one that was passed', second: retirements(20).slice(9), total: null },

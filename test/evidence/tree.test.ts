@@ -6,7 +6,7 @@ import { EMPTY, growTree } from '../../src/evidence/tree.js';
 
 const bytes = (hex: string) => Buffer.from(hex, 'hex');
 
-/** Of the reference implementation of RFC 6962: eight entries, and the root over the first of them, the first two and so on. */
+/** Eight entries of the RFC 6962 reference implementation, and the roots of the trees over the first 0 to 8 of them. */
 const ENTRIES = [
   '',
   '00',
@@ -49,7 +49,7 @@ test('a tree that continues from saved peaks equals a tree that was never interr
   }
 });
 
-/** As Go's `sumdb/note` has it in its documentation. */
+/** The example in the documentation of Go's `sumdb/note`. */
 const GO = {
   key: 'PRIVATE+KEY+PeterNeumann+c74f20a3+AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz\n',
   verifier: 'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',

@@ -169,7 +169,7 @@ test('a delivery is shown with the job that answers it and a description of its 
   const filled = await openFilledMirror({ organizations: 1 });
   const { reader, inbox, clock, read } = filled;
   const { jobId } = await deliver(filled);
-  // What filled the mirror has the claim 1.
+  // The worker that filled the mirror has claim 1.
   await inbox.raiseClaims(100);
   const { jobs } = await inbox.claim({ parts: [{ part: 'data', slots: 1 }], leaseMs: MINUTE });
   const [job] = jobs;

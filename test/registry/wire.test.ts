@@ -23,7 +23,7 @@ const retirement = { id: 'ret-1', amount: 1 };
 const project = { id: 'proj-1', fullName: 'Wind' };
 const retirementData = { reason: 'Voluntary', beneficiaryName: 'Ása', comment: 'thanks' };
 
-/** What the client must send. */
+/** The request that the client must send. */
 interface SentRequest {
   readonly method: string;
   readonly path: string;

@@ -27,7 +27,7 @@ const FRIENDBOT_TONNES = 100;
 const MINUTE_MS = 60_000;
 const RETIREMENT = { reason: 'Other', beneficiaryName: 'Nordlys', comment: '' };
 
-/** What the sequences of operations act on, and what they have counted. */
+/** The state that the sequences of operations change, and their counts. */
 interface Stage {
   readonly sandbox: Sandbox;
   readonly apps: readonly [ReturnType<typeof installApp>, ...ReturnType<typeof installApp>[]];

@@ -73,7 +73,7 @@ test('each operation of a receiver or worker takes one round trip, and a claim t
   }
 });
 
-/** What the server would do at the commit of a delivery, where a role's commits are not waited for. */
+/** Returns whether the server flushes the commit of a delivery, for a role with synchronous_commit off. */
 async function flushAtCommit(change: (sql: string) => string): Promise<unknown> {
   const database = await takeEmptyDatabase();
   const owner = openDatabase(database);
@@ -144,7 +144,7 @@ test('control: batches deadlock if jobs are enqueued in order of arrival', async
   expect(await deadlocksOfReceivers(true)).toBeGreaterThan(0);
 });
 
-/** One worker claims while another, which saw another job of the same organization, has not committed yet. */
+/** Claims with one worker while another, which saw another job of the same organization, has not committed yet. */
 async function claimBeside(prepare: string): Promise<(string | null)[]> {
   const database = await createDatabase();
   const owner = openForTest(database);
@@ -211,7 +211,7 @@ test('the rights of a receiver are enough to receive, and include none on the mi
   await expect(granted.query('SELECT 1 FROM mirror.origin')).rejects.toThrow('permission denied');
 });
 
-/** What an operator or a failover does to whoever connects, and how it ends. */
+/** What an operator or a failover does to connections, and how it ends. */
 const TROUBLES: Readonly<Record<string, readonly [begin: string, end: string]>> = {
   'has no connection left': ['ALTER ROLE # CONNECTION LIMIT 0', 'ALTER ROLE # CONNECTION LIMIT -1'],
   'takes no writes, as in recovery': [

@@ -9,7 +9,7 @@ import { createTestInbox, acceptedDelivery, NOON } from '../../support/inbox.js'
 import { takeEmptyDatabase, openInboxOnPostgres, openForTest } from '../../support/postgres.js';
 import { mutateStatements } from '../../support/mutate-sql.js';
 
-/** Where Debian and those who follow it keep servers. The one of the tests compiles nothing. */
+/** The folder of PostgreSQL servers on Debian and its derivatives. The server of the other tests does not compile. */
 const SERVERS = '/usr/lib/postgresql';
 /** From this version on a server counts what it has compiled for each statement. */
 const COUNTS_IT = 15;

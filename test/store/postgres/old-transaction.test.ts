@@ -26,7 +26,7 @@ function weighed(real: Postgres): { inbox: InboxPort; pagesOf: (ask: () => unkno
     for (const plan of await real.query<Explained>(explained(sql), ...given)) weigh(plan);
     return await real.query(sql, ...given);
   };
-  /** What was done to be weighed is undone, and then done. */
+  /** Runs an operation once to measure it, rolls that back, and runs it again. */
   const whole: Postgres['whole'] = async (settings, all, ...more) => {
     const transaction = await real.begin(`; ${settings}`);
     for (const { text, values } of all) {

@@ -10,19 +10,19 @@ function address(user: string, database: string): string {
 const NO_SCHEMA = 'a database without our schema';
 const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: number, said: RegExp])[] = [
   [
-    'a user whom the server does not know',
+    'a user unknown to the server',
     () => address('nobody_of_that_name', 'postgres'),
     4,
     /^PostgreSQL refuses: role "nobody_of_that_name" does not exist\./,
   ],
   [
-    'a database that is not there',
+    'a missing database',
     () => address('postgres', 'no_such_database'),
     2,
     /^database "no_such_database" does not exist\. Make it, or name another/,
   ],
   [
-    'a server that is not there',
+    'an unreachable server',
     () => 'postgres://postgres@127.0.0.1:1/postgres',
     5,
     /^PostgreSQL cannot be used now: /,
@@ -30,7 +30,7 @@ const FAULTS: readonly (readonly [what: string, url: () => string, exitCode: num
   [NO_SCHEMA, () => getSharedDatabase().url, 2, /carbon-mirror migrate/],
 ];
 
-/** Of whoever asks for people the same is told. */
+/** The query role gets the same message. */
 test('T69 T88 a refused QUERY_DATABASE_URL is reported in one sentence without its password', async () => {
   const { url } = await createDatabase();
   const env = { MIRROR_DATABASE_URL: url, QUERY_DATABASE_URL: address('nobody_of_that_name', 'postgres') };

@@ -7,11 +7,11 @@ import { startProcess } from '../../support/processes.js';
 const SECRET = 'a webhook secret of the flow';
 const PASSWORD = 'a-password-of-the-flow';
 
-/** What an operator does to those who rest; whoever is asked something at that moment is left alone. */
+/** Ends idle connections as an operator would; connections with a running query are not ended. */
 const END_IDLE = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'idle' AND application_name = $1`;
 
-/** A process whose connections rest until they are ended: what it has said of it, and what else it has said. */
+/** A process with idle connections that are ended: its messages about that, and all others. */
 async function withoutConnections(argv: readonly string[], role: string, ready: RegExp) {
   const database = await createDatabase();
   const env = {
@@ -38,7 +38,7 @@ async function withoutConnections(argv: readonly string[], role: string, ready: 
 test('a receiver whose idle connections are closed by the server logs that without a secret, and continues', async () => {
   const { started, told, owner } = await withoutConnections(['receive'], 'receive', /receiver started/);
   const { port } = await started.waitForLine(({ msg }) => msg === 'receiver started');
-  /** Who writes before it has read that it was ended, hears of a pipe that is gone. */
+  /** A connection that writes before it has read the end reports a broken pipe. */
   const code = expect.stringMatching(/^(?:57P01|EPIPE|ECONNRESET)$/);
   expect(JSON.parse(told()[0] ?? '')).toMatchObject({ level: 'warn', error: { code } });
   const deliver = async () => {

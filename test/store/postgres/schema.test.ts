@@ -8,7 +8,7 @@ import { describeSchema } from '../../../src/store/contract/relation.js';
 import { temporaryFolder } from '../../support/inbox.js';
 import { type TestDatabase, openForTest, createDatabase } from '../../support/postgres.js';
 
-/** What is an instant on PostgreSQL is text of one form on SQLite. */
+/** An instant of PostgreSQL is text of one format on SQLite. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   INTEGER: ['bigint'],
   REAL: ['double precision'],
@@ -78,7 +78,7 @@ test('both engines have the same columns in the same order, with the same descri
   }
 });
 
-/** As SQLite's `SELECT *` has them. */
+/** Returns the columns of each relation in the order of SQLite's `SELECT *`. */
 function sqliteColumns(): (relation: Relation) => string[] {
   const folder = temporaryFolder();
   const open = (family: 'inbox' | 'mirror') => {

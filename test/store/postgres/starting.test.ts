@@ -89,7 +89,7 @@ test('ten concurrent migrate commands succeed, and each file is applied once', a
   );
 });
 
-/** What a later version may do to a schema: columns are only added. */
+/** Changes that a later version may make to a schema: it only adds columns. */
 const LATER = (newest: number) => `
   ALTER TABLE mirror.warehouse_credits ADD COLUMN later text;
   ALTER TABLE mirror.past ADD COLUMN later text;

@@ -20,7 +20,7 @@ function createLog() {
   return {
     file,
     writer,
-    /** So many rows of a page each, some of them in one transaction. */
+    /** Inserts rows of one page each, several per transaction. */
     fill: (pages: number) => {
       for (let left = pages; left > 0; left -= 250) {
         write(writer, () => {

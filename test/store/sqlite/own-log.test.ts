@@ -6,7 +6,7 @@ import { openDatabase } from '../../../src/store/sqlite/open.js';
 import { temporaryFolder } from '../../support/inbox.js';
 
 const DIST = join(import.meta.dirname, '../../../dist/src/store/sqlite/open.js');
-/** Its log is moved to the file every few pages and begun anew, as often as can be. */
+/** A writer whose log is checkpointed and restarted every few pages. */
 const WRITER = `
   const { openDatabase, write } = await import(${JSON.stringify(DIST)});
   const db = openDatabase(process.argv[1], { busyTimeoutMs: 5000 });

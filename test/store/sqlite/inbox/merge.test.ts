@@ -1,4 +1,4 @@
-// The merge rule is run against the real thing, and against a copy with one thing broken on purpose, which must fail it.
+// Checks the rule by which jobs merge, and that the check fails for broken copies of it.
 import { expect, test } from 'vitest';
 import { createEnqueue } from '../../../../src/store/sqlite/inbox/enqueue.js';
 import { type Sqlite, write } from '../../../../src/store/sqlite/open.js';
@@ -7,7 +7,7 @@ import { openTestInbox, NOON, temporaryInbox } from '../../../support/inbox.js';
 
 type Enqueue = (job: NewJob, now: number) => number;
 
-/** However deliveries fall between claim and finish, a read starts after the last of them, and never two wait. */
+/** Returns whether a read starts after the last delivery, wherever deliveries fall between claim and finish, and never two jobs wait. */
 async function keepsTheLaw(create: (db: Sqlite) => Enqueue): Promise<boolean> {
   const db = temporaryInbox();
   const inbox = openTestInbox(db);

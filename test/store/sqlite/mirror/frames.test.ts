@@ -36,7 +36,7 @@ function sourceIn(bundle: string, at: number): string {
   return SOURCE.exec(above.findLast(line => SOURCE.test(line)) ?? '')?.[1] ?? bundle;
 }
 
-/** Where the store stood each time that it gave rows to its thread. */
+/** Records the call stack of the store whenever it passes rows to its thread. */
 function watchPosts(): string[][] {
   const posts: string[][] = [];
   const post: unknown = Reflect.get(Worker.prototype, 'postMessage');
@@ -54,11 +54,11 @@ function watchPosts(): string[][] {
 
 interface Failed {
   readonly error: Error;
-  /** Where the worker stood as it gave rows to the store. */
+  /** The call stack of the worker when it passed rows to the store. */
   readonly caller: readonly string[];
 }
 
-/** What was thrown where an insert failed, of a worker as the program wires it. */
+/** Returns the error of a failed insert, from a worker that is connected as in the program. */
 async function failedInsert(credits: number): Promise<Failed> {
   const program = await startProgram({ receiveOnly: true });
   const { sandbox, registry, app, folder, time } = program;
