@@ -8,7 +8,7 @@ import { createLiveUpdates } from '../console/live/updates.js';
 import { createReaderPool } from '../console/reader-pool.js';
 import type { OpenPdfs } from '../store/engine.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
-import type { Inspected } from '../query/history/explanation.js';
+import type { InspectedFile } from '../query/history/explanation.js';
 import type { OpenReader } from '../store/contract/reader.js';
 import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/inbox/activity.js';
@@ -39,7 +39,7 @@ export interface ConsoleStartOptions {
   readonly describeSeal: (version: number) => Promise<string | null>;
   readonly sqlAccess: SqlAccess;
   readonly openPdfs: () => Promise<OpenPdfs>;
-  readonly inspectPdf: (pdfs: PdfStore, file: string) => Promise<Inspected | null>;
+  readonly inspectPdf: (pdfs: PdfStore, file: string) => Promise<InspectedFile | null>;
   /** Creates the buttons of the demo page. Null if the registry is no sandbox or the console is read-only. */
   readonly createDemoActions: ((actions: ConsoleActions) => readonly DemoAction[]) | null;
 }

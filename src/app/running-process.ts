@@ -23,7 +23,7 @@ export interface ProcessDependencies {
   readonly now: () => number;
 }
 
-/** Tracks whether a process is running, stopping or broken. `failed` rejects when the process breaks. */
+/** Tracks whether a process is running, stopping or broken. Its promise `failed` rejects when the process breaks. */
 export function createProcessHealth() {
   let state: 'running' | 'stopping' | 'broken' = 'running';
   let reject: (error: Error) => void = () => undefined;

@@ -5,9 +5,9 @@
  * if it exists, and loads the modules of the log only then, so that other commands start quickly.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { EvidencePort, Which } from '../evidence/port.js';
-import type { Restored } from '../evidence/restore.js';
-import type { Verified } from '../evidence/verify.js';
+import type { EvidencePort, LeafFilter } from '../evidence/port.js';
+import type { RestoredOrigin } from '../evidence/restore.js';
+import type { VerifiedLog } from '../evidence/verify.js';
 import { type Finding, fail, ok, warn } from '../store/contract/finding.js';
 import { formatWithCommas } from '../text/numbers.js';
 import type { CommandContext, MirrorLocation } from './context.js';
@@ -32,7 +32,7 @@ export async function withEvidenceLog<Result>(
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
   kind: 'forget' | 'purge',
-  selectLeaves: () => Promise<Which>,
+  selectLeaves: () => Promise<LeafFilter>,
   removeRows: () => Promise<Removed>,
 ): Promise<Removed> {
   const { erase } = await import('../evidence/write.js');
@@ -52,7 +52,7 @@ export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
   keyFile: string,
   now: () => number,
-): Promise<Restored | null> {
+): Promise<RestoredOrigin | null> {
   const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
   const { beginOrigin: begin } = await import('../evidence/restore.js');
   await engine.prepare(['evidence'], now(), () => undefined);
@@ -62,7 +62,7 @@ export async function beginNewOrigin(
 }
 
 /** Returns sentences about the log's new origin and the number of lost leaves. */
-export function describeRestoredLog({ origin, held, newest, lost }: Restored): string {
+export function describeRestoredLog({ origin, held, newest, lost }: RestoredOrigin): string {
   return `The log continues as ${origin}. Its checkpoint has ${held?.size ?? 0} leaves, the newest signed one had ${newest?.size ?? 0}: ${lost} sealed leaves were lost.`;
 }
 
@@ -112,8 +112,7 @@ export async function checkSealing({ io, requireMirror }: EvidenceContext): Prom
 }
 
 /**
- * Describes the leaf of the evidence log that seals a row version. Returns null if no log exists or the
- * database refuses access.
+ * Describes how a version of a row is sealed in the evidence log. Returns null if there is no log, or no access to it.
  */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,
@@ -130,7 +129,7 @@ export async function describeSealOfVersion(
  */
 export async function verifyEvidenceLog({
   requireMirror,
-}: Pick<EvidenceContext, 'requireMirror'>): Promise<Verified | null> {
+}: Pick<EvidenceContext, 'requireMirror'>): Promise<VerifiedLog | null> {
   const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
   /** Only the key identifies the log. */
   if (!keyFile) return null;

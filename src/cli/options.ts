@@ -168,10 +168,7 @@ export function parseWholeNumber(name: string, text: string): number {
   throw createUsageError(`${name}: expected a whole number, got "${text}".`);
 }
 
-/**
- * Returns the text if all characters are printable. Otherwise throws a usage error with `name` as the
- * parameter's name.
- */
+/** Returns the text, or throws a usage error about the parameter `name` if a character cannot be printed. */
 export function requirePrintable(name: string, text: string): string {
   if (isPrintable(text)) return text;
   throw createUsageError(`${name}: expected printable text, got ${JSON.stringify(text)}.`);

@@ -10,7 +10,7 @@ export interface ReaderPool {
 /** One person uses the console; further pages wait. */
 const MAX_READERS = 4;
 
-/** Creates a pool of database readers. The pool opens readers on demand and reuses them for later pages. */
+/** Creates a pool of database readers. The pool opens readers on demand and reuses them. */
 export function createReaderPool(open: () => Promise<OpenReader>): ReaderPool {
   const queue = new PQueue({ concurrency: MAX_READERS });
   const openReaders: OpenReader[] = [];

@@ -8,7 +8,7 @@ import { nodesOfProof } from './proof.js';
 import { EMPTY, growTree } from './tree.js';
 
 /** What is to be shown: all that is dated or was observed in a month or year, all of an organization, or one retirement. */
-export interface What {
+export interface ExportScope {
   readonly what: 'period' | 'organization' | 'retirement';
   readonly which: string;
   /** Null where it is each of them. */
@@ -17,9 +17,9 @@ export interface What {
   readonly numbers: readonly number[];
 }
 
-export interface Exporting {
+export interface ExportRequest {
   readonly port: EvidencePort;
-  readonly asked: What;
+  readonly asked: ExportScope;
   /** In milliseconds; null for the newest checkpoint. */
   readonly asOf: number | null;
   /** A checkpoint that somebody holds. */
@@ -33,7 +33,7 @@ export interface Exporting {
 type File = 'rows.txt' | 'context.txt';
 
 /** Writes what proves it, as docs/check.sh reads it. Answers the checkpoint, and the numbers of the syncs that showed it. */
-export async function exportEvidence({ port, asked, asOf, since, write, attach }: Exporting) {
+export async function exportEvidence({ port, asked, asOf, since, write, attach }: ExportRequest) {
   const checkpoint = (await checkpointAt(port, asOf ?? Infinity)) ?? refuse('nothing was sealed by then');
   const { size } = checkpoint;
   const { leaf: complete, upTo } = await readComplete(port, size);
@@ -159,7 +159,7 @@ async function checkpointAt(port: EvidencePort, at: number): Promise<Checkpoint 
   return await port.checkpoint(size);
 }
 
-function isAsked({ what, which, numbers }: What, leaf: Leaf): boolean {
+function isAsked({ what, which, numbers }: ExportScope, leaf: Leaf): boolean {
   if (what === 'period') return groupsOf(leaf).some(group => group.split(' ')[2]?.startsWith(which));
   return what === 'organization' || numbers.includes(leaf.number);
 }

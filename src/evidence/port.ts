@@ -71,7 +71,7 @@ export type Leaf = Counted & {
 export const ALL = Number.MAX_SAFE_INTEGER;
 
 /** All of an organization or a list; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
-export type Which =
+export type LeafFilter =
   | { readonly organizationId: string }
   | { readonly resource: string }
   | { readonly kind: Numbered; readonly numbers: readonly number[] }
@@ -102,7 +102,7 @@ export interface EvidencePort {
   /** Of what an organization had up to a number, but for people: each list by itself, the newest first, some at a time. */
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** In their order. */
-  readonly leaves: (which: Which) => Promise<readonly Leaf[]>;
+  readonly leaves: (which: LeafFilter) => Promise<readonly Leaf[]>;
   /** From one place to before another, some at a time. */
   readonly walk: (from: number, to: number) => AsyncIterable<readonly Leaf[]>;
   /** The same, with no more than a tree takes. */
@@ -117,7 +117,7 @@ export interface EvidencePort {
   readonly checkpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
   readonly keep: (checkpoint: Checkpoint) => Promise<void>;
   /** Of how many leaves the salt is there still. */
-  readonly salted: (which: Which) => Promise<number>;
-  readonly unsalt: (which: Which) => Promise<void>;
+  readonly salted: (which: LeafFilter) => Promise<number>;
+  readonly unsalt: (which: LeafFilter) => Promise<void>;
   readonly close: () => Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 import { appendOne } from './write.js';
 
-export type Restored = NonNullable<Awaited<ReturnType<typeof beginOrigin>>>;
+export type RestoredOrigin = NonNullable<Awaited<ReturnType<typeof beginOrigin>>>;
 
 /** A log that was put back never goes on under the name by which more of it was signed; a leaf says so, and what is lost. Null where nothing was sealed. */
 export async function beginOrigin(restoring: Omit<Sealing, 'holder' | 'signal'>) {

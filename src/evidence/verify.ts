@@ -13,7 +13,7 @@ interface Unfit {
   readonly fault: string;
 }
 
-export interface Verified {
+export interface VerifiedLog {
   readonly leaves: number;
   /** Leaves whose salt was erased with what they speak of. */
   readonly erased: number;
@@ -37,7 +37,7 @@ const TOLD = [...COUNTED, 'number', 'record'] as const;
 /** Holds the mirror against the log, and the log against every checkpoint. */
 export async function verifyEvidence(
   verifying: Pick<Sealing, 'port' | 'lastSigned'> & { readonly key: Verifier },
-): Promise<Verified> {
+): Promise<VerifiedLog> {
   const { port, key, lastSigned } = verifying;
   const faults: Unfit[] = [];
   let [erased, removed, accounted, covered, next] = [0, 0, 0, 0, 0];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leafOf } from './commitment.js';
-import { type EvidencePort, type Fact, factOf, type Which } from './port.js';
+import { type EvidencePort, type Fact, factOf, type LeafFilter } from './port.js';
 
 /** Who writes the log: one at a time. */
 export interface Writing {
@@ -35,7 +35,7 @@ export async function appendOne({ port, randomBytes }: Omit<Writing, 'holder'>, 
 export async function erase<T>(
   writing: Writing,
   kind: 'forget' | 'purge',
-  what: () => Promise<Which>,
+  what: () => Promise<LeafFilter>,
   remove: () => Promise<T>,
 ): Promise<T> {
   const { port, now } = writing;

@@ -4,7 +4,7 @@ export const MAX_CACHED_KEYS = 10_000;
 export type TransactionalCache<Value> = ReturnType<typeof createTransactionalCache<Value>>;
 
 /**
- * Creates a cache of recent keys that follows transactions: `rollBack` discards the values set since the last commit.
+ * Creates a cache whose changes can be rolled back. `rollBack` discards the values that were set since the last commit.
  */
 export function createTransactionalCache<Value>(committedValues = new Map<string, Value>()) {
   const pendingValues = new Map<string, Value>();

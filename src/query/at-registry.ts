@@ -6,7 +6,7 @@ import { UNREADABLE } from './coverage.js';
 import { columns, first, ofOne, only, plain, sql, table } from './sql.js';
 
 /** Something that stands at the registry by itself, and is asked for by its id. */
-export interface Single {
+export interface ComparedObject {
   readonly organization_id: string;
   readonly installation_id: string;
   readonly key: string;
@@ -16,7 +16,7 @@ export interface Single {
 
 /** Each with its state; null where it is uninstalled. */
 export async function readInstallations({ all }: Reader) {
-  return await all(sql<Single>`SELECT coalesce(organization_id, '') AS organization_id, id AS installation_id, id AS key,
+  return await all(sql<ComparedObject>`SELECT coalesce(organization_id, '') AS organization_id, id AS installation_id, id AS key,
       CASE state WHEN 'uninstalled' THEN NULL ELSE state || ' ' || document END AS kept
     FROM mirror.installations ORDER BY id`);
 }
@@ -26,7 +26,7 @@ const ACTIVE = plain(`SELECT organization_id, max(id) AS id FROM mirror.installa
 
 /** By way of the organizations that name them. */
 export async function readProjects({ all }: Reader) {
-  return await all(sql<Single>`SELECT min(r.organization_id) AS organization_id, min(i.id) AS installation_id,
+  return await all(sql<ComparedObject>`SELECT min(r.organization_id) AS organization_id, min(i.id) AS installation_id,
       p.id AS key, p.document AS kept
     FROM mirror.projects AS p
       JOIN mirror.project_states AS s ON s.project_id = p.id AND s.state = 'readable'
@@ -81,14 +81,14 @@ export async function readNotCompared({ all }: Reader) {
 }
 
 /** An installation by which the registry can be asked. */
-export interface Target extends Pick<Tables['installations'], 'organization_id' | 'state'> {
+export interface InstallationTarget extends Pick<Tables['installations'], 'organization_id' | 'state'> {
   readonly installation_id: string;
 }
 
 /** All that are not uninstalled, or those of one organization. */
 export async function readTargets({ all }: Reader, organizationId: string | null) {
   const wanted = organizationId === null ? plain(`state <> 'uninstalled'`) : ofOne(organizationId);
-  return await all(sql<Target>`SELECT id AS installation_id, organization_id, state
+  return await all(sql<InstallationTarget>`SELECT id AS installation_id, organization_id, state
     FROM mirror.installations WHERE ${wanted} ORDER BY organization_id NULLS FIRST, id`);
 }
 

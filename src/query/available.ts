@@ -1,7 +1,7 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 import { formatPlainTonnes } from '../text/tonnes.js';
-import type { Standing, Told } from './freshness/words.js';
+import type { FreshnessStanding, FreshnessDetails } from './freshness/words.js';
 import { type Condition, inSql } from './lists/filter.js';
 import { RANK } from './freshness/read.js';
 import { BY_OWNER, BY_PROJECT, byOwner, idsOf, ownersBy, sumWarehouses } from './sums.js';
@@ -15,7 +15,7 @@ interface Demand {
 }
 
 /** The warehouse of an organization that is known, and how far it can be trusted. */
-export type Warehouse = Told &
+export type Warehouse = FreshnessDetails &
   Omit<Tables['coverage'], 'state'> &
   Pick<Tables['freshness'], 'as_of' | 'age_seconds' | 'rows'>;
 
@@ -55,13 +55,16 @@ export async function readAvailable(reader: Reader, demand: Demand) {
 }
 
 /** The credits of one organization or one project, or of all. */
-export interface Scope {
+export interface CreditScope {
   readonly organizationId?: string | null;
   readonly projectId?: string | null;
 }
 
 /** What is available, by project and vintage; and each warehouse that holds some and is not fresh, the worst first. */
-export async function readAvailability(reader: Reader, { organizationId = null, projectId = null }: Scope) {
+export async function readAvailability(
+  reader: Reader,
+  { organizationId = null, projectId = null }: CreditScope,
+) {
   const part = projectId === null ? sql`1 = 1` : sql`project_id = ${projectId}`;
   return await reader.inSnapshot(async snapshot => {
     const left = await sumWarehouses(snapshot, ownersBy('<>', organizationId), BY_OWNER, part);
@@ -81,7 +84,7 @@ export async function readAvailability(reader: Reader, { organizationId = null, 
 
 export type Availability = Awaited<ReturnType<typeof readAvailability>>;
 
-type Unavailable = Standing &
+type Unavailable = FreshnessStanding &
   Pick<Tables['freshness'], 'organization_id'> &
   Pick<Tables['coverage'], 'organization_name'>;
 

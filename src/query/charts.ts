@@ -4,7 +4,7 @@ import { joined, plain, sql } from './sql.js';
 import { exact, type Total, TOTAL } from './sums.js';
 
 /** Millionths of a tonne at the end of a day, or in a month, and how many rows are in no sum. */
-export interface Point {
+export interface ChartPoint {
   readonly name: string;
   readonly micro: bigint;
   readonly rows_without_amount: number;
@@ -13,7 +13,7 @@ export interface Point {
 /** Of one type. */
 export interface Series {
   readonly type: string | null;
-  readonly points: readonly Point[];
+  readonly points: readonly ChartPoint[];
 }
 
 export type Charts = Awaited<ReturnType<typeof readCharts>>;
@@ -61,7 +61,7 @@ async function readStockByDay({ all }: Reader, now: number): Promise<Series[]> {
   });
 }
 
-function pointOf(name: string, sums: readonly ReturnType<typeof exact<Total>>[]): Point {
+function pointOf(name: string, sums: readonly ReturnType<typeof exact<Total>>[]): ChartPoint {
   return {
     name,
     micro: sums.reduce((micro, each) => micro + each.amount_micro, 0n),
@@ -74,7 +74,7 @@ function dayOf(ms: number): string {
 }
 
 /** What was retired in each of twelve months, by the dates of the registry; the last goes on. */
-async function readRetiredByMonth(reader: Reader, now: number): Promise<Point[]> {
+async function readRetiredByMonth(reader: Reader, now: number): Promise<ChartPoint[]> {
   const months = Array.from({ length: MONTHS + 1 }, (_, place) => monthAgo(now, MONTHS - 1 - place));
   const [first, ...ends] = months.map(month => `${month}-01T00:00:00.000Z`);
   const sums = await reader.all(sql<Total & { readonly place: number }>`SELECT

@@ -6,13 +6,14 @@ import { count, ofOne, only, plain, sql, stoodAt } from './sql.js';
 export const UNREADABLE = plain("('no_access', 'not_offered')");
 
 /** An organization that is known; its id is null where nobody has looked yet at what a webhook has named. */
-export interface Known extends Pick<Tables['coverage'], 'organization_id' | 'installation_id' | 'state'> {
+export interface KnownOrganization
+  extends Pick<Tables['coverage'], 'organization_id' | 'installation_id' | 'state'> {
   readonly name: string | null;
 }
 
 /** One of them, or all. */
 export async function readKnown({ all }: Reader, organizationId: string | null) {
-  return await all(sql<Known>`SELECT organization_id, installation_id, organization_name AS name, state
+  return await all(sql<KnownOrganization>`SELECT organization_id, installation_id, organization_name AS name, state
     FROM mirror.coverage WHERE ${ofOne(organizationId)}
     ORDER BY organization_name NULLS FIRST, organization_id NULLS FIRST, installation_id`);
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../store/contract/reader.js';
 import { cleanText, truncateName } from '../text/clean-text.js';
 import { findSimilar } from '../text/edit-distance.js';
-import { type Named, readNames, readOrganizationNames } from './names.js';
+import { type NamedObject, readNames, readOrganizationNames } from './names.js';
 
 /** Why a name leads to no row: nothing is called so, or several rows are. */
 export interface NameFault {
@@ -22,7 +22,7 @@ export interface Sought {
 
 const MOST_LISTED = 10;
 
-type Fits = (text: string, named: Named) => boolean;
+type Fits = (text: string, named: NamedObject) => boolean;
 
 /** The first of these that fits anything decides. */
 const WAYS: readonly Fits[] = [
@@ -36,7 +36,7 @@ const WAYS: readonly Fits[] = [
 /** Finds the id of a row by its id, its name, the beginning of either or a part of its name that no other row has. A table prints `…` behind the beginning of an id. */
 export function findByName(
   given: string,
-  known: readonly Named[],
+  known: readonly NamedObject[],
   sought: Sought,
 ): { readonly id: string } | NameFault {
   const text = given.length > 1 ? given.replace(/…$/, '') : given;
@@ -58,7 +58,7 @@ export function findByName(
 }
 
 /** Says that nothing is called so, and what is near. */
-export function missing(text: string, known: readonly Named[], { what, where }: Sought): NameFault {
+export function missing(text: string, known: readonly NamedObject[], { what, where }: Sought): NameFault {
   return {
     what,
     fault: `There is no ${what} "${truncateName(text)}" ${where}.`,
@@ -67,7 +67,7 @@ export function missing(text: string, known: readonly Named[], { what, where }: 
   };
 }
 
-function ambiguous(text: string, found: readonly Named[], { what }: Sought): NameFault {
+function ambiguous(text: string, found: readonly NamedObject[], { what }: Sought): NameFault {
   const more = found.length - MOST_LISTED;
   return {
     what,
@@ -77,16 +77,16 @@ function ambiguous(text: string, found: readonly Named[], { what }: Sought): Nam
   };
 }
 
-function describe({ id, name }: Named): string {
+function describe({ id, name }: NamedObject): string {
   return name === null ? cleanText(id) : `"${truncateName(name)}", ${cleanText(id)}`;
 }
 
-function textsOf({ id, name }: Named): string[] {
+function textsOf({ id, name }: NamedObject): string[] {
   return name === null ? [id] : [id, name];
 }
 
 const finding =
-  (what: string, readAll: (reader: Reader) => Promise<readonly Named[]>) =>
+  (what: string, readAll: (reader: Reader) => Promise<readonly NamedObject[]>) =>
   async (reader: Reader, text: string) =>
     findByName(text, await readAll(reader), { what, where: 'in the mirror' });
 

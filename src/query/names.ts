@@ -1,7 +1,7 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import { columns, first, joined, largest, plain, sql, stoodAt, table } from './sql.js';
 
-export interface Named {
+export interface NamedObject {
   readonly id: string;
   readonly name: string | null;
 }
@@ -11,11 +11,11 @@ type Kind = 'organizations' | 'projects' | 'installations';
 /** Those that are there, or were at an instant, by their names; an installation by that of its organization. */
 function named(of: Kind, at: string | null) {
   if (of === 'installations')
-    return sql<Named>`SELECT i.id, coalesce(o.full_name, i.organization_id) AS name
+    return sql<NamedObject>`SELECT i.id, coalesce(o.full_name, i.organization_id) AS name
       FROM mirror.installations AS i LEFT JOIN mirror.organizations AS o ON o.id = i.organization_id
       ORDER BY o.full_name NULLS FIRST, i.id`;
   const from = at === null ? table(of) : sql`${table(`${of}_history`)} WHERE ${stoodAt(at)}`;
-  return sql<Named>`SELECT id, full_name AS name FROM ${from} ORDER BY full_name, id`;
+  return sql<NamedObject>`SELECT id, full_name AS name FROM ${from} ORDER BY full_name, id`;
 }
 
 export async function readNames({ all }: Reader, of: Kind) {
@@ -24,7 +24,7 @@ export async function readNames({ all }: Reader, of: Kind) {
 
 /** Every organization of which the mirror holds or held anything, by the latest name that it knows. */
 export async function readOrganizationNames({ all }: Reader) {
-  return await all(sql<Named>`SELECT known.id, coalesce(o.full_name, (
+  return await all(sql<NamedObject>`SELECT known.id, coalesce(o.full_name, (
       SELECT p.full_name FROM mirror.organizations_history AS p
       WHERE p.id = known.id AND p.valid_to IS NOT NULL ORDER BY p.valid_to DESC LIMIT 1)) AS name
     FROM (SELECT id FROM mirror.organizations
@@ -35,7 +35,7 @@ export async function readOrganizationNames({ all }: Reader) {
 
 /** What an organization is called, or was at an instant; null where nobody knows. */
 export async function readNameOf(reader: Reader, id: string, at: string | null): Promise<string | null> {
-  const asked = sql<Named>`SELECT * FROM (${named('organizations', at)}) AS known WHERE id = ${id}`;
+  const asked = sql<NamedObject>`SELECT * FROM (${named('organizations', at)}) AS known WHERE id = ${id}`;
   return (await first(reader, asked))?.name ?? null;
 }
 
@@ -60,7 +60,7 @@ export async function readOrigin(reader: Reader) {
 }
 
 /** What may be chosen by its name. */
-export interface Choice {
+export interface NamedChoice {
   readonly value: string;
   readonly says: string;
 }
@@ -69,7 +69,11 @@ export interface Choice {
 export const MOST_CHOICES = 200;
 
 /** Null where there are too many. */
-export async function readChoices({ all }: Reader, of: Kind, at: string | null): Promise<Choice[] | null> {
+export async function readChoices(
+  { all }: Reader,
+  of: Kind,
+  at: string | null,
+): Promise<NamedChoice[] | null> {
   const found = await all(sql`${named(of, at)} LIMIT ${MOST_CHOICES + 1}`);
   return found.length > MOST_CHOICES ? null : found.map(({ id, name }) => ({ value: id, says: name ?? id }));
 }

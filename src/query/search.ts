@@ -10,7 +10,7 @@ import { plain, sql, table } from './sql.js';
 /** Of a text that no index finds, so many of the newest rows of a table are read. */
 export const SEARCHED_ROWS = 50_000;
 
-export interface Hits {
+export interface SearchHits {
   /** Where they stand. */
   readonly list: List;
   /** The column that fits. */
@@ -34,8 +34,8 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
 const WORDS = ['full_name', 'beneficiary', 'amount_exact', 'project_name', 'vintage', 'organization_id'];
 
 /** Everything whose id begins so; then what holds the text, among the newest. */
-export async function search(reader: Reader, text: string): Promise<Hits[]> {
-  const hits: Hits[] = [];
+export async function search(reader: Reader, text: string): Promise<SearchHits[]> {
+  const hits: SearchHits[] = [];
   for (const list of MIRRORED) hits.push(await beginning(reader, list, text));
   for (const list of ALL_LISTS) {
     for (const column of TEXTS[list.name] ?? []) hits.push(await among(reader, list, column, text));
@@ -53,7 +53,7 @@ export async function findNumbered(reader: Reader, number: number): Promise<List
 }
 
 /** By the key of the table. */
-async function beginning({ all }: Reader, list: List, text: string): Promise<Hits> {
+async function beginning({ all }: Reader, list: List, text: string): Promise<SearchHits> {
   const { named: column, entry } = list;
   const name = plain(column);
   const rows = await all(sql<Row>`SELECT ${shown(list, column)} FROM ${table(tableOf(list))}
@@ -62,7 +62,7 @@ async function beginning({ all }: Reader, list: List, text: string): Promise<Hit
   return { list, column, rows };
 }
 
-async function among({ all }: Reader, list: List, column: string, text: string): Promise<Hits> {
+async function among({ all }: Reader, list: List, column: string, text: string): Promise<SearchHits> {
   const name = list.entry === null ? 'id' : 'version';
   const number = plain(name);
   const rows = await all(sql<Row>`SELECT * FROM (

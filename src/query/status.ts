@@ -1,7 +1,7 @@
 import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
-import { type Known, readKnown } from './coverage.js';
-import { compareStandings, FRESH, rankOf, type Standing, WAITING } from './freshness/words.js';
+import { type KnownOrganization, readKnown } from './coverage.js';
+import { compareStandings, FRESH, rankOf, type FreshnessStanding, WAITING } from './freshness/words.js';
 import { readFindings } from './history/findings.js';
 import { readActivity } from './inbox/activity.js';
 import { readOrigin } from './names.js';
@@ -10,12 +10,12 @@ import { byOwner } from './sums.js';
 import { RANK } from './freshness/read.js';
 
 /** One organization as the mirror knows it. */
-export interface OrganizationStatus extends Known {
+export interface OrganizationStatus extends KnownOrganization {
   readonly resources: readonly ResourceStatus[];
   readonly certificates: Readonly<Record<string, number>>;
 }
 
-type Stock = Standing & Pick<Tables['freshness'], 'rows' | 'as_of'>;
+type Stock = FreshnessStanding & Pick<Tables['freshness'], 'rows' | 'as_of'>;
 type ResourceStatus = Omit<Tables['freshness'], 'organization_id' | 'attempted_at'>;
 
 export type Status = Awaited<ReturnType<typeof readStatus>>;
@@ -41,8 +41,8 @@ const WELL = plain(String(rankOf(FRESH)));
 const RANK_OF_WAITING = plain(String(rankOf(WAITING)));
 
 /** Of an organization counts what `worstOf` counts. */
-function troubleFirst(most: number): Statement<Known> {
-  return sql<Known>`WITH troubled AS (
+function troubleFirst(most: number): Statement<KnownOrganization> {
+  return sql<KnownOrganization>`WITH troubled AS (
       SELECT organization_id, max(CASE WHEN as_of IS NOT NULL OR state <> 'not_offered' AND coalesce(reason, '') <> 'no_permission'
         THEN ${RANK} END) AS worst
       FROM mirror.freshness WHERE state <> 'fresh' OR failing_since IS NOT NULL GROUP BY organization_id)
@@ -65,11 +65,11 @@ export async function readOrganization(reader: Reader, organizationId: string) {
 }
 
 /** One stands for all that nobody has looked at yet. */
-function idOf({ organization_id: id }: Known): string {
+function idOf({ organization_id: id }: KnownOrganization): string {
   return id ?? '';
 }
 
-async function describe(reader: Reader, known: readonly Known[], ids: readonly string[] | null) {
+async function describe(reader: Reader, known: readonly KnownOrganization[], ids: readonly string[] | null) {
   const resourcesOf = byOwner(await readResources(reader, ids));
   const certificatesOf = byOwner(await readCertificates(reader, ids));
   return known.map(each => {
@@ -85,7 +85,7 @@ interface Judged {
 }
 
 /** What is withheld from us counts where rows of before stand there. */
-export function worstOf({ resources }: Judged): Standing {
+export function worstOf({ resources }: Judged): FreshnessStanding {
   if (resources.length === 0) return WAITING;
   const counted = resources.filter(resource => !isWithheld(resource) || isFrozen(resource));
   const [worst = FRESH] = counted.toSorted(compareStandings);
@@ -93,7 +93,7 @@ export function worstOf({ resources }: Judged): Standing {
 }
 
 /** As the organization or its registry has it. */
-function isWithheld({ state, reason }: Standing): boolean {
+function isWithheld({ state, reason }: FreshnessStanding): boolean {
   return state === 'not_offered' || reason === 'no_permission';
 }
 

@@ -12,7 +12,7 @@ export async function readMark(reader: Reader, now: number) {
   return { job: job ?? 0, sync: sync ?? 0, at: new Date(now).toISOString() };
 }
 
-export interface Asked {
+export interface FollowedRequest {
   readonly mark: Mark;
   readonly jobs: readonly number[];
   /** Null for all organizations, and what is found on the way. */
@@ -27,13 +27,17 @@ const FOLLOWED = columns('inbox.jobs', [
   ...(['started_at', 'run_at', 'error_or_pause_code', 'last_error'] as const),
 ]);
 
-export type Followed = Awaited<ReturnType<typeof readFollowed>>[number];
+export type FollowedJob = Awaited<ReturnType<typeof readFollowed>>[number];
 
 /**
  * The jobs that were asked for, those that took over from them, looks at installations that were found on the way,
  * and the certificates that are being fetched for them.
  */
-export async function readFollowed({ all }: Reader, { mark, jobs, organizationId }: Asked, now: number) {
+export async function readFollowed(
+  { all }: Reader,
+  { mark, jobs, organizationId }: FollowedRequest,
+  now: number,
+) {
   const [at, soon] = [new Date(now).toISOString(), new Date(now + PACE_MS).toISOString()];
   const isFetched = sql`kind = 'certificates' AND ${ofOne(organizationId)}`;
   const isFound = sql`id > ${mark.job} AND kind = 'installation' AND trigger = 'schedule' AND run_at <= ${at}`;
@@ -54,10 +58,10 @@ export async function isAnybodyAtWork(reader: Reader, now: number): Promise<bool
 
 export const SYNCED_COLUMNS = splitWords('organization resource added changed removed unchanged state error');
 
-export type Synced = Awaited<ReturnType<typeof readSynced>>[number];
+export type SyncedResourceResult = Awaited<ReturnType<typeof readSynced>>[number];
 
 /** What became of each resource since the mark; an organization that is gone is left out unless it was named. */
-export async function readSynced(reader: Reader, asked: Asked, resources: readonly string[]) {
+export async function readSynced(reader: Reader, asked: FollowedRequest, resources: readonly string[]) {
   const rows = await readStates(reader, asked, resources);
   return rows.map(({ attempted_at: attemptedAt, ...row }) => ({
     ...row,
@@ -97,7 +101,7 @@ interface Read extends Stands, Pick<Tables['freshness'], 'resource' | 'error' | 
 /** By the names of the organizations. */
 async function readStates(
   { all }: Reader,
-  { mark, organizationId: id }: Asked,
+  { mark, organizationId: id }: FollowedRequest,
   resources: readonly string[],
 ) {
   const wanted = id === null ? sql`f.reason IS DISTINCT FROM 'uninstalled'` : ofOne(id, 'f');

@@ -42,7 +42,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /** Finds the installations on organizations of this name that were created since the lost request. */
+  /** After a request to create an organization got no response, finds the installations that it may have created. */
   function findCreatedInstallations(
     fullName: string,
     isSinceWrite: (instant: string | null) => boolean,

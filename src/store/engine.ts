@@ -1,9 +1,9 @@
-import type { Broken } from './contract/broken.js';
+import type { BrokenLaw } from './contract/broken.js';
 import type { EvidencePort } from '../evidence/port.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
 import type { MirrorPort } from '../mirror/port.js';
-import type { Asked, Question } from './contract/asked.js';
+import type { StatementRows, Question } from './contract/asked.js';
 import type { Disk } from './contract/disk.js';
 import type { Finding } from './contract/finding.js';
 import type { OpenReader, Reader } from './contract/reader.js';
@@ -51,7 +51,7 @@ export interface Erased {
 export type OpenPdfs = Pick<Stores, 'pdfs' | 'close'>;
 
 /** What a command writes by, beside a running receiver and worker. */
-export interface Writers extends Stores {
+export interface WriteStore extends Stores {
   /** After something was removed: leaves as few older copies of it as the engine can see to. */
   readonly erase: (vacuum: boolean) => Promise<Erased>;
 }
@@ -67,7 +67,7 @@ export interface WorkOptions {
 }
 
 /** How files are copied, and put back. Processes that write them need not stop for the first. */
-export interface Keeping {
+export interface BackupStore {
   readonly copyTo: (folder: string) => Promise<void>;
   /** Throws where a process has them open. */
   readonly demandAlone: () => Promise<void>;
@@ -115,18 +115,18 @@ export interface Engine {
   readonly openReader: () => Promise<OpenReader>;
   readonly openPdfs: (now: () => number) => Promise<OpenPdfs>;
   readonly openInbox: (now: () => number) => Promise<InboxPort>;
-  readonly openWriters: (now: () => number) => Promise<Writers>;
+  readonly openWriters: (now: () => number) => Promise<WriteStore>;
   /** What is sealed, and what of; null where nothing ever was. */
   readonly openEvidence: () => Promise<EvidencePort | null>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
   /** Runs a person's SQL where it can be ended. Throws `AskError`. */
-  readonly ask: (question: Question) => Promise<Asked>;
+  readonly ask: (question: Question) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file; false where that is there already. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;
   /** Null where that is a matter of the server's own tools. */
-  readonly keeping: Keeping | null;
+  readonly keeping: BackupStore | null;
   /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
-  readonly findBroken: (now: number) => Promise<readonly Broken[]>;
+  readonly findBroken: (now: number) => Promise<readonly BrokenLaw[]>;
   /** What `findBroken` has found whole where it has found nothing. */
   readonly checked: string;
   /** What is the engine's own matter. Throws where nothing can be read. */

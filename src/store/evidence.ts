@@ -11,7 +11,7 @@ import {
   factOf,
   type Leaf,
   NUMBERED,
-  type Which,
+  type LeafFilter,
 } from '../evidence/port.js';
 import { kindsOf } from './copy-tables.js';
 import type { Bound, Dialect, Value } from './dialect.js';
@@ -111,7 +111,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
   };
   const checkpoints = (where: string, given: Given) =>
     log<Checkpoint>(`SELECT * FROM ${CHECKPOINTS} WHERE ${where}`, given);
-  const whichOf = (which: Which): readonly [where: string, given: Given] => {
+  const whichOf = (which: LeafFilter): readonly [where: string, given: Given] => {
     if ('organizationId' in which) return ['subject = $1', [which.organizationId]];
     if ('resource' in which) return ['resource = $1', [which.resource]];
     if ('numbers' in which)

@@ -119,7 +119,7 @@ function createWholeSource<Item>(
   return { kind: 'whole', parse, readUnreadableKey, readChunks };
 }
 
-/** Creates the source of a list that the registry sends in one long answer. The answer is parsed in batches. */
+/** Creates the source of a list that the registry sends without pages, in one long response. The response is parsed in batches. */
 function createStreamedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { requireFoundId } from '../../src/cli/find/name-error.js';
 import { findByName } from '../../src/query/find-named.js';
-import type { Named } from '../../src/query/names.js';
+import type { NamedObject } from '../../src/query/names.js';
 import { runCommand } from '../support/command.js';
 import { listCommands } from '../support/commands.js';
 import { CommandError } from '../../src/cli/exit.js';
@@ -13,7 +13,7 @@ import { installationOf, payloadOf, signedPost } from '../support/receiver.js';
 const NAMED_KINDS = ['organization', 'installation', 'app'];
 const sought = { what: 'organization', where: 'in the mirror' };
 
-function findOrExplain(text: string, known: readonly Named[]) {
+function findOrExplain(text: string, known: readonly NamedObject[]) {
   try {
     return { chosen: requireFoundId(findByName(text, known, sought), 'See the list.') };
   } catch (error) {

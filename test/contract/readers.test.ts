@@ -21,7 +21,7 @@ import { explainNothing } from '../../src/query/lists/explain-nothing.js';
 import { findInstallation, findOrganization, findProject } from '../../src/query/find-named.js';
 import type { Filter } from '../../src/query/lists/filter.js';
 import * as find from '../../src/query/lists/find.js';
-import type { Asked, List, ListRequest } from '../../src/query/lists/list.js';
+import type { ListSelection, List, ListRequest } from '../../src/query/lists/list.js';
 import { readValues } from '../../src/query/lists/values.js';
 import { ALL_LISTS, DELIVERIES, JOBS, MIRRORED, SYNCS, WAREHOUSE } from '../../src/query/lists/lists.js';
 import {
@@ -358,7 +358,7 @@ function listRequests(list: List): Request[] {
 }
 
 /** Reads changes backwards in groups, and checks that they equal the changes read at once. */
-async function checkGroupsFromNewest(reader: Reader, asked: changes.ChangesAsked): Promise<unknown> {
+async function checkGroupsFromNewest(reader: Reader, asked: changes.ChangeRangeRequest): Promise<unknown> {
   const found: Change[] = [];
   let group = await changes.readNewest(reader, asked, null, 100);
   while (group.length > 0) {
@@ -374,7 +374,7 @@ async function checkGroupsFromNewest(reader: Reader, asked: changes.ChangesAsked
 /** Reads all pages of a list, each from the end of the previous one. Leaves out the SQL, which differs by engine. */
 async function readEveryPage(
   reader: Reader,
-  asking: Asked,
+  asking: ListSelection,
   after: readonly Value[] | null = null,
 ): Promise<unknown[]> {
   const { sql: _, next, ...page } = await readPage(reader, { ...asking, after, limit: 15 });

@@ -4,7 +4,7 @@ import type { Row } from '../../src/store/contract/tables.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readByName, readHistory } from '../../src/query/lists/find.js';
 import { ALL_LISTS } from '../../src/query/lists/lists.js';
-import type { Asked } from '../../src/query/lists/list.js';
+import type { ListSelection } from '../../src/query/lists/list.js';
 import { readPage, streamRows } from '../../src/query/lists/read.js';
 import { LISTS } from '../../src/resources/lists.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../support/inbox.js';
@@ -12,7 +12,7 @@ import { temporaryMirror } from '../support/mirror/open.js';
 
 const NOW = new Date(NOON).toISOString();
 
-function asked(name: string, organizationId: string | null = null): Asked {
+function asked(name: string, organizationId: string | null = null): ListSelection {
   const list = ALL_LISTS.find(each => each.name === name);
   if (list === undefined) throw new Error(`expected the list ${name}`);
   const where = organizationId === null ? [] : [{ column: 'organization_id', is: organizationId }];

@@ -1,7 +1,7 @@
 import { gapsIn, readKnownOf } from '../../query/history/as-of.js';
-import type { Asked, List } from '../../query/lists/list.js';
+import type { ListSelection, List } from '../../query/lists/list.js';
 import { MIRRORED } from '../../query/lists/lists.js';
-import { type Named, readOrganizationNames } from '../../query/names.js';
+import { type NamedObject, readOrganizationNames } from '../../query/names.js';
 import { streamRows } from '../../query/lists/read.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { defineCommand } from '../command.js';
@@ -49,7 +49,7 @@ type ListAsOf = Awaited<ReturnType<typeof readListAsOf>>;
 async function readListAsOf(reader: Reader, list: List, organizationId: string, at: string) {
   const listAsOf = { ...list, ...list.past };
   const { columns, reads } = listAsOf;
-  const request: Asked = {
+  const request: ListSelection = {
     list: { ...listAsOf, reads: [...reads, 'amount_micro'] },
     where: [{ column: 'organization_id', is: organizationId }],
     at,
@@ -88,7 +88,7 @@ async function printListAsOf(
 }
 
 /** Returns the id of the only mirrored organization. Throws a usage error if the mirror has none or several. */
-function getOnlyOrganizationId(organizations: readonly Named[]): string {
+function getOnlyOrganizationId(organizations: readonly NamedObject[]): string {
   const [only] = organizations;
   if (only !== undefined && organizations.length === 1) return only.id;
   throw createUsageError(

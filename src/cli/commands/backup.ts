@@ -4,8 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AllKept, readKept } from '../../query/inbox/deliveries.js';
-import type { Keeping } from '../../store/engine.js';
+import { type RetainedRecords, readKept } from '../../query/inbox/deliveries.js';
+import type { BackupStore } from '../../store/engine.js';
 import { readStoreSettings } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
 import { verifyCertificateFiles } from '../certificate-files.js';
@@ -110,7 +110,7 @@ export const MOVE = defineCommand({
  * Returns the functions that back up and restore a mirror in files. Throws a usage error for a mirror in
  * PostgreSQL.
  */
-function getBackupFunctions({ engine }: MirrorLocation): Keeping {
+function getBackupFunctions({ engine }: MirrorLocation): BackupStore {
   if (engine.keeping !== null) return engine.keeping;
   throw createUsageError([
     'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',
@@ -160,7 +160,7 @@ async function verifyCopy(
  * Counts deliveries and syncs, and returns the time of the newest ones. With `since`, counts only newer
  * deliveries and syncs.
  */
-async function readContents(engine: FileEngine, since?: AllKept): Promise<AllKept> {
+async function readContents(engine: FileEngine, since?: RetainedRecords): Promise<RetainedRecords> {
   return await useAndClose(engine.openReader(), reader => readKept(reader, since));
 }
 
@@ -168,7 +168,7 @@ async function readContents(engine: FileEngine, since?: AllKept): Promise<AllKep
  * Returns a line with the folder of the replaced data. Also counts its deliveries and syncs that are newer
  * than the backup.
  */
-function describeReplaced(asideFolder: string, newerContents: AllKept | null): string[] {
+function describeReplaced(asideFolder: string, newerContents: RetainedRecords | null): string[] {
   if (!existsSync(asideFolder)) return [];
   const contents =
     newerContents === null
@@ -178,7 +178,7 @@ function describeReplaced(asideFolder: string, newerContents: AllKept | null): s
 }
 
 /** Returns a text such as `12 deliveries up to 2026-01-31T10:00:00.000Z, 40 syncs up to ...`. */
-function describeContents(contents: AllKept): string {
+function describeContents(contents: RetainedRecords): string {
   return (['deliveries', 'syncs'] as const)
     .map(name => {
       const { count, at } = contents[name];

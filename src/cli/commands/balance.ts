@@ -3,7 +3,7 @@ import {
   BALANCE_COLUMNS,
   coverageOf,
   isUpperBound,
-  type Line,
+  type BalanceLine,
   listedIn,
   MAX_SUMS_SHOWN,
   readBalance,
@@ -49,7 +49,7 @@ export const BALANCE = defineCommand({
 const NOTHING_KNOWN = 'Nothing can be checked yet: no list with rows has been read completely.';
 
 /** Columns of the table for people, and the field that each shows. */
-const FIELD_BY_COLUMN: Readonly<Record<string, keyof Line>> = {
+const FIELD_BY_COLUMN: Readonly<Record<string, keyof BalanceLine>> = {
   identity: 'identity',
   organization_name: 'organization_name',
   what: 'what',
@@ -104,7 +104,7 @@ const FROM_ELSEWHERE =
  * Formats a line of the balance as a table row with amounts in tonnes. An expected amount that is only an
  * upper bound begins with `≤`.
  */
-function toTableRow(line: Line): Row {
+function toTableRow(line: BalanceLine): Row {
   const cells = Object.entries(FIELD_BY_COLUMN).map(([column, field]) => {
     const value = line[field];
     const isAmount = field.endsWith('_micro') && value !== null;
@@ -122,11 +122,11 @@ function toTableRow(line: Line): Row {
  * Returns the name of the organization, or the id if the name is unknown. Returns an empty text for a line
  * about all organizations.
  */
-function getOwnerName({ organization_name: name, organization_id: id }: Line): string {
+function getOwnerName({ organization_name: name, organization_id: id }: BalanceLine): string {
   return truncateName(name ?? id ?? '');
 }
 
 /** Returns `yes` if the line balances, `NO` if the line does not balance, and `unknown` otherwise. */
-function formatVerdict({ balanced }: Line): string {
+function formatVerdict({ balanced }: BalanceLine): string {
   return balanced === null ? 'unknown' : balanced ? 'yes' : 'NO';
 }

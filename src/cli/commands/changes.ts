@@ -2,7 +2,7 @@ import {
   CHANGE_COLUMNS,
   CHANGED,
   type ChangeRow,
-  type ChangesAsked,
+  type ChangeRangeRequest,
   readBetween,
   readChanges,
   readLastNumber,
@@ -81,7 +81,7 @@ async function readNewestChangeNumber(reader: Reader, after: number): Promise<nu
 }
 
 /** Prints the requested period on stderr. Throws a usage error if the period ends before it starts. */
-function printPeriod({ printNotice }: CommandContext, { since, until }: ChangesAsked): void {
+function printPeriod({ printNotice }: CommandContext, { since, until }: ChangeRangeRequest): void {
   if (since !== null && until !== null && since > until)
     throw createUsageError(`--until: expected ${since} or later, got ${until}.`);
   if (since !== null) printNotice(`Observed from ${since} ${until === null ? 'on' : `to ${until}`}.`);

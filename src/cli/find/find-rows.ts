@@ -7,9 +7,9 @@ import type { Reader } from '../../store/contract/reader.js';
 import { readInstalled } from '../../query/at-registry.js';
 import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
 import { requireFoundId } from './name-error.js';
-import { readBeginnings, readHistory, type Where } from '../../query/lists/find.js';
+import { readBeginnings, readHistory, type FindScope } from '../../query/lists/find.js';
 import type { ResourceEntry } from '../../resources/entry.js';
-import type { Known } from '../../query/history/as-of.js';
+import type { AsOfCoverage } from '../../query/history/as-of.js';
 import { truncateName } from '../../text/clean-text.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError, createNotFoundError } from '../exit.js';
@@ -67,7 +67,7 @@ export async function findRowsByName(
   entry: ResourceEntry,
   idOrName: string,
   readRows: (id: string) => Promise<readonly Row[]>,
-  where?: Where,
+  where?: FindScope,
 ): Promise<readonly Row[]> {
   const exactMatches = await readRows(idOrName);
   if (exactMatches.length > 0) return exactMatches;
@@ -85,7 +85,7 @@ async function completeId(
   reader: Reader,
   entry: ResourceEntry,
   text: string,
-  where?: Where,
+  where?: FindScope,
 ): Promise<string | null> {
   const start = text.replace(/…$/, '');
   if (start === '') return null;
@@ -120,7 +120,7 @@ export async function findRowVersions(
 /**
  * Returns the lists that were known, and prints why each other list was unknown. Throws if no list was known.
  */
-export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
+export function requireKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
   { printNotice }: CommandContext,
   all: readonly KnownList[],
   formatName: (list: KnownList) => string,
@@ -141,9 +141,10 @@ export function requireKnownLists<KnownList extends Pick<Known, 'unknown'>>(
 /** Returns the ids of the organizations whose list was known. Throws if no list was known. */
 export function requireKnownOrganizations(
   context: CommandContext,
-  all: readonly Known[],
+  all: readonly AsOfCoverage[],
   resource: string,
 ): string[] {
-  const formatName = ({ organizationId: id, name }: Known) => `${truncateName(name ?? id)}, ${resource}`;
+  const formatName = ({ organizationId: id, name }: AsOfCoverage) =>
+    `${truncateName(name ?? id)}, ${resource}`;
   return requireKnownLists(context, all, formatName).map(list => list.organizationId);
 }

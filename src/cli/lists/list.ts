@@ -1,7 +1,7 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { textOf } from '../../query/lists/ask.js';
 import { explainNothing } from '../../query/lists/explain-nothing.js';
-import type { Asked, List } from '../../query/lists/list.js';
+import type { ListSelection, List } from '../../query/lists/list.js';
 import { streamRows } from '../../query/lists/read.js';
 import { readKnownAt, sayOldest } from '../../query/history/as-of.js';
 import { FRESHNESS_COLUMNS, readStates, sumFreshness, withFreshness } from '../../query/freshness/read.js';
@@ -119,10 +119,10 @@ async function countUnread(reader: Reader, resource: List['resource'], organizat
  */
 async function keepKnownOrganizations(
   context: CommandContext,
-  request: Asked,
+  request: ListSelection,
   instant: string,
   organizationId: string | null,
-): Promise<Asked> {
+): Promise<ListSelection> {
   const resource = request.list.resource ?? '';
   const all = await readKnownAt(await context.openReader(), { resource, at: instant, organizationId });
   const knownIds = requireKnownOrganizations(context, all, resource);

@@ -4,7 +4,7 @@ import type { ConsoleRequest } from '../page.js';
 import type { ReaderPool } from '../reader-pool.js';
 import { JOBS } from '../../query/lists/lists.js';
 import { readNumbered } from '../../query/lists/read.js';
-import { readTargets, type Target } from '../../query/at-registry.js';
+import { readTargets, type InstallationTarget } from '../../query/at-registry.js';
 
 /** Work that pages may request. Each request is logged. */
 export interface ConsoleActions {
@@ -12,7 +12,7 @@ export interface ConsoleActions {
   readonly retryJobs: (jobIds: readonly number[] | 'all') => Promise<readonly number[]>;
   /** Requests an immediate sync of these installations. Returns the ids of the created jobs. */
   readonly requestSyncs: (
-    targets: readonly Pick<Target, 'installation_id' | 'organization_id'>[],
+    targets: readonly Pick<InstallationTarget, 'installation_id' | 'organization_id'>[],
   ) => Promise<readonly number[]>;
   /** Requests a search for new installations. Returns the ids of the created jobs. */
   readonly requestDiscovery: () => Promise<readonly number[]>;

@@ -1,4 +1,4 @@
-import { type Asked, AskError, type Question, SAFE_ROLE } from '../../store/contract/asked.js';
+import { type StatementRows, AskError, type Question, SAFE_ROLE } from '../../store/contract/asked.js';
 import { computeEditDistance } from '../../text/edit-distance.js';
 import { sizeOf } from '../../store/contract/question.js';
 import type { Relation } from '../../store/contract/relation.js';
@@ -7,7 +7,7 @@ import type { Row } from '../../store/contract/tables.js';
 /** Access to the mirror by SQL. */
 export interface SqlAccess {
   /** Runs a read-only query that can be cancelled. Throws `AskError`. */
-  readonly runQuery: (question: Question) => Promise<Asked>;
+  readonly runQuery: (question: Question) => Promise<StatementRows>;
   readonly describeSchema: () => readonly Relation[];
   readonly savedQueries: readonly SavedQuery[];
 }
@@ -78,7 +78,7 @@ export function createQueryRunner(
   }
 
   /** Runs a query and streams all of its rows. Throws `AskError` if the query is refused or fails. */
-  async function streamRows(sql: string, { signal, hangUp }: Visitor): Promise<Asked> {
+  async function streamRows(sql: string, { signal, hangUp }: Visitor): Promise<StatementRows> {
     // Make room by cutting a query whose visitor has stopped reading.
     if (running.size >= MAX_RUNNING) cutUnreadQuery();
     if (running.size >= MAX_RUNNING)

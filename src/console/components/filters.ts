@@ -1,4 +1,4 @@
-import type { Choice } from '../../query/names.js';
+import type { NamedChoice } from '../../query/names.js';
 import { html, type Html, type HtmlContent } from './html.js';
 import { TERMS } from './terms.js';
 import { capitalize } from './formats.js';
@@ -6,7 +6,11 @@ import { capitalize } from './formats.js';
 /**
  * Renders a `<select>` for a filter. Renders a text field if `choices` is null or does not contain the chosen value.
  */
-export function renderChoice(name: string, choices: readonly Choice[] | null, chosen: string | null): Html {
+export function renderChoice(
+  name: string,
+  choices: readonly NamedChoice[] | null,
+  chosen: string | null,
+): Html {
   if (choices === null || (chosen && !choices.some(({ value }) => value === chosen)))
     return html`<input name="${name}" value="${chosen}">`;
   return html`<select name="${name}"><option value="">any</option>${choices.map(

@@ -1,6 +1,6 @@
-import { colourOf, type Standing, wordsOf } from '../../query/freshness/words.js';
+import { colourOf, type FreshnessStanding, wordsOf } from '../../query/freshness/words.js';
 import type { FreshnessSum } from '../../query/freshness/read.js';
-import { gapsIn, type Known, sayOldest } from '../../query/history/as-of.js';
+import { gapsIn, type AsOfCoverage, sayOldest } from '../../query/history/as-of.js';
 import { formatOmittedCount, formatCount, MAX_SHOWN } from '../../text/numbers.js';
 import { html, type Html } from './html.js';
 import { renderAge, renderBadge, formatRelativeTime, renderInstantsIn } from './formats.js';
@@ -11,7 +11,7 @@ export function renderFreshness(sums: readonly FreshnessSum[], now: number): Htm
 }
 
 /** Renders a freshness state as a coloured badge, such as "fresh" in green. */
-export function renderFreshnessState(standing: Standing): Html {
+export function renderFreshnessState(standing: FreshnessStanding): Html {
   return renderBadge(wordsOf(standing), colourOf(standing));
 }
 
@@ -25,7 +25,7 @@ function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
 }
 
 /** Renders how old the data on an as-of page is, then a list of the known gaps in the data. */
-export function renderGaps(resource: string, gaps: readonly Known[]): Html {
+export function renderGaps(resource: string, gaps: readonly AsOfCoverage[]): Html {
   const lines = gaps.flatMap(known => {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
     return gapsIn(known).map(gap => `${list}: ${gap}.`);

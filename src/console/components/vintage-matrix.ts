@@ -90,8 +90,7 @@ function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
 }
 
 /**
- * Chooses the vintages that get their own column. Takes the largest vintages that fit the screen, or all if `showsAll`
- * is true.
+ * Chooses which vintages get a column. Chooses those with the most credits until the screen is full, or all if `showsAll` is true.
  */
 function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]

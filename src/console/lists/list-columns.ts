@@ -1,6 +1,6 @@
 import type { Row } from '../../store/contract/tables.js';
 import { WAITING } from '../../query/freshness/words.js';
-import type { States } from '../../query/freshness/read.js';
+import type { ListFreshness } from '../../query/freshness/read.js';
 import type { List } from '../../query/lists/list.js';
 import { withAsOf } from '../components/as-of.js';
 import { renderCell, isNumericColumn, renderDetailLink } from '../components/cell.js';
@@ -26,7 +26,7 @@ const ID_COLUMNS: Readonly<Record<string, string>> = {
 export function createListColumns(
   list: List,
   request: Pick<ConsoleRequest, 'now' | 'at'>,
-  states: States | null,
+  states: ListFreshness | null,
 ): readonly TableColumn<Row>[] {
   const columns = orderColumns(list).map(column => ({
     ...labelColumn(list, column),

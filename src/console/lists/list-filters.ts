@@ -2,7 +2,7 @@ import { textOf } from '../../query/lists/ask.js';
 import type { Filter } from '../../query/lists/filter.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
 import { readValues } from '../../query/lists/values.js';
-import { type Choice, readChoices } from '../../query/names.js';
+import { type NamedChoice, readChoices } from '../../query/names.js';
 import { AS_OF, withAsOf } from '../components/as-of.js';
 import { renderChoice, renderFilterBar } from '../components/filters.js';
 import { toLabel } from '../components/formats.js';
@@ -10,7 +10,7 @@ import { html, type Html } from '../components/html.js';
 import type { ConsoleRequest } from '../page.js';
 
 /** Values to choose from, by filter; null if there are too many. */
-export type FilterChoices = ReadonlyMap<string, readonly Choice[] | null>;
+export type FilterChoices = ReadonlyMap<string, readonly NamedChoice[] | null>;
 
 /** Filters whose values are ids, with the kind of rows that the ids belong to. */
 const ID_FILTERS: Readonly<Record<string, Parameters<typeof readChoices>[1]>> = {
@@ -24,7 +24,7 @@ const LARGE_LIST = 'retirements';
 
 /** Reads the values that a visitor can choose in each drop-down filter of a list. */
 export async function readFilterChoices(list: List, { reader, at }: ConsoleRequest): Promise<FilterChoices> {
-  const choices = new Map<string, readonly Choice[] | null>();
+  const choices = new Map<string, readonly NamedChoice[] | null>();
   const toChoice = (value: string) => ({ value, says: value.replaceAll('_', ' ') });
   for (const [name, filter] of Object.entries(list.filters)) {
     const idKind = ID_FILTERS[name];

@@ -5,12 +5,12 @@ import { ask, textOf } from '../../query/lists/ask.js';
 import { explainNothing } from '../../query/lists/explain-nothing.js';
 import { readNameOf } from '../../query/names.js';
 import type { List, ListRequest } from '../../query/lists/list.js';
-import { type Paged, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
+import { type ListPageRows, readPage, readSumOf, streamRows } from '../../query/lists/read.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import {
   FRESHNESS_COLUMNS,
   readStates,
-  type States,
+  type ListFreshness,
   sumFreshness,
   withFreshness,
 } from '../../query/freshness/read.js';
@@ -125,7 +125,7 @@ ${gaps.length > 0 && renderGaps(resource ?? '', gaps)}
 }
 
 /** Renders the pagination links "First page" and "Next page". */
-function renderPageLinks(path: string, query: URLSearchParams, { next }: Paged): Html {
+function renderPageLinks(path: string, query: URLSearchParams, { next }: ListPageRows): Html {
   const renderLink = (label: string, after: string | null, rel: Html | false = false) =>
     html`<a href="${withQuery(path, query, { after })}"${rel}>${label}</a>`;
   return html`<p class="links">${query.has('after') && renderLink('First page', null)}
@@ -156,8 +156,8 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
 async function describeAvailable(
   { reader }: ConsoleRequest,
   listRequest: ListRequest,
-  { sum, count }: Paged,
-  states: States,
+  { sum, count }: ListPageRows,
+  states: ListFreshness,
 ): Promise<string> {
   if (listRequest.list.name !== 'warehouse' || sum === null || count === 0) return '';
   return `, of which ${formatTonnes(await readSumOf(reader, listRequest, states.fresh))} t are available now`;
@@ -172,7 +172,7 @@ interface CaptionOptions {
 /** Returns the caption of a list, such as "3 retirements of Acme (vintage 2021): 12 t." */
 function describeRows(
   { one: singular }: List,
-  { count, isCountedToTheEnd, sum }: Paged,
+  { count, isCountedToTheEnd, sum }: ListPageRows,
   { owner, filters, available }: CaptionOptions,
 ): string {
   const rows = isCountedToTheEnd

@@ -1,4 +1,4 @@
-import { type Availability, readAvailability, type Scope } from '../../query/available.js';
+import { type Availability, readAvailability, type CreditScope } from '../../query/available.js';
 import { knownIn, readKnownAt } from '../../query/history/as-of.js';
 import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
@@ -12,7 +12,7 @@ import { describeExcludedRows } from '../components/formats.js';
 import { formatOmittedCount, MAX_SHOWN } from '../../text/numbers.js';
 
 /** Renders the available credits of an organization or project. A second table shows the unavailable credits. */
-export async function renderAvailability(reader: Reader, scope: Scope): Promise<Html> {
+export async function renderAvailability(reader: Reader, scope: CreditScope): Promise<Html> {
   const { rows, unavailable } = await readAvailability(reader, scope);
   const amounts =
     rows.length === 0

@@ -2,7 +2,7 @@ import {
   type Balance,
   coverageOf,
   isUpperBound,
-  type Line,
+  type BalanceLine,
   BALANCE_COLUMNS as EXPORTED_COLUMNS,
   readBalance,
   toReadableSums,
@@ -66,7 +66,7 @@ export const BALANCE_FILES = createFilePages(
 );
 
 /** Converts lines of the balance to rows of a file. */
-async function* toRows(lines: readonly Line[]): AsyncGenerator<Row> {
+async function* toRows(lines: readonly BalanceLine[]): AsyncGenerator<Row> {
   for (const line of lines)
     yield { ...line, balanced: line.balanced === null ? null : Number(line.balanced) };
 }
@@ -139,21 +139,21 @@ function renderVerdict(balance: Balance): Html {
 
 const SUM_COLUMN = {
   name: 'Sum',
-  cell: ({ what, identity, type }: Line) =>
+  cell: ({ what, identity, type }: BalanceLine) =>
     html`<span class="quiet">${identity}</span> ${what}${type !== null && `, ${formatCreditType(type)}`}`,
 };
 const ORGANIZATION_COLUMN = {
   name: 'Organization',
-  cell: ({ organization_name: name, organization_id: id }: Line) => name ?? id ?? 'all',
+  cell: ({ organization_name: name, organization_id: id }: BalanceLine) => name ?? id ?? 'all',
 };
 
 /** Creates a table column of tonnes. An amount that is an upper bound is marked with "≤". */
 function createAmountColumn(
   name: string,
-  getAmount: (line: Line) => Line['found_micro'],
-  isBound = (_line: Line) => false,
+  getAmount: (line: BalanceLine) => BalanceLine['found_micro'],
+  isBound = (_line: BalanceLine) => false,
 ) {
-  const cell = (line: Line): HtmlContent => {
+  const cell = (line: BalanceLine): HtmlContent => {
     const micro = getAmount(line);
     return micro === null ? '–' : html`${isBound(line) && '≤ '}${renderTonnes(formatTonnes(BigInt(micro)))}`;
   };
@@ -172,7 +172,7 @@ function renderBalanced(balanced: boolean | null): Html {
 const BALANCE_COLUMNS = [
   SUM_COLUMN,
   ORGANIZATION_COLUMN,
-  { name: 'Balanced', cell: ({ balanced }: Line) => renderBalanced(balanced) },
+  { name: 'Balanced', cell: ({ balanced }: BalanceLine) => renderBalanced(balanced) },
   createAmountColumn('Opening', line => line.opening_micro),
   createAmountColumn('Increases', line => line.risen_micro),
   createAmountColumn('Decreases', line => line.fallen_micro),

@@ -7,13 +7,13 @@ import { withQuery } from '../components/as-of.js';
 export async function redirectByIdPrefix(
   list: List,
   { reader, params, query }: ConsoleRequest,
-  idsWithoutRow: readonly string[] = [],
+  otherIds: readonly string[] = [],
 ): Promise<PageRedirect | PageNotFound> {
   const { name, named: idColumn, entry } = list;
   const prefix = (params['id'] ?? '').replace(/…$/, '');
   if (entry === null || prefix === '') return describeNotFound(list, params['id']);
   const rowIds = await readBeginnings(reader, entry, prefix, { from: `${entry.table}_history` });
-  const [id, otherId] = new Set([...rowIds, ...idsWithoutRow.filter(each => each.startsWith(prefix))]);
+  const [id, otherId] = new Set([...rowIds, ...otherIds.filter(each => each.startsWith(prefix))]);
   if (id === undefined) return describeNotFound(list, params['id']);
   if (otherId === undefined) return { location: withQuery(`/${name}/${encodeURIComponent(id)}`, query, {}) };
   return { location: withQuery(`/${name}`, query, { [idColumn]: prefix }) };

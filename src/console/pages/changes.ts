@@ -1,7 +1,7 @@
 import {
   CHANGE_COLUMNS,
   CHANGED,
-  type ChangesAsked,
+  type ChangeRangeRequest,
   newestInSql,
   readChanges,
   readNewest,
@@ -20,7 +20,7 @@ import { formatDay, renderInstant } from '../components/formats.js';
 import { formatCount } from '../../text/numbers.js';
 
 /** The changes that a URL asks for. */
-interface ChangesRequest extends ChangesAsked {
+interface ChangesPageRequest extends ChangeRangeRequest {
   readonly since: string;
   readonly until: string;
 }
@@ -60,7 +60,7 @@ async function parseChangesRequest({
   reader,
   query,
   now,
-}: ConsoleRequest): Promise<ChangesRequest | PageFault> {
+}: ConsoleRequest): Promise<ChangesPageRequest | PageFault> {
   const since = parseTimeRange(query.get('since') || DEFAULT_SINCE, now);
   const until = parseTimeRange(query.get('until') || DEFAULT_UNTIL, now);
   if ('fault' in since) return since;
@@ -82,7 +82,7 @@ async function parseChangesRequest({
 }
 
 /** Renders one page of changes with the filters, the pagination links and the SQL. */
-async function renderChanges(request: ConsoleRequest, changesRequest: ChangesRequest): Promise<Html> {
+async function renderChanges(request: ConsoleRequest, changesRequest: ChangesPageRequest): Promise<Html> {
   const { reader, query, now } = request;
   const cursor = query.get('before') ?? '';
   const before = /^\d{1,15}$/.test(cursor) ? Number(cursor) : null;

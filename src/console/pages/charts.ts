@@ -1,4 +1,4 @@
-import type { Charts, Point } from '../../query/charts.js';
+import type { Charts, ChartPoint } from '../../query/charts.js';
 import type { ListCoverage } from '../../query/coverage.js';
 import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
@@ -25,7 +25,7 @@ export function renderStockChart({ stock, stockCoverage }: Charts): Html {
 }
 
 /** Describes how a stock changed, such as `Stock of ex-post rose from 5 t to 8 t`. */
-function describeStock({ type, points }: StockSeries, first: Point, last: Point): string {
+function describeStock({ type, points }: StockSeries, first: ChartPoint, last: ChartPoint): string {
   const stock = `Stock of ${formatCreditType(type)}`;
   const current = `${formatWholeTonnes(last.micro)} t`;
   if (points.length === 1) return `${stock}, recorded since today: ${current}`;
@@ -35,7 +35,7 @@ function describeStock({ type, points }: StockSeries, first: Point, last: Point)
 }
 
 /** Converts tonnes per day or month to points of a chart. */
-function toChartPoints(points: readonly Point[], formatName: (name: string) => string) {
+function toChartPoints(points: readonly ChartPoint[], formatName: (name: string) => string) {
   return points.map(point => ({
     name: formatName(point.name),
     description: `${formatTonnes(point.micro)} t${describeExcludedRows([point])}`,

@@ -1,5 +1,5 @@
 import type { Row } from '../../store/contract/tables.js';
-import { findNumbered, type Hits, search, SEARCHED_ROWS } from '../../query/search.js';
+import { findNumbered, type SearchHits, search, SEARCHED_ROWS } from '../../query/search.js';
 import type { List } from '../../query/lists/list.js';
 import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
@@ -30,7 +30,7 @@ ${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a hr
 };
 
 /** Renders the number of search results, then the results of each list. */
-function renderHits(hits: readonly Hits[]): Html {
+function renderHits(hits: readonly SearchHits[]): Html {
   const count = hits.reduce((sum, { rows }) => sum + rows.length, 0);
   return html`<p id="found">${formatCount(count, 'result')}</p>
 ${hits.map(renderHitGroup)}
@@ -40,7 +40,7 @@ ${SEARCH_HELP}`;
 const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the newest ${formatWithCommas(SEARCHED_ROWS)} rows of each table: names, serializations, beneficiaries, comments and errors. Up to ten results of each kind are shown.</p>`;
 
 /** Renders the search results that were found in one column of one list. */
-function renderHitGroup({ list, column, rows }: Hits): Html {
+function renderHitGroup({ list, column, rows }: SearchHits): Html {
   return html`<section class="card"><h2>${list.title}, by ${toLabel(column)}</h2><ul class="hits">${rows.map(
     row =>
       html`<li><a href="${toHitHref(list, String(row[list.named]))}">${String(row[column])}</a> ${summarizeRow(row, column)}</li>`,

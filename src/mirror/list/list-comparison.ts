@@ -179,7 +179,7 @@ export class ListComparison<Item extends { document: string }> {
     return new Map(rows.map(row => [formatKey(row.key), row]));
   }
 
-  /** Counts a compared row as seen. If the row changed, buffers a new version. */
+  /** Marks a row as seen in this read. If the row changed, adds a new version to the pending writes. */
   #addCompared(
     { item, key, keyText, stored, isUnchanged, observedAt }: ComparedRow<Item>,
     isPaginated: boolean,

@@ -2,7 +2,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import type { Row, Tables } from '../../store/contract/tables.js';
 import { findOwnerColumn } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
-import { colourOf, FRESHNESS, rankOf, type Standing, STANDINGS } from './words.js';
+import { colourOf, FRESHNESS, rankOf, type FreshnessStanding, STANDINGS } from './words.js';
 import { columns, ofOne, plain, sql } from '../sql.js';
 
 type Fresh = Tables['freshness'];
@@ -29,7 +29,7 @@ export async function sumFreshness({ all }: Reader, resource: string, organizati
     GROUP BY state, reason, failing_since IS NOT NULL ORDER BY state, reason NULLS FIRST, failing_since NULLS FIRST`);
 }
 
-interface Ages extends Pick<Standing, 'state' | 'reason'> {
+interface Ages extends Pick<FreshnessStanding, 'state' | 'reason'> {
   readonly resources: number;
   readonly failing: number;
   readonly age_seconds: number | null;
@@ -48,22 +48,22 @@ export async function readAges({ all }: Reader): Promise<Ages[]> {
 }
 
 /** How fresh the rows of a list are. */
-export interface States {
+export interface ListFreshness {
   readonly areAllFresh: boolean;
   /** The organizations whose list is fresh, whether its last read failed or not. */
   readonly fresh: readonly string[];
   /** How the list stands that a row stands in; null where it is none that is known. */
-  readonly standingOf: (row: Readonly<Record<string, unknown>>) => Standing | null;
+  readonly standingOf: (row: Readonly<Record<string, unknown>>) => FreshnessStanding | null;
 }
 
 /** What a program is told of it beside a row, and a person in one word or a few. */
 export const FRESHNESS_COLUMNS = ['freshness', 'failing_since'] as const;
 
-export async function* withFreshness(rows: AsyncIterable<Row>, states: States): AsyncGenerator<Row> {
+export async function* withFreshness(rows: AsyncIterable<Row>, states: ListFreshness): AsyncGenerator<Row> {
   for await (const row of rows) yield { ...row, ...freshnessOf(row, states) };
 }
 
-export function freshnessOf(row: Row, { standingOf }: States): Row {
+export function freshnessOf(row: Row, { standingOf }: ListFreshness): Row {
   const { state = null, failing_since: since = null } = standingOf(row) ?? {};
   return { freshness: state, failing_since: since };
 }
@@ -73,14 +73,14 @@ export async function readStates(
   { all }: Reader,
   resource: string | null,
   organizationId: string | null,
-): Promise<States | null> {
+): Promise<ListFreshness | null> {
   const [, entry] = Object.entries(LISTS).find(([name]) => name === resource) ?? [];
   const owner = entry === undefined ? null : findOwnerColumn(entry);
   if (owner === null) return null;
   const wanted = columns('freshness', ['organization_id', 'state', 'reason', 'failing_since']);
   const rows = await all(sql`SELECT ${wanted} FROM mirror.freshness
     WHERE resource = ${resource} AND ${ofOne(organizationId)}`);
-  const states = new Map<unknown, Standing>(rows.map(row => [row.organization_id, row]));
+  const states = new Map<unknown, FreshnessStanding>(rows.map(row => [row.organization_id, row]));
   return {
     fresh: rows.flatMap(each => (each.state === 'fresh' ? (each.organization_id ?? []) : [])),
     areAllFresh: rows.every(each => colourOf(each) === 'good'),

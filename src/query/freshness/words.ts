@@ -1,14 +1,14 @@
 import type { FreshnessReason, FreshnessState } from '../../store/contract/states.js';
 
 /** The state of a resource in the view `freshness`, and the reason for it. */
-export interface Standing {
+export interface FreshnessStanding {
   readonly state: string;
   readonly reason: string | null;
   /** Null where the latest read did not fail. */
   readonly failing_since: string | null;
 }
 
-export interface Told extends Standing {
+export interface FreshnessDetails extends FreshnessStanding {
   readonly error: string | null;
   readonly oldest_unread_at: string | null;
   readonly worker_seen_at: string | null;
@@ -16,7 +16,7 @@ export interface Told extends Standing {
 
 export type Colour = 'good' | 'doubt' | 'bad' | 'none';
 
-interface Words extends Standing {
+interface Words extends FreshnessStanding {
   readonly state: FreshnessState;
   readonly reason: FreshnessReason | null;
   readonly colour: Colour;
@@ -86,48 +86,48 @@ export const WAITING = { state: 'never_read', reason: 'waiting', failing_since: 
 export const FRESH = { state: 'fresh', reason: null, failing_since: null } as const;
 
 /** All states of a resource, and `fresh` with a failed last read. */
-export const STANDINGS: readonly Standing[] = [...FRESHNESS, { ...FRESH, failing_since: '' }];
+export const STANDINGS: readonly FreshnessStanding[] = [...FRESHNESS, { ...FRESH, failing_since: '' }];
 
 /** Compares two states for sorting, worst first. `fresh` is worse if the last read failed. */
-export function compareStandings(one: Standing, other: Standing): number {
+export function compareStandings(one: FreshnessStanding, other: FreshnessStanding): number {
   return rankOf(other) - rankOf(one);
 }
 
 /** Returns the rank of a state; a worse state has a higher rank. */
-export function rankOf(standing: Standing): number {
+export function rankOf(standing: FreshnessStanding): number {
   const rank = 2 * FRESHNESS.findIndex(words => isOf(standing, words));
   return isFreshAndFailing(standing) ? rank + 1 : rank;
 }
 
-function isOf({ state, reason }: Standing, words: Words): boolean {
+function isOf({ state, reason }: FreshnessStanding, words: Words): boolean {
   return words.state === state && words.reason === reason;
 }
 
-function isFreshAndFailing({ state, failing_since }: Standing): boolean {
+function isFreshAndFailing({ state, failing_since }: FreshnessStanding): boolean {
   return state === 'fresh' && failing_since !== null;
 }
 
 /** Returns the colour of a state. `fresh` is not green if the last read failed. */
-export function colourOf(standing: Standing): Colour {
+export function colourOf(standing: FreshnessStanding): Colour {
   if (isFreshAndFailing(standing)) return 'doubt';
   return FRESHNESS.find(words => isOf(standing, words))?.colour ?? 'none';
 }
 
 /** Returns a state as text, such as `stale (read failed)`. */
-export function wordsOf(standing: Standing): string {
+export function wordsOf(standing: FreshnessStanding): string {
   const { state, reason } = standing;
   if (isFreshAndFailing(standing)) return 'fresh, but the last read failed';
   return `${state}${reason === null ? '' : ` (${reason})`}`.replaceAll('_', ' ');
 }
 
 /** Returns why a resource is stale and the error of its last read; null if there is neither. */
-export function sentenceOf(told: Told): string | null {
+export function sentenceOf(told: FreshnessDetails): string | null {
   const { state, error } = told;
   const why = state === 'stale' ? whyStale(told) : null;
   return why === null ? error : `${why}${error === null ? '' : ` (${error})`}`;
 }
 
-function whyStale(told: Told): string | null {
+function whyStale(told: FreshnessDetails): string | null {
   if (told.reason === 'read_failed' || told.reason === 'read_interrupted')
     return told.error === null ? meaningOf(told) : null;
   if (told.reason === 'removals_unconfirmed' && told.error !== null) return null;
@@ -137,6 +137,6 @@ function whyStale(told: Told): string | null {
   return meaningOf(told);
 }
 
-function meaningOf(standing: Standing): string | null {
+function meaningOf(standing: FreshnessStanding): string | null {
   return FRESHNESS.find(words => isOf(standing, words))?.meaning ?? null;
 }

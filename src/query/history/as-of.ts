@@ -4,7 +4,7 @@ import { type ResourceEntry, getIdColumn, findOwnerColumn } from '../../resource
 import { UNREADABLE } from '../coverage.js';
 import { columns, count, ofOne, plain, sql, stoodAt, table } from '../sql.js';
 
-interface Asked {
+interface AsOfRequest {
   /** Null for all of them. */
   readonly organizationId: string | null;
   readonly resource: string;
@@ -12,12 +12,12 @@ interface Asked {
   readonly at: string;
 }
 
-export interface ReadAt extends Asked {
+export interface OrganizationAsOfRequest extends AsOfRequest {
   readonly organizationId: string;
 }
 
 /** How far a list was known at an instant. */
-export interface Known {
+export interface AsOfCoverage {
   /** Its installation's, where only a webhook has named that and nobody has looked yet. */
   readonly organizationId: string;
   readonly name: string | null;
@@ -40,7 +40,7 @@ export interface UnchangedReads {
   readonly reads: number;
 }
 
-interface Dated extends Pick<Known, 'name'> {
+interface Dated extends Pick<AsOfCoverage, 'name'> {
   readonly organization_id: string;
   /** The end of the first complete read. */
   readonly since: string | null;
@@ -65,12 +65,12 @@ interface Dated extends Pick<Known, 'name'> {
 }
 
 /** Whose list was known then. */
-export function knownIn(all: readonly Known[]): string[] {
+export function knownIn(all: readonly AsOfCoverage[]): string[] {
   return all.flatMap(each => (each.unknown === null ? each.organizationId : []));
 }
 
 /** What can be known of a list: of one organization, or of all that are known, those that nobody has looked at yet last. */
-export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]> {
+export async function readKnownAt(reader: Reader, asked: AsOfRequest): Promise<AsOfCoverage[]> {
   const { organizationId, resource, at } = asked;
   const states = await reader.all(sql<Dated>`SELECT s.organization_id, o.full_name AS name,
       s.first_complete_at AS since, f.as_of AS ended,
@@ -107,13 +107,13 @@ export async function readKnownAt(reader: Reader, asked: Asked): Promise<Known[]
 }
 
 /** The same of one. */
-export async function readKnownOf(reader: Reader, asked: ReadAt): Promise<Known> {
+export async function readKnownOf(reader: Reader, asked: OrganizationAsOfRequest): Promise<AsOfCoverage> {
   const [known = nothingOf(asked.organizationId)] = await readKnownAt(reader, asked);
   return known;
 }
 
 /** Until when the list that was read longest ago was known then, in words; none where no list was. */
-export function sayOldest(all: readonly Known[]): string[] {
+export function sayOldest(all: readonly AsOfCoverage[]): string[] {
   const known = all.filter(({ unknown }) => unknown === null);
   const [oldest] = known.toSorted((a, b) => (a.lastRead ?? '').localeCompare(b.lastRead ?? ''));
   if (oldest === undefined) return [];
@@ -131,7 +131,7 @@ export function describeUnchanged({ from, to, reads }: UnchangedReads): string {
 }
 
 /** Finds the last complete read that had ended by the instant: one of its own, or one of a span. */
-function findLastRead(state: Dated, at: string): Pick<Known, 'lastRead' | 'unchanged'> {
+function findLastRead(state: Dated, at: string): Pick<AsOfCoverage, 'lastRead' | 'unchanged'> {
   const { last_sync: lastSync, last_span: lastSpan, as_of: asOf } = state;
   const next = {
     reads: state.next_reads ?? 0,
@@ -156,7 +156,7 @@ function findLastRead(state: Dated, at: string): Pick<Known, 'lastRead' | 'uncha
 
 const NEVER_READ = 'never read completely';
 
-function nothingOf(organizationId: string, name: string | null = null): Known {
+function nothingOf(organizationId: string, name: string | null = null): AsOfCoverage {
   return { organizationId, name, unknown: NEVER_READ, lastRead: null, unchanged: null, reading: null };
 }
 
@@ -172,7 +172,7 @@ function whyUnknown({ since, ended, earlier }: Dated, at: string): string | null
 }
 
 /** What of it cannot be known, in words. */
-export function gapsIn({ unknown, reading }: Pick<Known, 'unknown' | 'reading'>): string[] {
+export function gapsIn({ unknown, reading }: Pick<AsOfCoverage, 'unknown' | 'reading'>): string[] {
   const read =
     reading === null
       ? []
@@ -181,14 +181,14 @@ export function gapsIn({ unknown, reading }: Pick<Known, 'unknown' | 'reading'>)
 }
 
 /** Those that are known, and that nobody has looked at yet. */
-async function readUnread({ all }: Reader): Promise<Known[]> {
+async function readUnread({ all }: Reader): Promise<AsOfCoverage[]> {
   const rows = await all(sql<Tables['coverage']>`SELECT * FROM mirror.coverage
     WHERE state = 'never_read' ORDER BY installation_id`);
   return rows.map(row => nothingOf(row.organization_id ?? row.installation_id, row.organization_name));
 }
 
 /** What ran at the instant and changed something, the newest first. */
-async function readUnderWay({ all }: Reader, { organizationId, resource, at }: Asked) {
+async function readUnderWay({ all }: Reader, { organizationId, resource, at }: AsOfRequest) {
   const wanted = columns('syncs', ['organization_id', 'started_at', 'finished_at']);
   return await all(sql`SELECT ${wanted} FROM mirror.syncs
     WHERE resource = ${resource} AND ${ofOne(organizationId)}
@@ -201,7 +201,7 @@ async function readUnderWay({ all }: Reader, { organizationId, resource, at }: A
 export async function countAt(
   reader: Reader,
   entry: ResourceEntry,
-  { organizationId, at }: Omit<ReadAt, 'resource'>,
+  { organizationId, at }: Omit<OrganizationAsOfRequest, 'resource'>,
 ) {
   const [owner, key] = [plain(findOwnerColumn(entry) ?? 'id'), plain(getIdColumn(entry))];
   const rows = sql`${table(`${entry.table}_history`)} WHERE ${owner} = ${organizationId} AND ${key} >= ''`;

@@ -22,7 +22,7 @@ const ADDED = [
 type Added = Record<(typeof ADDED)[number], Micro>;
 
 /** What is added up, or a part of it that is not balanced: one side by side, as programs take it. */
-export type Line = Readonly<Sum>;
+export type BalanceLine = Readonly<Sum>;
 
 interface Sum extends Added {
   identity: 'retirements' | 'credits' | 'projects' | 'serials';
@@ -41,7 +41,7 @@ interface Sum extends Added {
 }
 
 /** What was retired of a project is at most what is expected. */
-export function isUpperBound({ identity }: Line): boolean {
+export function isUpperBound({ identity }: BalanceLine): boolean {
   return identity === 'projects';
 }
 
@@ -50,14 +50,14 @@ const DESCRIBED = ['identity', 'organization_name', 'organization_id', 'what', '
 export const BALANCE_COLUMNS = [...DESCRIBED, ...ADDED, 'balanced', 'why'];
 
 /** A row of one of the four views: what it is a part of, and what is to be said of it. */
-type Part = Pick<Line, 'identity' | 'what' | 'rows' | 'why'> &
-  Partial<Omit<Line, 'balanced'>> & { readonly sum: string; readonly balanced: Micro };
+type Part = Pick<BalanceLine, 'identity' | 'what' | 'rows' | 'why'> &
+  Partial<Omit<BalanceLine, 'balanced'>> & { readonly sum: string; readonly balanced: Micro };
 
 /** What was added up, and each part of it that is not balanced: two that are wrong may hide in a sum. */
 export async function readBalance(reader: Reader, organizationId: string | null) {
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const sums = new Map<string, Sum>();
-  const notBalanced: Line[] = [];
+  const notBalanced: BalanceLine[] = [];
   for await (const part of readParts(reader, organizationId)) {
     const line = lineOf(part, names.get(part.organization_id ?? '') ?? null);
     const key = JSON.stringify([line.identity, line.organization_id, part.sum, line.type]);
@@ -87,7 +87,7 @@ export function coverageOf({ organizations, known, uninstalled }: Balance): stri
 }
 
 /** Of nothing, all is balanced: that is counted, and not listed. */
-export function listedIn({ sums }: Balance): Line[] {
+export function listedIn({ sums }: Balance): BalanceLine[] {
   return sums.filter(line => line.rows > 0 || line.balanced !== true);
 }
 
@@ -96,9 +96,9 @@ export const MAX_SUMS_SHOWN = 20;
 
 /** The sums in the order in which people read them: totals over all organizations, sums that fail, and the first of the rest. */
 export interface ReadableSums {
-  readonly totals: readonly Line[];
-  readonly failed: readonly Line[];
-  readonly shown: readonly Line[];
+  readonly totals: readonly BalanceLine[];
+  readonly failed: readonly BalanceLine[];
+  readonly shown: readonly BalanceLine[];
   readonly hiddenCount: number;
 }
 
@@ -201,7 +201,7 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
     };
 }
 
-function lineOf(part: Part, name: string | null): Line {
+function lineOf(part: Part, name: string | null): BalanceLine {
   return {
     identity: part.identity,
     organization_name: name,
@@ -222,7 +222,7 @@ function lineOf(part: Part, name: string | null): Line {
   };
 }
 
-function add(sum: Sum, line: Line): void {
+function add(sum: Sum, line: BalanceLine): void {
   sum.rows += line.rows;
   for (const name of ADDED) sum[name] = plus(sum[name], line[name]);
   if (line.balanced !== true && sum.balanced !== false) sum.balanced = line.balanced;

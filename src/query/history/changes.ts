@@ -12,7 +12,7 @@ export const CHANGED = ['installation', ...Object.keys(ENTRY_BY_RESOURCE)];
 
 export type ChangeRow = Tables['changes'];
 
-export interface ChangesAsked {
+export interface ChangeRangeRequest {
   /** Null for all of them. */
   readonly organizationId: string | null;
   readonly resource: string | null;
@@ -22,7 +22,12 @@ export interface ChangesAsked {
   readonly until: string | null;
 }
 
-export const ALL_CHANGES: ChangesAsked = { organizationId: null, resource: null, since: null, until: null };
+export const ALL_CHANGES: ChangeRangeRequest = {
+  organizationId: null,
+  resource: null,
+  since: null,
+  until: null,
+};
 
 /** A number is one change at most: one statement looks at so many of them, at few at first, and at the most where few were as asked for. */
 const FIRST_NUMBERS = 100;
@@ -31,7 +36,7 @@ const MOST_NUMBERS = 20_000;
 const FEW = 8;
 
 /** In the order of their numbers, to the newest that there was when it was asked for. */
-export async function* readChanges(reader: Reader, asked: ChangesAsked): AsyncGenerator<ChangeRow> {
+export async function* readChanges(reader: Reader, asked: ChangeRangeRequest): AsyncGenerator<ChangeRow> {
   const last = await readLastNumber(reader);
   yield* readBetween(reader, asked, await readNumberBefore(reader, asked.since), last);
 }
@@ -41,7 +46,7 @@ type Way = 'number' | 'number DESC';
 /** Those after a number, to the last, or from the last on back. */
 export async function* readBetween(
   reader: Reader,
-  asked: ChangesAsked,
+  asked: ChangeRangeRequest,
   after: number,
   last: number,
   way: Way = 'number',
@@ -60,7 +65,7 @@ export async function* readBetween(
 /** The newest first, of those before a number, or of all of them. */
 export async function readNewest(
   reader: Reader,
-  asked: ChangesAsked,
+  asked: ChangeRangeRequest,
   before: number | null,
   limit: number,
 ): Promise<Change[]> {
@@ -76,7 +81,7 @@ export async function readNewest(
 /** The same as a person may ask it. */
 export function newestInSql(
   { shown }: Reader,
-  asked: ChangesAsked,
+  asked: ChangeRangeRequest,
   before: number | null,
   limit: number,
 ): string {
@@ -90,7 +95,7 @@ export async function readLastNumber(reader: Reader): Promise<number> {
     .last;
 }
 
-function changesOf(asked: ChangesAsked, more: readonly Statement[], way: Way): Statement<ChangeRow> {
+function changesOf(asked: ChangeRangeRequest, more: readonly Statement[], way: Way): Statement<ChangeRow> {
   const { organizationId: id, resource, since, until } = asked;
   const named = sql`SELECT project_id FROM mirror.project_references WHERE organization_id = ${id}`;
   return sql`SELECT * FROM mirror.changes WHERE ${every([

@@ -3,19 +3,19 @@ import type { Row } from '../../store/contract/tables.js';
 import { type ResourceEntry, listKeyColumns, getIdColumn, findOwnerColumn } from '../../resources/entry.js';
 import { ENTRY_BY_RESOURCE } from '../../resources/resources.js';
 import { columns, first, sql, stoodAt } from '../sql.js';
-import { describeUnchanged, gapsIn, type ReadAt, readKnownOf } from './as-of.js';
+import { describeUnchanged, gapsIn, type OrganizationAsOfRequest, readKnownOf } from './as-of.js';
 
 /** Why a row stood as it did at an instant, and what of that nobody can know. */
 export type Explanation = Awaited<ReturnType<typeof explainRow>>;
 
 /** A certificate's file as it is now. */
-export interface Inspected {
+export interface InspectedFile {
   readonly sha256: string;
 }
 
 interface Ground {
   readonly reader: Reader;
-  readonly inspect: (file: string) => Promise<Inspected | null>;
+  readonly inspect: (file: string) => Promise<InspectedFile | null>;
   /** The columns of a row that its document contradicts. */
   readonly contradicted: (table: string, row: Row) => readonly string[];
   readonly at: string;
@@ -133,7 +133,10 @@ async function readNotKnown({ reader, at }: Ground, { table }: ResourceEntry, or
 }
 
 /** Of the newest read that had ended by the instant, where it was not complete. */
-async function readBroken(reader: Reader, { organizationId, resource, at }: ReadAt): Promise<string | null> {
+async function readBroken(
+  reader: Reader,
+  { organizationId, resource, at }: OrganizationAsOfRequest,
+): Promise<string | null> {
   const asked = sql`SELECT ${columns('syncs', ['state', 'started_at', 'error'])} FROM mirror.syncs
     WHERE organization_id = ${organizationId} AND resource = ${resource} AND finished_at <= ${at}
     ORDER BY id DESC LIMIT 1`;

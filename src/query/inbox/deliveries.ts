@@ -61,27 +61,30 @@ export async function readSyncsOf({ all }: Reader, organizationId: string, jobId
 }
 
 /** Of what no later read brings back: how many there are, and the newest. */
-interface Kept {
+interface RetainedRange {
   readonly count: number;
   readonly id: number;
   readonly at: string | null;
 }
 
-export interface AllKept {
-  readonly deliveries: Kept;
-  readonly syncs: Kept;
+export interface RetainedRecords {
+  readonly deliveries: RetainedRange;
+  readonly syncs: RetainedRange;
 }
 
 /** What is there, or only what came after that. */
-export async function readKept(reader: Reader, after: AllKept | null = null): Promise<AllKept> {
+export async function readKept(
+  reader: Reader,
+  after: RetainedRecords | null = null,
+): Promise<RetainedRecords> {
   return {
     deliveries: await readAfter(reader, 'inbox.deliveries', 'received_at', after?.deliveries.id ?? 0),
     syncs: await readAfter(reader, 'mirror.syncs', 'started_at', after?.syncs.id ?? 0),
   };
 }
 
-async function readAfter(reader: Reader, from: string, came: string, after: number): Promise<Kept> {
-  const asked = sql<Kept>`SELECT count(*) AS count, coalesce(max(id), ${after}) AS id, max(${plain(came)}) AS at
+async function readAfter(reader: Reader, from: string, came: string, after: number): Promise<RetainedRange> {
+  const asked = sql<RetainedRange>`SELECT count(*) AS count, coalesce(max(id), ${after}) AS id, max(${plain(came)}) AS at
     FROM ${plain(from)} WHERE id > ${after}`;
   return await only(reader, asked);
 }

@@ -51,14 +51,14 @@ export interface ChosenFilter {
 }
 
 /** What is asked of a list, and by which filters. */
-export interface ListRequest extends Asked {
+export interface ListRequest extends ListSelection {
   readonly filters: readonly ChosenFilter[];
 }
 
 type Refine = (reader: Reader, rows: readonly Row[]) => Promise<readonly Row[]>;
 
 /** What is asked of a list: every name in it comes from us, every value may come from a person. */
-export interface Asked {
+export interface ListSelection {
   readonly list: List;
   /** All of them must hold. */
   readonly where: readonly Condition[];

@@ -5,15 +5,15 @@ import { every, first, joined, only, plain, sql, stoodAt, table } from '../sql.j
 import { exact, type Total, TOTAL } from '../sums.js';
 import { type Condition, inSql } from './filter.js';
 import { isNamedBy, ofAnyOrganization } from './find.js';
-import type { Asked, List } from './list.js';
+import type { ListSelection, List } from './list.js';
 
-interface AskedPage extends Asked {
+interface AskedPage extends ListSelection {
   /** The columns of the order in the last row of the page before; null for the first page. */
   readonly after: readonly Value[] | null;
   readonly limit: number;
 }
 
-export interface Paged {
+export interface ListPageRows {
   readonly rows: readonly Row[];
   /** Where the next page begins; null where there is none. */
   readonly next: readonly Value[] | null;
@@ -29,7 +29,7 @@ export interface Paged {
 const COUNT_TO = 10_000;
 const OWNER = 'organization_id';
 
-export async function readPage(reader: Reader, asked: AskedPage): Promise<Paged> {
+export async function readPage(reader: Reader, asked: AskedPage): Promise<ListPageRows> {
   const { list, limit } = asked;
   const { found, total } = await (isIndexed(asked) ? readAlong : readSorted)(reader, asked);
   const isCountedToTheEnd = total.rows <= COUNT_TO;
@@ -83,7 +83,7 @@ function pageOf(
 /** All rows, or so many of them; as they come. */
 export async function* streamRows(
   reader: Reader,
-  asked: Asked,
+  asked: ListSelection,
   limit: number | null = null,
 ): AsyncGenerator<Row> {
   const { refine, reads } = asked.list;
@@ -123,7 +123,7 @@ export async function readAll(
 }
 
 /** Tells whether any row fits. */
-export async function hasRows(reader: Reader, asked: Asked): Promise<boolean> {
+export async function hasRows(reader: Reader, asked: ListSelection): Promise<boolean> {
   return (await first(reader, sql`SELECT 1 FROM ${fitting(asked)} LIMIT 1`)) !== null;
 }
 
@@ -141,18 +141,18 @@ async function hasAll(reader: Reader, asked: AskedPage): Promise<boolean> {
 const NUMBERS = ['version', 'id', 'minute'];
 
 /** Whether an index has in this order the rows that fit. Else each that fits is looked at: to seek them along an index takes longer. By their numbers rows stand in the table itself. */
-function isIndexed({ list, where }: Asked): boolean {
+function isIndexed({ list, where }: ListSelection): boolean {
   if (NUMBERS.includes(list.order[0]?.[0] ?? '')) return true;
   return list.isIndexed && where.every(({ column }) => column === OWNER);
 }
 
 /** What fits, in its order, wherever something is missing. */
-function allOf(asked: Asked, names: readonly string[]): Statement<Row> {
+function allOf(asked: ListSelection, names: readonly string[]): Statement<Row> {
   return sql`SELECT ${selected(asked, names)} FROM ${fitting(asked)} ORDER BY ${inOrder(asked.list, false)}`;
 }
 
 /** The same, where each row that fits is looked at before any is put in order. */
-function sortedOf(asked: Asked, names: readonly string[]): Statement<Row> {
+function sortedOf(asked: ListSelection, names: readonly string[]): Statement<Row> {
   return sql`WITH listed AS MATERIALIZED (${rowsOf(asked)})
     SELECT ${selected(asked, names)} FROM listed ORDER BY ${inOrder(asked.list, false)}`;
 }
@@ -166,13 +166,13 @@ function ownerIn({ from }: List): string {
   return from === 'inbox.deliveries' ? 'installation_id' : OWNER;
 }
 
-function rowsOf(asked: Asked, more: readonly string[] = []): Statement {
+function rowsOf(asked: ListSelection, more: readonly string[] = []): Statement {
   const own = namesOf(asked.list).map(name => (name === OWNER_NAME_COLUMN ? ownerIn(asked.list) : name));
   return sql`SELECT ${plain([...new Set([...own, ...more])].join(', '))} FROM ${fitting(asked)}`;
 }
 
 /** Columns, and the name of the organization whose a row is, which no table but its own holds: as of the instant of the rows. */
-function selected({ list, at }: Asked, names: readonly string[]): Statement {
+function selected({ list, at }: ListSelection, names: readonly string[]): Statement {
   const name = sql`(SELECT owner.full_name FROM ${ownerOf(list, at)}) AS organization_name`;
   return joined(
     names.map(each => (each === OWNER_NAME_COLUMN ? name : plain(each))),
@@ -189,7 +189,7 @@ function ownerOf(list: List, at: string | null): Statement {
     : sql`mirror.organizations_history AS owner WHERE ${stoodAt(at, 'owner')} AND owner.id = listed.organization_id`;
 }
 
-function fitting({ list, where, at }: Asked, isOfAny = isNamed(list, where)): Statement {
+function fitting({ list, where, at }: ListSelection, isOfAny = isNamed(list, where)): Statement {
   const isOwned = where.some(({ column }) => column === OWNER);
   const conditions = where.map(condition =>
     condition.column === OWNER && 'is' in condition && !hasColumn(list.from, OWNER)
@@ -208,13 +208,17 @@ function isNamed(list: List, where: readonly Condition[]): boolean {
   return where.some(({ column }) => column === list.named);
 }
 
-async function readTotal(reader: Reader, asked: Asked): Promise<Total> {
+async function readTotal(reader: Reader, asked: ListSelection): Promise<Total> {
   const few = sql`SELECT ${plain(amountIn(asked))} FROM ${fitting(asked)} LIMIT ${COUNT_TO + 1}`;
   return await only(reader, sql<Total>`SELECT ${TOTAL} FROM (${few}) AS few`);
 }
 
 /** Of what adds up to a sum, how much belongs to some organizations, in millionths of a tonne. */
-export async function readSumOf(reader: Reader, asked: Asked, among: readonly string[]): Promise<bigint> {
+export async function readSumOf(
+  reader: Reader,
+  asked: ListSelection,
+  among: readonly string[],
+): Promise<bigint> {
   const where = [...asked.where, { column: OWNER, among }];
   return exact(await readTotal(reader, { ...asked, where })).amount_micro;
 }
@@ -222,12 +226,12 @@ export async function readSumOf(reader: Reader, asked: Asked, among: readonly st
 const AMOUNT = 'amount_micro';
 const TOTALS = ['tonnes', 'rest', 'rows', 'rows_without_amount'];
 
-function amountIn({ list }: Asked): string {
+function amountIn({ list }: ListSelection): string {
   return hasColumn(list.from, AMOUNT) ? AMOUNT : `CAST(NULL AS integer) AS ${AMOUNT}`;
 }
 
 /** Tonnes of one type add up, and of what has none. */
-function addsUp({ list, where }: Asked): boolean {
+function addsUp({ list, where }: ListSelection): boolean {
   const isOfOne = !hasColumn(list.from, 'type') || where.some(({ column }) => column === 'type');
   return isOfOne && hasColumn(list.from, AMOUNT);
 }

@@ -1,6 +1,6 @@
 import type { Reader } from '../../store/contract/reader.js';
 import { formatCreditType } from '../../text/tonnes.js';
-import { type Choice, MOST_CHOICES } from '../names.js';
+import { type NamedChoice, MOST_CHOICES } from '../names.js';
 import { plain, sql, stoodAt, table } from '../sql.js';
 import type { List } from './list.js';
 
@@ -10,7 +10,7 @@ export async function readValues(
   { from, past }: List,
   column: string,
   at: string | null,
-): Promise<Choice[] | null> {
+): Promise<NamedChoice[] | null> {
   const rows = at === null || past === null ? table(from) : sql`${table(past.from)} WHERE ${stoodAt(at)}`;
   const found = await all(sql<{ value: string }>`SELECT DISTINCT value
     FROM (SELECT ${plain(column)} AS value FROM ${rows}) AS found

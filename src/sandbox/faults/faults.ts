@@ -44,8 +44,7 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
   });
 
   /**
-   * Returns the oldest usable fault of these kinds whose method and path match a request. Increments the fault's hit
-   * count.
+   * Finds the oldest fault that applies to this request and has hits left. Counts one hit of that fault.
    */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {

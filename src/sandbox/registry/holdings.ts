@@ -12,7 +12,7 @@ import {
 export function createHoldingService({ tables, accounts }: SandboxStore, asDocumented: boolean) {
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 
-  /** Yields the JSON of a warehouse or inventory in chunks of text. */
+  /** Yields the credits in a warehouse or inventory as JSON, in chunks of text. */
   function* streamCredits(organizationId: string, place: HoldingPlace): Generator<string> {
     // Read all rows now, so that all chunks show the same state.
     const { warehouseId } = tables.organizations.getOrThrow(organizationId);

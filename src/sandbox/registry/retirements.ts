@@ -85,7 +85,7 @@ export function createRetirementService(
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
-    /** Creates the PDF certificate of a retirement. Throws a 404 error if the retirement is unclaimed. */
+    /** Creates the PDF certificate of a retirement. Throws a 404 error if the retirement was not claimed for a beneficiary. */
     renderCertificate(id: string, organizationId?: string): Buffer {
       const { details, ...row } = retirements.getOrThrow(id, organizationId);
       if (details === null) throw notFound('An unclaimed retirement has no certificate');

@@ -41,7 +41,7 @@ export function left(): AskError {
   return new AskError('ended', 'The question was left before its answer was whole.');
 }
 
-export interface Asked {
+export interface StatementRows {
   readonly columns: readonly string[];
   readonly rows: AsyncIterable<Row>;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
-import { type Asked, AskError, left, type Question } from '../contract/asked.js';
+import { type StatementRows, AskError, left, type Question } from '../contract/asked.js';
 import {
   demandRead,
   sizeOf,
@@ -32,7 +32,7 @@ const UNKNOWN_NAME = ['42P01', '42703'];
  * Run SQL in a transaction that only reads and stream what it answers. The server stops the work at the time limit, and
  * within a second where whoever asked is gone.
  */
-export async function ask(options: PoolOptions, question: Question): Promise<Asked> {
+export async function ask(options: PoolOptions, question: Question): Promise<StatementRows> {
   const { sql } = question;
   demandRead(sql);
   const pool = createPool(options);
@@ -85,7 +85,7 @@ interface Part {
 }
 
 interface Answer {
-  begin(sql: string): Promise<Asked>;
+  begin(sql: string): Promise<StatementRows>;
   end(): Promise<void>;
 }
 

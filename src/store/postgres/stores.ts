@@ -1,5 +1,5 @@
 import type { OpenReader } from '../contract/reader.js';
-import type { Erased, OpenPdfs, WorkStore, Writers } from '../engine.js';
+import type { Erased, OpenPdfs, WorkStore, WriteStore } from '../engine.js';
 import { createInboxPort } from './inbox/inbox.js';
 import { createCertificateTable } from './mirror/certificates.js';
 import { createMirrorPort } from './mirror/mirror.js';
@@ -16,7 +16,7 @@ export function pdfsIn(postgres: Postgres, now: () => number): OpenPdfs {
 }
 
 /** What is written by, be it a worker or a command beside it. */
-export function storesIn(postgres: Postgres, now: () => number, clock: InboxClock): WorkStore & Writers {
+export function storesIn(postgres: Postgres, now: () => number, clock: InboxClock): WorkStore & WriteStore {
   return {
     inbox: createInboxPort(postgres, clock),
     mirror: createMirrorPort(postgres),

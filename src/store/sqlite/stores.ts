@@ -1,5 +1,5 @@
 import type { InboxPort } from '../../inbox/port.js';
-import type { Erased, OpenPdfs, WorkOptions, WorkStore, Writers } from '../engine.js';
+import type { Erased, OpenPdfs, WorkOptions, WorkStore, WriteStore } from '../engine.js';
 import type { Family } from '../migrations.js';
 import { createCertificateFolder } from './certificates/folder.js';
 import { createInboxPort } from './inbox/inbox.js';
@@ -26,7 +26,7 @@ export function openPdfs({ certificates }: AllFiles, now: () => number): OpenPdf
   return { pdfs: createCertificateFolder(certificates, { now }), close: async () => undefined };
 }
 
-export function openWriters(files: AllFiles, now: () => number): Promise<Writers> {
+export function openWriters(files: AllFiles, now: () => number): Promise<WriteStore> {
   return opening(files, false, async (inboxDb, mirrorDb, close) => ({
     inbox: createInboxPort(inboxDb, now),
     mirror: createMirrorPort(mirrorDb, files.certificates),

@@ -6,7 +6,7 @@ import { migrateFile } from '../../../src/store/sqlite/migrate.js';
 import { ask as askSqlite } from '../../../src/store/sqlite/asker/ask.js';
 import { ask } from '../../../src/store/postgres/asker.js';
 import { openPostgres } from '../../../src/store/postgres/open.js';
-import type { Asked } from '../../../src/store/contract/asked.js';
+import type { StatementRows } from '../../../src/store/contract/asked.js';
 import type { Row } from '../../../src/store/contract/tables.js';
 import { runCommand } from '../../support/command.js';
 import { takeEmptyDatabase, createRole, openForTest, getRoleName } from '../../support/postgres.js';
@@ -32,13 +32,13 @@ async function scene(as: 'work' | 'read' = 'work') {
   return { database, url, ...postgres, asking, askers, all: async (sql: string) => allOf(await asking(sql)) };
 }
 
-async function allOf({ columns, rows }: Asked): Promise<{ columns: readonly string[]; rows: Row[] }> {
+async function allOf({ columns, rows }: StatementRows): Promise<{ columns: readonly string[]; rows: Row[] }> {
   const all: Row[] = [];
   for await (const row of rows) all.push(row);
   return { columns, rows: all };
 }
 
-function onSqlite(sql: string, signal = new AbortController().signal): Promise<Asked> {
+function onSqlite(sql: string, signal = new AbortController().signal): Promise<StatementRows> {
   const folder = temporaryFolder();
   const files = { mirrorFile: `${folder}/mirror.db`, inboxFile: `${folder}/inbox.db` };
   migrateFile(files.mirrorFile, 'mirror', '2026-05-04T12:00:00.000Z');

@@ -1,7 +1,7 @@
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
-import { compareStandings, type Standing, wordsOf } from '../../../query/freshness/words.js';
+import { compareStandings, type FreshnessStanding, wordsOf } from '../../../query/freshness/words.js';
 import { readRejectionCauses } from '../../../query/inbox/rejected-webhooks.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries.js';
 import { findTroubles } from '../../../query/inbox/troubles.js';
@@ -188,7 +188,7 @@ export const MIRROR_CHECKS = {
 } satisfies Readonly<Record<string, MirrorCheck>>;
 
 /** Returns whether `doctor` must warn about a list, because the data is stale or reads fail. */
-function isStaleOrFailing({ state, reason, failing_since: failing }: Standing): boolean {
+function isStaleOrFailing({ state, reason, failing_since: failing }: FreshnessStanding): boolean {
   if (state === 'never_read') return reason !== 'waiting';
   return state === 'stale' || ((state === 'fresh' || reason === 'no_permission') && failing !== null);
 }

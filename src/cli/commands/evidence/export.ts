@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
-import type { Exporting, What } from '../../../evidence/export.js';
+import type { ExportRequest, ExportScope } from '../../../evidence/export.js';
 import type { EvidencePort } from '../../../evidence/port.js';
 import { PACKAGE_FOLDER } from '../../../package.js';
 import { CERTIFICATES } from '../../../resources/certificates.js';
@@ -24,7 +24,7 @@ const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
 export async function exportEvidenceFolder(
   context: CommandContext,
   port: EvidencePort,
-  { what, folder, asOf, since }: { what: string; folder: string } & Pick<Exporting, 'asOf' | 'since'>,
+  { what, folder, asOf, since }: { what: string; folder: string } & Pick<ExportRequest, 'asOf' | 'since'>,
 ) {
   const { exportEvidence } = await import('../../../evidence/export.js');
   const interrupted = context.io.createInterruptSignal();
@@ -91,7 +91,7 @@ const NOT_SEALED_ADVICE =
   'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
 /** Interprets a text as a period such as 2025-05, as the start of a retirement id, or as an organization. */
-async function findEvidenceSubject(reader: Reader, text: string): Promise<What> {
+async function findEvidenceSubject(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
     return { what: 'period', which: text, organizationId: null, numbers: [] };
   const read = async (id: string) => await readHistory(reader, LISTS.retirements, id);

@@ -1,7 +1,7 @@
 import { createInstallationJob, type NewJob } from '../../../inbox/job.js';
 import {
-  type Asked,
-  type Followed,
+  type FollowedRequest,
+  type FollowedJob,
   isAnybodyAtWork,
   readFollowed,
   readMark,
@@ -35,7 +35,7 @@ interface SyncSelection {
 export async function enqueueSync(
   context: CommandContext,
   { organization, resource, full }: SyncSelection,
-): Promise<Asked> {
+): Promise<FollowedRequest> {
   const { io, printNotice } = context;
   const isConfigured = findRegistrySettings(io.env).length > 0;
   const { engine } = isConfigured ? context.findMirror() : context.requireMirror();
@@ -68,7 +68,11 @@ const NO_WORKER_AFTER_MS = 1500;
  * Waits until the jobs have ended and returns them. Starts a worker in this process if no running worker
  * claims the jobs.
  */
-export async function followJobs(context: CommandContext, request: Asked, interrupted: AbortSignal) {
+export async function followJobs(
+  context: CommandContext,
+  request: FollowedRequest,
+  interrupted: AbortSignal,
+) {
   const { io } = context;
   const reader = await context.openReader();
   let unclaimedSince: number | null = null;
@@ -110,7 +114,7 @@ function throwIfDiskFull({ engine }: MirrorLocation): void {
 
 /** Returns whether to keep waiting for a job. A job that has failed since `requestedAt` is no longer open. */
 function isJobOpen(
-  { state, attempts, started_at: startedAt, run_at: runAt }: Followed,
+  { state, attempts, started_at: startedAt, run_at: runAt }: FollowedJob,
   requestedAt: string,
   now: number,
 ): boolean {
@@ -121,7 +125,7 @@ function isJobOpen(
 }
 
 /** Returns whether a waiting job has reached its run time. */
-function isJobDue({ state, run_at: runAt }: Followed, now: number): boolean {
+function isJobDue({ state, run_at: runAt }: FollowedJob, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }
 

@@ -5,9 +5,9 @@
  */
 import {
   BEFORE_ITS_TURN,
-  type Followed,
+  type FollowedJob,
   readSynced,
-  type Synced,
+  type SyncedResourceResult,
   SYNCED_COLUMNS,
 } from '../../../query/sync-progress.js';
 import { countKnown } from '../../../query/coverage.js';
@@ -77,8 +77,8 @@ const EXIT_CODE_PRECEDENCE: readonly ExitCode[] = [EXIT.notAuthorized, EXIT.unre
 
 /** Throws unless all requested lists were read. The exit code depends on the kind of failure. */
 function throwIfSyncIncomplete(
-  failedJobs: readonly Followed[],
-  lists: readonly Synced[],
+  failedJobs: readonly FollowedJob[],
+  lists: readonly SyncedResourceResult[],
   organization: string | undefined,
 ): void {
   if (failedJobs.length > 0) {
@@ -113,7 +113,7 @@ function throwIfSyncIncomplete(
  * Returns whether the last read of a list failed. Ignores lists without permission and lists that the
  * registry does not offer.
  */
-function isFailing({ state, failing_since: failingSince, error_code: code }: Synced): boolean {
+function isFailing({ state, failing_since: failingSince, error_code: code }: SyncedResourceResult): boolean {
   const isNotOffered = state === 'not_offered' && (code === 'not_found' || code === 'other_form');
   return state !== 'no_access' && !isNotOffered && failingSince !== null;
 }
@@ -122,18 +122,18 @@ function isFailing({ state, failing_since: failingSince, error_code: code }: Syn
  * Returns whether a list of an organization was read. Ignores projects, because they are public and need no
  * permission.
  */
-function wasRead({ resource, state }: Synced): boolean {
+function wasRead({ resource, state }: SyncedResourceResult): boolean {
   return resource !== 'projects' && !['no_access', 'never_read', 'not_read'].includes(state);
 }
 
 /** Returns a line such as "Acme, retirements: timeout". */
-function describeFailedList({ organization, resource, refused, error }: Synced): string {
+function describeFailedList({ organization, resource, refused, error }: SyncedResourceResult): string {
   const refusal = refused ? 'refused although permitted: ' : '';
   return `${truncateName(organization)}, ${resource}: ${refusal}${error ?? ''}`;
 }
 
 /** Returns a line such as "Job 46 (installation) failed: timeout". */
-function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: Followed): string {
+function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: FollowedJob): string {
   const reason = job.last_error ?? job.error_or_pause_code ?? 'no reason given';
   const ending = state === 'failed' ? 'failed' : `is ${state}`;
   return `Job ${id} (${kind}) ${state === 'waiting' ? `failed, next try at ${runAt}` : ending}: ${reason}`;
@@ -143,14 +143,14 @@ function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: Followed)
 const EXPECTED_REASONS = [...BEFORE_ITS_TURN, 'no_permission', null];
 
 /** Returns whether the result table includes a list. Lists without changes and problems are left out. */
-function isWorthShowing(list: Synced): boolean {
+function isWorthShowing(list: SyncedResourceResult): boolean {
   const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = list;
   if (refused || noted || failingSince !== null) return true;
   return added + changed + removed > 0 || !EXPECTED_REASONS.includes(reason);
 }
 
 /** Returns one line with the number of organizations, the resources by state and the number of changed rows. */
-function summarizeSync(lists: readonly Synced[]): string {
+function summarizeSync(lists: readonly SyncedResourceResult[]): string {
   const allStates = lists.map(list => (isFailing(list) ? 'failed' : list.state.replaceAll('_', ' ')));
   const stateCounts = [...new Set(allStates)].map(
     state => `${formatWithCommas(allStates.filter(each => each === state).length)} ${state}`,
@@ -163,6 +163,6 @@ function summarizeSync(lists: readonly Synced[]): string {
   return `${organizations}; ${resources}; rows: ${rowSums.join(', ')}`;
 }
 
-function countOrganizations(lists: readonly Synced[]): number {
+function countOrganizations(lists: readonly SyncedResourceResult[]): number {
   return new Set(lists.map(list => list.organization_id)).size;
 }

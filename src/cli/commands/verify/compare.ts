@@ -7,7 +7,7 @@ import {
   readInstallations,
   readProjects,
   readReadable,
-  type Single,
+  type ComparedObject,
 } from '../../../query/at-registry.js';
 import { readForgotten } from '../../../query/people.js';
 import type { OrganizationClient, RegistryClient } from '../../../registry/clients.js';
@@ -167,10 +167,10 @@ function createDigest(document: string): string {
   return createHash('sha256').update(document).digest('base64').slice(0, 22);
 }
 
-/** Creates the comparison of a single installation or project. */
+/** Creates the comparison of one installation or project between the mirror and the registry. */
 function createObjectComparison(
   resource: string,
-  { organization_id: organizationId, key, kept }: Single,
+  { organization_id: organizationId, key, kept }: ComparedObject,
   readRegistry: () => Promise<string>,
 ): Comparison {
   return {
@@ -187,7 +187,7 @@ function createObjectComparison(
 
 /** How to read all objects of a kind from the mirror, and one of them from the registry. */
 interface ObjectSource {
-  readonly readMirror: (reader: Reader) => Promise<Single[]>;
+  readonly readMirror: (reader: Reader) => Promise<ComparedObject[]>;
   readonly readRegistry: (client: RegistryClient, key: string) => Promise<string>;
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { readVersions } from '../../../query/at-registry.js';
-import { type Broken, firstOf, SHOWN } from '../../../store/contract/broken.js';
+import { type BrokenLaw, firstOf, SHOWN } from '../../../store/contract/broken.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Value } from '../../../store/contract/tables.js';
 import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
@@ -14,8 +14,8 @@ type BatchListener = (rowCount: number) => void;
 export async function findContradictedRows(
   reader: Reader,
   onBatch: BatchListener = () => undefined,
-): Promise<Broken[]> {
-  const broken: Broken[] = [];
+): Promise<BrokenLaw[]> {
+  const broken: BrokenLaw[] = [];
   for (const table of DERIVED_TABLES)
     broken.push(...(await findContradictedRowsInTable(reader, table, onBatch)));
   return broken;
@@ -26,7 +26,7 @@ async function findContradictedRowsInTable(
   reader: Reader,
   table: string,
   onBatch: BatchListener,
-): Promise<Broken[]> {
+): Promise<BrokenLaw[]> {
   const shown: string[] = [];
   let count = 0;
   let lastVersion: Value = 0;

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
-import type { Broken } from '../../../store/contract/broken.js';
+import type { BrokenLaw } from '../../../store/contract/broken.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
 import { FRESH, wordsOf } from '../../../query/freshness/words.js';
@@ -21,7 +21,7 @@ import { createCheckError, throwIfInterrupted, createUsageError } from '../../ex
 import { describeFindingCounts, FINDINGS_ADVICE } from '../../health.js';
 import { countUncheckedLeaves, describeUncheckedLeaves, verifyEvidenceLog } from '../../evidence-log.js';
 import { defineFlag, defineText } from '../../options.js';
-import type { Verified } from '../../../evidence/verify.js';
+import type { VerifiedLog } from '../../../evidence/verify.js';
 
 const NOT_COMPARED_NOTE =
   'This check cannot detect an edit made to both a row and its stored JSON; use "carbon-mirror verify --against-registry".';
@@ -67,7 +67,7 @@ export const VERIFY = defineCommand({
 interface VerificationReport {
   readonly local: Awaited<ReturnType<typeof verifyLocalData>>;
   /** Null without EVIDENCE_KEY_FILE, or if nothing was ever sealed. */
-  readonly evidenceLog: Verified | null;
+  readonly evidenceLog: VerifiedLog | null;
   readonly uncheckedLeaves: number;
   /** Null without --against-registry. */
   readonly comparison: Awaited<ReturnType<typeof compareRegistry>> | null;
@@ -166,7 +166,7 @@ function describeEvidenceLog({
   erased,
   removed,
   syncsKeptSince,
-}: Verified): string {
+}: VerifiedLog): string {
   const expired = syncsKeptSince === null ? '' : `, which ended before ${syncsKeptSince}`;
   const missing = `Erased by forget and purge: ${formatWithCommas(erased)}. Removed after retention: ${formatCount(removed, 'sync')}${expired}.`;
   const unsealed = `${formatCount(waiting, 'newer change')} ${waiting === 1 ? 'is' : 'are'} not sealed yet.`;
@@ -184,7 +184,7 @@ async function verifyLocalData(
   const { findContradictedRows } = await import('./contradicted-rows.js');
   const reader = await openReader();
   let rows = 0;
-  const broken: readonly Broken[] = [
+  const broken: readonly BrokenLaw[] = [
     ...(await requireMirror().engine.findBroken(io.now())),
     ...(await findContradictedRows(reader, rowCount => void (rows += rowCount))),
     ...(await findChangedTexts(reader)),
@@ -202,8 +202,8 @@ async function verifyLocalData(
 }
 
 /** Returns the signed texts of deliveries that do not match their stored SHA-256. */
-async function findChangedTexts(reader: Reader): Promise<Broken[]> {
-  const changed: Broken[] = [];
+async function findChangedTexts(reader: Reader): Promise<BrokenLaw[]> {
+  const changed: BrokenLaw[] = [];
   for await (const { id, sha256, signed_data: signedText } of readSignedTexts(reader)) {
     if (createHash('sha256').update(signedText).digest('hex') === sha256) continue;
     changed.push({ law: 'a signed text is what its SHA-256 says', where: `signed text ${id}` });

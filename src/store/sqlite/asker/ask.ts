@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'no
 import { on } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Asked, AskError, left, type Question } from '../../contract/asked.js';
+import { type StatementRows, AskError, left, type Question } from '../../contract/asked.js';
 import { toRow, uniqueNames } from '../../contract/question.js';
 import type { Row } from '../../contract/tables.js';
 import { resolveBuiltFile } from '../../../package.js';
@@ -31,7 +31,7 @@ function bounded(): ForkOptions {
 }
 
 /** Run SQL in a process of its own that is killed at the time limit, and stream what it answers. */
-export async function ask(options: QueryOptions): Promise<Asked> {
+export async function ask(options: QueryOptions): Promise<StatementRows> {
   if (options.signal?.aborted === true) throw left();
   openBoth(options).close();
   const child = fork(PROGRAM, [], { serialization: 'advanced', env: {}, stdio: HEARD, ...bounded() });
