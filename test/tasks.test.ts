@@ -155,7 +155,7 @@ const CHECKS: Readonly<Record<string, (answers: Answers) => Promise<void> | void
     expect(checked.stdout).toContain(`Evidence of retirement ${values['RETIREMENT']}`);
   },
   'Check that nothing was changed by hand': ([here = '', there = '']) => {
-    expect(here).toMatch(/^inbox.db and mirror.db are whole/m);
+    expect(here).toMatch(/^inbox.db and mirror.db are intact/m);
     expect(there.length).toBeGreaterThan(0);
   },
   'Check that the balances add up': ([sums = '']) => {

@@ -154,7 +154,10 @@ function createWorkerClient(
     onClockCorrection: offsetMs =>
       log.warn({ offsetMs }, "local clock differs from the registry's; using the registry's time"),
     onClockRefusal: skewMs =>
-      log.error({ skewMs }, 'registry clock correction refused; check the clock of this machine'),
+      log.error(
+        { skewMs },
+        "clock differs from the registry's by more than a day; check the clock of this machine",
+      ),
   });
 }
 

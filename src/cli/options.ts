@@ -177,7 +177,7 @@ export function requirePrintable(name: string, text: string): string {
 /** Returns a help text that lists the accepted formats of dates. */
 function describeDateForms(usedEdge: 'start' | 'end', now: number): string {
   const instant = new Date(now).toISOString();
-  return `a day, month, quarter or year such as 2026-Q1 (its ${usedEdge} in UTC), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;
+  return `a UTC day, month, quarter or year such as 2026-Q1 (meaning its ${usedEdge}), an instant such as ${instant}, yesterday, 24h (24 hours ago) or now`;
 }
 
 /**

@@ -72,7 +72,7 @@ function createProgram(version: string, io: Io): Command {
   return new Command('carbon-mirror')
     .description('A fresh, complete, dated and provable SQL mirror of a carbon-credit registry')
     .version(version)
-    .option('--env-file <file>', 'read settings from this file; those in the environment take precedence')
+    .option('--env-file <file>', 'read settings from this file; environment variables take precedence')
     .exitOverride()
     .configureHelp({ minWidthToWrap: 20 })
     .showHelpAfterError('Add --help to see the usage.')

@@ -10,7 +10,7 @@ export interface SchemaObject {
 /** Additional objects of these kinds change what is read or written. Others, such as an index of the operator, do not. */
 const KINDS_THAT_ACT = ['column', 'constraint', 'policy', 'rule', 'trigger', 'unique index'];
 
-export const SCHEMA_LAW = 'the schema is the one that the migrations make';
+export const SCHEMA_LAW = 'the schema is the one that the migrations create';
 
 /** Returns the objects that are missing, differ from what the migrations make, or were added and change reads or writes. */
 export function compareSchemas(expected: readonly SchemaObject[], found: readonly SchemaObject[]): string[] {

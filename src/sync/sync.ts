@@ -80,10 +80,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
       log.error({ registry: client.http.baseUrl, error: failure }, message);
       // People see the failed job and can correct the key or address while the process continues.
       await inbox.enqueue([createDiscoverJob('worker')]).catch((enqueueError: unknown) => {
-        log.warn(
-          { error: describeFailure(enqueueError) },
-          'the job that retries the call could not be stored',
-        );
+        log.warn({ error: describeFailure(enqueueError) }, 'retry of the first call could not be enqueued');
       });
     }
   }

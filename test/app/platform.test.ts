@@ -16,7 +16,7 @@ test('up, receive and work refuse to start on a dyno with exit code 2', async ()
   for (const command of ['up', 'receive', 'work']) {
     const { exitCode, stderr } = await runCommand([command], { env });
     expect(exitCode, command).toBe(2);
-    expect(stderr, command).toContain('what was answered 202');
+    expect(stderr, command).toContain('the deliveries that were answered 202');
     expect(stderr, command).not.toContain('    at ');
   }
 });

@@ -49,7 +49,7 @@ test('balance prints one row per sum, with the increases and decreases observed 
     'retirements  organization-1  by month  -  1  -  -  -  2  2  0  yes',
     'credits  organization-1  warehouse  exPost  1  100  0  2  98  98  0  yes',
     'projects  -  Peat bog 2021  -  1  100  0  2  2  ≤ 2  0  yes',
-    'serials  -  serializations that stand for one credit each  -  1  -  -  -  -  -  -  yes',
+    'serials  -  serializations of exactly one credit  -  1  -  -  -  -  -  -  yes',
     '',
     'All 6 checks passed.',
     '',
@@ -143,7 +143,7 @@ test('balance lists the rows of sums that do not balance and exits with 3', asyn
   expect(exitCode).toBe(3);
   expect(stderr).toContain('Some sums do not balance.');
   expect(stdout).toContain(
-    '  organization-1 warehouse c-1: 100 t, seen to rise by 0 t and to fall by 1.999999 t, and listed with 98 t\n',
+    '  organization-1 warehouse c-1: 100 t at first, plus 0 t, minus 1.999999 t, but 98 t listed\n',
   );
   expect(stdout).toContain('2 of 7 checks failed.\n');
   const result = JSON.parse((await ask('--json')).stdout);

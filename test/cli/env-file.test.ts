@@ -81,7 +81,9 @@ describe('a misspelt setting', () => {
     const env = { DATA_DIR: folder, WORKER_CONCURENCY: '8', OTHER_PROGRAM: 'x' };
     const { exitCode, stderr } = await runCommand(['migrate'], { env });
     expect(exitCode).toBe(0);
-    expect(stderr).toMatch(/^Warning: WORKER_CONCURENCY is no setting. Did you mean WORKER_CONCURRENCY\?\n/);
+    expect(stderr).toMatch(
+      /^Warning: WORKER_CONCURENCY is not a setting. Did you mean WORKER_CONCURRENCY\?\n/,
+    );
     expect(stderr).not.toContain('OTHER_PROGRAM');
     expect(readdirSync(folder)).toContain('mirror.db');
   });
@@ -134,7 +136,7 @@ test('T69 a file that holds no settings is refused without showing any of its te
       exitCode: 2,
       stderr: expect.stringContaining(`--env-file: expected a file of settings, NAME=value on each line; `),
     });
-    expect(stderr).toContain(`"${file}" holds something else`);
+    expect(stderr).toContain(`"${file}" has other content`);
     expect(stderr).not.toMatch(/q7Zr|BEGIN|SECRETS/);
     expect(stderr).not.toContain(key.split('\n')[3]);
   }

@@ -149,7 +149,7 @@ test('--against-registry finds rows that were changed, added or removed by hand 
 
 test('verify finds counters and versions that contradict the rows', async () => {
   const found = await faults();
-  expect(found.map(({ check }) => check)).toContain('the counter of retirements fits its rows');
+  expect(found.map(({ check }) => check)).toContain('the row counter of retirements matches its rows');
   await demo.change(toPast('addresses', 'v.version + 1000001', "'2000-01-01T00:00:00.000Z'"));
   expect((await faults()).map(({ check }) => check)).toContain(
     'each version of addresses ends after it began',
@@ -171,12 +171,12 @@ const retirement = (place: number) =>
 /** Each invariant and the SQL that breaks it. */
 const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
   [
-    'no two versions of reservations are true at once',
+    'no two versions of one row of reservations overlap in time',
     toPast('reservations', 'v.version + 2000001', "'2999-01-01T00:00:00.000Z'"),
   ],
-  ['each version of members has a number within the counter', 'UPDATE version_counter SET last = 1'],
+  ['no version number of members is higher than version_counter', 'UPDATE version_counter SET last = 1'],
   [
-    'no number of a version is used twice',
+    'no version number is used twice',
     `UPDATE projects SET version = (SELECT min(version) FROM retirements)
       WHERE version = (SELECT min(version) FROM projects)`,
   ],
@@ -185,91 +185,94 @@ const BREAKAGES: readonly (readonly [law: string, breakage: string])[] = [
     `UPDATE retirements SET valid_from = '2999-01-01T00:00:00.000Z' WHERE version = ${retirement(0)}`,
   ],
   [
-    'each version of reservations is dated by an instant',
+    'the dates of each version of reservations are valid instants',
     "UPDATE reservations SET valid_from = '2026-01-01' WHERE version = (SELECT max(version) FROM reservations)",
   ],
   [
-    'each version of retirements was written by a read of it',
+    'each version of retirements matches the list and time of its sync',
     `UPDATE retirements SET valid_from = '2020-01-01T00:00:00.000Z' WHERE version = ${retirement(1)}`,
   ],
   [
-    'each version of retirements was written by a read of it',
+    'each version of retirements matches the list and time of its sync',
     `UPDATE retirements SET sync_id = (SELECT id FROM syncs WHERE resource = 'members' LIMIT 1)
       WHERE version = ${retirement(2)}`,
   ],
   [
-    'the syncs behind retirements are there',
+    'the syncs that wrote or closed versions of retirements exist',
     `UPDATE retirements SET sync_id = 77777777 WHERE version = ${retirement(3)}`,
   ],
   [
-    'the syncs behind warehouse_credits are there',
+    'the syncs that wrote or closed versions of warehouse_credits exist',
     'DELETE FROM syncs WHERE id = (SELECT max(sync_id) FROM warehouse_credits)',
   ],
-  ['the syncs behind projects are there', 'UPDATE projects SET sync_id = 77777777'],
-  ['the syncs behind installations are there', 'UPDATE installations SET sync_id = 77777777'],
+  ['the syncs that wrote or closed versions of projects exist', 'UPDATE projects SET sync_id = 77777777'],
   [
-    'a read wrote as many versions of retirements as it counted',
+    'the syncs that wrote or closed versions of installations exist',
+    'UPDATE installations SET sync_id = 77777777',
+  ],
+  [
+    'each sync wrote as many versions of retirements as it counted',
     `DELETE FROM retirements WHERE version = ${retirement(4)}`,
   ],
   [
-    'a read wrote as many versions of organizations as it counted',
+    'each sync wrote as many versions of organizations as it counted',
     'DELETE FROM organizations WHERE version = (SELECT max(version) FROM organizations)',
   ],
   [
-    'a read closed as many versions of warehouse_credits as it counted',
+    'each sync closed as many versions of warehouse_credits as it counted',
     `${toPast('warehouse', 'v.version + 1', "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')")};
     DELETE FROM warehouse_credits WHERE version = (SELECT min(version) FROM warehouse_credits)`,
   ],
   [
-    'no read is dated in the future, or ends before it began',
+    'no sync is dated in the future or ends before it began',
     "UPDATE syncs SET finished_at = '2020-01-01T00:00:00.000Z' WHERE id = (SELECT max(id) FROM syncs)",
   ],
   [
-    'the last complete and the latest sync of each list are there',
+    'the latest sync and the last complete sync of each list exist',
     "UPDATE resource_states SET as_of = strftime('%Y-%m-%dT%H:%M:%fZ', 'now') WHERE resource = 'retirements'",
   ],
   [
-    'no resource was read in the future',
+    'no read of a resource is dated in the future',
     "UPDATE resource_states SET as_of = '2999-01-01T00:00:00.000Z' WHERE resource = 'warehouse'",
   ],
   [
-    'the counter of organization fits its rows',
+    'the row counter of organization matches its rows',
     "UPDATE resource_states SET rows = 2 WHERE resource = 'organization'",
   ],
-  ['a project that a row names is remembered', 'DELETE FROM project_references'],
-  ['the counters of certificates fit their rows', 'DELETE FROM certificate_sums'],
+  ['each project that a row names is in project_references', 'DELETE FROM project_references'],
+  ['the counts in certificate_sums match the rows of certificates', 'DELETE FROM certificate_sums'],
   [
-    'a certificate belongs to a retirement that is there',
+    'each certificate belongs to an existing retirement',
     "UPDATE certificates SET retirement_id = 'nobody' WHERE version = (SELECT min(version) FROM certificates)",
   ],
   [
-    'a certificate was asked for by a version of its own retirement',
+    'retirement_version of each certificate is a version of its own retirement',
     'UPDATE certificates SET retirement_version = retirement_version + 1 WHERE version = (SELECT min(version) FROM certificates)',
   ],
   [
-    'the file of a certificate is named by its retirement and its hash',
+    'each certificate file is named after its retirement and its hash',
     `UPDATE certificates SET file = other.file, sha256 = other.sha256, size = other.size
       FROM (SELECT file, sha256, size FROM certificates WHERE file IS NOT NULL ORDER BY version DESC LIMIT 1) AS other
       WHERE version = (SELECT min(version) FROM certificates WHERE state = 'stored')`,
   ],
   [
-    'a certificate was fetched before it was checked last, and neither in the future',
+    'fetched_at of each certificate is not after checked_at, and neither is in the future',
     "UPDATE certificates SET fetched_at = '2999-01-01T00:00:00.000Z' WHERE state = 'stored'",
   ],
   [
-    'a retirement up to the mark has its certificate entered',
+    'each retirement up to certificate_mark has a row in certificates',
     'DELETE FROM certificates WHERE version = (SELECT min(version) FROM certificates)',
   ],
-  ['no claim that the mirror has seen is above the counter of the inbox', 'UPDATE fences SET claim = 1e9'],
+  ['no claim in the mirror is higher than the claim counter of the inbox', 'UPDATE fences SET claim = 1e9'],
+  ['each signed text matches its SHA-256', "UPDATE inbox.signed_texts SET signed_data = signed_data || 'A'"],
   [
-    'a signed text is what its SHA-256 says',
-    "UPDATE inbox.signed_texts SET signed_data = signed_data || 'A'",
-  ],
-  [
-    'a delivery has the SHA-256 of its signed text, as long as that is kept',
+    'signed_text_sha256 of each delivery is the hash of its stored signed text',
     "UPDATE inbox.deliveries SET signed_text_sha256 = 'another'",
   ],
-  ['no delivery came in the future', "UPDATE inbox.deliveries SET received_at = '2999-01-01T00:00:00.000Z'"],
+  [
+    'no delivery is dated in the future',
+    "UPDATE inbox.deliveries SET received_at = '2999-01-01T00:00:00.000Z'",
+  ],
 ];
 
 /** Breaks all invariants on one copy; in the long run each on its own copy, so that one does not cause another's fault. */
@@ -337,7 +340,7 @@ test('verify names each column that was changed by hand in any table', async () 
       now
         .map(
           ({ table, version, name }) =>
-            `each column of ${table} is what its document says: version ${version}: ${name}`,
+            `each column of ${table} matches its document: version ${version}: ${name}`,
         )
         .toSorted(),
     );
@@ -363,7 +366,7 @@ test('verify lists five faults of a kind and counts all of them', async () => {
   const { exitCode, stdout } = await runCommand(['verify', '--json'], { env });
   expect(exitCode).toBe(3);
   const { faults: found, rows_checked: rows }: Verdict = JSON.parse(stdout);
-  const law = 'each column of retirements is what its document says';
+  const law = 'each column of retirements matches its document';
   const lawFindings = found.filter(({ check }) => check === law);
   expect([lawFindings.length, lawFindings.at(-1)?.where, sumOf(lawFindings)]).toEqual([
     6,
@@ -409,19 +412,16 @@ function retired(beneficiary: string) {
 
 test.each([
   [
-    'a version of retirements that another took the place of ends where that begins',
+    'each replaced version of retirements ends when the next one begins',
     "valid_to = '2026-05-04T12:00:30.000Z'",
   ],
   [
-    'each column of retirements is what its document says',
+    'each column of retirements matches its document',
     "cells = json_set(cells, '$.beneficiary', 'Somebody Else')",
   ],
-  [
-    'each column of retirements is what its document says',
-    "document = replace(document, 'Harbour', 'Ferry')",
-  ],
+  ['each column of retirements matches its document', "document = replace(document, 'Harbour', 'Ferry')"],
   ['each version of retirements ends after it began', "valid_to = '2026-05-04T11:00:00.000Z'"],
-  ['the syncs behind retirements are there', 'closed_by = 9999'],
+  ['the syncs that wrote or closed versions of retirements exist', 'closed_by = 9999'],
 ])('verify reports a changed history: %s', async (law, breakage) => {
   const folder = temporaryFolder();
   const inbox = temporaryInbox(folder);

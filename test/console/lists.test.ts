@@ -112,7 +112,7 @@ describe('a list', () => {
       retirement('r-3', { amount: amount('1.0000001') }),
     ]);
     expect(getPageText(await page('/retirements'))).toContain(
-      '3 retirements: 25 t. 1 row has no amount that can be added.',
+      '3 retirements: 25 t. 1 row without a usable amount is left out.',
     );
     const some = await page('/retirements?beneficiary=Ada+%26+Bo');
     expect(getPageText(some)).toContain('2 retirements (beneficiary Ada &amp; Bo): 25 t.');

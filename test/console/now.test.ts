@@ -51,9 +51,9 @@ test('Now reports rows without an amount', async () => {
   const unknown = { exact: null, value: null, micro: null, fault: 'no amount' };
   await scene.read('warehouse', [credit('c-1'), credit('c-2', { amount: unknown, document: '{}' })]);
   expect(await sentence()).toContain('100 t ex-post available to sell now in 1 of the 1 known organization');
-  expect(await sentence()).toContain('1 row has no amount that can be added.');
+  expect(await sentence()).toContain('1 row without a usable amount is left out.');
   expect(getPageText(await page('/organizations/organization-1'))).toContain(
-    'rounded down. 1 row has no amount that can be added.',
+    'rounded down. 1 row without a usable amount is left out.',
   );
   expect(getPageText(await page('/'))).not.toContain('twelve months');
 });
@@ -84,7 +84,7 @@ test('tiles and charts report rows that their sums exclude', async () => {
   await scene.read('warehouse', [credit('c-1'), credit('c-2', without)]);
   scene.clock.at += 3_600_000;
   const words = getPageText(await page('/'));
-  const left = '1 row has no amount that can be added.';
+  const left = '1 row without a usable amount is left out.';
   expect(words).toMatch(
     new RegExp(`Reserved0 t ex-post1 reservation, the first expires in \\d+ min\\. ${left}`),
   );

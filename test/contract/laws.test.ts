@@ -49,60 +49,60 @@ const BREAKS: readonly (readonly [law: string, change: string])[] = [
     `UPDATE past SET valid_to = ${EARLIER} WHERE version = (SELECT max(version) FROM past WHERE resource = 'retirements')`,
   ],
   [
-    'no two versions of retirements are true at once',
+    'no two versions of one row of retirements overlap in time',
     `UPDATE past SET valid_to = ${LATER} WHERE version = (SELECT min(version) FROM past WHERE resource = 'retirements')`,
   ],
   [
-    'no two versions of warehouse_credits are true at once',
+    'no two versions of one row of warehouse_credits overlap in time',
     `UPDATE warehouse_credits SET valid_from = ${EARLIER}`,
   ],
   [
     'no version of warehouse_credits is dated in the future',
     `UPDATE warehouse_credits SET valid_from = ${LATER}`,
   ],
-  ['each version of retirements has a number within the counter', 'UPDATE version_counter SET last = 1'],
+  ['no version number of retirements is higher than version_counter', 'UPDATE version_counter SET last = 1'],
   [
-    'no number of a version is used twice',
+    'no version number is used twice',
     'UPDATE retirements SET version = (SELECT min(version) FROM warehouse_credits) WHERE version = (SELECT max(version) FROM retirements)',
   ],
   [
-    'a version is gone for good where nothing took its place, and only there',
+    'a past version is marked as removed if and only if no other version replaced it',
     'UPDATE past SET is_removed = 1 - is_removed WHERE version = (SELECT min(version) FROM past)',
   ],
   [
-    'the syncs behind retirements are there',
+    'the syncs that wrote or closed versions of retirements exist',
     'DELETE FROM syncs WHERE id = (SELECT max(sync_id) FROM retirements)',
   ],
   [
-    'a read wrote as many versions of retirements as it counted',
+    'each sync wrote as many versions of retirements as it counted',
     "UPDATE syncs SET rows_added = rows_added + 1 WHERE resource = 'retirements'",
   ],
-  ['no read is dated in the future, or ends before it began', `UPDATE syncs SET finished_at = ${EARLIER}`],
+  ['no sync is dated in the future or ends before it began', `UPDATE syncs SET finished_at = ${EARLIER}`],
   [
-    'the counter of retirements fits its rows',
+    'the row counter of retirements matches its rows',
     "UPDATE resource_states SET rows = 99 WHERE resource = 'retirements'",
   ],
-  ['no resource was read in the future', `UPDATE resource_states SET attempted_at = ${LATER}`],
-  ['a project that a row names is remembered', 'DELETE FROM project_references'],
+  ['no read of a resource is dated in the future', `UPDATE resource_states SET attempted_at = ${LATER}`],
+  ['each project that a row names is in project_references', 'DELETE FROM project_references'],
   [
-    'the counters of certificates fit their rows',
+    'the counts in certificate_sums match the rows of certificates',
     'UPDATE certificate_sums SET certificates = certificates + 1',
   ],
   [
-    'the file of a certificate is named by its retirement and its hash',
+    'each certificate file is named after its retirement and its hash',
     "UPDATE certificates SET file = 'another.pdf' WHERE state = 'stored'",
   ],
   [
-    'a certificate was fetched before it was checked last, and neither in the future',
+    'fetched_at of each certificate is not after checked_at, and neither is in the future',
     `UPDATE certificates SET checked_at = ${EARLIER} WHERE fetched_at IS NOT NULL`,
   ],
   [
-    'a certificate is stored where a sync has fetched its file, and only there',
+    'a certificate is stored if and only if it names the sync that downloaded it',
     `UPDATE certificates SET state = 'unavailable', file = NULL, sha256 = NULL, size = NULL, fetched_at = NULL
      WHERE version = (SELECT max(version) FROM certificates WHERE state = 'stored')`,
   ],
   [
-    'no claim that the mirror has seen is above the counter of the inbox',
+    'no claim in the mirror is higher than the claim counter of the inbox',
     "INSERT INTO fences (organization_id, part, claim) VALUES ('organization-1', 'data', 99)",
   ],
 ];
@@ -146,8 +146,8 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       `DELETE FROM syncs WHERE started_at >= '${new Date(scene.clock.at).toISOString()}'`,
     );
     const broken = listLaws(await scene.findBroken());
-    if (days === 0) expect(broken).toContain('the syncs behind retirements are there');
-    expect(broken).toContain('the last complete and the latest sync of each list are there');
+    if (days === 0) expect(broken).toContain('the syncs that wrote or closed versions of retirements exist');
+    expect(broken).toContain('the latest sync and the last complete sync of each list exist');
   });
 
   test.each(BREAKS)('a violation is found: %s', async (law, change) => {

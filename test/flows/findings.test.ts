@@ -102,7 +102,7 @@ describe.each(PROFILES)('at a registry with the profile %s', (_name, profile) =>
       now: program.time.now,
     });
     expect(exitCode).toBe(3);
-    expect(stdout).toContain('5 t retired by reservations and requests, and seen to fall by 0 t in all');
+    expect(stdout).toContain('5 t retired by reservations and requests; decrease in all: 0 t');
   });
 
   test('a retirement by an organization that is not mirrored is no finding, and the balance names it', async () => {

@@ -124,9 +124,10 @@ export async function checkUpSettings(env: Environment, readFile?: ReadTextFile)
 /** Returns a fault if database files would be on a Heroku dyno, whose disk is temporary. */
 function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   if (!env['DYNO'] || hasDatabaseUrl(env) || (role !== 'receive' && role !== 'work')) return [];
-  const expected = 'a machine where receive and work share a disk that stays, such as a virtual server';
+  const expected =
+    'a machine with a permanent disk that receive and work share, such as a virtual server, or MIRROR_DATABASE_URL';
   const problem =
-    'a dyno shares its disk with no other and loses it within a day, and with it what was answered 202';
+    'a Heroku dyno has a disk of its own and loses it within a day, with the deliveries that were answered 202';
   return [{ name: 'DYNO', expected, problem }];
 }
 

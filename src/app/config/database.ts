@@ -54,8 +54,8 @@ export function readDatabaseSettings(env: Environment, readFile: ReadTextFile): 
 
 const QUERY_URL_ALONE = {
   name: QUERY_URL_NAME,
-  expected: `${URL_NAME} beside it`,
-  problem: 'that is not set',
+  expected: `${URL_NAME} to be set too`,
+  problem: 'it is not set',
 };
 
 /** Reads and checks a database URL, which may be in a file. */

@@ -55,8 +55,7 @@ function readEnvFile(path: string | undefined, readFile: (path: string) => strin
   if (!path) throw createEnvFileError('no file is named');
   const text = readFileText(path, readFile);
   const settings = parseEnv(text);
-  if (!isSettingsFile(text, settings))
-    throw createEnvFileError(`${JSON.stringify(path)} holds something else`);
+  if (!isSettingsFile(text, settings)) throw createEnvFileError(`${JSON.stringify(path)} has other content`);
   return settings;
 }
 

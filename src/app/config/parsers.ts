@@ -127,10 +127,12 @@ const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} character
  */
 function findSecretFault(secret: string, position: string): string | null {
   if (secret.length < MIN_SECRET_CHARACTERS) {
-    return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, not ${secret.length} as in ${position}; a comma ends a secret, so none can hold one`;
+    return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, but secret ${position} has ${secret.length}; a comma separates secrets and cannot be part of one`;
   }
   const weakness = findWeakness(secret);
-  return weakness === null ? null : `random secrets (openssl rand -hex 32), but of ${position}: ${weakness}`;
+  return weakness === null
+    ? null
+    : `random secrets, such as from openssl rand -hex 32, but secret ${position} is weak: ${weakness}`;
 }
 
 /** Returns whether a text is an https URL, or an http URL on loopback, without user, query and fragment. */

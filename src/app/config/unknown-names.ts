@@ -32,7 +32,7 @@ export function removeMisspeltNames(env: Environment) {
   );
   return {
     env: Object.fromEntries(Object.entries(env).filter(([name]) => !misspelt.includes(name))),
-    warnings: misspelt.map(name => `${name} is no setting. Did you mean ${findNearestName(name)}?`),
+    warnings: misspelt.map(name => `${name} is not a setting. Did you mean ${findNearestName(name)}?`),
   };
 }
 

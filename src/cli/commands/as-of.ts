@@ -17,7 +17,7 @@ const RESOURCES = ['warehouse', 'inventory', 'retirements'];
 
 export const AS_OF = defineCommand({
   summary: "Show an organization's credits and retirements at a past date",
-  details: 'Shows its warehouse, inventory and retirements as the mirror had observed them by then.',
+  details: 'Shows warehouse, inventory and retirements as the mirror had observed them by then.',
   args: { asOf: makeRequired(definePastDate('the date')) },
   options: {
     organization: defineText('name', 'the organization; optional if the mirror knows only one'),

@@ -28,7 +28,7 @@ export const CHANGES = defineCommand({
     since: definePastDate('only changes observed since this date', 'start'),
     until: {
       ...definePastDate(''),
-      description: 'only changes observed by the end of this date, written in the same form',
+      description: 'only changes observed by the end of this date, given as for --since',
     },
     organization: ORGANIZATION_OPTION,
     resource: defineChoice('name', 'only this resource', CHANGED),

@@ -62,7 +62,9 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
     details:
       "Prints every column, the sync that observed the row, its earlier versions and the registry's JSON.",
     args: {
-      id: makeRequired(defineText('id', `id of the ${list.one} (column ${list.named}), or its start`)),
+      id: makeRequired(
+        defineText('id', `id of the ${list.one} (column ${list.named}), or its first characters`),
+      ),
     },
     options: {
       organization: ORGANIZATION_OPTION,

@@ -69,12 +69,14 @@ export function renderBadge(state: string, colour = findStateColour(state)): Htm
   return html`<span class="state ${colour}">${state.replaceAll('_', ' ')}</span>`;
 }
 
-/** Returns a sentence such as " 3 rows have no amount that can be added." Returns an empty string for 0 rows. */
+/** Returns a sentence such as " 3 rows without a usable amount are left out." Returns an empty string for 0 rows. */
 export function describeRowsWithoutAmount(rows: number): string {
-  return rows === 0 ? '' : ` ${formatCount(rows, 'row has', 'rows have')} no amount that can be added.`;
+  return rows === 0
+    ? ''
+    : ` ${formatCount(rows, 'row')} without a usable amount ${rows === 1 ? 'is' : 'are'} left out.`;
 }
 
-/** Returns ". 3 rows have no amount that can be added." for all `sums` together. Returns an empty string for 0 rows. */
+/** Returns ". 3 rows without a usable amount are left out." for all `sums` together. Returns an empty string for 0 rows. */
 export function describeExcludedRows(sums: readonly { readonly rows_without_amount?: unknown }[]): string {
   const excludedRows = sums.reduce((total, sum) => total + Number(sum.rows_without_amount ?? 0), 0);
   return excludedRows === 0 ? '' : `.${describeRowsWithoutAmount(excludedRows)}`;

@@ -87,7 +87,7 @@ function renderReconciliation(balance: Balance, isOfOneOrganization: boolean, fi
 /** Renders the section that compares the mirror with the registry: a button, the progress and the last result. */
 function renderComparison({ comparison, canAct, now }: ConsoleRequest): Html {
   if (comparison === null)
-    return html`<section class="card"><h2>Comparison with the registry</h2><p>This console has no registry credentials. Run <code>carbon-mirror verify --against-registry</code> where they are set to compare every row.</p></section>`;
+    return html`<section class="card"><h2>Comparison with the registry</h2><p>This console has no registry credentials. To compare every row, run <code>carbon-mirror verify --against-registry</code> where the credentials are set.</p></section>`;
   const { running, finished } = comparison.getStatus();
   const progress =
     running === null

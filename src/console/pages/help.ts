@@ -16,7 +16,7 @@ function renderHelp(): PageContent {
 ${FRESHNESS.map(state => html`<dt>${renderBadge(wordsOf(state), state.colour)}</dt><dd>${state.meaning}</dd>`)}</dl>
 </section><section class="card"><h2>Terms</h2><dl class="facts">
 ${Object.entries(TERMS).map(([term, meaning]) => html`<dt id="${term}">${capitalize(term)}</dt><dd>${meaning}</dd>`)}
-<dt>Paused</dt><dd>A job to which the registry answered 401. It is retried automatically, at growing intervals, and with the next delivery.</dd>
+<dt>Paused</dt><dd>A job that waits because the registry answered 401. It is retried automatically, at growing intervals, or with the next delivery.</dd>
 <dt>Failed</dt><dd>A job that failed ten times or cannot succeed. The schedule reads the same lists again; the job itself runs again only when a person retries it.</dd></dl>
 </section><section class="card"><h2>Links and times</h2><p>Filters, page and date are in the URL, so you can share a link with other users of this console. Times are shown as ages; point at one to see the instant in UTC.</p></section>`;
   return { title: 'Help', body };

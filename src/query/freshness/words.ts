@@ -35,7 +35,7 @@ export const FRESHNESS: readonly Words[] = [
     'fresh',
     null,
     'good',
-    'read completely within the last two intervals of the schedule, with all announced changes',
+    'read completely within the last two intervals of the schedule, including all announced changes',
   ),
   of(
     'no_access',
@@ -74,7 +74,7 @@ export const FRESHNESS: readonly Words[] = [
     'stale',
     'read_failed',
     'bad',
-    'the last read failed, and it was for a webhook or the data is older than one interval',
+    'the last read failed; a webhook had requested it, or the data is older than one interval',
   ),
 ];
 

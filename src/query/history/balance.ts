@@ -169,14 +169,14 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
       rows: 1,
       found_micro: row.listed_micro,
       expected_micro: minus(row.listed_micro, row.difference_micro),
-      why: `${tonnes(row.opening_micro)}, seen to rise by ${tonnes(row.risen_micro)} and to fall by ${tonnes(row.fallen_micro)}, and listed with ${tonnes(row.listed_micro)}`,
+      why: `${tonnes(row.opening_micro)} at first, plus ${tonnes(row.risen_micro)}, minus ${tonnes(row.fallen_micro)}, but ${tonnes(row.listed_micro)} listed`,
     };
   if (organizationId !== null) return;
   for await (const row of read('balance_projects', 'project_id, vintage')) {
     const what = `${row.project_name ?? row.project_id} ${row.vintage}`;
     const fell = plus(row.fall_micro, row.risen_micro);
     const risen = plus(minus(row.closing_micro, row.opening_micro), row.fallen_micro);
-    const unread = row.balanced === null ? '; a list has not been read since the last rise' : '';
+    const unread = row.balanced === null ? '; a list has not been read since the last increase' : '';
     yield {
       ...row,
       identity: 'projects',
@@ -187,17 +187,17 @@ async function* readParts({ stream }: Reader, organizationId: string | null): As
       risen_micro: risen,
       found_micro: row.retired_micro,
       expected_micro: fell,
-      why: `${tonnes(row.explained_micro)} retired by reservations and requests, and seen to fall by ${tonnes(fell)} in all${unread}`,
+      why: `${tonnes(row.explained_micro)} retired by reservations and requests; decrease in all: ${tonnes(fell)}${unread}`,
     };
   }
   for await (const row of read('balance_serials', 'serialization'))
     yield {
       ...row,
       identity: 'serials',
-      sum: 'serializations that stand for one credit each',
+      sum: 'serializations of exactly one credit',
       what: row.serialization,
       rows: 1,
-      why: `stands for ${row.credit_id} and for ${row.other_credit_id}`,
+      why: `belongs to ${row.credit_id} and to ${row.other_credit_id}`,
     };
 }
 
@@ -237,7 +237,7 @@ function minus(one: Micro, other: Micro): Micro {
 }
 
 function tonnes(micro: Micro): string {
-  return micro === null ? 'more t than can be added' : `${formatTonnes(BigInt(micro))} t`;
+  return micro === null ? 'a sum that is too large' : `${formatTonnes(BigInt(micro))} t`;
 }
 
 /** They are in no sum. */

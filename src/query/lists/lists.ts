@@ -189,7 +189,7 @@ export const JOBS = own('inbox.jobs', {
 
 export const SYNCS = own('syncs', {
   name: 'syncs',
-  says: 'List and show syncs, the reads of single lists',
+  says: 'List and show syncs; each sync reads one list',
   one: 'sync',
   many: 'syncs',
   empty: 'No syncs yet.',

@@ -104,7 +104,7 @@ function createUnknownOutcomeError<T>(
   cause: RegistryError,
 ): RegistryError {
   const call = `${request.method} ${request.route}`;
-  const message = `${call}: its answer was lost, and ${candidates.length} candidates were found`;
+  const message = `${call}: the answer was lost, and ${candidates.length} possible results were found`;
   return new RegistryError('outcome_unknown', message, { call, candidates, cause, mayHaveHappened: true });
 }
 

@@ -6,19 +6,19 @@ export function countLaws({ later }: Dialect): readonly Law[] {
   const dayBefore = (instant: string) => later(instant, String(-DAY_MS));
   return [
     ...Object.entries(LISTED).map(([resource, table]) => ({
-      law: `the counter of ${resource} fits its rows`,
+      law: `the row counter of ${resource} matches its rows`,
       sql: `SELECT s.organization_id || ': counted ' || s.rows || ', found ' || count(t.version) AS found
     FROM resource_states AS s LEFT JOIN ${table} AS t ON t.${scopeOf(table)} = s.organization_id
     WHERE s.resource = '${resource}' AND s.open_sync IS NULL
     GROUP BY s.organization_id, s.rows HAVING s.rows <> count(t.version)`,
     })),
     {
-      law: 'no resource was read in the future',
+      law: 'no read of a resource is dated in the future',
       sql: `SELECT organization_id || ', ' || resource AS found FROM resource_states
     WHERE as_of > :soon OR first_complete_at > :soon OR attempted_at > :soon`,
     },
     {
-      law: 'the last complete and the latest sync of each list are there',
+      law: 'the latest sync and the last complete sync of each list exist',
       /** One pass over the syncs: a search for each list would scan all syncs of that list. */
       sql: `SELECT organization_id || ', ' || resource AS found FROM (
         SELECT organization_id, resource, as_of AS started_at, 'complete' AS state FROM resource_states
@@ -38,7 +38,7 @@ export function countLaws({ later }: Dialect): readonly Law[] {
         OR (reads = 1 AND last_started_at <> first_started_at) OR next_started_at < ${dayBefore('last_started_at')}`,
     },
     {
-      law: 'a project that a row names is remembered',
+      law: 'each project that a row names is in project_references',
       sql: listEntriesWithColumn('project_id')
         .map(
           ({ table }) => `SELECT organization_id || ', ' || project_id AS found FROM ${table} AS t

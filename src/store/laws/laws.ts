@@ -8,38 +8,38 @@ import { VERSION_LAWS } from './versions.js';
 /** What the rows add up to, whichever way they are added. */
 const BALANCE_LAWS: readonly Law[] = [
   {
-    law: 'retirements add up to the same by month, by beneficiary and by their certificates',
+    law: 'retirements add up by month, by beneficiary and by state of certificate',
     sql: `SELECT organization_id || ', ' || reckoning || ' ' || value AS found FROM balance_retirements WHERE balanced = 0`,
   },
   {
-    law: 'what a credit was seen to rise and to fall by adds up to what is listed',
+    law: 'the first amount of each credit, plus increases, minus decreases, is the listed amount',
     sql: `SELECT organization_id || ', ' || place || ' ' || credit_id AS found FROM balance_credits WHERE balanced = 0`,
   },
 ];
 
 const INBOX_LAWS: readonly Law[] = [
   {
-    law: 'no claim that the mirror has seen is above the counter of the inbox',
+    law: 'no claim in the mirror is higher than the claim counter of the inbox',
     sql: `SELECT organization_id || ', ' || part || ': ' || claim AS found FROM fences
       WHERE claim > (SELECT last FROM inbox.claims)`,
   },
   {
-    law: 'an accepted delivery has its job, as long as that is kept',
+    law: 'each accepted delivery has a job',
     sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries WHERE verdict = 'accepted' AND job_id IS NULL`,
   },
   {
-    law: 'no two claims are live for one installation and part',
+    law: 'each part of an installation has at most one valid claim',
     sql: `SELECT installation_id || ', ' || part AS found FROM inbox.jobs
       WHERE state = 'running' AND claimed_until > :now AND installation_id IS NOT NULL
       GROUP BY installation_id, part HAVING count(*) > 1`,
   },
   {
-    law: 'a delivery has the SHA-256 of its signed text, as long as that is kept',
+    law: 'signed_text_sha256 of each delivery is the hash of its stored signed text',
     sql: `SELECT 'delivery ' || d.id AS found FROM inbox.deliveries AS d JOIN inbox.signed_texts AS t ON t.id = d.stored_text_id
       WHERE t.sha256 <> d.signed_text_sha256`,
   },
   {
-    law: 'no delivery came in the future',
+    law: 'no delivery is dated in the future',
     sql: `SELECT 'delivery ' || id AS found FROM inbox.deliveries
       WHERE received_at > :soon`,
   },

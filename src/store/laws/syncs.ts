@@ -13,14 +13,14 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
   const dayBefore = (instant: string) => later(instant, String(-DAY_MS));
   return [
     ...Object.entries(KEYS).map(([table, key]) => ({
-      law: `the syncs behind ${table} are there`,
+      law: `the syncs that wrote or closed versions of ${table} exist`,
       sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM (
         SELECT ${key.join(', ')}, sync_id AS sync FROM ${table}_history
         UNION ALL SELECT ${key.join(', ')}, closed_by FROM ${table}_history) AS v
       WHERE v.sync IS NOT NULL AND NOT EXISTS (SELECT 1 FROM syncs WHERE syncs.id = v.sync)${table === 'projects' ? ` AND sync > ${newestSync}` : ''}`,
     })),
     ...Object.entries(WRITTEN).map(([resource, table]) => ({
-      law: `each version of ${table} was written by a read of it`,
+      law: `each version of ${table} matches the list and time of its sync`,
       sql: `SELECT ${nameOf(table)} AS found FROM ${table}_history AS v JOIN syncs AS r ON r.id = v.sync_id
       WHERE r.resource <> '${resource}' OR r.organization_id IS DISTINCT FROM v.${scopeOf(table)}
         OR v.valid_from < ${dayBefore('r.started_at')}
@@ -29,7 +29,7 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
             AND p.key = v.${idOf(table)} AND p.valid_to > ${dayBefore('v.valid_from')}))`,
     })),
     ...EXACT.map(([resource, table]) => ({
-      law: `a read wrote as many versions of ${table} as it counted`,
+      law: `each sync wrote as many versions of ${table} as it counted`,
       sql: countBySync({
         resource,
         counted: 'r.rows_added + r.rows_changed',
@@ -37,7 +37,7 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
       }),
     })),
     ...EXACT.filter(([resource]) => resource !== 'certificates').map(([resource, table]) => ({
-      law: `a read closed as many versions of ${table} as it counted`,
+      law: `each sync closed as many versions of ${table} as it counted`,
       sql: countBySync({
         resource,
         counted: 'r.rows_changed + r.rows_removed',
@@ -45,7 +45,7 @@ export function syncLaws({ later, newestSync }: Dialect): readonly Law[] {
       }),
     })),
     {
-      law: 'no read is dated in the future, or ends before it began',
+      law: 'no sync is dated in the future or ends before it began',
       sql: `SELECT 'sync ' || id AS found FROM syncs
       WHERE started_at > :soon OR finished_at > :soon
         OR finished_at < ${dayBefore('started_at')}`,

@@ -5,14 +5,14 @@ import { KEYS, type Law } from './law.js';
 export const VERSION_LAWS: readonly Law[] = [
   ...Object.entries(KEYS).flatMap(([table, key]) => lawsOf(table, key)),
   {
-    law: 'no number of a version is used twice',
+    law: 'no version number is used twice',
     sql: `SELECT 'version ' || version AS found FROM (
         SELECT version FROM (${everyVersion()}) AS v
         UNION ALL SELECT closed_version FROM past WHERE is_removed = 1
       ) AS numbers GROUP BY version HAVING count(*) > 1`,
   },
   {
-    law: 'a version is gone for good where nothing took its place, and only there',
+    law: 'a past version is marked as removed if and only if no other version replaced it',
     sql: `SELECT p.resource || ', ' || p.key AS found FROM past AS p LEFT JOIN (${everyVersion()}) AS n
         ON n.version = p.closed_version AND n.resource = p.resource AND n.key = p.key
       WHERE (p.is_removed = 1) = (n.version IS NOT NULL)`,
@@ -33,20 +33,20 @@ function lawsOf(table: string, key: readonly string[]): Law[] {
       sql: `SELECT ${named} AS found FROM ${history} WHERE valid_to <= valid_from`,
     },
     {
-      law: `no two versions of ${table} are true at once`,
+      law: `no two versions of one row of ${table} overlap in time`,
       sql: `SELECT ${named} AS found FROM ${byDate} WHERE valid_to > next_from OR (valid_to IS NULL AND next_from IS NOT NULL)`,
     },
     {
-      law: `a version of ${table} that another took the place of ends where that begins`,
+      law: `each replaced version of ${table} ends when the next one begins`,
       sql: `SELECT ${named} AS found FROM ${byDate} WHERE closed_by = next_sync AND valid_to <> next_from`,
     },
     {
-      law: `each version of ${table} was closed at the number of the next, or before it`,
+      law: `closed_version of each version of ${table} is at most the number of the next version`,
       sql: `SELECT ${named} AS found FROM ${inOrder('version')}
         WHERE closed_version <= version OR closed_version > next OR (closed_by = next_sync AND closed_version <> next)`,
     },
     {
-      law: `each version of ${table} has a number within the counter`,
+      law: `no version number of ${table} is higher than version_counter`,
       sql: `SELECT 'version ' || version AS found FROM ${history}
         WHERE version > (SELECT last FROM version_counter) OR closed_version > (SELECT last FROM version_counter)`,
     },

@@ -51,7 +51,7 @@ export function createPostgresEngine(database: DatabaseSettings, { lost, files }
       ),
     keeping: null,
     findBroken: now => during(async postgres => (await import('./find-broken.js')).findBroken(postgres, now)),
-    checked: 'What was written fits together (whether the server keeps it whole is its own to check)',
+    checked: 'The rows in PostgreSQL were checked, but not the files of its server',
     examine: async function* () {
       yield* (await import('./examine.js')).examine(pool, forQuestions);
     },

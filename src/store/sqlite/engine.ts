@@ -60,7 +60,7 @@ export function createSqliteEngine({ dataDir, diskReserveMb }: StoreSettings): E
       },
     },
     findBroken: async now => (await import('./find-broken.js')).findBroken(files, now, evidenceFile),
-    checked: 'inbox.db and mirror.db are whole',
+    checked: 'inbox.db and mirror.db are intact',
     examine: async function* () {
       const { examine } = await import('./examine.js');
       yield* examine(files, lookAtDisk(dataDir, diskReserveMb), evidenceFile);

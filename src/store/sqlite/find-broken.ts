@@ -12,7 +12,7 @@ const INSTANT =
 
 /** Instants are texts of one form: elsewhere their type says so. */
 const INSTANT_LAWS: readonly Law[] = Object.entries(KEYS).map(([table, key]) => ({
-  law: `each version of ${table} is dated by an instant`,
+  law: `the dates of each version of ${table} are valid instants`,
   sql: `SELECT ${key.join(` || ', ' || `)} AS found FROM ${table}_history
     WHERE valid_from NOT GLOB '${INSTANT}' OR valid_to NOT GLOB '${INSTANT}'`,
 }));

@@ -33,7 +33,7 @@ export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): R
       // The latest past tick is enqueued too, in case no process ran at that time.
       if (last !== null) await enqueueTick(inbox, last, next);
     } catch (error) {
-      log.warn({ error: describeFailure(error) }, 'the scheduled tick could not be stored');
+      log.warn({ error: describeFailure(error) }, 'scheduled tick could not be enqueued');
     }
     return Math.min(Math.max(next - now(), 1), MAX_SLEEP_MS);
   });

@@ -135,14 +135,16 @@ describe('T03 a webhook secret', () => {
   ])('that is %s is refused with the reason and without its text', async (_case, secret) => {
     const env = { ...GOOD, WEBHOOK_SECRETS: `${SECRET},${secret}` };
     const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
-    expect(String(error)).toMatch(/of number 2 of 2: it (has|is) /);
+    expect(String(error)).toMatch(/secret number 2 of 2 is weak: it (has|is) /);
     expect(String(error)).not.toContain(secret);
   });
 
   test('with a comma counts as two, and the error says so', async () => {
     const env = { ...GOOD, WEBHOOK_SECRETS: `${SECRET.slice(0, 9)},${SECRET.slice(9)}` };
     const error: unknown = await readSettings(env, 'receive', NO_FILES).catch((reason: unknown) => reason);
-    expect(String(error)).toContain('of 2; a comma ends a secret, so none can hold one');
+    expect(String(error)).toMatch(
+      /secret number \d of 2 has \d+; a comma separates secrets and cannot be part of one/,
+    );
     expect(String(error)).not.toContain(SECRET.slice(0, 9));
   });
 
@@ -339,7 +341,7 @@ describe('MIRROR_DATABASE_URL', () => {
     const files = () => `${ASKED_BY}\n`;
     expect((await readSettings(fileSettings, 'console', files)).database).toEqual(expected);
     const alone = String(await refusal({ QUERY_DATABASE_URL: ASKED_BY }));
-    expect(alone).toContain('QUERY_DATABASE_URL: expected MIRROR_DATABASE_URL beside it; that is not set');
+    expect(alone).toContain('QUERY_DATABASE_URL: expected MIRROR_DATABASE_URL to be set too; it is not set');
     expect(alone).not.toContain('another-password');
     expect(String(await refusal({ QUERY_DATABASE_ULR: 'x' }))).toContain('perhaps QUERY_DATABASE_URL;');
   });

@@ -3,7 +3,7 @@ import { findBroken } from '../../../src/store/postgres/find-broken.js';
 import { runCommand } from '../../support/command.js';
 import { createRole, openForTest, createDatabase } from '../../support/postgres.js';
 
-const LAW = 'the schema is the one that the migrations make';
+const LAW = 'the schema is the one that the migrations create';
 const NOW = Date.parse('2026-05-04T12:00:00.000Z');
 
 async function prepare() {

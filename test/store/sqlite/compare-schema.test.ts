@@ -7,7 +7,7 @@ import { createMigratedDatabases } from '../../support/migrated-databases.js';
 import { migrateFile } from '../../../src/store/sqlite/migrate.js';
 import { openTablesOfFile } from '../../support/tables.js';
 
-const LAW = 'the schema is the one that the migrations make';
+const LAW = 'the schema is the one that the migrations create';
 const NOW = Date.parse('2026-05-04T12:00:00.000Z');
 
 function prepare() {

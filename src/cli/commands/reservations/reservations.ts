@@ -30,10 +30,10 @@ import {
 } from './find-targets.js';
 import { describeFinish, FINISH_OPTIONS, parseFinishOptions } from './finish-options.js';
 
-const CREDIT_ID_OPTION = defineParsedText('id', 'credit id, or its start', value =>
+const CREDIT_ID_OPTION = defineParsedText('id', 'credit id, or its first characters', value =>
   requirePrintable('--credit-id', value),
 );
-const RESERVATION_ID = defineRegistryId('the reservation', 'reservation id, or its start');
+const RESERVATION_ID = defineRegistryId('the reservation', 'reservation id, or its first characters');
 /** Accepts ids as tables print them: a shortened one ends with `…`. */
 const RESERVATION_ARGUMENT = {
   id: makeRequired({
@@ -43,7 +43,7 @@ const RESERVATION_ARGUMENT = {
 };
 const OWNER_OPTION = defineText(
   'name',
-  'the organization of the reservation, if the mirror does not know it yet',
+  'the organization of the reservation; required if the mirror has not read the reservation yet',
 );
 const JSON_FORMAT = { json: 'print the reservation as JSON' };
 

@@ -41,7 +41,7 @@ async function findContradictedRowsInTable(
     }
     const newestVersion = rows.at(-1)?.['version'];
     if (newestVersion === undefined || rows.length < BATCH_SIZE)
-      return firstOf(`each column of ${table} is what its document says`, shown, count);
+      return firstOf(`each column of ${table} matches its document`, shown, count);
     lastVersion = newestVersion;
     await yieldToEventLoop();
   }

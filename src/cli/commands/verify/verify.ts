@@ -206,7 +206,7 @@ async function findChangedTexts(reader: Reader): Promise<BrokenLaw[]> {
   const changed: BrokenLaw[] = [];
   for await (const { id, sha256, signed_data: signedText } of readSignedTexts(reader)) {
     if (createHash('sha256').update(signedText).digest('hex') === sha256) continue;
-    changed.push({ law: 'a signed text is what its SHA-256 says', where: `signed text ${id}` });
+    changed.push({ law: 'each signed text matches its SHA-256', where: `signed text ${id}` });
   }
   return changed;
 }
