@@ -4,18 +4,22 @@ import { createRegistryRouter } from './http/routes.js';
 import { allowLoopbackOnly, createControlRouter } from './control/control.js';
 import { answerUnknownPath, createErrorHandler, ApiError } from './http/errors.js';
 import type { SandboxRegistry } from './registry/registry.js';
-import type { SandboxOptions } from './options.js';
 import { createHeaderValidator, createCorsMiddleware, type HeaderOptions } from './http/headers.js';
 
 const MAX_BODY_SIZE = '100kb';
 
+interface SandboxAppOptions extends HeaderOptions {
+  /** Host names at which a proxy offers the install page. */
+  readonly installPageHosts: readonly string[];
+}
+
 /**
- * Creates the Express application of the sandbox. The application serves the control API, the install page and the
- * registry's endpoints.
+ * Creates the Express application of the sandbox: the control API, the page to install an app, and the endpoints of the
+ * registry.
  */
 export function createSandboxApp(
   registry: SandboxRegistry,
-  options: HeaderOptions & Required<Pick<SandboxOptions, 'installPageHosts'>>,
+  options: SandboxAppOptions,
   onUnexpectedError: (error: unknown) => void,
 ): Express {
   // The order matters: calls are logged and faults applied before headers and bodies are checked.

@@ -51,13 +51,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (options.folder === undefined) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Creates the registry, replays the journal and starts the HTTP server. */
+  /** Creates the registry, restores its data from the journal and starts the HTTP server. */
   async function startRegistry() {
     const asDocumented = options.profile === 'as-documented';
     const parts = createSandboxRegistry({ store, headerPrefix, strict, asDocumented });
-    const fill = store.defineOperation('world', (contents: WorldContents) => fillTables(store, contents));
+    const generateData = store.defineOperation('world', (seedAndSize: WorldSeedAndSize) =>
+      fillTables(store, seedAndSize),
+    );
     store.replayJournal({ [CALL_OPERATION]: MAX_LOGGED_CALLS });
-    ensureWorld(store, options, fill);
+    ensureWorld(store, options, generateData);
     parts.deliveries.start();
     const app = createSandboxApp(parts, { headerPrefix, strict, installPageHosts }, onUnexpectedError);
     try {
@@ -85,13 +87,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 /** The seed and size of a generated world. They are stored so that a later start can compare them. */
-type WorldContents = Omit<WorldSpec, 'startAt'>;
+type WorldSeedAndSize = Omit<WorldSpec, 'startAt'>;
 
-/** Generates the world of a seed if the registry is empty. Throws if the journal holds other data. */
+/**
+ * Fills an empty registry with example data that are generated from the seed. Throws if the journal holds other data.
+ */
 function ensureWorld(
   { tables, file }: SandboxStore,
   { seed, world }: SandboxOptions,
-  fill: (contents: WorldContents) => void,
+  generateData: (seedAndSize: WorldSeedAndSize) => void,
 ): void {
   // Without a seed, the sandbox starts with the data that its journal holds.
   if (seed === undefined) return;
@@ -100,16 +104,16 @@ function ensureWorld(
   if (stored === undefined) {
     if (tables.apps.count() + tables.organizations.count() > 0)
       throw new Error(`${file} holds a registry that was created without a seed`);
-    fill(requested);
+    generateData(requested);
   } else if (JSON.stringify(stored) !== JSON.stringify(requested)) {
     throw new Error(`${file} holds the world ${JSON.stringify(stored)}, not ${JSON.stringify(requested)}`);
   }
 }
 
-/** Generates a world and puts its rows into the tables. */
-function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents): void {
+/** Generates organizations, projects, credits and other example data from a seed, and puts the rows into the tables. */
+function fillTables({ tables, wallClock }: SandboxStore, seedAndSize: WorldSeedAndSize): void {
   // The journal records only the seed and size, because a replay generates the same rows.
-  const world = generateWorld({ ...contents, startAt: wallClock() });
+  const world = generateWorld({ ...seedAndSize, startAt: wallClock() });
   putAllRows(tables.apps, world.apps);
   putAllRows(tables.users, world.users);
   putAllRows(tables.organizations, world.organizations);
@@ -121,7 +125,7 @@ function fillTables({ tables, wallClock }: SandboxStore, contents: WorldContents
   putAllRows(tables.requests, world.requests);
   putAllRows(tables.retirements, world.retirements);
   putAllRows(tables.transactions, world.transactions);
-  tables.settings.put({ name: 'world', value: contents });
+  tables.settings.put({ name: 'world', value: seedAndSize });
 }
 
 /** Inserts rows into a table. A failed operation does not undo these insertions. */

@@ -35,7 +35,7 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
     .json({ ...problem, ...toErrorBody(403, REFUSAL) });
 };
 
-/** Creates the Express router of the control API. */
+/** Creates the Express router of the control API. Tests use this API to add data, move the clock and cause failures. */
 export function createControlRouter(registry: SandboxRegistry): Router {
   const router = Router();
   for (const [route, answer] of CONTROL_ROUTES) {
@@ -50,7 +50,10 @@ export function createControlRouter(registry: SandboxRegistry): Router {
   return router;
 }
 
-/** Converts an Express request to a `ControlRequest`. */
+/**
+ * Collects what an endpoint of the control API reads of a request: the id in the path, the query, the limit and the
+ * body.
+ */
 function toControlRequest(req: Request): ControlRequest {
   const { id } = req.params;
   return {

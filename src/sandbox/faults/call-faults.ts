@@ -71,14 +71,14 @@ function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: 
 }
 
 /**
- * Creates the handler of a fault that hides or repeats rows of paginated lists. `distort` returns the distortion of one
- * request.
+ * Creates the handler of a fault that hides or repeats rows of paginated lists. `getDistortion` receives the fault's
+ * option `rows` and the number of earlier hits.
  */
 function createListDistorter(
-  distort: (rows: number, hits: number) => Partial<PagingDistortion>,
+  getDistortion: (rows: number, hits: number) => Partial<PagingDistortion>,
 ): CallFaultHandler {
   return ({ options: { rows = 1 }, hits }, { res, next }) => {
-    distortPaging(res, distort(rows, hits));
+    distortPaging(res, getDistortion(rows, hits));
     next();
   };
 }
@@ -89,7 +89,10 @@ function answerWithStatus(res: Response, { status = 503, retryAfter, body }: Fau
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));
 }
 
-/** Answers with an error if the request's `limit` is larger than the fault's `rows`. */
+/**
+ * Answers with an error if the request's `limit` is larger than the fault's option `rows`. Passes other requests on to
+ * the registry.
+ */
 function refuseLargePage(
   { options: { rows = 1, status = 400, body } }: ActiveFault,
   { req, res, next }: HttpExchange,

@@ -44,7 +44,7 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
   });
 
   /**
-   * Finds the oldest fault that applies to this request and has hits left. Counts one hit of that fault.
+   * Finds the oldest fault that applies to this request and has hits left. Counts the request as a hit of that fault.
    */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {
@@ -75,7 +75,7 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
       return fault.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
     list: () => faults.listLive().map(toFaultJson),
-    /** Adds the fault in a request body. Throws a 400 error if the fault is invalid. */
+    /** Adds the fault that a request body describes. Throws a 400 error if the fault is invalid. */
     add(body: unknown) {
       const { kindName, ...newFault } = readBody(body, (fields, problems) => ({
         kindName: fields.text('kind', oneOf(FAULT_KINDS)),

@@ -1,21 +1,19 @@
 type JsonRecord = Readonly<Record<string, unknown>>;
 
-/**
- * Overrides members of the objects in a JSON response. `membersById` holds the new members by the `id` of their object.
- */
-export function overrideObjects(responseBody: Buffer, membersById: JsonRecord): Buffer {
+/** Replaces fields of objects in a JSON response. `fieldsById` maps the `id` of an object to the new fields. */
+export function overrideObjects(responseBody: Buffer, fieldsById: JsonRecord): Buffer {
   const value: unknown = JSON.parse(responseBody.toString('utf8'));
-  return Buffer.from(JSON.stringify(overrideInValue(value, membersById)));
+  return Buffer.from(JSON.stringify(replaceFields(value, fieldsById)));
 }
 
-/** Returns a copy of a JSON value in which the members of objects at any depth are overridden. */
-function overrideInValue(value: unknown, membersById: JsonRecord): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown) => overrideInValue(item, membersById));
+/** Copies a JSON value. In the copy, replaces fields of each object, at any depth, whose `id` is in `fieldsById`. */
+function replaceFields(value: unknown, fieldsById: JsonRecord): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => replaceFields(item, fieldsById));
   if (!isObject(value)) return value;
   const entries = Object.entries(value).map(
-    ([name, member]) => [name, overrideInValue(member, membersById)] as const,
+    ([name, member]) => [name, replaceFields(member, fieldsById)] as const,
   );
-  const overrides = membersById[String(value['id'])];
+  const overrides = fieldsById[String(value['id'])];
   return { ...Object.fromEntries(entries), ...(isObject(overrides) ? overrides : {}) };
 }
 

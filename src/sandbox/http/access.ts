@@ -39,7 +39,10 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
     return tables.apps.get(appId)?.keys.map(({ pem }) => pem);
   }
 
-  /** Returns the times of the sandbox clock and the wall clock. A JWT must be valid at one of these times. */
+  /**
+   * Returns the current times of the sandbox clock and the wall clock. A JWT that is valid at one of these times is
+   * accepted.
+   */
   function listAcceptedTimes({ res }: Request): readonly number[] {
     // Programs sign by the wall clock, because they do not know that the sandbox clock was moved.
     return isJwtRestrictedToSandboxClock(res) ? [clock.now()] : [clock.now(), wallClock()];
@@ -57,7 +60,8 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
   }
 
   /**
-   * Authenticates the caller of a request. Throws a 401 or 403 error if the credential does not meet the requirement.
+   * Returns the caller of a request. Throws a 401 or 403 error unless the credential meets the requirement and allows
+   * access to the organization.
    */
   function authorize(req: Request, requirement: AccessRequirement, organizationId: string): Caller {
     const credential = readBearerCredential(req);

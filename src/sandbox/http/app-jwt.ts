@@ -51,7 +51,10 @@ export interface JwtVerification {
 /** The app that signed a JWT, or why the JWT is refused. */
 export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
-/** Verifies the signature and the expiry of an app's JWT. Returns the id of the app, or why the JWT is refused. */
+/**
+ * Verifies an app's JWT. Returns the id of the app or the reason for the refusal. With `strict`, the claims `iat` and
+ * `alg` are required.
+ */
 export function verifyAppJwt({
   jwt,
   acceptedTimes,

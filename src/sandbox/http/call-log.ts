@@ -36,7 +36,10 @@ export interface CallFilter {
   readonly limit: number;
 }
 
-/** Creates the log of the latest requests to the registry. Requests to the control API are not logged. */
+/**
+ * Creates the log of the latest requests to the registry. `headerPrefix` is the `registry` in the header
+ * `x-registry-api-version`, which the log includes.
+ */
 export function createCallLog({ now, defineOperation }: SandboxStore, headerPrefix: string) {
   const callers = new WeakMap<Request, CallerIdentity>();
   const header = getVersionHeaderName(headerPrefix);
@@ -63,7 +66,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, headerPref
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
-        /** Logs the request, then sends the response's status and headers. */
+        /** Replaces the response's `writeHead`: logs the request, then sends the status and headers. */
         writeHead(...args: Parameters<typeof writeHead>) {
           logCall(toLoggedCall(req, path, args[0]));
           return writeHead(...args);

@@ -39,7 +39,7 @@ export function conflict(detail: string): ApiError {
   return new ApiError(409, detail);
 }
 
-/** Returns the row. Throws a 404 error if the row is undefined, such as "Project not found" for the label "Project". */
+/** Returns the row. If there is none, throws a 404 error such as "Project not found" for the label "Project". */
 export function requireFound<Row>(row: Row | undefined, label: string): Row {
   if (row === undefined) throw notFound(`${label} not found`);
   return row;

@@ -15,7 +15,10 @@ export function getVersionHeaderName(headerPrefix: string): string {
   return `x-${headerPrefix}-api-version`;
 }
 
-/** Creates the CORS middleware, which lets web pages of every origin call the registry. */
+/**
+ * Creates the CORS middleware, which lets web pages of every origin call the registry. `headerPrefix` is the `registry`
+ * in `x-registry-api-version`.
+ */
 export function createCorsMiddleware(headerPrefix: string): RequestHandler {
   // Access depends on the token alone.
   const preflightHeaders = {
@@ -32,8 +35,8 @@ export function createCorsMiddleware(headerPrefix: string): RequestHandler {
 }
 
 /**
- * Creates the middleware that validates request headers. Answers status 400 to a wrong version header and 406 to a
- * wrong Accept header.
+ * Creates the middleware that answers 400 to a wrong API version header. With `strict`, the version header is required
+ * and a wrong Accept header is answered with 406.
  */
 export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): RequestHandler {
   const name = getVersionHeaderName(headerPrefix);

@@ -33,9 +33,11 @@ interface InstallForm {
   readonly organizationId: string;
 }
 
-/** Reads the fields of the install form from a query or a form body. Missing fields become empty strings. */
-function readInstallForm(req: Request, input: unknown): InstallForm {
-  const values = new Map(Object.entries(typeof input === 'object' && input !== null ? input : {}));
+/** Reads the fields of the install form from the query or the form body. Missing fields become empty strings. */
+function readInstallForm(req: Request, queryOrBody: unknown): InstallForm {
+  const values = new Map(
+    Object.entries(typeof queryOrBody === 'object' && queryOrBody !== null ? queryOrBody : {}),
+  );
   const text = (name: string) => {
     const value: unknown = values.get(name);
     return typeof value === 'string' ? value : '';
@@ -48,7 +50,7 @@ function readInstallForm(req: Request, input: unknown): InstallForm {
   };
 }
 
-/** Finds the app and the callback URL for the redirect after installation. Throws a 404 error for an unknown app. */
+/** Finds the app to install and the URL to redirect to afterwards. Throws a 404 error for an unknown app. */
 function findAppToInstall({ apps }: SandboxRegistry, { nameId, redirectUri }: InstallForm) {
   // Like the registry, use the first URL if the requested URL is not on the app's list.
   const app = requireFound(
@@ -83,7 +85,10 @@ function addInstallationToUrl(callbackUrl: string, installationId: string, state
 /** Host names that DNS rebinding cannot point elsewhere: localhost and IP addresses. */
 const REBINDING_SAFE_HOST = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
 
-/** Protects the install page from cross-site requests and DNS rebinding. Throws a 403 error for such a request. */
+/**
+ * Throws a 403 error if another site sent the request, or if the host name is not in `allowedHosts` and may be DNS
+ * rebinding.
+ */
 function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   // Compare hosts but not protocols, because a proxy may terminate TLS.
   const origin = req.get('origin');

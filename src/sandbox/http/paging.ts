@@ -74,19 +74,19 @@ export function readListSlice(query: Request['query']): ListSlice {
 type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
 /**
- * Returns one page of rows, newest first, and the pagination object for the response. `group` limits the rows of a
- * table.
+ * Returns one page of rows, newest first, and the `pagination` object of the response. In a table, `groupKey` selects
+ * the rows of one group, such as an organization.
  */
-export function paginate<Row>(source: PageSource<Row>, request: PageRequest, group?: string) {
+export function paginate<Row>(source: PageSource<Row>, request: PageRequest, groupKey?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;
   const isTable = 'listNewest' in source;
   const skip = page * limit + hiddenRows;
-  const rowCount = isTable ? source.count(group) : source.length;
+  const rowCount = isTable ? source.count(groupKey) : source.length;
   const total = Math.max(0, rowCount - hiddenRows);
   const pageCount = Math.ceil(total / limit);
   const hasNextPage = repeatsFirstPage || reportedPage + 1 < pageCount;
   return {
-    items: isTable ? source.listNewest(limit, skip, group) : source.slice(skip, skip + limit),
+    items: isTable ? source.listNewest(limit, skip, groupKey) : source.slice(skip, skip + limit),
     pagination: {
       total,
       currentPage: reportedPage,

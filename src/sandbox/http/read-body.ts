@@ -83,8 +83,8 @@ function createBodyFields(body: unknown, problems: string[], namePrefix: string)
   }
 
   /**
-   * Returns a string field that follows the rule. For an invalid value, adds an error message and returns an empty
-   * string.
+   * Returns a string field that matches `rule`. For a missing or invalid value, adds an error message and returns an
+   * empty string.
    */
   function text(name: string, rule?: TextRule): string {
     const value = values.get(name);

@@ -159,7 +159,7 @@ export const ROUTES: readonly RegistryRoute[] = [
   [
     'GET /retirements/list',
     'any token',
-    ({ retirements }, { query }) => retirements.listEverywhere(readListSlice(query)),
+    ({ retirements }, { query }) => retirements.listOfAllOrganizations(readListSlice(query)),
   ],
   ['GET /carbonCredits/projects/:id', 'any token', ({ projects }, { id }) => projects.summarizeIssuance(id)],
   ['GET /retirements/:id/pdf', 'any token', ({ retirements }, { id }) => retirements.renderCertificate(id)],
@@ -187,7 +187,10 @@ export function createRegistryRouter(registry: SandboxRegistry): Router {
   return router;
 }
 
-/** Sends the response of an endpoint: a PDF certificate, JSON text in chunks, or an object as JSON. */
+/**
+ * Sends the response of an endpoint: a PDF, JSON text in chunks, or an object as JSON. `resourceId` is part of a PDF's
+ * file name.
+ */
 async function sendResult(res: Response, result: object, resourceId: string): Promise<void> {
   if (Buffer.isBuffer(result)) sendCertificate(res, resourceId, result);
   else if (isChunked(result)) await sendChunks(res, result);

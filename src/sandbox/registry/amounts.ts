@@ -5,8 +5,8 @@ const MAX_TONNES = 1_000_000_000;
 export const MAX_MICRO = MAX_TONNES * MICRO_PER_TONNE;
 
 /**
- * Converts tonnes to millionths of a tonne. Returns undefined unless the value is a valid amount with at most six
- * decimals.
+ * Converts tonnes to millionths of a tonne: 1.5 → 1,500,000. Returns undefined for an invalid amount, such as 0 or an
+ * amount with seven decimals.
  */
 export function toMicro(tonnes: unknown): number | undefined {
   if (typeof tonnes !== 'number' || !Number.isFinite(tonnes)) return undefined;

@@ -46,8 +46,8 @@ export function createAppService({ tables: { apps }, file, newId, now, defineOpe
     list: () => sortOldestFirst(apps.list()).map(toAppJson),
     get: (id: string) => toAppJson(apps.getOrThrow(id)),
     /**
-     * Registers the app in a request body. With `generateKey` and no public keys, generates a key pair and returns the
-     * private key's file.
+     * Registers the app that a request body describes. With `generateKey` and no public keys, generates a key pair and
+     * writes the private key to a file.
      */
     register(body: unknown): ReturnType<typeof toAppJson> & { readonly privateKeyFile?: string } {
       const { generatesKey, keys, ...newApp } = readBody(body, (fields, problems) => {
@@ -118,7 +118,10 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
   return keys;
 }
 
-/** Reads an app's settings from a request body. Absent fields keep their old value. */
+/**
+ * Reads an app's settings from a request body. Absent fields keep their old value, but `organizationInfo` falls back to
+ * `organizationInfoByDefault`.
+ */
 function readAppSettings(
   fields: BodyFields,
   old: AppSettings,

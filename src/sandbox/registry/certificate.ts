@@ -98,7 +98,7 @@ function assemblePdf(content: string, properties: string): Buffer {
   return Buffer.from(`${body}xref\n0 ${entries.length}\n${entries.join('')}${end}`, 'latin1');
 }
 
-/** Escapes a text for a PDF string and shortens the text to one line. */
+/** Cuts a text to the length of one line, and escapes characters that are special in PDF strings. */
 function toLineText(text: string, fontSize: keyof typeof MAX_CHARACTERS): string {
   // A character that the font lacks loses its diacritics or becomes a question mark.
   const plain = Array.from(

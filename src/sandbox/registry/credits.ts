@@ -2,7 +2,7 @@ import { MAX_MICRO, toTonnes } from './amounts.js';
 import { conflict } from '../http/errors.js';
 import type { RetirementService } from './retirements.js';
 import type { CreditRecord, HoldingPlace } from '../store/records.js';
-import { getCreditOrigin, toInventoryCreditJson } from './to-json.js';
+import { getCreditWithProject, toInventoryCreditJson } from './to-json.js';
 import type { SandboxStore } from '../store/store.js';
 import { type BodyFields, YEAR, NOT_EMPTY, oneOf, readBody, readCreditAmount } from '../http/read-body.js';
 
@@ -112,7 +112,8 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
   );
 
   /**
-   * Creates the test project and test credit of the friendbot, a faucet for test credits. Returns the id of the credit.
+   * Creates the test credit that the endpoint `friendbot` gives away, and a project for the credit. Returns the
+   * credit's id.
    */
   function createFriendbotCredit(): string {
     const id = newId();
@@ -129,7 +130,7 @@ export function createCreditService(store: SandboxStore, retirements: Retirement
     const amountMicro = FRIENDBOT_MICRO;
     issueInto(organizationId, 'inventory', id, amountMicro);
     return {
-      credits: [toInventoryCreditJson({ organizationId, amountMicro }, getCreditOrigin(tables, id))],
+      credits: [toInventoryCreditJson({ organizationId, amountMicro }, getCreditWithProject(tables, id))],
       organizationId,
     };
   });

@@ -3,12 +3,15 @@ import type { SandboxStore } from '../store/store.js';
 import { compareText } from '../store/tables.js';
 import {
   toDocumentedWarehouseCreditJson,
-  getCreditOrigin,
+  getCreditWithProject,
   toInventoryCreditJson,
   toWarehouseCreditJson,
 } from './to-json.js';
 
-/** Creates the service that lists the credits in warehouses and inventories. */
+/**
+ * Creates the service that lists the credits in warehouses and inventories. With `asDocumented`, warehouse credits have
+ * only the fields in the registry's documentation.
+ */
 export function createHoldingService({ tables, accounts }: SandboxStore, asDocumented: boolean) {
   const toCreditJson = asDocumented ? toDocumentedWarehouseCreditJson : toWarehouseCreditJson;
 
@@ -19,7 +22,7 @@ export function createHoldingService({ tables, accounts }: SandboxStore, asDocum
     const rows = accounts
       .listHoldings(organizationId, place)
       .toSorted((left, right) => compareText(left.creditId, right.creditId))
-      .map(row => ({ row, origin: getCreditOrigin(tables, row.creditId) }));
+      .map(row => ({ row, origin: getCreditWithProject(tables, row.creditId) }));
     yield '{"credits":[';
     for (const [index, { row, origin }] of rows.entries()) {
       const credit =

@@ -4,13 +4,8 @@ import { readBody, readCreditAmount } from '../http/read-body.js';
 import type { InventoryRequestRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { sortNewestFirst } from '../store/tables.js';
-import { getCreditOrigin, toInventoryRequestJson } from './to-json.js';
-import {
-  parseAction,
-  readDestination,
-  readRetirementDetails,
-  type TransactionService,
-} from './transactions.js';
+import { getCreditWithProject, toInventoryRequestJson } from './to-json.js';
+import { parseAction, readReceiver, readRetirementDetails, type TransactionService } from './transactions.js';
 
 /**
  * Creates the service for apps' requests to transfer or retire credits of an inventory. An administrator accepts or
@@ -24,7 +19,7 @@ export function createInventoryRequestService(
 
   /** Converts an inventory request to JSON, including the credit. */
   function toJson(row: InventoryRequestRecord) {
-    return toInventoryRequestJson(row, getCreditOrigin(tables, row.creditId));
+    return toInventoryRequestJson(row, getCreditWithProject(tables, row.creditId));
   }
 
   /** Returns an inventory request. Throws a 409 error if the request was already accepted or declined. */
@@ -38,11 +33,11 @@ export function createInventoryRequestService(
     'request',
     (organizationId: string, appId: string, call: { readonly action: string; readonly body: unknown }) => {
       const action = parseAction(call.action);
-      const { creditId, amountMicro, retirementDetails, destination } = readBody(
+      const { creditId, amountMicro, retirementDetails, receiver } = readBody(
         call.body,
         (fields, problems) => ({
           ...readCreditAmount(fields),
-          destination: readDestination(fields, {
+          receiver: readReceiver(fields, {
             action,
             idField: 'toOrganizationId',
             addressField: 'toAddress',
@@ -52,7 +47,7 @@ export function createInventoryRequestService(
         }),
       );
       transactions.assertPossible(action, credits.getOrThrow(creditId).type);
-      transactions.resolveReceiver(action, destination);
+      transactions.resolveReceiver(action, receiver);
       accounts.assertAvailable(organizationId, 'inventory', creditId, amountMicro);
       const createdAt = now();
       const row: InventoryRequestRecord = {
@@ -62,8 +57,8 @@ export function createInventoryRequestService(
         creditId,
         amountMicro,
         action,
-        toOrganizationId: destination.organizationId,
-        toAddress: destination.address,
+        toOrganizationId: receiver.organizationId,
+        toAddress: receiver.address,
         retirementDetails,
         state: 'Pending',
         txId: null,

@@ -28,8 +28,8 @@ export function createOrganizationService(
   const { organizations, users, addresses } = tables;
 
   /**
-   * Stores a new organization with one user and one address. Throws a 409 error if the name or the e-mail address is
-   * taken.
+   * Stores a new organization with one user and one address. `isClaimed` is false if an app created the organization
+   * for the user.
    */
   function insertOrganization({ owner, ...fields }: NewOrganization, isClaimed: boolean) {
     if (users.getByName(owner.email) !== undefined) throw conflict('A user with this e-mail address exists');

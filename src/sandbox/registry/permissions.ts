@@ -41,8 +41,8 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
 }
 
 /**
- * Parses the permissions that an app requests, such as `{ organization_info: 'VIEW' }` or `['organization_info:read']`.
- * Adds an error message to `problems` for each unknown permission.
+ * Parses the permissions that an app requests, such as `['organization_members:read']`. Only `includesOrganizationInfo`
+ * decides about the permission `organization_info`.
  */
 export function readGrants(
   value: unknown,

@@ -30,7 +30,10 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
     return toJson(requireFound(row?.isPublic ? row : undefined, 'Project'));
   }
 
-  /** Finds the public project of a credit by the query parameters `serialization`, `creditId` or both. */
+  /**
+   * Finds the public project that issued a credit. The query names the credit by `creditId`, by `serialization` (a
+   * serial number) or by both.
+   */
   function findPublic(query: Readonly<Record<string, unknown>>) {
     // If the query has both, they must name the same credit.
     const serialization = readQueryText(query, 'serialization')?.toUpperCase() ?? null;

@@ -5,13 +5,8 @@ import { toInstant } from '../store/clock.js';
 import type { ReservationRecord } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { sortNewestFirst } from '../store/tables.js';
-import { getCreditOrigin, toReservationJson } from './to-json.js';
-import {
-  parseAction,
-  readDestination,
-  readRetirementDetails,
-  type TransactionService,
-} from './transactions.js';
+import { getCreditWithProject, toReservationJson } from './to-json.js';
+import { parseAction, readReceiver, readRetirementDetails, type TransactionService } from './transactions.js';
 
 /** How long a reservation lasts. */
 const HOLD_MS = 10 * 60 * 1000;
@@ -34,10 +29,10 @@ export function createReservationService(
 
   /** Converts a reservation to JSON, including the credit, the app and the reservation's state. */
   function toJsonWithState(row: ReservationRecord) {
-    return toReservationJson(row, getCreditOrigin(tables, row.creditId), apps.getOrThrow(row.appId));
+    return toReservationJson(row, getCreditWithProject(tables, row.creditId), apps.getOrThrow(row.appId));
   }
 
-  /** Converts a reservation to JSON. The profile `as-documented` omits the reservation's state. */
+  /** Converts a reservation to JSON. Omits the reservation's state if the sandbox option `profile` is `as-documented`. */
   function toJson(row: ReservationRecord) {
     const { state, ...shown } = toJsonWithState(row);
     return asDocumented ? shown : { ...shown, state };
@@ -49,7 +44,8 @@ export function createReservationService(
   }
 
   /**
-   * Returns an app's outstanding reservation. Throws if the reservation has ended or another app made the reservation.
+   * Returns a reservation that still holds credits for the app. Throws if the reservation has ended or another app made
+   * the reservation.
    */
   function getOutstanding(organizationId: string, appId: string, id: string): ReservationRecord {
     const row = reservations.getOrThrow(id, organizationId);
@@ -100,8 +96,8 @@ export function createReservationService(
     (organizationId: string, appId: string, { id, action: actionName, body }: FinishOrder) => {
       const action = parseAction(actionName);
       const { creditId, amountMicro } = getOutstanding(organizationId, appId, id);
-      const { destination, retirementDetails, comment } = readBody(body, (fields, problems) => ({
-        destination: readDestination(fields, {
+      const { receiver, retirementDetails, comment } = readBody(body, (fields, problems) => ({
+        receiver: readReceiver(fields, {
           action,
           idField: 'receiverId',
           addressField: 'receiverAddress',
@@ -116,7 +112,7 @@ export function createReservationService(
         type: action,
         organizationId,
         appId,
-        ...transactions.resolveReceiver(action, destination),
+        ...transactions.resolveReceiver(action, receiver),
         reservationId: id,
         requestId: null,
         creditId,

@@ -5,7 +5,9 @@ import type { RetirementRecord, RetirementDetails } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { toTonnes } from './amounts.js';
 import { createCertificatePdf } from './certificate.js';
-import { getCreditOrigin, toRetirementJson } from './to-json.js';
+import { getCreditWithProject, toRetirementJson } from './to-json.js';
+
+type NewRetirement = Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>;
 
 export type RetirementService = ReturnType<typeof createRetirementService>;
 
@@ -20,7 +22,7 @@ export function createRetirementService(
   function toJson(row: RetirementRecord) {
     return toRetirementJson(
       row,
-      getCreditOrigin(tables, row.creditId),
+      getCreditWithProject(tables, row.creditId),
       organizations.getOrThrow(row.organizationId),
     );
   }
@@ -47,9 +49,9 @@ export function createRetirementService(
         throw conflict(`An ${creditType} credit cannot be retired`);
     },
     /** Stores a new retirement and returns its JSON. */
-    record(retirement: Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>) {
+    record(retirement: NewRetirement) {
       // The calling operation has already removed the credits from their holding.
-      const { fullName: projectName } = getCreditOrigin(tables, retirement.creditId).project;
+      const { fullName: projectName } = getCreditWithProject(tables, retirement.creditId).project;
       const row = { ...retirement, id: newId(), projectName, createdAt: now() };
       retirements.put(row);
       return toJson(row);
@@ -70,26 +72,29 @@ export function createRetirementService(
     },
     get,
     /**
-     * Lists the retirements of all organizations, newest first. An unclaimed retirement shows only the amount and the
-     * project.
+     * Lists the retirements of all organizations, newest first. A retirement without a beneficiary shows only the
+     * amount and the project.
      */
-    listEverywhere({ limit, skip }: ListSlice) {
+    listOfAllOrganizations({ limit, skip }: ListSlice) {
       const rows = retirements.listNewest(limit, skip).map(row => {
         const { amount, project, ...rest } = toJson(row);
         return row.details === null ? { amount, project } : { ...rest, amount, project };
       });
       return { retirements: rows };
     },
-    /** Returns the JSON of the retirement with the id in a query parameter. Throws a 400 error if the id is missing. */
+    /**
+     * Returns the JSON of a retirement. Throws a 400 error if the query parameter `id` is missing, and a 404 error if
+     * `id` is unknown.
+     */
     getByQueryId(id: unknown) {
       if (typeof id !== 'string' || id === '') throw badRequest('id is needed');
       return get(id);
     },
-    /** Creates the PDF certificate of a retirement. Throws a 404 error if the retirement was not claimed for a beneficiary. */
+    /** Creates the PDF certificate of a retirement. Throws a 404 error if the retirement has no beneficiary yet. */
     renderCertificate(id: string, organizationId?: string): Buffer {
       const { details, ...row } = retirements.getOrThrow(id, organizationId);
       if (details === null) throw notFound('An unclaimed retirement has no certificate');
-      const { credit, project } = getCreditOrigin(tables, row.creditId);
+      const { credit, project } = getCreditWithProject(tables, row.creditId);
       return createCertificatePdf({
         registryName: 'Carbon registry sandbox',
         projectName: row.projectName,

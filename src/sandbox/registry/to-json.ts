@@ -19,13 +19,16 @@ import type { RegistryTables } from '../store/tables.js';
 const LINK_BASE = 'https://registry.example';
 
 /** A credit and the project that issued the credit. */
-export interface CreditOrigin {
+export interface CreditWithProject {
   readonly credit: CreditRecord;
   readonly project: ProjectRecord;
 }
 
 /** Returns a credit and the project that issued the credit. Throws a 404 error for an unknown credit. */
-export function getCreditOrigin({ credits, projects }: RegistryTables, creditId: string): CreditOrigin {
+export function getCreditWithProject(
+  { credits, projects }: RegistryTables,
+  creditId: string,
+): CreditWithProject {
   const credit = credits.getOrThrow(creditId);
   return { credit, project: projects.getOrThrow(credit.projectId) };
 }
@@ -48,7 +51,7 @@ type HoldingAmount = Pick<HoldingRecord, 'organizationId' | 'amountMicro'>;
 /** Converts an amount of a credit in an inventory to JSON. */
 export function toInventoryCreditJson(
   { organizationId, amountMicro }: HoldingAmount,
-  { credit, project }: CreditOrigin,
+  { credit, project }: CreditWithProject,
 ) {
   return {
     id: credit.id,
@@ -63,22 +66,32 @@ export function toInventoryCreditJson(
 }
 
 /** Converts an amount of a credit in a warehouse to JSON. */
-export function toWarehouseCreditJson(row: HoldingAmount, origin: CreditOrigin, inventoryId: string) {
-  return { ...toInventoryCreditJson(row, origin), inventoryId };
+export function toWarehouseCreditJson(
+  holding: HoldingAmount,
+  credit: CreditWithProject,
+  warehouseId: string,
+) {
+  return { ...toInventoryCreditJson(holding, credit), inventoryId: warehouseId };
 }
 
-/** Converts an amount of a credit in a warehouse to JSON with only the documented fields. */
+/**
+ * Converts an amount of a credit in a warehouse to JSON. The JSON has only the fields in the registry's documentation.
+ */
 export function toDocumentedWarehouseCreditJson(
-  row: HoldingAmount,
-  origin: CreditOrigin,
-  inventoryId: string,
+  holding: HoldingAmount,
+  credit: CreditWithProject,
+  warehouseId: string,
 ) {
-  const { id, organizationId, serialization, amount, type, ...more } = toInventoryCreditJson(row, origin);
-  return { id, inventoryId, organizationId, project: more.project, serialization, amount, type };
+  const { id, organizationId, serialization, amount, type, ...more } = toInventoryCreditJson(holding, credit);
+  return { id, inventoryId: warehouseId, organizationId, project: more.project, serialization, amount, type };
 }
 
 /** Converts a reservation to JSON, including the credit and the app that reserved the credit. */
-export function toReservationJson(row: ReservationRecord, { credit, project }: CreditOrigin, app: AppRecord) {
+export function toReservationJson(
+  row: ReservationRecord,
+  { credit, project }: CreditWithProject,
+  app: AppRecord,
+) {
   const { appId: _app, amountMicro, organizationId: _owner, ...shown } = row;
   return {
     ...shown,
@@ -91,7 +104,7 @@ export function toReservationJson(row: ReservationRecord, { credit, project }: C
 }
 
 /** Converts an inventory request to JSON. Omits fields that are null. */
-export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, project }: CreditOrigin) {
+export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, project }: CreditWithProject) {
   const {
     organizationId,
     amountMicro,
@@ -118,10 +131,10 @@ export function toInventoryRequestJson(row: InventoryRequestRecord, { credit, pr
   };
 }
 
-/** Converts a retirement to JSON. Hides the organization of an unclaimed retirement. */
+/** Converts a retirement to JSON. Omits the organization if the retirement has no beneficiary yet. */
 export function toRetirementJson(
   row: RetirementRecord,
-  { credit, project }: CreditOrigin,
+  { credit, project }: CreditWithProject,
   organization: OrganizationRecord,
 ) {
   const { id, createdAt, details, organizationId } = row;
@@ -152,7 +165,10 @@ export function toOrganizationJson({
   return { ...shown, url: `${LINK_BASE}/organizations/${shown.id}`, organizationIndustries: null };
 }
 
-/** Converts an installation to JSON without the installation's state, which the registry does not show. */
+/**
+ * Converts an installation to JSON. Omits the installation's state, because the registry does not show the state
+ * either.
+ */
 export function toInstallationJson(
   row: InstallationRecord,
   app: AppRecord,
@@ -240,7 +256,7 @@ export function summarizeCredits(rows: readonly IssuedCredit[]) {
   };
 }
 
-/** Converts a credit to the JSON of the event that issued the credit. */
+/** Returns the JSON of an `issuance` event, which says when and how much of a credit was issued. */
 export function toIssuanceJson({ id, vintage, createdAt, issuedMicro, type }: IssuedCredit) {
   return {
     id,

@@ -21,13 +21,13 @@ export function parseAction(text: string): CreditAction {
 }
 
 /** The receiver of a transfer by organization id, by address, or by both. */
-export interface TransferDestination {
+export interface RequestedReceiver {
   readonly organizationId: string | null;
   readonly address: string | null;
 }
 
 /** The names of the fields that name a receiver, and where to report problems. */
-interface DestinationFields {
+interface ReceiverFields {
   readonly action: CreditAction;
   /** The name of the field with the receiver's id. */
   readonly idField: string;
@@ -37,23 +37,27 @@ interface DestinationFields {
 }
 
 /**
- * Reads the receiver of credits from a request body. Adds an error message to `problems` if a transfer has no receiver.
+ * Reads the receiver of credits from two fields of a request body, such as `receiverId` and `receiverAddress`. Adds an
+ * error message if a transfer has neither field.
  */
-export function readDestination(
+export function readReceiver(
   fields: BodyFields,
-  { action, idField, addressField, problems }: DestinationFields,
-): TransferDestination {
-  const destination = {
+  { action, idField, addressField, problems }: ReceiverFields,
+): RequestedReceiver {
+  const receiver = {
     organizationId: fields.optionalText(idField, UUID),
     address: fields.optionalText(addressField, EVM_ADDRESS),
   };
   if (action !== 'retire' && !fields.has(idField) && !fields.has(addressField)) {
     problems.push(`${idField} or ${addressField} is needed for ${action}`);
   }
-  return destination;
+  return receiver;
 }
 
-/** Reads the required field `retirementData` from a request body. The field is optional for a plain transfer. */
+/**
+ * Reads the reason, beneficiary and comment of a retirement from a request body. Returns null if a plain transfer has
+ * no such details.
+ */
 export function readRetirementDetails(fields: BodyFields, action: CreditAction): RetirementDetails | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
   const data = fields.object('retirementData');
@@ -103,7 +107,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
    */
   function resolveReceiver(
     action: CreditAction,
-    { organizationId, address }: TransferDestination,
+    { organizationId, address }: RequestedReceiver,
   ): TransferReceiver {
     // A retirement without a transfer has no receiver.
     if (action === 'retire') return { receiverId: null, externalAddress: null };
@@ -121,7 +125,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return { receiverId: idByAddress, externalAddress: null };
   }
 
-  /** Adds an amount of a credit to an address outside the registry. */
+  /** Records that an address outside the registry received an amount of a credit. */
   function addExternalHolding(address: string, creditId: string, addedMicro: number): void {
     const previousMicro = externalHoldings.get(`${address} ${creditId}`)?.amountMicro ?? 0;
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
@@ -148,8 +152,11 @@ export function createTransactionService(options: TransactionServiceOptions) {
     accounts.addCredits(organizationId, place, creditId, amountMicro);
   }
 
-  /** Updates the state of the reservation or inventory request that started a transaction. */
-  function updateOrigin({ status, reservationId, requestId }: TransactionRecord): void {
+  /**
+   * Updates the reservation or inventory request that started a transaction. If the transaction failed, cancels the
+   * reservation or rejects the request.
+   */
+  function updateReservationOrRequest({ status, reservationId, requestId }: TransactionRecord): void {
     const updatedAt = now();
     const hasFailed = status === 'failed';
     const reservation = reservations.get(reservationId ?? '');
@@ -170,7 +177,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     const retirementId = transaction.status === 'processed' ? deliverCredits(transaction) : null;
     const updated = { ...transaction, retirementId, updatedAt: now() };
     transactions.put(updated);
-    updateOrigin(updated);
+    updateReservationOrRequest(updated);
     publisher.publishTransaction(updated);
     return updated;
   }

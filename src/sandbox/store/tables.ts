@@ -100,18 +100,21 @@ function getOrganizationId({ organizationId }: Pick<OwnedRecord, 'organizationId
 /** A table in memory, in the order of insertion. Rows are replaced but never changed. */
 export interface MemoryTable<Row> {
   get(id: string | number): Row | undefined;
-  /** Returns the row with this id. Throws a 404 error if the id is unknown or the row is not in `group`. */
-  getOrThrow(id: string | number, group?: string): Row;
+  /**
+   * Returns the row with this id. Throws a 404 error for an unknown id or a row of another group, such as another
+   * organization.
+   */
+  getOrThrow(id: string | number, groupKey?: string): Row;
   /** Returns the row with this unique name, such as a serialization or an e-mail address. */
   getByName(name: string): Row | undefined;
   /** Inserts or replaces a row. The change is undone if the running operation fails. */
   put(row: Row): void;
   /** Like `put`, but never undone. For bulk loads after which nothing can fail. */
   putWithoutUndo(row: Row): void;
-  list(group?: string): Row[];
-  count(group?: string): number;
-  /** Skips the `skip` rows that were inserted last. Returns up to `limit` of the rows before them, newest first. */
-  listNewest(limit: number, skip?: number, group?: string): Row[];
+  list(groupKey?: string): Row[];
+  count(groupKey?: string): number;
+  /** Returns up to `limit` rows, newest first, after leaving out the newest `skip` rows. */
+  listNewest(limit: number, skip?: number, groupKey?: string): Row[];
   /** Returns the rows that can still change, such as outstanding reservations and pending deliveries. */
   listLive(): Row[];
 }
@@ -130,22 +133,22 @@ interface MemoryTableOptions<Row> {
 type UndoRecorder = (undo: () => void) => void;
 
 /** The group that all rows belong to. */
-const ALL = '';
+const ALL_ROWS = '';
 
 /** Creates an empty table in memory with indexes by id, group and name. */
 function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOptions<Row>): MemoryTable<Row> {
   const { label, idOf, groupOf, nameOf, isLive } = options;
   const rowById = new Map<string | number, Row>();
   const idByName = new Map<string, string | number>();
-  const idsByGroup = new Map<string, (string | number)[]>([[ALL, []]]);
+  const idsByGroup = new Map<string, (string | number)[]>([[ALL_ROWS, []]]);
   const liveRows = new Map<string | number, Row>();
 
   /** Returns the groups that contain a row: the group of all rows and the row's own group. */
   function listGroups(row: Row): string[] {
-    return groupOf === undefined ? [ALL] : [ALL, groupOf(row)];
+    return groupOf === undefined ? [ALL_ROWS] : [ALL_ROWS, groupOf(row)];
   }
 
-  /** Inserts or replaces a row and updates all indexes. */
+  /** Inserts or replaces a row and updates all indexes. A failed operation does not undo this change. */
   function putWithoutUndo(row: Row): void {
     const id = idOf(row);
     if (!rowById.has(id)) {
@@ -177,25 +180,29 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
 
   return {
     get: id => rowById.get(id),
-    /** Returns the row with this id. Throws a 404 error if the id is unknown or the row is not in `group`. */
-    getOrThrow(id: string | number, group?: string): Row {
+    /**
+     * Returns the row with this id. Throws a 404 error for an unknown id or a row of another group, such as another
+     * organization.
+     */
+    getOrThrow(id: string | number, groupKey?: string): Row {
       const row = rowById.get(id);
-      if (row === undefined || !listGroups(row).includes(group ?? ALL)) throw notFound(`${label} not found`);
+      if (row === undefined || !listGroups(row).includes(groupKey ?? ALL_ROWS))
+        throw notFound(`${label} not found`);
       return row;
     },
-    getByName: name => rowById.get(idByName.get(name) ?? ALL),
-    /** Inserts or replaces a row. Calls `onChange` with a function that undoes the change. */
+    getByName: name => rowById.get(idByName.get(name) ?? ALL_ROWS),
+    /** Inserts or replaces a row. If the running operation fails, the change is undone. */
     put(row: Row): void {
       const previous = rowById.get(idOf(row));
       onChange(() => (previous === undefined ? removeLastInserted(row) : putWithoutUndo(previous)));
       putWithoutUndo(row);
     },
     putWithoutUndo,
-    list: (group = ALL) => getRowsById(idsByGroup.get(group) ?? []),
-    count: (group = ALL) => idsByGroup.get(group)?.length ?? 0,
-    /** Skips the `skip` rows that were inserted last. Returns up to `limit` of the rows before them, newest first. */
-    listNewest(limit: number, skip = 0, group = ALL): Row[] {
-      const ids = idsByGroup.get(group) ?? [];
+    list: (groupKey = ALL_ROWS) => getRowsById(idsByGroup.get(groupKey) ?? []),
+    count: (groupKey = ALL_ROWS) => idsByGroup.get(groupKey)?.length ?? 0,
+    /** Returns up to `limit` rows, newest first, after leaving out the newest `skip` rows. */
+    listNewest(limit: number, skip = 0, groupKey = ALL_ROWS): Row[] {
+      const ids = idsByGroup.get(groupKey) ?? [];
       const end = Math.max(0, ids.length - skip);
       return getRowsById(ids.slice(Math.max(0, end - limit), end).toReversed());
     },

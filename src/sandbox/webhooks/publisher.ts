@@ -21,8 +21,8 @@ export interface SignedBody {
 }
 
 /**
- * Adds the payload's base64 text as `signedData`, and signs that text with HMAC-SHA256. Returns no signature if there
- * is no secret.
+ * Creates the body of a webhook: the payload, and the payload as base64 text in `signedData`. Signs the base64 text
+ * with HMAC-SHA256 if there is a secret.
  */
 export function signPayload(payload: object, secret: string | null): SignedBody {
   const signedData = Buffer.from(JSON.stringify(payload), 'utf8').toString('base64');
@@ -48,7 +48,10 @@ export type WebhookPublisher = ReturnType<typeof createWebhookPublisher>;
 export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (message: WebhookMessage) => void) {
   const { apps, organizations, users, installations } = tables;
 
-  /** Returns the oldest administrator of an organization. Returns the oldest user if there is no administrator. */
+  /**
+   * Returns the administrator who was created first. If there is no administrator, returns the user who was created
+   * first.
+   */
   function findAdministrator(organizationId: string): UserRecord | undefined {
     const members = sortOldestFirst(users.list(organizationId));
     return members.find(({ isAdmin }) => isAdmin) ?? members[0];
@@ -86,7 +89,7 @@ export function createWebhookPublisher({ tables }: SandboxStore, enqueue: (messa
       const installation = installations.get(installationId);
       if (installation !== undefined) notifyApp(installation, event, null);
     },
-    /** Enqueues webhooks for all apps that are active on the transaction's organization or receiver. */
+    /** Enqueues a webhook for each app with an active installation on the transaction's organization or receiver. */
     publishTransaction(transaction: TransactionRecord): void {
       // Apps without read permission for the warehouse get no webhooks of warehouse transactions.
       const { event, organizationId, receiverId } = transaction;

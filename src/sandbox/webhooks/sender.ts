@@ -115,7 +115,7 @@ export function createDeliverySender({ store, headerPrefix, getSettings }: Deliv
       timer = setTimeout(startDueDeliveries, Math.min(LONGEST_TIMER_MS, Math.max(1, next - at)));
   }
 
-  /** Checks for due deliveries as soon as the running operation has ended. */
+  /** Makes the sender look for due deliveries as soon as the current operation has ended. */
   function wake(): void {
     if (stopping.signal.aborted) return;
     clearTimeout(timer);

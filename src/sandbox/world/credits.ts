@@ -1,6 +1,6 @@
 import type { CreditRecord, HoldingRecord, OrganizationRecord, HoldingPlace } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import { pickAmountMicro, type WorldSize } from './world-size.js';
+import { pickAmountMicro, type CompleteWorldSpec } from './world-size.js';
 import type { WorldProject } from './projects.js';
 import { createRandom, flattenString } from './random.js';
 
@@ -16,11 +16,11 @@ export type CreditGenerator = ReturnType<typeof createCreditGenerator>;
  * Creates the generator of credits and holdings. Any credit can be generated from its index alone, which saves memory.
  */
 export function createCreditGenerator(
-  size: WorldSize,
+  spec: CompleteWorldSpec,
   projects: readonly WorldProject[],
   organizations: readonly OrganizationRecord[],
 ) {
-  const { seed, credits: count } = size;
+  const { seed, credits: count } = spec;
   /** Ids that were made already, so that all rows of a credit share one string. */
   const ids: string[] = [];
 
@@ -68,7 +68,7 @@ export function createCreditGenerator(
     };
   }
 
-  /** Generates the amounts of a credit in warehouses and inventories. */
+  /** Chooses which warehouses and inventories hold a credit, and how much of the credit each one holds. */
   function generateHoldings(creditIndex: number): HoldingRecord[] {
     return chooseHolders(creditIndex, organizations.length).map(({ organization, place }, position) => ({
       organizationId: organizations[organization]?.id ?? '',

@@ -11,7 +11,7 @@ import {
   generateReservations,
 } from './reservations-and-requests.js';
 import { generateAddresses, generateApps, generateOrganizations, generateUsers } from './organizations.js';
-import { resolveWorldSize, type WorldSpec } from './world-size.js';
+import { completeWorldSpec, type WorldSpec } from './world-size.js';
 import { generateProjects } from './projects.js';
 import { createRetirementGenerator, type RetirementGenerator } from './retirements.js';
 import { generateTransactions } from './transactions.js';
@@ -19,38 +19,38 @@ import { generateTransactions } from './transactions.js';
 /** Generates all rows of a registry. The same seed and size always give the same rows. */
 export function generateWorld(spec: WorldSpec) {
   // Large lists are generators, so that a million rows are not in memory twice.
-  const size = resolveWorldSize(spec);
-  const apps = generateApps(size);
-  const organizations = generateOrganizations(size);
-  const projects = generateProjects(size, organizations);
-  const credits = createCreditGenerator(size, projects, organizations);
-  const retirements = createRetirementGenerator(size, credits, organizations, apps);
-  const parts = { size, apps, organizations, credits, retirements };
+  const fullSpec = completeWorldSpec(spec);
+  const apps = generateApps(fullSpec);
+  const organizations = generateOrganizations(fullSpec);
+  const projects = generateProjects(fullSpec, organizations);
+  const credits = createCreditGenerator(fullSpec, projects, organizations);
+  const retirements = createRetirementGenerator(fullSpec, credits, organizations, apps);
+  const parts = { spec: fullSpec, apps, organizations, credits, retirements };
   const reservations = generateReservations(parts);
   const requests = generateInventoryRequests(parts);
   const explainedRetirements = retirements
-    .listLastByApps(EXPLAINED_RETIREMENTS)
+    .listAppRetirementNumbers(EXPLAINED_RETIREMENTS)
     .map(number => retirements.generateRetirement(number))
     .toReversed();
 
   return {
     apps,
-    users: generateUsers(size, organizations),
+    users: generateUsers(fullSpec, organizations),
     organizations,
-    addresses: generateAddresses(size, organizations),
+    addresses: generateAddresses(fullSpec, organizations),
     projects: projects.map(({ row }) => row),
     credits: generateCredits(credits, retirements, reservations),
     holdings: generateHoldings(credits),
     reservations,
     requests,
     retirements: retirements.generateAllRetirements(),
-    transactions: generateTransactions(size.seed, explainedRetirements, { reservations, requests }),
+    transactions: generateTransactions(fullSpec.seed, explainedRetirements, { reservations, requests }),
   };
 }
 
 /**
- * Yields each credit with an issued amount that equals the sum of its holdings, outstanding reservations and
- * retirements.
+ * Yields each credit. The issued amount is the sum of all holdings, outstanding reservations and retirements of the
+ * credit.
  */
 function* generateCredits(
   credits: CreditGenerator,

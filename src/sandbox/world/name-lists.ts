@@ -84,7 +84,10 @@ function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...pla
   return { name, alpha2, alpha3, callingCode: Number(code), city, places: assertNonEmpty(places) };
 }
 
-/** Converts the cells of a table row to a kind of project. */
+/**
+ * Converts one row of `PROJECT_KINDS`, such as "Wind Farm, …", to an object with title, summary, sector and
+ * methodology.
+ */
 function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
   const methodology = `SBX-M${code.padStart(3, '0')}`;
   return { title, summary, removal: effect === 'removal', sector: Number(code), sectorTitle, methodology };
@@ -100,7 +103,7 @@ function splitWords(list: string): NonEmpty<string> {
   return assertNonEmpty(list.split(' '));
 }
 
-/** Returns a list with the type of a non-empty list. Throws if the list is empty. */
+/** Returns a copy of a list, typed as a list with at least one item. Throws if the list is empty. */
 function assertNonEmpty<Item>([first, ...others]: readonly Item[]): NonEmpty<Item> {
   if (first === undefined) throw new RangeError('the list is empty');
   return [first, ...others];

@@ -1,6 +1,6 @@
 import type { AddressRecord, AppRecord, OrganizationRecord, UserRecord } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import type { WorldSize } from './world-size.js';
+import type { CompleteWorldSpec } from './world-size.js';
 import { createRandom, flattenString } from './random.js';
 import {
   APPS,
@@ -18,8 +18,8 @@ const DAY_MS = 86_400_000;
 /** How many users each organization has. */
 const MEMBERS = 4;
 
-/** Generates the demo's apps. Only the first app may write to warehouses and request credits from inventories. */
-export function generateApps({ seed }: WorldSize): AppRecord[] {
+/** Generates two apps. The first app may reserve and request credits, and the second app may only read. */
+export function generateApps({ seed }: CompleteWorldSpec): AppRecord[] {
   return APPS.map((name, index) => ({
     id: createRandom(seed, 'app', index).uuid(),
     name,
@@ -39,8 +39,8 @@ export function generateApps({ seed }: WorldSize): AppRecord[] {
 }
 
 /** Generates all organizations of the world. */
-export function generateOrganizations(size: WorldSize): OrganizationRecord[] {
-  return Array.from({ length: size.organizations }, (_, index) => generateOrganization(size.seed, index));
+export function generateOrganizations(spec: CompleteWorldSpec): OrganizationRecord[] {
+  return Array.from({ length: spec.organizations }, (_, index) => generateOrganization(spec.seed, index));
 }
 
 /** Generates the organization with this index. The first organizations have fixed names. */
@@ -72,11 +72,14 @@ function generateOrganization(seed: number, organizationIndex: number): Organiza
 }
 
 /** Generates four users for each organization. The first user is the administrator. */
-export function generateUsers(size: WorldSize, organizations: readonly OrganizationRecord[]): UserRecord[] {
+export function generateUsers(
+  spec: CompleteWorldSpec,
+  organizations: readonly OrganizationRecord[],
+): UserRecord[] {
   return organizations.flatMap((organization, index) =>
     Array.from({ length: MEMBERS }, (_, position) => {
       const number = index * MEMBERS + position;
-      const random = createRandom(size.seed, 'user', number);
+      const random = createRandom(spec.seed, 'user', number);
       const first = FIRST_NAMES[number % FIRST_NAMES.length] ?? FIRST_NAMES[0];
       const last = random.pick(LAST_NAMES);
       return {
@@ -94,7 +97,7 @@ export function generateUsers(size: WorldSize, organizations: readonly Organizat
 
 /** Generates a default address and a second address for each organization. */
 export function generateAddresses(
-  { seed }: WorldSize,
+  { seed }: CompleteWorldSpec,
   organizations: readonly OrganizationRecord[],
 ): AddressRecord[] {
   return organizations.flatMap((organization, index) => {
@@ -113,13 +116,16 @@ function toDomainName(fullName: string): string {
   return `${fullName.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.example`;
 }
 
-/** Picks a random company name, such as the name of a beneficiary. */
+/**
+ * Picks a random company name with one of the trades, such as "Nordlys Shipping Ltd". The same seed, stream name and
+ * index always give the same company name.
+ */
 export function pickCompanyName(
   seed: number,
-  stream: string,
+  streamName: string,
   index: number,
   trades: readonly [string, ...string[]],
 ): string {
-  const random = createRandom(seed, `${stream} company`, index);
+  const random = createRandom(seed, `${streamName} company`, index);
   return flattenString(`${random.pick(COMPANY_STEMS)} ${random.pick(trades)} ${random.pick(COMPANY_FORMS)}`);
 }

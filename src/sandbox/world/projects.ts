@@ -1,6 +1,6 @@
 import type { OrganizationRecord, ProjectRecord } from '../store/records.js';
 import { toInstant } from '../store/clock.js';
-import type { WorldSize } from './world-size.js';
+import type { CompleteWorldSpec } from './world-size.js';
 import { createRandom, type Random } from './random.js';
 import { COUNTRIES, type Country, PROJECT_KINDS, type ProjectKind } from './name-lists.js';
 
@@ -19,15 +19,15 @@ export interface WorldProject {
   readonly contract: string;
 }
 
-/** Generates all projects of the world, and distributes the projects over the organizations that develop projects. */
+/** Generates all projects. Assigns each project to an organization that develops projects. */
 export function generateProjects(
-  size: WorldSize,
+  spec: CompleteWorldSpec,
   organizations: readonly OrganizationRecord[],
 ): WorldProject[] {
   const developers = organizations.filter(({ type }) => type.startsWith('project'));
-  return Array.from({ length: size.projects }, (_, index) => {
+  return Array.from({ length: spec.projects }, (_, index) => {
     const developer = developers[index % Math.max(developers.length, 1)] ?? organizations[0];
-    return generateProject(size.seed, index, developer?.id ?? null);
+    return generateProject(spec.seed, index, developer?.id ?? null);
   });
 }
 

@@ -11,10 +11,10 @@ export interface Random {
 }
 
 /** Creates a pseudo-random generator. The same seed, stream name and index always give the same values. */
-export function createRandom(seed: number, stream: string, index = 0): Random {
+export function createRandom(seed: number, streamName: string, index = 0): Random {
   // So any row can be generated without the rows before it.
   let a = hashToSeed(String(seed), 0x9e3779b9);
-  let b = hashToSeed(stream, 0x85ebca6b);
+  let b = hashToSeed(streamName, 0x85ebca6b);
   let c = index | 0;
   let counter = 1;
 
@@ -59,7 +59,7 @@ export function createRandom(seed: number, stream: string, index = 0): Random {
   };
 }
 
-/** Copies a concatenated string into contiguous memory. */
+/** Copies a string, so that V8 does not also keep the parts that the string was concatenated from. */
 export function flattenString(text: string): string {
   // V8 would otherwise keep the parts, which doubles the memory of a million rows.
   return Buffer.from(text).toString();

@@ -11,7 +11,7 @@ import type {
 import { sortOldestFirst } from '../store/tables.js';
 import type { CreditGenerator } from './credits.js';
 import { toInstant } from '../store/clock.js';
-import { pickHistoryTime, pickAmountMicro, type WorldSize } from './world-size.js';
+import { pickHistoryTime, pickAmountMicro, type CompleteWorldSpec } from './world-size.js';
 import { createRandom } from './random.js';
 import type { RetirementGenerator } from './retirements.js';
 import { COMMENTS, REASONS } from './name-lists.js';
@@ -31,7 +31,7 @@ const RECENT_FRACTION = 10;
 
 /** What reservations and inventory requests are generated from. */
 export interface WorldParts {
-  readonly size: WorldSize;
+  readonly spec: CompleteWorldSpec;
   readonly apps: readonly AppRecord[];
   readonly organizations: readonly OrganizationRecord[];
   readonly credits: CreditGenerator;
@@ -40,14 +40,14 @@ export interface WorldParts {
 
 /** Generates expired, cancelled, finished and outstanding reservations, oldest first. */
 export function generateReservations(world: WorldParts): ReservationRecord[] {
-  const { size, apps } = world;
+  const { spec, apps } = world;
   const ended = ENDED_STATES.map((state, index) => {
-    const createdAt = pickHistoryTime(size.seed, 'ended reservation', index, ENDED_STATES.length);
+    const createdAt = pickHistoryTime(spec.seed, 'ended reservation', index, ENDED_STATES.length);
     const updatedAt = createdAt + (state === 'expired' ? HOLD_MS : 3 * MINUTE_MS);
     return generateReservation(world, index, apps[index % apps.length], state, createdAt, updatedAt);
   });
   const outstanding = OUTSTANDING_SINCE_MS.map((sinceMs, index) => {
-    const createdAt = size.startAt - sinceMs;
+    const createdAt = spec.startAt - sinceMs;
     return generateReservation(
       world,
       ENDED_STATES.length + index,
@@ -65,15 +65,18 @@ function getCommonFields({ organizationId, creditId, amountMicro, appId, created
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
 
-/** Generates finished reservations for half of the latest retirements by apps. */
-function generateFinishedReservations({ size, retirements }: WorldParts): ReservationRecord[] {
+/**
+ * Takes every second one of the latest retirements that apps made. Generates a finished reservation that led to each of
+ * these retirements.
+ */
+function generateFinishedReservations({ spec, retirements }: WorldParts): ReservationRecord[] {
   // The other retirements came from inventory requests.
-  return retirements.listLastByApps(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
+  return retirements.listAppRetirementNumbers(EXPLAINED_RETIREMENTS).flatMap((number, index) => {
     if (index % 2 === 1) return [];
     const retirement = retirements.generateRetirement(number);
     return [
       {
-        id: createRandom(size.seed, 'finished reservation', index).uuid(),
+        id: createRandom(spec.seed, 'finished reservation', index).uuid(),
         ...getCommonFields(retirement),
         state: 'finished',
         createdAt: toInstant(Date.parse(retirement.createdAt) - 2 * MINUTE_MS),
@@ -83,9 +86,9 @@ function generateFinishedReservations({ size, retirements }: WorldParts): Reserv
   });
 }
 
-/** Generates a reservation that did not lead to a retirement. */
+/** Generates a reservation that is outstanding, expired or cancelled. */
 function generateReservation(
-  { size, credits, organizations }: WorldParts,
+  { spec, credits, organizations }: WorldParts,
   index: number,
   app: AppRecord | undefined,
   state: ReservationState,
@@ -94,11 +97,11 @@ function generateReservation(
 ): ReservationRecord {
   const { organizationId, creditId } = findHolding(credits, 'warehouse', index * 5, organizations[0]);
   return {
-    id: createRandom(size.seed, 'reservation', index).uuid(),
+    id: createRandom(spec.seed, 'reservation', index).uuid(),
     organizationId,
     appId: app?.id ?? '',
     creditId,
-    amountMicro: pickAmountMicro(size.seed, 'reservation', index, 50),
+    amountMicro: pickAmountMicro(spec.seed, 'reservation', index, 50),
     state,
     createdAt: toInstant(createdAt),
     updatedAt: toInstant(updatedAt),
@@ -110,7 +113,7 @@ function generateReservation(
 export function generateInventoryRequests(world: WorldParts): InventoryRequestRecord[] {
   const { retirements } = world;
   const accepted = retirements
-    .listLastByApps(EXPLAINED_RETIREMENTS)
+    .listAppRetirementNumbers(EXPLAINED_RETIREMENTS)
     .filter((_, index) => index % 2 === 1)
     .map((number, index) => generateAcceptedRequest(world, retirements.generateRetirement(number), index));
   const undecided = UNACCEPTED_STATES.map((state, index) => generateUnacceptedRequest(world, state, index));
@@ -119,11 +122,11 @@ export function generateInventoryRequests(world: WorldParts): InventoryRequestRe
 
 /** Generates the accepted inventory request that led to a retirement. */
 function generateAcceptedRequest(
-  { size }: WorldParts,
+  { spec }: WorldParts,
   retirement: RetirementRecord,
   index: number,
 ): InventoryRequestRecord {
-  const random = createRandom(size.seed, 'accepted request', index);
+  const random = createRandom(spec.seed, 'accepted request', index);
   return {
     id: random.uuid(),
     ...getCommonFields(retirement),
@@ -139,15 +142,15 @@ function generateAcceptedRequest(
 
 /** Generates a pending or rejected inventory request to transfer and retire credits. */
 function generateUnacceptedRequest(
-  { size, apps, organizations, credits }: WorldParts,
+  { spec, apps, organizations, credits }: WorldParts,
   state: 'Pending' | 'Rejected',
   index: number,
 ): InventoryRequestRecord {
-  const random = createRandom(size.seed, 'undecided request', index);
+  const random = createRandom(spec.seed, 'undecided request', index);
   const { organizationId, creditId } = findHolding(credits, 'inventory', index * 5);
   const count = UNACCEPTED_STATES.length * RECENT_FRACTION;
   const createdAt = pickHistoryTime(
-    size.seed,
+    spec.seed,
     'undecided request',
     count - UNACCEPTED_STATES.length + index,
     count,
@@ -160,7 +163,7 @@ function generateUnacceptedRequest(
     creditId,
     state,
     txId: null,
-    amountMicro: pickAmountMicro(size.seed, 'undecided request', index, 40),
+    amountMicro: pickAmountMicro(spec.seed, 'undecided request', index, 40),
     action: 'transfer_retire',
     toOrganizationId: receiver?.id ?? null,
     toAddress: receiver === undefined ? `0x${random.hex(40)}` : null,
@@ -174,7 +177,10 @@ function generateUnacceptedRequest(
   };
 }
 
-/** Finds a retirable credit in a warehouse or inventory. Searches all owners if `owner` is undefined. */
+/**
+ * Finds a warehouse or inventory with a credit that can be retired. Searches the credits from `firstCreditIndex` on,
+ * and all organizations if `owner` is undefined.
+ */
 function findHolding(
   credits: CreditGenerator,
   place: HoldingPlace,

@@ -2,7 +2,7 @@ import type { AppRecord, OrganizationRecord, RetirementRecord, RetirementDetails
 import type { CreditGenerator } from './credits.js';
 import { pickCompanyName } from './organizations.js';
 import { toInstant } from '../store/clock.js';
-import { pickHistoryTime, pickAmountMicro, type WorldSize } from './world-size.js';
+import { pickHistoryTime, pickAmountMicro, type CompleteWorldSpec } from './world-size.js';
 import { createRandom, type Random } from './random.js';
 import { COMMENTS, COMPANY_TRADES, REASONS } from './name-lists.js';
 
@@ -21,17 +21,17 @@ export type RetirementGenerator = ReturnType<typeof createRetirementGenerator>;
 
 /** Creates the generator of retirements. Any retirement can be generated from its number alone, which saves memory. */
 export function createRetirementGenerator(
-  size: WorldSize,
+  spec: CompleteWorldSpec,
   credits: CreditGenerator,
   organizations: readonly OrganizationRecord[],
   apps: readonly AppRecord[],
 ) {
-  const { seed, retirements: count } = size;
+  const { seed, retirements: count } = spec;
   const { retirable } = credits;
   /** Where each credit is in `retirable`. Retirements take these credits in turn. */
   const positions = new Map(Array.from(retirable, (creditIndex, position) => [creditIndex, position]));
 
-  /** Returns the id of the organization that made a retirement. */
+  /** Chooses which organization made the retirement with this number. Returns the organization's id. */
   function chooseOrganizationId(retirementNumber: number): string {
     const position =
       organizations.length > 4 ? retirementNumber : (ORGANIZATION_PATTERN[retirementNumber % 10] ?? 0);
@@ -75,8 +75,8 @@ export function createRetirementGenerator(
       for (let number = position; number < count; number += retirable.length) sum += amounts[number] ?? 0;
       return sum;
     },
-    /** Returns the numbers of the latest retirements by apps, newest first. */
-    listLastByApps(limit: number): number[] {
+    /** Returns the numbers of the latest retirements that apps made, newest first. */
+    listAppRetirementNumbers(limit: number): number[] {
       const numbers: number[] = [];
       for (let number = count - 1; number >= 0 && numbers.length < limit; number--) {
         if (isByApp(number)) numbers.push(number);

@@ -45,7 +45,7 @@ export function generateTransactions(
   });
 }
 
-/** Returns whether a reservation or request led to a retirement. */
+/** Returns whether a retirement came from this reservation or inventory request. */
 function hasLedTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
   // Both then have the same organization, credit and time.
   return (

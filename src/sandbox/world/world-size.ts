@@ -14,8 +14,8 @@ export interface WorldSpec {
   readonly retirements?: number;
 }
 
-/** The seed and size of a world, with all defaults filled in. */
-export type WorldSize = Required<WorldSpec>;
+/** The seed, start time and sizes of a world, with all defaults filled in. */
+export type CompleteWorldSpec = Required<WorldSpec>;
 
 /** Each project issues at most this many credits: one per vintage and type. */
 const CREDITS_PER_PROJECT = 12;
@@ -23,8 +23,8 @@ const CREDITS_PER_PROJECT = 12;
 const HISTORY_START = Date.UTC(2023, 6, 1);
 const HISTORY_END = Date.UTC(2025, 5, 30);
 
-/** Returns the size of a world with defaults for absent numbers. Throws a RangeError that lists all invalid numbers. */
-export function resolveWorldSize(spec: WorldSpec): WorldSize {
+/** Adds defaults for the sizes that `spec` leaves out. Throws a RangeError that lists all invalid numbers. */
+export function completeWorldSpec(spec: WorldSpec): CompleteWorldSpec {
   const credits = spec.credits ?? 60;
   const size = {
     seed: spec.seed,
@@ -43,18 +43,15 @@ export function resolveWorldSize(spec: WorldSpec): WorldSize {
   return size;
 }
 
-/**
- * Picks the time of event `index` of `count` events. The events are spread over two years in the order of their
- * indexes.
- */
-export function pickHistoryTime(seed: number, stream: string, index: number, count: number): number {
+/** Picks a random time for one of `count` events within two years. An event with a higher index gets a later time. */
+export function pickHistoryTime(seed: number, streamName: string, index: number, count: number): number {
   const step = (HISTORY_END - HISTORY_START) / Math.max(count, 1);
-  return Math.floor(HISTORY_START + (index + createRandom(seed, `${stream} time`, index).next()) * step);
+  return Math.floor(HISTORY_START + (index + createRandom(seed, `${streamName} time`, index).next()) * step);
 }
 
-/** Picks a random amount in millionths of a tonne. Most amounts are whole tonnes. */
-export function pickAmountMicro(seed: number, stream: string, index: number, maxTonnes: number): number {
-  const random = createRandom(seed, `${stream} amount`, index);
+/** Picks a random amount in millionths of a tonne. The same seed, stream name and index always give the same amount. */
+export function pickAmountMicro(seed: number, streamName: string, index: number, maxTonnes: number): number {
+  const random = createRandom(seed, `${streamName} amount`, index);
   const whole = (1 + random.below(maxTonnes)) * 1_000_000;
   const precision = random.below(12);
   if (precision < 3) return whole + random.pick([500_000, 250_000, 750_000, 125_000]);
