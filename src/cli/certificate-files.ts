@@ -5,8 +5,8 @@ import type { Reader } from '../store/contract/reader.js';
 import { throwIfInterrupted } from './exit.js';
 
 /**
- * Compares the size and SHA-256 of every stored certificate file with the mirror's row. Returns the number of
- * checked files and the faulty ones.
+ * Checks that every stored certificate PDF still has the size and SHA-256 that the database records. Returns
+ * the number of checked files and the faulty files.
  */
 export async function verifyCertificateFiles(reader: Reader, pdfs: PdfStore, interrupted: AbortSignal) {
   const faults: { readonly file: string; readonly fault: string }[] = [];

@@ -45,7 +45,7 @@ interface CommandDefinition<A extends ParameterSet, O extends ParameterSet> exte
   ) => Promise<unknown>;
 }
 
-/** Creates a command whose `run` function receives parsed and typed arguments and options. */
+/** Creates a command. Its `run` function receives parsed and typed values instead of raw text. */
 // biome-ignore lint/complexity/noBannedTypes: a command without parameters
 export function defineCommand<A extends ParameterSet = {}, O extends ParameterSet = {}>(
   definition: CommandDefinition<A, O>,
@@ -59,10 +59,7 @@ export function defineCommand<A extends ParameterSet = {}, O extends ParameterSe
   };
 }
 
-/**
- * Parses the raw values of all defined parameters, including omitted ones. Returns the parsed values by
- * parameter name.
- */
+/** Parses raw values from the command line. Returns an object with the parsed value of each parameter. */
 function parseParameters<Parsed>(parameters: ParameterSet, rawParameters: RawParameters, io: Io): Parsed {
   const parsed: unknown[][] = Object.entries(parameters).map(([name, parameter]) => [
     name,

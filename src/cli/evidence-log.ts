@@ -26,8 +26,8 @@ export async function withEvidenceLog<Result>(
 }
 
 /**
- * Removes rows from the mirror with `removeRows`, and erases the selected leaves from the evidence log.
- * Returns the result of `removeRows`.
+ * Calls `removeRows` to delete mirrored rows, and erases these rows from the evidence log too. Returns the
+ * result of `removeRows`.
  */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
@@ -45,8 +45,8 @@ export async function eraseWithEvidence<Removed>(
 }
 
 /**
- * Continues a restored evidence log under a new origin. Returns what was lost, or null if no evidence log
- * exists.
+ * Continues a restored evidence log under a new log name. Returns how many entries were lost, or null if
+ * there is no log.
  */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
@@ -69,10 +69,7 @@ export function describeRestoredLog({ origin, held, newest, lost }: RestoredOrig
 const SEALING_ADVICE =
   'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
-/**
- * Counts the leaves that cannot be checked because EVIDENCE_KEY_FILE is not set. Returns 0 if the database
- * refuses access to the log.
- */
+/** Counts the entries of the evidence log if no key to check them is set. Returns 0 if EVIDENCE_KEY_FILE is set. */
 export async function countUncheckedLeaves({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
@@ -93,9 +90,10 @@ export function describeUncheckedLeaves(leaves: number): string {
 }
 
 /**
- * Checks that the worker seals new observations in time. Returns no findings if the evidence log is not used.
+ * Checks for `doctor` that the worker adds new data to the evidence log in time. Returns no findings if
+ * there is no log.
  */
-export async function checkSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
+export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });
   if (unchecked > 0)
     return [
@@ -112,7 +110,8 @@ export async function checkSealing({ io, requireMirror }: EvidenceContext): Prom
 }
 
 /**
- * Describes how a version of a row is sealed in the evidence log. Returns null if there is no log, or no access to it.
+ * Describes where the evidence log records a version of a row. Returns null if there is no log, or no access
+ * to it.
  */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,

@@ -8,8 +8,8 @@ export function describeRemedy({ todo, command }: Trouble): string {
 }
 
 /**
- * Formats all findings with at least one row, such as `restatements: 1, overdrawn: 2`. Returns null if there
- * are none.
+ * Formats the numbers of suspicious rows, such as `restatements: 1, overdrawn: 2`. Returns null if there are
+ * none.
  */
 export function describeFindingCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);
@@ -20,7 +20,7 @@ export function describeFindingCounts(counts: readonly FindingCount[]): string |
 export const FINDINGS_ADVICE =
   'See "carbon-mirror balance" and the views "restatements" and "credit_findings".';
 
-/** Returns a sentence with the number of each finding and the age of the count. */
+/** Returns a sentence with the numbers of suspicious rows, and how long ago they were counted. */
 export function describeFindings({ countedAt, counts }: Findings, now: number): string {
   if (countedAt === null)
     return 'Findings have not been counted yet. A worker counts them every five minutes.';

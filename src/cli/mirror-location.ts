@@ -48,8 +48,8 @@ export function createMirrorLocation(
 }
 
 /**
- * Returns the mirror that the settings name. Returns the demo instead if only the demo exists and may be
- * used.
+ * Returns the mirror in the data folder. If only the demo exists there and no setting forbids it, returns
+ * the demo.
  */
 export function findMirrorLocation(io: Io): MirrorLocation {
   const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });
@@ -60,7 +60,7 @@ export function findMirrorLocation(io: Io): MirrorLocation {
   return createMirrorLocation(io, { folder, env: { ...demoSettings, ...io.env }, isDemo: true });
 }
 
-/** Returns the location unchanged. Throws a usage error if the location has no mirror. */
+/** Returns the location if a mirror exists there. Otherwise throws a usage error. */
 export function requireExistingMirror(location: MirrorLocation, io: Io): MirrorLocation {
   const missing = location.engine.findMissing();
   if (missing === null) return location;

@@ -7,7 +7,7 @@ import { connectRegistry, findMirrorLocation, requireExistingMirror } from './mi
 type CommandEnvironment = Pick<CommandContext, 'io' | 'format'>;
 type CloseResource = () => Promise<unknown>;
 
-/** Runs a command with a new context. Always closes all resources of the context afterwards. */
+/** Runs a command with a new context. Afterwards closes everything that the command has opened. */
 export async function runInContext(
   environment: CommandEnvironment,
   runCommand: (context: CommandContext) => Promise<unknown>,
@@ -21,8 +21,8 @@ export async function runInContext(
 }
 
 /**
- * Creates the context of a command. Each resource is opened on first use, and `onOpened` receives a function
- * that closes it.
+ * Creates the object with which a command opens databases and prints. `onOpened` receives a close function
+ * for each opened resource.
  */
 function createContext(
   environment: CommandEnvironment,

@@ -119,8 +119,8 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
 }
 
 /**
- * Defines an optional parameter for a past date or period. The parsed value is a time range, of which the
- * command uses one edge.
+ * Defines an optional parameter for a past date or period. `usedEdge` says which end of a period the command
+ * uses.
  */
 export function definePastDate(
   description: string,

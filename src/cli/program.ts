@@ -59,7 +59,10 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
   await program.parseAsync([...args], { from: 'user' });
 }
 
-/** Returns whether to register a command with commander. Registers all commands if the arguments name none. */
+/**
+ * Returns whether the arguments name this command. Returns true for every command if they name none, so that
+ * the help lists all.
+ */
 function shouldRegister(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));
   return (

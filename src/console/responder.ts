@@ -2,7 +2,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createGzip, type Gzip, gzipSync } from 'node:zlib';
-import { AskError } from '../store/contract/asked.js';
+import { SqlQueryError } from '../store/contract/asked.js';
 import { ORIGIN } from './guard/guard.js';
 import type { FileContent, PageContent } from './page.js';
 import { html, type Html } from './components/html.js';
@@ -62,7 +62,7 @@ export function createResponder({ hasDemo, onFailure }: ResponderOptions): Respo
       yield* content;
     } catch (error) {
       const hasVisitorLeft = req.socket.destroyed;
-      if (!hasVisitorLeft && !(error instanceof AskError)) onFailure(error);
+      if (!hasVisitorLeft && !(error instanceof SqlQueryError)) onFailure(error);
       // Over HTTP/1.0, a connection that only closes looks like the end of the file.
       req.socket.resetAndDestroy();
       throw error;

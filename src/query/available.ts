@@ -19,9 +19,9 @@ export type Warehouse = FreshnessDetails &
   Omit<Tables['coverage'], 'state'> &
   Pick<Tables['freshness'], 'as_of' | 'age_seconds' | 'rows'>;
 
-export type Available = Awaited<ReturnType<typeof readAvailable>>;
+export type AvailableCredits = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
-export type LeftOut = Available['leftOut'][number];
+export type ExcludedWarehouse = AvailableCredits['leftOut'][number];
 export type StandingSums = Awaited<ReturnType<typeof sumStanding>>;
 
 /** Of these nothing is expected: they are shown only where something is known. */

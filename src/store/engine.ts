@@ -1,4 +1,4 @@
-import type { BrokenLaw } from './contract/broken.js';
+import type { ConsistencyFault } from './contract/broken.js';
 import type { EvidencePort } from '../evidence/port.js';
 import type { InboxPort } from '../inbox/port.js';
 import type { PdfStore } from '../mirror/pdf-store.js';
@@ -126,7 +126,7 @@ export interface Engine {
   /** Null where that is a matter of the server's own tools. */
   readonly keeping: BackupStore | null;
   /** What must hold in any mirror at any moment, whatever the registry said, and does not. */
-  readonly findBroken: (now: number) => Promise<readonly BrokenLaw[]>;
+  readonly findBroken: (now: number) => Promise<readonly ConsistencyFault[]>;
   /** What `findBroken` has found whole where it has found nothing. */
   readonly checked: string;
   /** What is the engine's own matter. Throws where nothing can be read. */

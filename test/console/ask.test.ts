@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { SqlAccess } from '../../src/console/ask/query-runner.js';
 import { readReadyQuestions } from '../../src/cli/ready-questions.js';
-import { AskError } from '../../src/store/contract/asked.js';
+import { SqlQueryError } from '../../src/store/contract/asked.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
 import { listCodeBlocks } from '../support/readme.js';
@@ -81,7 +81,7 @@ test('two queries run at a time, and a finished one makes room', async () => {
     ...recordQueries([]),
     runQuery: async () => {
       await new Promise<void>(resolve => ends.push(resolve));
-      throw new AskError('time_limit', 'stopped after 30 s');
+      throw new SqlQueryError('time_limit', 'stopped after 30 s');
     },
   };
   const { send } = await openConsoleStage({ sql: asking });
@@ -181,7 +181,7 @@ function recordQueries(asked: string[]): SqlAccess {
   return {
     runQuery: async ({ sql }) => {
       asked.push(sql);
-      throw new AskError('refused', 'nobody asks here');
+      throw new SqlQueryError('refused', 'nobody asks here');
     },
     describeSchema: () => [],
     savedQueries: [],

@@ -1,7 +1,7 @@
 import { SCHEMA_LAW } from '../../src/store/schema-objects.js';
 import { expect } from 'vitest';
 import { findContradictedRows } from '../../src/cli/commands/verify/contradicted-rows.js';
-import type { BrokenLaw } from '../../src/store/contract/broken.js';
+import type { ConsistencyFault } from '../../src/store/contract/broken.js';
 import type { Reader } from '../../src/store/contract/reader.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import { findDifferences, dumpRows, dumpRowsAsOf } from './compare.js';
@@ -92,7 +92,7 @@ export async function playHistory(seed: number, profile?: ProgramOptions['profil
 }
 
 /** Returns the findings of `verify`, except about the schema: a test that moves the clock on PostgreSQL replaces views. */
-async function findBroken({ engine, time }: Program): Promise<BrokenLaw[]> {
+async function findBroken({ engine, time }: Program): Promise<ConsistencyFault[]> {
   const reader = await engine.openReader();
   try {
     const findings = await engine.findBroken(time.now());

@@ -7,7 +7,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
 import { createUsageError } from '../exit.js';
-import { requireKnownLists, findOrganizationId } from '../find/find-rows.js';
+import { selectKnownLists, findOrganizationId } from '../find/find-rows.js';
 import { streamStdout } from '../io.js';
 import { serializeJson, toJson } from '../output/formats.js';
 import { createRunningTotal, describeTotal } from '../output/totals.js';
@@ -33,7 +33,7 @@ export const AS_OF = defineCommand({
     const lists: ListAsOf[] = [];
     for (const list of MIRRORED.filter(({ name }) => RESOURCES.includes(name)))
       lists.push(await readListAsOf(reader, list, organizationId, at));
-    const knownLists = requireKnownLists(context, lists, list => list.resource);
+    const knownLists = selectKnownLists(context, lists, list => list.resource);
     if (context.format === 'table') {
       for (const list of knownLists) await printListAsOf(context, list, at);
       return;
@@ -70,14 +70,14 @@ async function* serializeLists(header: object, lists: readonly ListAsOf[]): Asyn
   yield '}\n';
 }
 
-/** Prints a list as a table with a total. Prints a notice if some rows may be missing. */
+/** Prints a list with the rows of a past instant and their total. Warns if rows may be missing. */
 async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
-  { columns, rows, ...known }: ListAsOf,
+  list: ListAsOf,
   at: string,
 ): Promise<void> {
-  const { resource, lastRead } = known;
-  for (const gap of gapsIn(known)) printNotice(`${resource}: ${gap}.`);
+  const { columns, rows, resource, lastRead } = list;
+  for (const gap of gapsIn(list)) printNotice(`${resource}: ${gap}.`);
   await printLines(`${resource} as of ${at}${lastRead === null ? '' : `, last read ${lastRead}`}:`);
   const tally = createRunningTotal();
   await printRows(columns, tally.addEachRow(rows), {

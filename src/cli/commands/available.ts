@@ -1,4 +1,9 @@
-import { type Available, type LeftOut, readAvailable, wasEverHeld } from '../../query/available.js';
+import {
+  type AvailableCredits,
+  type ExcludedWarehouse,
+  readAvailable,
+  wasEverHeld,
+} from '../../query/available.js';
 import { textOf } from '../../query/lists/ask.js';
 import type { ChosenFilter } from '../../query/lists/list.js';
 import { WAREHOUSE } from '../../query/lists/lists.js';
@@ -57,14 +62,14 @@ export const AVAILABLE = defineCommand({
     const where = creditFilters.map(({ condition }) => condition);
     const available = await readAvailable(reader, { organizationId, where });
     const { rows, leftOut, known, uninstalled } = available;
-    assertAnyWarehouseKnown(available);
+    assertAnyWarehouseRead(available);
     if (rows.length === 0) await assertFilterValuesExist(reader, creditFilters);
     if (context.format === 'json') await context.printJson({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
       await printAvailable(context, available, request.filters.length > 0);
     } else {
       await context.printRows(CSV_COLUMNS, rows);
-      context.printNotice(...describeLeftOut(leftOut).map(line => `Left out: ${line}`));
+      context.printNotice(...describeExcludedWarehouses(leftOut).map(line => `Left out: ${line}`));
     }
   },
 });
@@ -84,18 +89,21 @@ async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenF
 }
 
 /** Throws if the mirror has not read any warehouse yet. An empty result would then be misleading. */
-function assertAnyWarehouseKnown({ known, uninstalled }: Available): void {
-  if (known + uninstalled > 0) return;
+function assertAnyWarehouseRead({
+  known: knownCount,
+  uninstalled: uninstalledCount,
+}: AvailableCredits): void {
+  if (knownCount + uninstalledCount > 0) return;
   throw createCheckError(
     'No warehouse has been read yet, and no active installation was found.',
     'Run "carbon-mirror sync" to look for installations; see "carbon-mirror status".',
   );
 }
 
-/** Prints a table of the available credits and the total. Then lists the warehouses that were left out. */
+/** Prints the available credits as a table with a total. Then lists the excluded warehouses, such as stale ones. */
 async function printAvailable(
   context: CommandContext,
-  { rows, known, warehouses, leftOut }: Available,
+  { rows, known, warehouses, leftOut }: AvailableCredits,
   isFiltered: boolean,
 ) {
   const total = sumRows(rows);
@@ -126,7 +134,7 @@ async function printAvailable(
     failingCount === 0 ? '' : ` The last read of ${formatCount(failingCount, 'warehouse')} failed.`;
   await context.printLines(`${describeFreshCount(warehouses.length, known)}${failing}`);
   if (leftOut.length === 0) return;
-  const lines = describeLeftOut(leftOut).map(line => `  ${line}`);
+  const lines = describeExcludedWarehouses(leftOut).map(line => `  ${line}`);
   await context.printLines('', 'Left out (last known amounts; see last_known_credits):', '', ...lines);
 }
 
@@ -139,22 +147,19 @@ function describeFreshCount(freshCount: number, knownCount: number): string {
     : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
-/**
- * Returns one line about each warehouse that is left out. Names only the first of the warehouses that were
- * never read.
- */
-function describeLeftOut(warehouses: readonly LeftOut[]): string[] {
+/** Returns one line for each excluded warehouse. Names only the first few of those that were never read. */
+function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));
   const rest = formatOmittedCount(neverRead.length);
   return [
-    ...warehouses.filter(warehouse => !unnamed.has(warehouse)).map(describeLeftOutWarehouse),
+    ...warehouses.filter(warehouse => !unnamed.has(warehouse)).map(describeExcludedWarehouse),
     ...(rest === null ? [] : [`${rest} that were never read completely`]),
   ];
 }
 
 /** Returns a line such as "Acme: last read 2 h ago, stale (3 rows, 120 t ex-post)". */
-function describeLeftOutWarehouse(warehouse: LeftOut): string {
+function describeExcludedWarehouse(warehouse: ExcludedWarehouse): string {
   const { organization_name, organization_id, installation_id, age_seconds, rows, amounts } = warehouse;
   const sentence = sentenceOf(warehouse);
   const name = truncateName(organization_name ?? organization_id ?? installation_id);

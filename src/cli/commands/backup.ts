@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RetainedRecords, readKept } from '../../query/inbox/deliveries.js';
+import { type StoredRecordCounts, readKept } from '../../query/inbox/deliveries.js';
 import type { BackupStore } from '../../store/engine.js';
 import { readStoreSettings } from '../../app/config/config.js';
 import { openEngine } from '../../store/open.js';
@@ -26,11 +26,11 @@ export const BACKUP = defineCommand({
   formats: JSON_FORMAT,
   examples: ['carbon-mirror backup /backup/2026-01-31'],
   run: async (context, { folder }) => {
-    const keeping = getBackupFunctions(context.requireMirror());
+    const keeping = requireFileBackupStore(context.requireMirror());
     if (existsSync(folder)) throw createFileExistsError(folder);
     await keeping.copyTo(folder);
     const copy = openFolder(folder);
-    const { certificates } = await verifyCopy(context, copy);
+    const { certificates } = await verifyCopiedMirror(context, copy);
     const contents = await readContents(copy);
     await context.printResult(
       { folder, certificates, ...contents },
@@ -49,7 +49,7 @@ export const RESTORE = defineCommand({
   run: async (context, { folder }) => {
     const { io, findMirror } = context;
     const { engine, env, folder: dataDir } = findMirror();
-    const keeping = getBackupFunctions(findMirror());
+    const keeping = requireFileBackupStore(findMirror());
     const backup = openFolder(folder);
     const missing = backup.findMissing();
     if (missing !== null) throw createNotFoundError(`${folder} is not a backup: ${missing} is missing.`);
@@ -64,7 +64,7 @@ export const RESTORE = defineCommand({
       await backup.keeping?.copyTo(stage.folder);
       const staged = openFolder(stage.folder);
       await staged.migrate(io.now());
-      await verifyCopy(context, staged);
+      await verifyCopiedMirror(context, staged);
       const aside = join(dataDir, `replaced-${new Date(io.now()).toISOString().replaceAll(':', '.')}`);
       await keeping.replaceBy(stage.folder, aside);
       const contents = await readContents(engine);
@@ -74,7 +74,7 @@ export const RESTORE = defineCommand({
       await context.printResult(
         { aside, ...contents, lost, evidence },
         `Restored ${folder}: ${describeContents(contents)}.`,
-        ...describeReplaced(aside, lost),
+        ...describeReplacedData(aside, lost),
         'Webhooks sent since then were lost; the next scheduled reads find what they announced.',
         ...(evidence === null ? [] : [describeRestoredLog(evidence)]),
       );
@@ -107,10 +107,10 @@ export const MOVE = defineCommand({
 });
 
 /**
- * Returns the functions that back up and restore a mirror in files. Throws a usage error for a mirror in
+ * Returns the object that backs up and restores a mirror kept in files. Throws a usage error for a mirror in
  * PostgreSQL.
  */
-function getBackupFunctions({ engine }: MirrorLocation): BackupStore {
+function requireFileBackupStore({ engine }: MirrorLocation): BackupStore {
   if (engine.keeping !== null) return engine.keeping;
   throw createUsageError([
     'This mirror is in PostgreSQL. Back it up and restore it with the tools of PostgreSQL:',
@@ -130,10 +130,10 @@ function openFolder(folder: string) {
 type FileEngine = ReturnType<typeof openFolder>;
 
 /**
- * Verifies the databases and certificate files of a copied mirror and counts the certificates. Throws if a
- * file is damaged.
+ * Checks the databases and certificate files of a copy of the mirror. Throws if the copy is damaged. Returns
+ * the number of certificates.
  */
-async function verifyCopy(
+async function verifyCopiedMirror(
   { io }: CommandContext,
   copy: FileEngine,
 ): Promise<{ readonly certificates: number }> {
@@ -160,15 +160,15 @@ async function verifyCopy(
  * Counts deliveries and syncs, and returns the time of the newest ones. With `since`, counts only newer
  * deliveries and syncs.
  */
-async function readContents(engine: FileEngine, since?: RetainedRecords): Promise<RetainedRecords> {
+async function readContents(engine: FileEngine, since?: StoredRecordCounts): Promise<StoredRecordCounts> {
   return await useAndClose(engine.openReader(), reader => readKept(reader, since));
 }
 
 /**
- * Returns a line with the folder of the replaced data. Also counts its deliveries and syncs that are newer
- * than the backup.
+ * Says where `restore` moved the previous data, and which of its records are newer than the backup. Returns
+ * no line if the folder does not exist.
  */
-function describeReplaced(asideFolder: string, newerContents: RetainedRecords | null): string[] {
+function describeReplacedData(asideFolder: string, newerContents: StoredRecordCounts | null): string[] {
   if (!existsSync(asideFolder)) return [];
   const contents =
     newerContents === null
@@ -177,8 +177,8 @@ function describeReplaced(asideFolder: string, newerContents: RetainedRecords | 
   return [`The replaced data is in ${asideFolder}. ${contents}`];
 }
 
-/** Returns a text such as `12 deliveries up to 2026-01-31T10:00:00.000Z, 40 syncs up to ...`. */
-function describeContents(contents: RetainedRecords): string {
+/** Formats counts as a text such as `12 deliveries up to 2026-01-31T10:00:00.000Z, 40 syncs up to ...`. */
+function describeContents(contents: StoredRecordCounts): string {
   return (['deliveries', 'syncs'] as const)
     .map(name => {
       const { count, at } = contents[name];

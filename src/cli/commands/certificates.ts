@@ -5,7 +5,7 @@ import { formatCsvLine } from '../../text/csv.js';
 import { defineCommand } from '../command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError } from '../exit.js';
-import { requireKnownOrganizations, findOptionalOrganizationId } from '../find/find-rows.js';
+import { selectKnownOrganizationIds, findOptionalOrganizationId } from '../find/find-rows.js';
 import { definePastDate, makeRequired, ORGANIZATION_OPTION, defineText } from '../options.js';
 import { toJson, toSnakeKeys } from '../output/formats.js';
 import { createChecksummedFolder } from '../output/checksummed-folder.js';
@@ -38,7 +38,7 @@ export const EXPORT = defineCommand({
             known: await countKnown(reader),
             coverage: await readCoverage(reader, organizationId),
           }
-        : await keepKnownOrganizations(context, allRows, { organizationId, at });
+        : await dropUnknownOrganizations(context, allRows, { organizationId, at });
     const target = createChecksummedFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
@@ -66,10 +66,10 @@ export const EXPORT = defineCommand({
 });
 
 /**
- * Drops the rows of organizations whose lists were unknown at the instant. Also returns sentences that
- * explain what was unknown.
+ * Removes the certificates of organizations whose lists at this instant are unknown. Also returns sentences
+ * about all missing data.
  */
-async function keepKnownOrganizations(
+async function dropUnknownOrganizations(
   context: CommandContext,
   allRows: readonly ExportRow[],
   request: { readonly organizationId: string | null; readonly at: string },
@@ -85,7 +85,7 @@ async function keepKnownOrganizations(
       notKnown.push(...gapsIn(list).map(gap => `${organizationId}, ${resource}: ${gap}`));
       coverage.push({ organizationId, resource, lastRead });
     }
-    const knownIds = requireKnownOrganizations(context, lists, resource);
+    const knownIds = selectKnownOrganizationIds(context, lists, resource);
     rows = rows.filter(row => knownIds.includes(row.organization_id));
   }
   return { rows, notKnown, coverage };

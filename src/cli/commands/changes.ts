@@ -61,7 +61,7 @@ export const CHANGES = defineCommand({
       await streamStdout(
         context.io,
         context.format === 'json'
-          ? serializeJson(parseChanges(rows, context))
+          ? serializeJson(parseChangesOrNotify(rows, context))
           : formatLines(context.io, rows),
       );
   },
@@ -88,8 +88,8 @@ function printPeriod({ printNotice }: CommandContext, { since, until }: ChangeRa
   else if (until !== null) printNotice(`Observed up to ${until}.`);
 }
 
-/** Parses each row into a change. Prints a notice if there are no rows. */
-async function* parseChanges(
+/** Parses database rows into changes. If there are no rows, prints that no changes match the filters. */
+async function* parseChangesOrNotify(
   rows: AsyncIterable<ChangeRow>,
   { printNotice }: CommandContext,
 ): AsyncGenerator<Change> {
@@ -103,7 +103,7 @@ async function* parseChanges(
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
-/** Formats changes as lines, grouped by UTC day and by sync. The sums follow at the end. */
+/** Formats changes as lines of text, with a heading for each UTC day and each sync. Ends with sums of all changes. */
 async function* formatLines(
   io: CommandContext['io'],
   rows: AsyncIterable<ChangeRow>,

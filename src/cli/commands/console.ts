@@ -67,7 +67,7 @@ export const CONSOLE = defineCommand({
         describeSeal: (version: number) => describeSealOfVersion(location, version),
         openPdfs: () => location.engine.openPdfs(io.now),
         inspectPdf: inspect,
-        createDemoActions: readOnly || demo === null ? null : createDemoActionsFactory(io, demo),
+        createDemoActions: readOnly || demo === null ? null : prepareDemoActions(io, demo),
         compare: findRegistryComparer(location, demo),
         sqlAccess: {
           runQuery: location.engine.ask,
@@ -88,8 +88,8 @@ export const CONSOLE = defineCommand({
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
 
 /**
- * Returns the control API and the app's settings if the registry is a sandbox on this machine. Returns null
- * otherwise.
+ * Returns access to the registry in the settings if it is a sandbox on this machine. Returns null for a real
+ * registry.
  */
 async function findDemo({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
@@ -104,16 +104,16 @@ async function findDemo({ env }: MirrorLocation) {
   return { control, appId, settings };
 }
 
-/** Returns a function that creates the actions of the console's demo page. */
-function createDemoActionsFactory(io: Io, { control, appId, settings }: DemoRegistry) {
+/** Returns a function that creates the actions of the console's demo page, such as "Retire 1 t and watch". */
+function prepareDemoActions(io: Io, { control, appId, settings }: DemoRegistry) {
   const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);
   return ({ requestSyncs: sync }: ConsoleActions) =>
     createDemoActions({ connect: connectWithOwnKey, control, appId, sync });
 }
 
 /**
- * Returns a function that compares the mirror with the registry. Returns null if the settings have no private
- * key for the registry.
+ * Returns a function that compares the mirror with the registry. Returns null if no private key for the
+ * registry is set.
  */
 function findRegistryComparer({ env }: MirrorLocation, demo: DemoRegistry | null): RegistryComparer | null {
   if (demo !== null) return createRegistryComparer(demo.settings);

@@ -1,4 +1,4 @@
-import { AskError, SAFE_ROLE } from '../../store/contract/asked.js';
+import { SqlQueryError, SAFE_ROLE } from '../../store/contract/asked.js';
 import { defineCommand, ROW_FORMATS } from '../command.js';
 import { createCheckError, CommandError, throwIfInterrupted, EXIT, createUsageError } from '../exit.js';
 import type { Io } from '../io.js';
@@ -35,7 +35,7 @@ export const QUERY = defineCommand({
       await printRows(answer.columns, answer.rows);
     } catch (error) {
       throwIfInterrupted(signal);
-      throw error instanceof AskError ? createQueryError(error) : error;
+      throw error instanceof SqlQueryError ? createQueryError(error) : error;
     }
   },
 });
@@ -51,8 +51,8 @@ async function readStatement(io: Io, argument: string): Promise<string> {
   return sql;
 }
 
-/** Converts a query error to a command error with advice. Returns the error of a damaged database unchanged. */
-function createQueryError(error: AskError): Error {
+/** Converts an SQL error to a command error with advice. Returns the error of a damaged database unchanged. */
+function createQueryError(error: SqlQueryError): Error {
   const { code, message } = error;
   if (code === 'damaged') return error;
   if (code === 'ended') return new CommandError(EXIT.unexpected, message);

@@ -46,7 +46,7 @@ export const UP = defineCommand({
 
 const DEMO_ADVICE = 'For a demo with a made-up registry: "carbon-mirror up --demo".';
 
-/** Throws a usage error if a setting describes a real registry. The demo may only use its own registry. */
+/** Throws a usage error if the settings name a real registry, because the demo only works with its own sandbox. */
 function assertNoRegistrySettings({ env }: Io): void {
   const names = findRegistrySettings(env);
   if (names.length === 0) return;

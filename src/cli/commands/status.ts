@@ -41,7 +41,7 @@ export const STATUS = defineCommand({
       tonneColumns: ROW_COUNT_COLUMNS,
       emptyMessage: 'No organizations yet. Run "carbon-mirror sync" to look for installations.',
     });
-    const reasons = describeReasons(status);
+    const reasons = describeListsNotFresh(status);
     const describeHidden = (items: readonly unknown[]) =>
       items.length > limit ? [describeHiddenCount(items.length)] : [];
     await context.printLines(...describeHidden(organizations), '', ...describeActivity(status, now));
@@ -55,8 +55,8 @@ function describeHiddenCount(count: number): string {
 }
 
 /**
- * Formats an organization as a table row. The row has the number of rows per list, the certificates and the
- * worst freshness.
+ * Formats an organization as a table row with row counts and certificates. The freshness is that of the
+ * least fresh list.
  */
 function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
@@ -100,7 +100,7 @@ function describeMirror({ isDemo, engine }: MirrorLocation, status: Status, now:
   ].join(' ');
 }
 
-/** Returns lines about deliveries, jobs, findings and problems. */
+/** Returns lines about deliveries, jobs, suspicious rows and current problems. */
 function describeActivity(status: Status, now: number): string[] {
   const { newestDeliveryAt, ignored, findings } = status;
   const { due, planned, running, paused, failed } = status.jobs;
@@ -116,7 +116,7 @@ function describeActivity(status: Status, now: number): string[] {
  * Returns one line for each list that is not fresh, with the reason. Skips lists that the app was never
  * permitted to read.
  */
-function describeReasons({ organizations }: Status): string[] {
+function describeListsNotFresh({ organizations }: Status): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(list => {
       const reason = isFrozen(list)

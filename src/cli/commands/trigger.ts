@@ -52,8 +52,8 @@ const ADVICE: Readonly<Record<number, string>> = {
 };
 
 /**
- * Returns a sentence about the receiver's response. Throws if the status is unexpected, such as 200 for a
- * forged delivery.
+ * Describes how the receiver answered a test webhook. Throws if the status is wrong, such as 200 for a
+ * forged webhook.
  */
 function describeAnswer(status: number, isForged: boolean, isOwnReceiver: boolean): string {
   const lowest = isForged ? 400 : 200;

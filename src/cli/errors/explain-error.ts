@@ -104,7 +104,7 @@ function getErrorField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 
-/** Creates a function that masks secrets in a text. Recognizes secrets even if they are in the wrong setting. */
+/** Creates a function that masks secrets in a text. Also masks a secret that was put into the wrong setting. */
 export function createSecretMask(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {

@@ -34,18 +34,18 @@ export function adviseOnRegistryError(error: object): readonly string[] {
       : [`It requires the permission ${permission}. "carbon-mirror doctor" shows what was not granted.`];
   }
   if (code !== 'outcome_unknown') return [];
-  const results = (candidates ?? []).map(describeCandidate).filter(text => text !== '');
+  const results = (candidates ?? []).map(getCandidateJson).filter(text => text !== '');
   if (results.length === 0)
     return ['It may have succeeded, or may still succeed. Check before you repeat it.'];
   return ['It may have succeeded. Check before you repeat it; this may be the result:', ...results];
 }
 
 /**
- * Returns the JSON of an object that a failed write may have created after all. Returns an empty text if
- * there is no JSON.
+ * Returns the registry's JSON of an object that a write without an answer may have created. Returns an empty
+ * text if there is none.
  */
-function describeCandidate(candidate: unknown): string {
+function getCandidateJson(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';
   if ('document' in candidate) return String(candidate.document);
-  return 'installation' in candidate ? describeCandidate(candidate.installation) : '';
+  return 'installation' in candidate ? getCandidateJson(candidate.installation) : '';
 }

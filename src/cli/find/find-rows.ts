@@ -118,15 +118,16 @@ export async function findRowVersions(
 }
 
 /**
- * Returns the lists that were known, and prints why each other list was unknown. Throws if no list was known.
+ * Returns the lists whose rows at the requested instant are known, and prints why the others are not. Throws
+ * if all are unknown.
  */
-export function requireKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
+export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
   { printNotice }: CommandContext,
-  all: readonly KnownList[],
+  lists: readonly KnownList[],
   formatName: (list: KnownList) => string,
 ): KnownList[] {
-  const knownLists = all.filter(({ unknown }) => unknown === null);
-  const unknownLists = all.filter(({ unknown }) => unknown !== null);
+  const knownLists = lists.filter(({ unknown }) => unknown === null);
+  const unknownLists = lists.filter(({ unknown }) => unknown !== null);
   const reasons = unknownLists.map(list => `${formatName(list)}: ${list.unknown}`);
   if (knownLists.length === 0) {
     throw createCheckError(
@@ -138,13 +139,13 @@ export function requireKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'
   return knownLists;
 }
 
-/** Returns the ids of the organizations whose list was known. Throws if no list was known. */
-export function requireKnownOrganizations(
+/** Returns the ids of organizations whose list at the requested instant is known. Throws if there are none. */
+export function selectKnownOrganizationIds(
   context: CommandContext,
-  all: readonly AsOfCoverage[],
+  lists: readonly AsOfCoverage[],
   resource: string,
 ): string[] {
   const formatName = ({ organizationId: id, name }: AsOfCoverage) =>
     `${truncateName(name ?? id)}, ${resource}`;
-  return requireKnownLists(context, all, formatName).map(list => list.organizationId);
+  return selectKnownLists(context, lists, formatName).map(list => list.organizationId);
 }

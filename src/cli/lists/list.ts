@@ -9,7 +9,7 @@ import { formatCount } from '../../text/numbers.js';
 import { type Command, defineCommand, ROW_FORMATS } from '../command.js';
 import type { CommandContext } from '../context.js';
 import { createCheckError } from '../exit.js';
-import { requireKnownOrganizations } from '../find/find-rows.js';
+import { selectKnownOrganizationIds } from '../find/find-rows.js';
 import { definePastDate, defineRowLimit } from '../options.js';
 import { toListRequest, createFilterOptions } from './filters.js';
 
@@ -18,8 +18,8 @@ const DEFAULT_LIMIT = 100;
 const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS];
 
 /**
- * Creates the subcommand `list`. Its options are the filters of the list, `--limit` and in most cases
- * `--as-of`.
+ * Creates a subcommand such as `retirements list`. Its options are the list's filters, `--limit` and, for
+ * lists with past versions, `--as-of`.
  */
 export function createListCommand(list: List): Command {
   return defineCommand({
@@ -71,10 +71,14 @@ async function printList(
   const organizationId = textOf(request, 'organization_id');
   const rows = streamRows(
     reader,
-    instant === null ? request : await keepKnownOrganizations(context, request, instant, organizationId),
+    instant === null ? request : await selectKnownOrganizations(context, request, instant, organizationId),
     limit,
   );
-  const unread = await countUnread(reader, instant === null ? list.resource : null, organizationId);
+  const unread = await countUnreadOrganizations(
+    reader,
+    instant === null ? list.resource : null,
+    organizationId,
+  );
   const states = instant === null ? await readStates(reader, list.resource, organizationId) : null;
   const hidesFreshness = states === null || (context.format === 'table' && states.areAllFresh);
   const columns = hidesFreshness ? request.list.columns : [...request.list.columns, ...FRESHNESS_COLUMNS];
@@ -100,11 +104,12 @@ async function printList(
   if (printedCount === limit) context.printNotice(`Showing ${printedCount}. Use --limit 0 for all.`);
 }
 
-/**
- * Counts the organizations whose list was never read completely. `isWholeList` is true if no organization's
- * list was ever read.
- */
-async function countUnread(reader: Reader, resource: List['resource'], organizationId: string | null) {
+/** Counts the organizations whose list was never read completely. `isWholeList` is true if no list was ever read. */
+async function countUnreadOrganizations(
+  reader: Reader,
+  resource: List['resource'],
+  organizationId: string | null,
+) {
   const sums = resource === null ? [] : await sumFreshness(reader, resource, organizationId);
   const organizations = sums
     .filter(({ state }) => state === 'never_read')
@@ -114,10 +119,10 @@ async function countUnread(reader: Reader, resource: List['resource'], organizat
 }
 
 /**
- * Restricts a list request to organizations whose list was known at the instant. Prints why each other list
- * was unknown.
+ * Limits a query about a past instant to organizations whose list at that instant is known. Prints which
+ * others are missing.
  */
-async function keepKnownOrganizations(
+async function selectKnownOrganizations(
   context: CommandContext,
   request: ListSelection,
   instant: string,
@@ -125,7 +130,7 @@ async function keepKnownOrganizations(
 ): Promise<ListSelection> {
   const resource = request.list.resource ?? '';
   const all = await readKnownAt(await context.openReader(), { resource, at: instant, organizationId });
-  const knownIds = requireKnownOrganizations(context, all, resource);
+  const knownIds = selectKnownOrganizationIds(context, all, resource);
   context.printNotice(`As observed by ${instant}.`, ...sayOldest(all));
   const column = request.list.filters['organization_id']?.column ?? '';
   return { ...request, where: [...request.where, { column, among: knownIds }] };

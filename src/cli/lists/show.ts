@@ -31,7 +31,7 @@ interface RowExtras {
 }
 
 /**
- * Creates the subcommand `show NUMBER` for a list such as jobs. Prints every column and the result of
+ * Creates a subcommand such as `jobs show 46`. Prints every column of the row, then the details from
  * `readExtras`.
  */
 export function createNumberedShowCommand(
@@ -74,9 +74,9 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
     run: async (context, { id, organization, asOf }) => {
       const organizationId = await findOptionalOrganizationId(await context.openReader(), organization);
       const request = { id, organizationId, instant: asOf?.until ?? null };
-      const rows = await explainRows(context, list, entry, request);
+      const rows = await readRowsWithProvenance(context, list, entry, request);
       if (context.format === 'json') await context.printJson(rows.length === 1 ? rows[0] : rows);
-      else for (const row of rows) await printExplainedRow(context, entry, row);
+      else for (const row of rows) await printRowWithProvenance(context, entry, row);
       assertAnyRowExisted(rows);
     },
   });
@@ -102,13 +102,13 @@ interface RowRequest {
 }
 
 /** A row as of an instant, with its provenance and versions. */
-type ExplainedRow = Awaited<ReturnType<typeof explainRows>>[number];
+type RowWithProvenance = Awaited<ReturnType<typeof readRowsWithProvenance>>[number];
 
 /**
- * Returns all rows with this id, including provenance and versions. Several organizations may have a credit
- * with the same id.
+ * Finds rows by id and adds where they came from and their past versions. Several organizations may have the
+ * same credit id.
  */
-async function explainRows(
+async function readRowsWithProvenance(
   context: CommandContext,
   list: List,
   entry: ResourceEntry,
@@ -129,7 +129,7 @@ async function explainRows(
   return explainedRows;
 }
 
-/** Returns the current row with computed columns and freshness. Returns null if the row no longer exists. */
+/** Reads the present row of these versions, with its freshness. Returns null if the row no longer exists. */
 async function readCurrentRow(
   reader: Reader,
   list: List,
@@ -145,10 +145,10 @@ async function readCurrentRow(
 }
 
 /** Prints a row with its provenance, certificate, past versions and JSON. */
-async function printExplainedRow(
+async function printRowWithProvenance(
   { printLines, printRows }: CommandContext,
   entry: ResourceEntry,
-  explained: ExplainedRow,
+  explained: RowWithProvenance,
 ): Promise<void> {
   const { table, id, at, row, document, versions, certificate, not_known: gaps } = explained;
   await printLines(`${table} ${id}, as observed by ${at}`, '', ...(row === null ? [] : formatRowSheet(row)));
@@ -174,7 +174,7 @@ const FILE_STATES: Readonly<Record<string, string>> = {
 };
 
 /** Throws if none of the rows existed at the requested instant. */
-function assertAnyRowExisted(rows: readonly ExplainedRow[]): void {
+function assertAnyRowExisted(rows: readonly RowWithProvenance[]): void {
   const [first] = rows;
   if (first === undefined || rows.some(({ row }) => row !== null)) return;
   throw createCheckError(`The mirror had no row "${first.id}" in ${first.table} at ${first.at}.`);
@@ -185,8 +185,8 @@ const OMITTED_COLUMNS = ['version', 'organization_id', 'sync_id', 'closed_by', '
 const DATE_COLUMNS = ['valid_from', 'valid_to'];
 
 /**
- * Chooses the columns for comparing versions of a row. Dates come first, then changed columns, then up to
- * five others.
+ * Chooses the columns of a table that compares versions of a row. Puts dates first, then changed columns,
+ * then up to five others.
  */
 function chooseVersionColumns({ display }: ResourceEntry, versions: readonly Row[]): string[] {
   const omitted = [...OMITTED_COLUMNS, ...DATE_COLUMNS];

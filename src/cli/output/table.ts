@@ -56,8 +56,8 @@ export async function printTable(
 type LineFormatter = (cells: readonly TableCell[]) => string;
 
 /**
- * Measures the columns and prints the header and the first rows. Returns a function that formats each further
- * row.
+ * Prints the header and the first rows in columns that fit them. Returns a function that formats later rows
+ * alike.
  */
 async function printFirstRows(
   io: Io,
@@ -97,7 +97,7 @@ function limitPadding({ index, width }: ColumnWidths): ColumnLayout {
   return { index, width: Math.min(width, MAX_PADDED_WIDTH), isShort: false };
 }
 
-/** Measures the full width, shortened width and minimum width of a column. */
+/** Measures a table column: its full width, its width with shortened ids, and its minimum width. */
 function measureColumn(
   name: string,
   index: number,

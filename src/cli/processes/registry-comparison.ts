@@ -12,8 +12,8 @@ interface PrintedComparison extends Omit<ComparisonResult, 'uncompared'> {
 }
 
 /**
- * Creates the function with which the console compares mirror and registry. It runs `verify
- * --against-registry` as a child process.
+ * Creates the function with which the console compares mirror and registry. The comparison runs in a child
+ * process.
  */
 export function createRegistryComparer(getSettings: () => Promise<Io['env']>): RegistryComparer {
   return async (reportProgress, stopping) => {

@@ -1,4 +1,4 @@
-import { type StatementRows, AskError, type Question, SAFE_ROLE } from '../../store/contract/asked.js';
+import { type StatementRows, SqlQueryError, type Question, SAFE_ROLE } from '../../store/contract/asked.js';
 import { computeEditDistance } from '../../text/edit-distance.js';
 import { sizeOf } from '../../store/contract/question.js';
 import type { Relation } from '../../store/contract/relation.js';
@@ -82,7 +82,7 @@ export function createQueryRunner(
     // Make room by cutting a query whose visitor has stopped reading.
     if (running.size >= MAX_RUNNING) cutUnreadQuery();
     if (running.size >= MAX_RUNNING)
-      throw new AskError('refused', 'two queries are already running; try again in a moment');
+      throw new SqlQueryError('refused', 'two queries are already running; try again in a moment');
     const query: RunningQuery = { hangUp, unreadSince: null };
     running.add(query);
     try {
@@ -102,7 +102,7 @@ export function createQueryRunner(
         const { columns, rows } = await streamRows(sql, visitor);
         return { columns, ...(await takeRows(rows, MAX_ROWS)) };
       } catch (error) {
-        if (error instanceof AskError) return { fault: describeAskError(error, describeSchema()) };
+        if (error instanceof SqlQueryError) return { fault: describeAskError(error, describeSchema()) };
         throw error;
       }
     },
@@ -128,7 +128,7 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
 }
 
 /** Returns a sentence that explains why a query failed, with a hint such as a similar table name. */
-function describeAskError({ code, message }: AskError, schema: readonly Relation[]): string {
+function describeAskError({ code, message }: SqlQueryError, schema: readonly Relation[]): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE}`;
   if (code === 'unknown_name') return `SQL: ${message}${suggestNames(message, schema)}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;

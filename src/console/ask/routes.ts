@@ -1,5 +1,5 @@
 import type { Express, Request, Response } from 'express';
-import { AskError } from '../../store/contract/asked.js';
+import { SqlQueryError } from '../../store/contract/asked.js';
 import { type Responder, readFormBody, parseForm } from '../responder.js';
 import { ORIGIN } from '../guard/guard.js';
 import { FILE_FORMATS } from '../lists/files.js';
@@ -54,7 +54,7 @@ export function addQueryRoutes(
         await discardRows(rows);
       }
     } catch (error) {
-      if (!(error instanceof AskError) || response.headersSent) throw error;
+      if (!(error instanceof SqlQueryError) || response.headersSent) throw error;
       await sendQueryPage(request, response, sql, { fault: `SQL: ${error.message}` });
     }
   }

@@ -67,7 +67,7 @@ interface RetainedRange {
   readonly at: string | null;
 }
 
-export interface RetainedRecords {
+export interface StoredRecordCounts {
   readonly deliveries: RetainedRange;
   readonly syncs: RetainedRange;
 }
@@ -75,8 +75,8 @@ export interface RetainedRecords {
 /** What is there, or only what came after that. */
 export async function readKept(
   reader: Reader,
-  after: RetainedRecords | null = null,
-): Promise<RetainedRecords> {
+  after: StoredRecordCounts | null = null,
+): Promise<StoredRecordCounts> {
   return {
     deliveries: await readAfter(reader, 'inbox.deliveries', 'received_at', after?.deliveries.id ?? 0),
     syncs: await readAfter(reader, 'mirror.syncs', 'started_at', after?.syncs.id ?? 0),

@@ -14,8 +14,8 @@ export type AskErrorCode =
   | 'damaged'
   | 'ended';
 
-export class AskError extends Error {
-  override readonly name = 'AskError';
+export class SqlQueryError extends Error {
+  override readonly name = 'SqlQueryError';
   readonly code: AskErrorCode;
 
   constructor(code: AskErrorCode, message: string) {
@@ -37,8 +37,8 @@ export interface Question {
 }
 
 /** Whoever asked is gone. */
-export function left(): AskError {
-  return new AskError('ended', 'The question was left before its answer was whole.');
+export function left(): SqlQueryError {
+  return new SqlQueryError('ended', 'The question was left before its answer was whole.');
 }
 
 export interface StatementRows {

@@ -1,5 +1,5 @@
 /** A law that does not hold, and where. */
-export interface BrokenLaw {
+export interface ConsistencyFault {
   readonly law: string;
   readonly where: string;
   /** How many more there are, where so many are told in one. */
@@ -10,7 +10,7 @@ export interface BrokenLaw {
 export const SHOWN = 5;
 
 /** The first few by themselves, and all the others as one. */
-export function firstOf(law: string, found: readonly string[], many = found.length): BrokenLaw[] {
+export function firstOf(law: string, found: readonly string[], many = found.length): ConsistencyFault[] {
   const first = found.slice(0, SHOWN).map(where => ({ law, where }));
   const count = many - first.length;
   return count > 0 ? [...first, { law, where: `${count} more`, count }] : first;

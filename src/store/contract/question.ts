@@ -1,4 +1,4 @@
-import { AskError } from './asked.js';
+import { SqlQueryError } from './asked.js';
 import type { Row, Value } from './tables.js';
 
 const READS = /^(select|with|values|explain)\b/i;
@@ -10,7 +10,7 @@ const MAX_ROW_BYTES = 4 * MB;
 export function demandRead(sql: string): void {
   const word = withoutComments(sql);
   if (READS.test(word)) return;
-  throw new AskError(
+  throw new SqlQueryError(
     word.startsWith('(') ? 'in_brackets' : 'refused',
     `expected one statement that begins with SELECT, WITH, VALUES or EXPLAIN, but it begins with "${word.slice(0, 20)}"`,
   );

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.js';
-import { type BrokenLaw, firstOf, SHOWN } from '../contract/broken.js';
+import { type ConsistencyFault, firstOf, SHOWN } from '../contract/broken.js';
 import { listKeyColumns } from '../../resources/entry.js';
 import { LISTS } from '../../resources/lists.js';
 import { ENTRIES, findEntry } from '../../resources/resources.js';
@@ -26,9 +26,9 @@ export async function findBreaks(
   { bytewise }: Dialect,
   now: number,
   ask: (sql: string) => Promise<readonly Found[]>,
-): Promise<BrokenLaw[]> {
+): Promise<ConsistencyFault[]> {
   const at = (ms: number) => `'${new Date(ms).toISOString()}'`;
-  const broken: BrokenLaw[] = [];
+  const broken: ConsistencyFault[] = [];
   for (const { law, sql } of laws) {
     const asked = sql.replaceAll(':now', at(now)).replaceAll(':soon', at(now + DAY_MS));
     const order = `ORDER BY ${bytewise('found')} LIMIT ${SHOWN}`;

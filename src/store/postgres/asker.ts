@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
-import { type StatementRows, AskError, left, type Question } from '../contract/asked.js';
+import { type StatementRows, SqlQueryError, left, type Question } from '../contract/asked.js';
 import {
   demandRead,
   sizeOf,
@@ -118,12 +118,12 @@ async function endAtServer(pool: Pool, { pid, since }: Backend): Promise<void> {
 
 function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Question): Answer {
   const { stream } = client.connection;
-  let why: AskError | null = null;
+  let why: SqlQueryError | null = null;
   let bytes = 0;
   let backend: Backend | null = null;
   let isIdle = true;
 
-  function stop(reason: AskError): void {
+  function stop(reason: SqlQueryError): void {
     why ??= reason;
     stream.destroy();
   }
@@ -143,7 +143,7 @@ function beginAnswer(pool: Pool, client: PoolClient, { timeLimitMs, signal }: Qu
       backend = (await client.query<Backend>(WHO)).rows[0] ?? null;
       const [role] = (await client.query<RolePowers>(ROLE_POWERS)).rows;
       if (role !== undefined && role.powers !== null)
-        throw new AskError('unsafe_role', `Nothing is asked in SQL: ${describePowers(role)}.`);
+        throw new SqlQueryError('unsafe_role', `Nothing is asked in SQL: ${describePowers(role)}.`);
     } catch (error) {
       throw why ?? error;
     }
@@ -210,12 +210,12 @@ function nextCount(count: number, bytes: number): number {
   return Math.max(1, Math.min(fitting, count * 4, MOST_ROWS));
 }
 
-function timeLimit(ms: number): AskError {
-  return new AskError('time_limit', `stopped after ${ms / 1000} s`);
+function timeLimit(ms: number): SqlQueryError {
+  return new SqlQueryError('time_limit', `stopped after ${ms / 1000} s`);
 }
 
-function tooLarge(what: string): AskError {
-  return new AskError('too_large', what);
+function tooLarge(what: string): SqlQueryError {
+  return new SqlQueryError('too_large', what);
 }
 
 /** What the server says of it, or the connection to it. */
@@ -227,6 +227,6 @@ function faultOf(error: unknown, timeLimitMs: number): unknown {
   if (isOneOf(STOPPED)) return timeLimit(timeLimitMs);
   if (isOneOf(OUT_OF_MEMORY)) return tooLarge(error.message);
   if (isOneOf(GONE) || !('severity' in error))
-    return new AskError('ended', `The server has gone: ${error.message}`);
-  return new AskError(isOneOf(UNKNOWN_NAME) ? 'unknown_name' : 'refused', error.message);
+    return new SqlQueryError('ended', `The server has gone: ${error.message}`);
+  return new SqlQueryError(isOneOf(UNKNOWN_NAME) ? 'unknown_name' : 'refused', error.message);
 }

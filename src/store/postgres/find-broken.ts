@@ -1,4 +1,4 @@
-import { type BrokenLaw, firstOf } from '../contract/broken.js';
+import { type ConsistencyFault, firstOf } from '../contract/broken.js';
 import { POSTGRES } from '../dialect.js';
 import { findBreaks, type Law } from '../laws/law.js';
 import { lawsIn } from '../laws/laws.js';
@@ -18,7 +18,7 @@ const OWN_LAWS: readonly Law[] = [
 const LAWS: readonly Law[] = [...lawsIn(POSTGRES), ...OWN_LAWS];
 
 /** What must hold in any mirror at any moment, whatever the registry said, all of it seen at one moment. */
-export async function findBroken(postgres: Postgres, now: number): Promise<BrokenLaw[]> {
+export async function findBroken(postgres: Postgres, now: number): Promise<ConsistencyFault[]> {
   const broken = await postgres.transact(async query => {
     await query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY');
     await query('SET LOCAL search_path = mirror');

@@ -1,4 +1,4 @@
-import { type BrokenLaw, firstOf, SHOWN } from '../contract/broken.js';
+import { type ConsistencyFault, firstOf, SHOWN } from '../contract/broken.js';
 import { SCHEMA_LAW } from '../schema-objects.js';
 import { findSchemaChanges } from './compare-schema.js';
 import { type Files, openBoth } from './open-both.js';
@@ -23,7 +23,7 @@ export async function findBroken(
   files: Files,
   now: number,
   evidenceFile: string | null = null,
-): Promise<BrokenLaw[]> {
+): Promise<ConsistencyFault[]> {
   const db = openBoth(files);
   try {
     const ask = async (sql: string) => db.prepare<[], Found>(sql).all();
@@ -37,8 +37,8 @@ export async function findBroken(
   }
 }
 
-function structure(db: Sqlite): BrokenLaw[] {
-  const found: BrokenLaw[] = [];
+function structure(db: Sqlite): ConsistencyFault[] {
+  const found: ConsistencyFault[] = [];
   for (const name of ['main', 'inbox'] as const) {
     const answers = db.prepare<[], string>(`PRAGMA ${name}.integrity_check(${SHOWN})`).pluck().all();
     for (const answer of answers) {

@@ -112,7 +112,7 @@ describe('T76 a query that writes is refused', () => {
     'table version_counter',
   ])('%s', async sql => {
     const { all, query } = await scene();
-    await expect(all(sql)).rejects.toMatchObject({ name: 'AskError', code: 'refused' });
+    await expect(all(sql)).rejects.toMatchObject({ name: 'SqlQueryError', code: 'refused' });
     expect(await query('SELECT last FROM mirror.version_counter')).toEqual([{ last: 0 }]);
   });
 });

@@ -15,7 +15,7 @@ import type {
 import type { PdfStore } from '../../../src/mirror/pdf-store.js';
 import type { MirrorPort, OpenSync } from '../../../src/mirror/port.js';
 import type { ListItems, ListResource, Resource } from '../../../src/resources/lists.js';
-import type { BrokenLaw } from '../../../src/store/contract/broken.js';
+import type { ConsistencyFault } from '../../../src/store/contract/broken.js';
 import type { Reader } from '../../../src/store/contract/reader.js';
 import { findBroken } from '../../../src/store/postgres/find-broken.js';
 import { createInboxPort as createInboxInSchemas } from '../../../src/store/postgres/inbox/inbox.js';
@@ -220,7 +220,7 @@ export interface TestMirror extends Omit<SqliteMirror, 'handle'> {
   readonly tampering: PdfTampering;
   /** Writes a snapshot of the mirror to a SQLite file. Returns false if the file exists. */
   readonly snapshot: (file: string) => Promise<boolean>;
-  readonly findBroken: () => Promise<readonly BrokenLaw[]>;
+  readonly findBroken: () => Promise<readonly ConsistencyFault[]>;
 }
 
 export interface TestEngine {

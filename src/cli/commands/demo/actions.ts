@@ -103,10 +103,7 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
   ];
 }
 
-/**
- * Finds a credit in the warehouse of any organization with an active installation. Throws if these warehouses
- * are empty.
- */
+/** Finds a credit in the warehouse of any organization that has installed the app. Throws if there is none. */
 async function findSellableCredit(reader: Reader) {
   for (const target of await readTargets(reader, null)) {
     const { organization_id, installation_id, state } = target;

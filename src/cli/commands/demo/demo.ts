@@ -98,7 +98,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
         ...location.engine.files,
         settings: getDemoSettingsFile(folder),
       });
-      const summary = await waitUntilRead(location, countActiveInstallations(sandbox, appId), stopping);
+      const summary = await waitUntilMirrored(location, countActiveInstallations(sandbox, appId), stopping);
       if (summary === null) return;
       const signIn = ownConsole === null ? [] : describeConsoleAccess(ownConsole, io, getCommandLine(io));
       printNotice(io, summary, ...signIn);
@@ -139,8 +139,8 @@ function getSandboxFolder(folder: string): string {
 }
 
 /**
- * Starts the sandbox on the port SANDBOX_PORT. Without this setting, uses the previous port or the next free
- * port.
+ * Starts the demo's sandbox on SANDBOX_PORT. Without this setting, uses the port of the last run or the next
+ * free port.
  */
 async function startDemoSandbox(
   { env }: Io,
@@ -226,10 +226,10 @@ function getCommandLine({ env }: Io): string {
 }
 
 /**
- * Waits until this number of organizations is mirrored and returns a summary. Returns null if `stopping` is
- * aborted first.
+ * Waits until the demo's organizations are mirrored and returns a line such as "Ready: 4 organizations,
+ * ...". Returns null if `stopping` is aborted first.
  */
-async function waitUntilRead(
+async function waitUntilMirrored(
   location: MirrorLocation,
   organizationCount: number,
   stopping: AbortSignal,

@@ -61,7 +61,10 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     appInstallations.find(({ organization }) => organization.id === getOrganizationId(organizationIndex))
       ?.id ?? '';
 
-  /** Returns the id of an ex-post credit with at least this many tonnes. Alternates between suitable credits. */
+  /**
+   * Picks an ex-post credit with at least this many tonnes from an account of an organization. The choice
+   * changes with each new reservation.
+   */
   function chooseCredit(
     organizationIndex: number,
     account: 'warehouse' | 'inventory',
@@ -163,10 +166,7 @@ export interface HistoryOptions {
   readonly onMonth: (month: number) => void;
 }
 
-/**
- * Simulates six months of market events within seconds, with a real receiver and worker. The mirror reads the
- * changes after each event.
- */
+/** Simulates six months of market events within seconds. A real receiver and a real worker mirror each event. */
 export async function playHistory(options: HistoryOptions): Promise<void> {
   const { engine, env, sandbox, appId, clock, stopping, onMonth } = options;
   const { apps, deliveries } = sandbox.registry;

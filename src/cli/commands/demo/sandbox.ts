@@ -49,8 +49,8 @@ export const PEM_KEY_PAIR = {
 } as const;
 
 /**
- * Creates a function that returns an additional private key of the app. The first call registers the key at
- * the sandbox.
+ * Creates a function that gives the app an additional private key. The first call registers the key; later
+ * calls return the same one.
  */
 export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
   /** The app's first key belongs to the worker, so other processes need keys of their own. */

@@ -27,8 +27,8 @@ export function getDemoSettingsFile(folder: string): string {
 }
 
 /**
- * Reads the demo's settings file, or returns null if the file is missing. Throws if the file has a setting
- * that no demo writes.
+ * Reads the demo's settings file. Returns null if it is missing. Throws if it has settings that the demo did
+ * not write.
  */
 export function readDemoSettings(folder: string): DemoSettings | null {
   const file = getDemoSettingsFile(folder);
@@ -51,7 +51,10 @@ export function writeDemoSettings(folder: string, settings: DemoSettings): void 
   renameSync(`${file}.new`, file);
 }
 
-/** Describes the first setting that no demo would write. Returns null if all settings are valid. */
+/**
+ * Describes a setting that the demo cannot have written, such as a registry on another machine. Returns null
+ * if there is none.
+ */
 function findSettingsFault({ REGISTRY_BASE_URL: url = '', ...others }: DemoSettings): string | null {
   const unknownName = Object.keys(others).find(name => !SETTING_NAMES.includes(name));
   if (unknownName !== undefined) return `it contains ${formatSettingName(unknownName)}`;

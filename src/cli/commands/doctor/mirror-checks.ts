@@ -187,7 +187,7 @@ export const MIRROR_CHECKS = {
   },
 } satisfies Readonly<Record<string, MirrorCheck>>;
 
-/** Returns whether `doctor` must warn about a list, because the data is stale or reads fail. */
+/** Returns whether `doctor` must warn about a list, because its data is stale or its reads fail. */
 function isStaleOrFailing({ state, reason, failing_since: failing }: FreshnessStanding): boolean {
   if (state === 'never_read') return reason !== 'waiting';
   return state === 'stale' || ((state === 'fresh' || reason === 'no_permission') && failing !== null);

@@ -12,8 +12,8 @@ export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;
 const ANSWER_TIMEOUT_MS = 3000;
 
 /**
- * Checks that the server at HOST and PORT is a receiver of this mirror. Compares the server's fingerprint
- * with the mirror's receivers.
+ * Checks that the server at HOST and PORT is a receiver of this mirror. A receiver proves this with a
+ * fingerprint in its responses.
  */
 export async function checkReceiver(env: Environment, ownReceivers: ReceiverProcesses): Promise<Finding> {
   const url = formatReceiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
@@ -37,8 +37,8 @@ function describeWrongReceiver(url: string, answer: ReceiverFingerprint): string
 }
 
 /**
- * Requests a URL and returns the HTTP status and the receiver's fingerprint. Returns null if nothing
- * responds.
+ * Requests a URL and returns the HTTP status and the fingerprint that a receiver sends as a header. Returns
+ * null if nothing responds.
  */
 async function readFingerprint(url: string) {
   try {

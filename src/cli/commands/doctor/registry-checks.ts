@@ -66,7 +66,7 @@ function createPermissionWarning(organizationName: string, missing: typeof RESOU
   return warn('permissions', `${truncateName(organizationName)}: the app lacks ${missing.join(', ')}`, todo);
 }
 
-/** Returns the permissions of a new access token. Returns null if the registry refuses to issue a token. */
+/** Requests an access token and returns its permissions. Returns null if the registry refuses to issue a token. */
 async function readTokenPermissions(app: Client['app'], installationId: string): Promise<Permissions | null> {
   try {
     return (await app.createInstallationToken(installationId)).permissions;

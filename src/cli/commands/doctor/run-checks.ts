@@ -5,7 +5,7 @@ import { readStatus } from '../../../query/status.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { CommandContext, MirrorLocation } from '../../context.js';
 import { createSecretMask, describeDatabaseDamage } from '../../errors/explain-error.js';
-import { checkSealing } from '../../evidence-log.js';
+import { checkEvidenceSealing } from '../../evidence-log.js';
 import { CommandError } from '../../exit.js';
 import { findExposures } from '../../exposures.js';
 import { checkOlderCopies } from '../../older-copies.js';
@@ -58,8 +58,8 @@ function describeMirrorKind({ isDemo, engine }: MirrorLocation): string {
 }
 
 /**
- * Checks the databases and their contents. Returns the mirror's receiver processes, or none if the databases
- * are unreadable.
+ * Yields findings about the databases and their contents. Finally returns the receiver processes that the
+ * databases list.
  */
 async function* checkDatabases(
   { io, requireMirror, openReader }: CommandContext,
@@ -72,7 +72,7 @@ async function* checkDatabases(
     const status = await readStatus(reader, now);
     for (const check of Object.values(MIRROR_CHECKS))
       yield* [await check({ reader, now, status, workSettings })].flat();
-    yield* await checkSealing({ io, requireMirror });
+    yield* await checkEvidenceSealing({ io, requireMirror });
     return await readProcesses(reader, 'receive');
   } catch (error) {
     yield createDatabaseFinding(error);

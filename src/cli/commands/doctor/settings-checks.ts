@@ -10,8 +10,8 @@ const OLD_SECRETS_ADVICE =
   'Remove the older ones once no delivery is signed with them (deliveries.secret_index).';
 
 /**
- * Checks the settings of the receiver and the worker. Returns the worker's settings, or null if they are
- * incomplete.
+ * Yields findings about the settings of the receiver and the worker. Finally returns the worker's settings,
+ * or null if they are invalid.
  */
 export async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSettings | null> {
   const findings = new Map<string, Finding>();

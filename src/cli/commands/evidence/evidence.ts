@@ -53,7 +53,7 @@ const RENEW = defineCommand({
     const key = await withEvidenceLog(context.requireMirror(), port =>
       renewKey({ port, now, randomBytes, holder: randomUUID() }, file),
     );
-    if (key === null) throw createNothingSealedError();
+    if (key === null) throw createEmptyEvidenceLogError();
     await context.printLines(key.publicKey.toString('hex'), verifierKey(key));
     context.printNotice(
       `Wrote ${file}. New evidence folders prove the change to anyone who knows the old key. Send the new one to verifiers anyway.`,
@@ -70,7 +70,7 @@ const RESTORED = defineCommand({
   run: async context => {
     const file = requireKeyFile(context);
     const restored = await beginNewOrigin(context.requireMirror(), file, context.io.now);
-    if (restored === null) throw createNothingSealedError();
+    if (restored === null) throw createEmptyEvidenceLogError();
     context.printNotice(describeRestoredLog(restored));
   },
 });
@@ -81,7 +81,7 @@ const CHECKPOINT = defineCommand({
   examples: ['carbon-mirror evidence checkpoint > checkpoint-2026-01-31.txt'],
   run: async ({ requireMirror, io, printNotice }) => {
     const newest = await withEvidenceLog(requireMirror(), port => port.checkpoint(ALL));
-    if (newest === null) throw createNothingSealedError();
+    if (newest === null) throw createEmptyEvidenceLogError();
     io.stdout.write(newest.note);
     printNotice(`Covers ${newest.size} leaves. Send it to someone who does not run this mirror.`);
   },
@@ -119,7 +119,7 @@ const EXPORT = defineCommand({
     }).catch((error: unknown) => {
       throw error instanceof EvidenceError ? createCheckError(`Not exported: ${error.message}.`) : error;
     });
-    if (written === null) throw createNothingSealedError();
+    if (written === null) throw createEmptyEvidenceLogError();
     context.printNotice(
       `Wrote ${formatCount(written.retirements, 'retirement')} and ${formatCount(written.others, 'other row')} as of the checkpoint of ${written.size} leaves to ${folder} (${written.files} files).`,
       'The verifier needs check.sh, the key and an older checkpoint from another source; README.txt says why.',
@@ -133,8 +133,8 @@ export const EVIDENCE: CommandGroup = {
   commands: { init: INIT, renew: RENEW, restored: RESTORED, checkpoint: CHECKPOINT, export: EXPORT },
 };
 
-/** Creates the error for a mirror that has no evidence log yet. */
-function createNothingSealedError() {
+/** Creates the error that the evidence log is still empty, with advice on how to start it. */
+function createEmptyEvidenceLogError() {
   return createNotFoundError('Nothing is sealed yet.', [
     'Create a key with "carbon-mirror evidence init", then restart "carbon-mirror work" with EVIDENCE_KEY_FILE.',
     'The worker reads the key when it starts, and seals within a minute.',

@@ -12,7 +12,7 @@ import type { CommandContext } from '../../context.js';
 import { createCheckError } from '../../exit.js';
 import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
 import { createChecksummedFolder } from '../../output/checksummed-folder.js';
-import { createFactTotals, renderPageHead, renderFactRow } from './page.js';
+import { createPageTotals, renderPageHead, renderExportedRow } from './page.js';
 
 const SCRIPT = new URL('docs/check.sh', PACKAGE_FOLDER);
 const README = new URL('docs/evidence.txt', PACKAGE_FOLDER);
@@ -33,7 +33,7 @@ export async function exportEvidenceFolder(
   const subject = await findEvidenceSubject(reader, what);
   const target = createChecksummedFolder(folder, interrupted);
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
-  const totals = createFactTotals(names);
+  const totals = createPageTotals(names);
   const title = `Evidence of ${subject.what} ${subject.which}`;
   target.append('page.html', renderPageHead(title));
   let rows = 0;
@@ -58,7 +58,7 @@ export async function exportEvidenceFolder(
       if (file === 'rows.txt') rows += 1;
       if (file === 'rows.txt' && fact.resource === 'retirements') retirements += 1;
       if (file === 'context.txt' && fact.resource !== 'certificates') return;
-      target.append('page.html', renderFactRow(fact, names));
+      target.append('page.html', renderExportedRow(fact, names));
       totals.add(fact);
     },
   }).catch((error: unknown) => {
@@ -90,7 +90,10 @@ export async function exportEvidenceFolder(
 const NOT_SEALED_ADVICE =
   'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
-/** Interprets a text as a period such as 2025-05, as the start of a retirement id, or as an organization. */
+/**
+ * Finds out what a user wants to export: a period such as 2025-05, a retirement by the start of its id, or
+ * an organization.
+ */
 async function findEvidenceSubject(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
     return { what: 'period', which: text, organizationId: null, numbers: [] };

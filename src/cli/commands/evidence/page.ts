@@ -18,23 +18,26 @@ export function renderPageHead(title: string): string {
 /** Names of organizations by id. */
 export type OrganizationNames = ReadonlyMap<string | null, string | null>;
 
-/** Renders an exported row as an HTML table row. Links to the row's document and certificate. */
-export function renderFactRow({ record, subject }: Fact, names: OrganizationNames): string {
+/** Renders an exported row as a table row of page.html. Links to the row's JSON document and certificate PDF. */
+export function renderExportedRow(
+  { record, subject: organizationId }: Fact,
+  names: OrganizationNames,
+): string {
   const cell = (...columns: string[]) => columns.map(name => record[name]).find(value => value != null) ?? '';
   const links = [
-    renderFileLink(record, 'document_sha256', 'documents', 'json'),
-    renderFileLink(record, 'sha256', 'certificates', 'pdf'),
+    renderHashLink(record, 'document_sha256', 'documents', 'json'),
+    renderHashLink(record, 'sha256', 'certificates', 'pdf'),
   ];
-  const row = html`<tr><td>${cell('resource')}<td>${cell('created_at')}<td>${cell('valid_from')}<td>${cell('amount_exact')}<td>${cell('full_name', 'project_name')}<td>${names.get(subject) ?? subject}<td>${cell('beneficiary')}<td>${cell('id', 'credit_id', 'retirement_id')}<td>${cell('sync_id')}<td>${cell('ended_version')}<td>${links}</tr>
+  const row = html`<tr><td>${cell('resource')}<td>${cell('created_at')}<td>${cell('valid_from')}<td>${cell('amount_exact')}<td>${cell('full_name', 'project_name')}<td>${names.get(organizationId) ?? organizationId}<td>${cell('beneficiary')}<td>${cell('id', 'credit_id', 'retirement_id')}<td>${cell('sync_id')}<td>${cell('ended_version')}<td>${links}</tr>
 `;
   return row.text;
 }
 
 /**
- * Creates running totals by organization, list and credit type. `end` renders the totals as the end of
- * page.html.
+ * Creates the totals of page.html. `add` counts an exported row, and `end` renders the totals and closes the
+ * page.
  */
-export function createFactTotals(names: OrganizationNames) {
+export function createPageTotals(names: OrganizationNames) {
   const totals = new Map<string, { rows: number; micro: bigint | null; readonly example: Fact }>();
   return {
     add: (fact: Fact): void => {
@@ -60,10 +63,10 @@ ${[...totals.values()].map(
 }
 
 /**
- * Renders a link to the file that is named after a hash, such as `documents/HASH.json`. Returns null if the
- * column has no hash.
+ * Renders a link to a file that is named by its hash, such as `documents/HASH.json`. Returns null if the row
+ * has no such hash.
  */
-function renderFileLink(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
+function renderHashLink(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
   const hash = String(record[column] ?? '');
   return /^[0-9a-f]{64}$/.test(hash) ? html`<a href="${folder}/${hash}.${ending}">${ending}</a> ` : null;
 }

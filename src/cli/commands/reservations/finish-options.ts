@@ -23,23 +23,23 @@ export const FINISH_OPTIONS = {
 };
 
 /** The parsed values of FINISH_OPTIONS. */
-type FinishValues = ParsedParameters<typeof FINISH_OPTIONS>;
-type FinishOptionNames = readonly (keyof FinishValues)[];
+type FinishOptionValues = ParsedParameters<typeof FINISH_OPTIONS>;
+type FinishOptionNames = readonly (keyof FinishOptionValues)[];
 
 const TRANSFER_OPTIONS: FinishOptionNames = ['receiverId', 'receiverAddress'];
 const RETIREMENT_OPTIONS: FinishOptionNames = ['reason', 'beneficiary', 'comment'];
 /** Options that would have no effect with an action. */
-const USELESS_OPTIONS: Readonly<Record<FinishValues['action'], FinishOptionNames>> = {
+const USELESS_OPTIONS: Readonly<Record<FinishOptionValues['action'], FinishOptionNames>> = {
   transfer: RETIREMENT_OPTIONS,
   retire: TRANSFER_OPTIONS,
   transfer_retire: [],
 };
 
 /**
- * Returns the request body that finishes a reservation. Throws a usage error if an option is missing or does
- * not fit the action.
+ * Builds the request body that retires or transfers reserved credits. Throws a usage error if an option is
+ * missing or not allowed.
  */
-export function parseFinishOptions(values: FinishValues) {
+export function parseFinishOptions(values: FinishOptionValues) {
   const { action, receiverId, receiverAddress, reason, beneficiary: beneficiaryName, comment } = values;
   const findSetOptions = (names: FinishOptionNames) =>
     names.filter(name => values[name] !== undefined).map(toOptionName);
@@ -57,8 +57,8 @@ export function parseFinishOptions(values: FinishValues) {
   return { receiverId, receiverAddress, retirementData };
 }
 
-/** Returns a sentence such as `Retire 10 t of X for Ada.` `credits` is a text such as `10 t of X`. */
-export function describeFinish(credits: string, values: FinishValues): string {
+/** Returns a sentence such as `Retire 10 t of X for Ada.` Pass `10 t of X` as `credits`. */
+export function describeFinish(credits: string, values: FinishOptionValues): string {
   const receiver = values.receiverId ?? values.receiverAddress ?? '';
   const beneficiary = values.beneficiary ?? '';
   return {

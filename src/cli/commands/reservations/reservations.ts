@@ -63,7 +63,7 @@ const create = defineCommand({
     const creditId = await findCreditId(context, given.creditId, organizationId);
     const reservation = await organization.reserve({ creditId, amount });
     const { id } = reservation;
-    await printReservation(context, access, reservation, [
+    await reportReservation(context, access, reservation, [
       `To finish it: carbon-mirror reservations finish ${id} --organization ${organizationId} --action ...`,
       `To release it: carbon-mirror reservations cancel ${id} --organization ${organizationId}`,
     ]);
@@ -88,7 +88,7 @@ const finish = defineCommand({
     const body = { ...parseFinishOptions(given), transferComment };
     const finished = await endReservation(context, given, {
       describeAction: credits => describeFinish(credits, given),
-      call: ({ organization }, id) => organization.finishReservation(id, action, body),
+      endAtRegistry: ({ organization }, id) => organization.finishReservation(id, action, body),
     });
     if (FAILED_STATES.includes(finished?.state?.toLowerCase() ?? ''))
       throw createCheckError(TRANSACTION_FAILED);
@@ -105,7 +105,7 @@ const cancel = defineCommand({
   run: (context, given) =>
     endReservation(context, given, {
       describeAction: credits => `Release ${credits}.`,
-      call: ({ organization }, id) => organization.cancelReservation(id),
+      endAtRegistry: ({ organization }, id) => organization.cancelReservation(id),
     }),
 });
 
@@ -129,14 +129,14 @@ interface ReservationEnding {
   /** Returns the sentence that the user confirms, for credits such as `10 t of X`. */
   readonly describeAction: (credits: string) => string;
   /** Ends the reservation at the registry. Returns null if the registry no longer shows it. */
-  readonly call: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
+  readonly endAtRegistry: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
 }
 
-/** Finishes or cancels a reservation after the user has confirmed it. Prints the resulting reservation. */
+/** Ends a reservation after the user has confirmed it. Prints the resulting reservation. */
 async function endReservation(
   context: CommandContext,
   { id: idStart, organization: owner, yes }: ReservationArguments,
-  { describeAction, call }: ReservationEnding,
+  { describeAction, endAtRegistry }: ReservationEnding,
 ): Promise<Reservation | null> {
   const { id, organization } = await findReservation(context, idStart, owner);
   const access = await connectToOrganization(context, organization);
@@ -144,14 +144,14 @@ async function endReservation(
   const projectName = project?.fullName ? ` (${project.fullName})` : '';
   const credits = `${amount.exact ?? '?'} t of ${creditId}${projectName}`;
   await requireConfirmation(context.io, describeAction(credits), { yes });
-  const ended = await call(access, id);
+  const ended = await endAtRegistry(access, id);
   const notices = ended === null ? ['Done. The registry no longer shows the reservation.'] : [];
-  await printReservation(context, access, ended, notices);
+  await reportReservation(context, access, ended, notices);
   return ended;
 }
 
-/** Prints a reservation and notices. Then enqueues a read of the organization. */
-async function printReservation(
+/** Prints a reservation and notices. Then enqueues a job that reads the reservation into the mirror. */
+async function reportReservation(
   context: CommandContext,
   access: OrganizationAccess,
   reservation: Reservation | null,
@@ -165,8 +165,8 @@ async function printReservation(
 }
 
 /**
- * Converts a reservation from the registry to a row of the mirror. Computes the state with the registry's
- * clock.
+ * Converts a reservation from the registry to a row as in the mirror. Adds the present state and the seconds
+ * left.
  */
 function toReservationRow(reservation: Reservation, { registry, organizationId }: OrganizationAccess): Row {
   const now = registry.http.localNow() + (registry.http.clockSkewMs() ?? 0);
@@ -182,8 +182,8 @@ function toReservationRow(reservation: Reservation, { registry, organizationId }
 }
 
 /**
- * Enqueues a job that reads the organization. Prints an error instead of throwing, because the reservation
- * itself has succeeded.
+ * Enqueues a job that reads the organization. Prints an error instead of throwing, because the registry has
+ * already made the change.
  */
 async function requestRead(context: CommandContext, installationId: string): Promise<void> {
   try {

@@ -68,7 +68,7 @@ export const START = defineCommand({
       ...(isSized && { world }),
     };
     const interrupted = io.createInterruptSignal();
-    const sandbox = await openSandbox(options);
+    const sandbox = await startSandboxInFolder(options);
     try {
       const { url, port } = sandbox;
       await context.printLines(context.format === 'json' ? JSON.stringify({ url, port, folder }) : url);
@@ -103,8 +103,11 @@ function getHeaderPrefix({ env }: Io): string {
 
 type FolderSandboxOptions = SandboxOptions & { readonly folder: string };
 
-/** Starts the sandbox with the data in a folder. Throws a usage error if the data does not fit the options. */
-async function openSandbox(options: FolderSandboxOptions): Promise<Sandbox> {
+/**
+ * Starts the sandbox with the data in a folder. Throws a usage error if existing data conflicts with options
+ * such as --seed.
+ */
+async function startSandboxInFolder(options: FolderSandboxOptions): Promise<Sandbox> {
   const { startSandbox } = await import('../../../sandbox/start.js');
   const { listenForPeople: listen } = await import('../../../webhook/listen.js');
   try {
@@ -118,7 +121,7 @@ async function openSandbox(options: FolderSandboxOptions): Promise<Sandbox> {
   }
 }
 
-/** Prints the sandbox's URL, contents and version header. */
+/** Prints the sandbox's URL, its number of organizations and apps, and the name of its API version header. */
 function printIntroduction(
   { printNotice }: CommandContext,
   { url, registry }: Sandbox,

@@ -29,8 +29,8 @@ interface SyncSelection {
 }
 
 /**
- * Enqueues read jobs for the selected organization and resource. Returns the request that `followJobs` waits
- * for.
+ * Enqueues jobs that read the selected organization and resource. Pass the result to `followJobs` to wait
+ * for the jobs.
  */
 export async function enqueueSync(
   context: CommandContext,
@@ -80,7 +80,7 @@ export async function followJobs(
   try {
     for (;;) {
       const jobs = await readFollowed(reader, request, io.now());
-      const openJobs = jobs.filter(job => isJobOpen(job, request.mark.at, io.now()));
+      const openJobs = jobs.filter(job => mustWaitForJob(job, request.mark.at, io.now()));
       if (openJobs.length === 0)
         return { jobs, by: ownWorker === null ? 'the running worker' : 'this process' };
       const isAnyDue = openJobs.some(job => isJobDue(job, io.now()));
@@ -112,8 +112,11 @@ function throwIfDiskFull({ engine }: MirrorLocation): void {
   );
 }
 
-/** Returns whether to keep waiting for a job. A job that has failed since `requestedAt` is no longer open. */
-function isJobOpen(
+/**
+ * Returns whether `sync` must keep waiting for a job. Does not wait for the retry of a job that failed after
+ * `requestedAt`.
+ */
+function mustWaitForJob(
   { state, attempts, started_at: startedAt, run_at: runAt }: FollowedJob,
   requestedAt: string,
   now: number,
@@ -129,7 +132,10 @@ function isJobDue({ state, run_at: runAt }: FollowedJob, now: number): boolean {
   return state === 'waiting' && Date.parse(runAt) <= now;
 }
 
-/** Starts a worker in this process, without scheduled reads, operations port and log. */
+/**
+ * Starts a worker in this process that only does the waiting jobs. It has no schedule, no metrics port and
+ * no log.
+ */
 async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
   const settings = await readSettings(requireMirror().env, 'work');
   const mask = createMask([settings.privateKey]);

@@ -142,14 +142,14 @@ function describeFailedJob({ id, kind, state, run_at: runAt, ...job }: FollowedJ
 /** Reasons of freshness that are no problem after a sync; null for a fresh list. */
 const EXPECTED_REASONS = [...BEFORE_ITS_TURN, 'no_permission', null];
 
-/** Returns whether the result table includes a list. Lists without changes and problems are left out. */
+/** Returns whether `sync` shows a list in its result table. Hides lists that have neither changes nor problems. */
 function isWorthShowing(list: SyncedResourceResult): boolean {
   const { added, changed, removed, reason, failing_since: failingSince, refused, noted } = list;
   if (refused || noted || failingSince !== null) return true;
   return added + changed + removed > 0 || !EXPECTED_REASONS.includes(reason);
 }
 
-/** Returns one line with the number of organizations, the resources by state and the number of changed rows. */
+/** Returns a line such as "4 organizations; 20 resources: 20 fresh; rows: 3 added, 0 changed, 0 removed". */
 function summarizeSync(lists: readonly SyncedResourceResult[]): string {
   const allStates = lists.map(list => (isFailing(list) ? 'failed' : list.state.replaceAll('_', ' ')));
   const stateCounts = [...new Set(allStates)].map(

@@ -46,8 +46,8 @@ interface Comparison {
 const RECHECK_DELAY_MS = 2000;
 
 /**
- * Compares all readable data of the registry with the mirror, row by row. Returns only differences that a
- * second comparison confirms.
+ * Compares the mirror with all data that the app may read at the registry. Checks differences twice and
+ * returns those found both times.
  */
 export async function compareWithRegistry(options: ComparisonOptions) {
   const first = await runComparisons(options, () => true);
@@ -60,7 +60,10 @@ export async function compareWithRegistry(options: ComparisonOptions) {
   return { ...first, faults: second.faults.filter(fault => firstFaults.has(JSON.stringify(fault))) };
 }
 
-/** Runs the selected comparisons. Returns the differences and the number of compared rows and organizations. */
+/**
+ * Compares each list or object that `isSelected` accepts. Returns the differences and the number of compared
+ * rows and organizations.
+ */
 async function runComparisons(options: ComparisonOptions, isSelected: (comparison: Comparison) => boolean) {
   let rows = 0;
   /** The organizations of which at least one list was compared. */
@@ -77,7 +80,7 @@ async function runComparisons(options: ComparisonOptions, isSelected: (compariso
   return { rows, organizations: organizations.size, faults };
 }
 
-/** Yields each row that is missing in the mirror, missing at the registry, or different. */
+/** Compares a list or object with the registry. Yields each row that differs or exists on one side only. */
 async function* findDifferences(comparison: Comparison, mirror: MirrorContents): AsyncGenerator<Difference> {
   const { name: check } = comparison;
   const missingKeys = new Set(mirror.keys());
@@ -92,9 +95,9 @@ async function* findDifferences(comparison: Comparison, mirror: MirrorContents):
   for (const key of missingKeys) yield { check, where: key, fault: 'not at the registry' };
 }
 
-/** Yields one comparison for each readable list, each installation and each project. */
+/** Yields what to compare: each list that the app may read, each installation and each project. */
 async function* createComparisons({ reader, client }: ComparisonOptions): AsyncGenerator<Comparison> {
-  const forgotten = await readForgotten(reader);
+  const forgottenEmailHashes = await readForgotten(reader);
   for (const { resource, organization_id, installation_id } of await readReadable(reader)) {
     if (!isListResource(resource)) continue;
     const organization = client.organization(installation_id, organization_id);
@@ -102,12 +105,12 @@ async function* createComparisons({ reader, client }: ComparisonOptions): AsyncG
       organizationId: organization_id,
       reader,
       organization,
-      forgotten,
+      forgottenEmailHashes,
     });
   }
   for (const [resource, source] of Object.entries(OBJECT_SOURCES))
     for (const mirrored of await source.readMirror(reader))
-      yield createObjectComparison(resource, mirrored, () => source.readRegistry(client, mirrored.key));
+      yield createSingleObjectComparison(resource, mirrored, () => source.readRegistry(client, mirrored.key));
 }
 
 /** Where to read one list in the mirror and at the registry. */
@@ -116,13 +119,16 @@ interface ListComparisonInput {
   readonly reader: Reader;
   readonly organization: OrganizationClient;
   /** Hashed e-mail addresses of people who were removed from the mirror. */
-  readonly forgotten: ReadonlySet<string>;
+  readonly forgottenEmailHashes: ReadonlySet<string>;
 }
 
-/** Creates the comparison of one list of an organization. */
+/**
+ * Prepares the comparison of one list of an organization. Skips people who were removed from the mirror on
+ * purpose.
+ */
 function createListComparison<Name extends ListResource>(
   resource: Name,
-  { organizationId, reader, organization, forgotten }: ListComparisonInput,
+  { organizationId, reader, organization, forgottenEmailHashes }: ListComparisonInput,
 ): Comparison {
   const entry = LISTS[resource];
   const emailColumn = entry.columns.find(({ name }) => name === 'email');
@@ -139,7 +145,8 @@ function createListComparison<Name extends ListResource>(
         for (const item of items) {
           const key = entry.key.map(({ getValue }) => String(getValue(item))).join('/');
           /** People who were forgotten are missing from the mirror on purpose. */
-          const isLeftOut = !mirror.has(key) && isForgotten(forgotten, String(emailColumn?.getValue(item)));
+          const isLeftOut =
+            !mirror.has(key) && isForgotten(forgottenEmailHashes, String(emailColumn?.getValue(item)));
           if (!isLeftOut) yield [key, createDigest(item.document)];
         }
       }
@@ -167,17 +174,17 @@ function createDigest(document: string): string {
   return createHash('sha256').update(document).digest('base64').slice(0, 22);
 }
 
-/** Creates the comparison of one installation or project between the mirror and the registry. */
-function createObjectComparison(
+/** Prepares the comparison of one installation or project. */
+function createSingleObjectComparison(
   resource: string,
-  { organization_id: organizationId, key, kept }: ComparedObject,
+  { organization_id: organizationId, key, kept: mirroredContent }: ComparedObject,
   readRegistry: () => Promise<string>,
 ): Comparison {
   return {
     name: `${resource} of ${organizationId}`,
     organization_id: organizationId,
     resource,
-    readMirror: async () => new Map(kept === null ? [] : [[key, kept]]),
+    readMirror: async () => new Map(mirroredContent === null ? [] : [[key, mirroredContent]]),
     readRegistry: async function* () {
       const content = await readRegistry().catch(returnForCodes(['not_found', 'installation_gone'], null));
       if (content !== null) yield [key, content];

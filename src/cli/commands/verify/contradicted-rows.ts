@@ -1,6 +1,6 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { readVersions } from '../../../query/at-registry.js';
-import { type BrokenLaw, firstOf, SHOWN } from '../../../store/contract/broken.js';
+import { type ConsistencyFault, firstOf, SHOWN } from '../../../store/contract/broken.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { Value } from '../../../store/contract/tables.js';
 import { findContradictedColumns, DERIVED_TABLES } from '../../../sync/derived.js';
@@ -10,23 +10,23 @@ const BATCH_SIZE = 1_000;
 /** Called after each batch with the number of rows in it. */
 type BatchListener = (rowCount: number) => void;
 
-/** Finds current and past rows with a column that contradicts the row's JSON document. */
+/** Finds rows with a column whose value contradicts the row's JSON document. Includes past versions. */
 export async function findContradictedRows(
   reader: Reader,
   onBatch: BatchListener = () => undefined,
-): Promise<BrokenLaw[]> {
-  const broken: BrokenLaw[] = [];
+): Promise<ConsistencyFault[]> {
+  const broken: ConsistencyFault[] = [];
   for (const table of DERIVED_TABLES)
     broken.push(...(await findContradictedRowsInTable(reader, table, onBatch)));
   return broken;
 }
 
-/** Finds contradicted rows of one table. Lists the first rows and counts all of them. */
+/** Finds rows of one table that contradict their JSON document. Names the first five and counts the others. */
 async function findContradictedRowsInTable(
   reader: Reader,
   table: string,
   onBatch: BatchListener,
-): Promise<BrokenLaw[]> {
+): Promise<ConsistencyFault[]> {
   const shown: string[] = [];
   let count = 0;
   let lastVersion: Value = 0;

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../../../store/contract/reader.js';
-import type { BrokenLaw } from '../../../store/contract/broken.js';
+import type { ConsistencyFault } from '../../../store/contract/broken.js';
 import { countKnown } from '../../../query/coverage.js';
 import { readNotCompared } from '../../../query/at-registry.js';
 import { FRESH, wordsOf } from '../../../query/freshness/words.js';
@@ -52,10 +52,10 @@ export const VERIFY = defineCommand({
     const report: VerificationReport = {
       local: await verifyLocalData(context, interrupted),
       evidenceLog: await verifyEvidenceLog(context),
-      uncheckedLeaves: await countUncheckedLeaves(context),
+      uncheckedLeafCount: await countUncheckedLeaves(context),
       comparison: againstRegistry ? await compareRegistry(context, interrupted) : null,
     };
-    const faults = listFaults(report);
+    const faults = mergeFaults(report);
     if (context.format === 'json') await context.printJson(toJsonReport(report, faults));
     else if (faults.length > 0) await context.printRows(['check', 'where', 'fault'], faults);
     printReportNotices(context, report);
@@ -68,7 +68,7 @@ interface VerificationReport {
   readonly local: Awaited<ReturnType<typeof verifyLocalData>>;
   /** Null without EVIDENCE_KEY_FILE, or if nothing was ever sealed. */
   readonly evidenceLog: VerifiedLog | null;
-  readonly uncheckedLeaves: number;
+  readonly uncheckedLeafCount: number;
   /** Null without --against-registry. */
   readonly comparison: Awaited<ReturnType<typeof compareRegistry>> | null;
 }
@@ -76,8 +76,8 @@ interface VerificationReport {
 /** A fault, or several of one kind: `count` is their number. */
 type VerificationFault = Readonly<Record<'check' | 'where' | 'fault', string>> & { readonly count: number };
 
-/** Returns the faults of all checks as one list. */
-function listFaults({ local, evidenceLog, comparison }: VerificationReport): VerificationFault[] {
+/** Merges the faults of the local data, the evidence log and the comparison with the registry. */
+function mergeFaults({ local, evidenceLog, comparison }: VerificationReport): VerificationFault[] {
   const evidenceFaults = evidenceLog?.faults.map(fault => ({ check: 'evidence', ...fault })) ?? [];
   const faults = [...local.faults, ...evidenceFaults, ...(comparison?.faults ?? [])];
   return faults.map(fault => ({ count: 1, ...fault }));
@@ -85,7 +85,7 @@ function listFaults({ local, evidenceLog, comparison }: VerificationReport): Ver
 
 /** Converts the report to the object that `--json` prints. */
 function toJsonReport(
-  { local, evidenceLog, uncheckedLeaves, comparison }: VerificationReport,
+  { local, evidenceLog, uncheckedLeafCount, comparison }: VerificationReport,
   faults: readonly VerificationFault[],
 ) {
   const notCompared = comparison?.notCompared.map(({ name, ...list }) => ({
@@ -102,22 +102,22 @@ function toJsonReport(
     known: comparison?.known ?? null,
     sealed: evidenceLog?.covered ?? null,
     changesNotSealed: evidenceLog?.waiting ?? null,
-    leavesNotChecked: uncheckedLeaves,
+    leavesNotChecked: uncheckedLeafCount,
     notCompared: notCompared ?? null,
   };
 }
 
-/** Prints notices about findings in the registry's data and about unchecked data. */
+/** Prints which rows of the registry are suspicious and which data was not verified. */
 function printReportNotices(
   { printNotice }: CommandContext,
-  { local, uncheckedLeaves, comparison }: VerificationReport,
+  { local, uncheckedLeafCount, comparison }: VerificationReport,
 ): void {
   const findings = describeFindingCounts(local.findings);
   if (findings !== null)
     printNotice(`Found in the registry's data (not mirror errors): ${findings}. ${FINDINGS_ADVICE}`);
   const notCompared = describeNotCompared(comparison?.notCompared ?? []);
   if (notCompared.length > 0) printNotice(`Not compared: ${notCompared.join('; ')}.`);
-  if (uncheckedLeaves > 0) printNotice(`${describeUncheckedLeaves(uncheckedLeaves)}.`);
+  if (uncheckedLeafCount > 0) printNotice(`${describeUncheckedLeaves(uncheckedLeafCount)}.`);
 }
 
 /** Throws if the verification found faults. Also throws if the comparison with the registry compared no rows. */
@@ -158,7 +158,7 @@ function printSuccess(
   );
 }
 
-/** Describes how many leaves of the evidence log are sealed, erased, removed or not sealed yet. */
+/** Describes how many entries of the evidence log are signed, erased, removed or not signed yet. */
 function describeEvidenceLog({
   leaves,
   covered,
@@ -174,8 +174,8 @@ function describeEvidenceLog({
 }
 
 /**
- * Verifies the databases and certificate files without calling the registry. Also counts findings in the
- * mirrored data.
+ * Verifies the databases and certificate files without calling the registry. Also counts suspicious rows,
+ * such as overdrawn credits.
  */
 async function verifyLocalData(
   { io, requireMirror, openReader, openPdfs }: CommandContext,
@@ -184,10 +184,10 @@ async function verifyLocalData(
   const { findContradictedRows } = await import('./contradicted-rows.js');
   const reader = await openReader();
   let rows = 0;
-  const broken: readonly BrokenLaw[] = [
+  const broken: readonly ConsistencyFault[] = [
     ...(await requireMirror().engine.findBroken(io.now())),
     ...(await findContradictedRows(reader, rowCount => void (rows += rowCount))),
-    ...(await findChangedTexts(reader)),
+    ...(await findAlteredDeliveries(reader)),
   ];
   const findings = await countFindings(reader);
   const { checked, faults } = await verifyCertificateFiles(reader, await openPdfs(), interrupted);
@@ -201,9 +201,9 @@ async function verifyLocalData(
   return { rows, findings, files: checked, faults: [...databaseFaults, ...fileFaults] };
 }
 
-/** Returns the signed texts of deliveries that do not match their stored SHA-256. */
-async function findChangedTexts(reader: Reader): Promise<BrokenLaw[]> {
-  const changed: BrokenLaw[] = [];
+/** Finds deliveries whose stored signed text does not match its stored SHA-256. */
+async function findAlteredDeliveries(reader: Reader): Promise<ConsistencyFault[]> {
+  const changed: ConsistencyFault[] = [];
   for await (const { id, sha256, signed_data: signedText } of readSignedTexts(reader)) {
     if (createHash('sha256').update(signedText).digest('hex') === sha256) continue;
     changed.push({ law: 'each signed text matches its SHA-256', where: `signed text ${id}` });
@@ -211,7 +211,7 @@ async function findChangedTexts(reader: Reader): Promise<BrokenLaw[]> {
   return changed;
 }
 
-/** Compares the mirror with the registry. Reports progress to the terminal and to the parent process. */
+/** Compares the mirror with the registry and prints the progress. Also reports the progress to a parent process. */
 async function compareRegistry(context: CommandContext, interrupted: AbortSignal) {
   const { compareWithRegistry } = await import('./compare.js');
   const { io, printNotice } = context;
@@ -229,8 +229,8 @@ async function compareRegistry(context: CommandContext, interrupted: AbortSignal
 }
 
 /**
- * Returns one line for each list that was not compared, with the reason. An organization without any access
- * gets a single line.
+ * Returns a line for each list that was not compared, with the reason. An organization that permits no
+ * access gets a single line.
  */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {

@@ -2,7 +2,7 @@ import { type ChildProcess, fork, type ForkOptions, type StdioOptions } from 'no
 import { on } from 'node:events';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type StatementRows, AskError, left, type Question } from '../../contract/asked.js';
+import { type StatementRows, SqlQueryError, left, type Question } from '../../contract/asked.js';
 import { toRow, uniqueNames } from '../../contract/question.js';
 import type { Row } from '../../contract/tables.js';
 import { resolveBuiltFile } from '../../../package.js';
@@ -49,7 +49,7 @@ export async function ask(options: QueryOptions): Promise<StatementRows> {
   const next = reader(child, () => {
     if (options.signal?.aborted === true) return left();
     return limit.reached
-      ? new AskError('time_limit', `stopped after ${options.timeLimitMs / 1000} s`)
+      ? new SqlQueryError('time_limit', `stopped after ${options.timeLimitMs / 1000} s`)
       : endOf(child);
   });
   const { mirrorFile, inboxFile, sql, timeLimitMs } = options;
@@ -63,14 +63,17 @@ export async function ask(options: QueryOptions): Promise<StatementRows> {
   };
   child.send(request, toNobody);
   const head = await next();
-  if (!('columns' in head)) throw new AskError('refused', 'it answered no columns');
+  if (!('columns' in head)) throw new SqlQueryError('refused', 'it answered no columns');
   return { columns: uniqueNames(head.columns), rows: readRows(child, next, uniqueNames(head.columns)) };
 }
 
-function endOf({ signalCode }: ChildProcess): AskError {
+function endOf({ signalCode }: ChildProcess): SqlQueryError {
   return signalCode === null
-    ? new AskError('ended', 'The process that ran the query ended without an answer.')
-    : new AskError('too_large', `it needed more than ${MEMORY_MB} MB of memory, or was ended from outside`);
+    ? new SqlQueryError('ended', 'The process that ran the query ended without an answer.')
+    : new SqlQueryError(
+        'too_large',
+        `it needed more than ${MEMORY_MB} MB of memory, or was ended from outside`,
+      );
 }
 
 async function* readRows(
@@ -102,7 +105,7 @@ function reader(child: ChildProcess, ended: () => Error): () => Promise<QueryAns
     if (done) throw ended();
     const [answer]: QueryAnswer[] = value;
     if (answer === undefined) throw ended();
-    if ('fault' in answer) throw new AskError(answer.code, answer.fault);
+    if ('fault' in answer) throw new SqlQueryError(answer.code, answer.fault);
     return answer;
   };
 }

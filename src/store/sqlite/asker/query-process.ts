@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { AskError, type AskErrorCode } from '../../contract/asked.js';
+import { SqlQueryError, type AskErrorCode } from '../../contract/asked.js';
 import { sizeOf, TooLargeError } from '../../contract/question.js';
 import type { Value } from '../../contract/tables.js';
 import { type Files, openBoth } from '../open-both.js';
@@ -46,7 +46,7 @@ function watch({ askerPid, timeLimitMs, memoryMb }: Watch): void {
 function faultOf(error: unknown, { memoryMb }: Watch): Extract<QueryAnswer, { readonly fault: string }> {
   if (!(error instanceof Error)) return { fault: String(error), code: 'refused' };
   if (error instanceof TooLargeError) return { fault: error.message, code: 'too_large' };
-  if (error instanceof AskError) return { fault: error.message, code: error.code };
+  if (error instanceof SqlQueryError) return { fault: error.message, code: error.code };
   const code = 'code' in error ? String(error.code) : '';
   if (MEMORY_CODES.includes(code)) {
     return { fault: `it needs more than ${memoryMb} MB of memory`, code: 'too_large' };
