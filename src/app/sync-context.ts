@@ -24,7 +24,7 @@ export async function createSyncContext(
 ): Promise<SyncContext> {
   const { inbox, mirror: port, pdfs, client, now, random } = dependencies;
   const { appId, mirrorMembers, retentionDays } = settings;
-  const mirror = createMirror(port, now, { members: mirrorMembers });
+  const mirror = createMirror(port, now, { mirrorMembers });
   if (!mirrorMembers) await mirror.removeMembers();
   await pdfs.prepare();
   const certificates = createCertificateStore(port, pdfs, now);

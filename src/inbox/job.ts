@@ -193,7 +193,7 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest id of the jobs whose deliveries this job answers. Returns null if this job answers no delivery.
+ * Returns the lowest id of the jobs whose deliveries are answered by the read of this job. Returns null if none are.
  */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

@@ -10,8 +10,8 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 export const RECENT_READS = PACES_MS.length - 1;
 
 /**
- * Returns the minimum milliseconds between two jobs with the same dedupe key. Fruitless reads for duplicates lengthen
- * the time.
+ * Returns the minimum milliseconds between two jobs with the same dedupe key. Reads for duplicates that find nothing
+ * new lengthen it.
  */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
@@ -22,7 +22,7 @@ export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => 
   return PACES_MS[fruitlessInARow] ?? MAX_PACE_MS;
 }
 
-/** Computes when the next job of a dedupe key may start: one pace after the last start, but not in the past. */
+/** Computes when the next job of a dedupe key may start: `paceMs` after the last start, but not in the past. */
 export function computeStartTime(lastStart: number | null, paceMs: number, now: number): number {
   // The last start is in the future if the clock was set back. Then the job waits one pace at most.
   return lastStart === null ? now : Math.max(now, Math.min(lastStart + paceMs, now + paceMs));

@@ -9,7 +9,7 @@ import { MirrorListReader } from './list/list-reader.js';
 import type { Mirror, MirrorOptions } from './mirror.js';
 import type { MirrorPort, PrunePosition, PruneProgress } from './port.js';
 import { purgeOrganization } from './purge.js';
-import { createProjectsWalk } from './projects.js';
+import { createProjectsSession } from './projects.js';
 import { toInstallationColumns } from '../resources/installations.js';
 import { LISTS } from '../resources/lists.js';
 import { ENTRY_BY_RESOURCE, isResource } from '../resources/resources.js';
@@ -17,15 +17,15 @@ import { SyncSession } from './sync-session.js';
 
 const DAY_MS = 86_400_000;
 
-/** Creates the mirror, which compares what was read from the registry with the stored rows and writes the differences. */
+/** Creates the local copy of the registry's data. Each read writes only the rows that differ from the stored rows. */
 export function createMirror(
   port: MirrorPort,
   now: () => number,
-  { members }: MirrorOptions = { members: true },
+  { mirrorMembers }: MirrorOptions = { mirrorMembers: true },
 ): Mirror {
   const resources = Object.keys(ENTRY_BY_RESOURCE)
     .filter(isResource)
-    .filter(resource => members || resource !== 'members');
+    .filter(resource => mirrorMembers || resource !== 'members');
 
   return {
     ...port,
@@ -39,7 +39,7 @@ export function createMirror(
     },
     beginProjects: async request => {
       const sync = await SyncSession.begin({ port, part: 'data', now }, { ...request, resource: 'projects' });
-      return createProjectsWalk(port, sync, request.organizationId, now);
+      return createProjectsSession(port, sync, request.organizationId, now);
     },
     writeInstallation: write => {
       const read = { ...write, endedAt: now(), resources };
@@ -56,7 +56,7 @@ export function createMirror(
   };
 }
 
-/** Creates the function that deletes the syncs that ended before an instant. It works in small batches. */
+/** Creates a function that deletes old rows of `syncs`, in small batches. It returns how many it deleted. */
 function createSyncPruner(port: MirrorPort): (endedBefore: number) => Promise<number> {
   return async endedBefore => {
     const bounds = {

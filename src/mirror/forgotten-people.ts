@@ -19,7 +19,7 @@ function listPossibleHashes(email: string): string[] {
   return [hashEmail(normalizeEmail(email)), hashEmail(email.trim().toLowerCase())];
 }
 
-/** Whether a text contains no email address of a forgotten person. */
+/** Whether a text contains no email address of a person who asked to be forgotten. */
 export function isFreeOfForgottenPeople(forgottenHashes: ReadonlySet<string>, text: string): boolean {
   if (forgottenHashes.size === 0) return true;
   return findEmails(text).every(email => !isForgotten(forgottenHashes, email));

@@ -41,7 +41,7 @@ type SharedOperation =
   | 'markAccess';
 
 /** Looks up rows at the registry by their ids, at most 50. Returns the ids that it no longer has, with the instants of its answers. */
-export type FindGoneRows = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+export type LookUpMissingRows = (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
 /** A request to remove everything that is mirrored for one organization. */
 export interface PurgeRequest {
@@ -59,8 +59,8 @@ export interface Mirror extends Pick<MirrorPort, SharedOperation> {
   raiseFence(claim: WriteClaim): Promise<void>;
   /** Begins a read of one list. */
   beginRead<Name extends ListResource>(request: ListReadRequest<Name>): Promise<ListReader<ListItems[Name]>>;
-  /** Begins a walk over the projects that an organization's rows reference. */
-  beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsWalk>;
+  /** Begins a session that reads the projects that an organization's rows reference. */
+  beginProjects(request: Omit<SyncRequest, 'resource'>): Promise<ProjectsSession>;
   /** Stores an installation. With `installationId` instead, records that the registry no longer shows that installation. */
   writeInstallation(
     write: InstallationWrite &
@@ -82,7 +82,7 @@ export interface Mirror extends Pick<MirrorPort, SharedOperation> {
 /** Settings of the mirror. */
 export interface MirrorOptions {
   /** Whether members of organizations are mirrored. */
-  readonly members: boolean;
+  readonly mirrorMembers: boolean;
 }
 
 /** A group of neighbouring rows on a page: the digest of their content, and their ids. */
@@ -110,7 +110,7 @@ export interface ReadCompletion extends ReadTraffic {
   /** How many rows the registry says the list has; null if it does not say. */
   readonly total: number | null;
   /** Looks up missing rows at the registry; absent if rows of this list cannot be read by id. */
-  readonly findGone?: FindGoneRows;
+  readonly lookUpMissing?: LookUpMissingRows;
   /** Why the answers cannot be the whole list; null or absent if nothing is wrong. */
   readonly flaw?: ReadFault | null;
   /** Names the rows that could not be read; null or absent if all could. */
@@ -152,12 +152,12 @@ export interface ListReader<Item> {
   abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
-/** One organization's walk over the projects that its rows reference. All organizations share the project rows. */
-export interface ProjectsWalk {
+/** One organization's session that reads the projects that its rows reference. All organizations share the project rows. */
+export interface ProjectsSession {
   readonly previousRead: LastRead;
   /**
    * Returns the ids of projects that were never requested, or last requested before an instant. If there are none, the
-   * walk may be left without `finish`.
+   * session may be left without `finish`.
    */
   listDue(checkedBefore: number): Promise<string[]>;
   /** Stores the answers and returns what became of each. */
@@ -168,9 +168,9 @@ export interface ProjectsWalk {
   abandon(fault: ReadFault, traffic: ReadTraffic): Promise<void>;
 }
 
-/** One organization's walk over its due certificates. Files are stored as they arrive; their rows are written in batches. */
-export interface CertificateWalk {
-  /** Returns up to `limit` due certificates. A certificate stops being due when its result is passed to the walk. */
+/** One organization's session that downloads its due certificates. Files are stored as they arrive; their rows are written in batches. */
+export interface CertificateSession {
+  /** Returns up to `limit` due certificates. A certificate stops being due when its result is passed to the session. */
   listDue(limit: number): Promise<DueCertificate[]>;
   /** Stores the file, then its row. Throws a `certificate_*` MirrorError if it is not a whole PDF. */
   store(retirementId: string, body: AsyncIterable<Uint8Array>, requestedAt: number): Promise<void>;
@@ -193,10 +193,10 @@ export interface CertificateStore {
   /** Makes certificates due whose latest request was refused or failed, for a sync that a person starts. */
   makeFailedDue(organizationId: string): Promise<void>;
   /**
-   * Removes files without a row, which a killed walk or purge has left, and returns how many. It keeps recent files, whose
+   * Removes files without a row, which a killed session or purge has left, and returns how many. It keeps recent files, whose
    * rows may be written soon, and files older than the mirror, which belong to another mirror.
    */
   removeOrphanFiles(signal: AbortSignal): Promise<number>;
-  /** Begins a walk over the due certificates of an organization. */
-  beginWalk(request: Omit<SyncRequest, 'resource'>): Promise<CertificateWalk>;
+  /** Begins a session that downloads the due certificates of an organization. */
+  beginSession(request: Omit<SyncRequest, 'resource'>): Promise<CertificateSession>;
 }

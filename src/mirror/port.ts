@@ -176,7 +176,7 @@ export interface ListChanges {
   /** Ids of projects that rows of this sync reference for the first time. */
   readonly projects: readonly string[];
   /** Packed versions of rows whose removal a second read must confirm. Null clears the stored ones, undefined leaves them. */
-  readonly doubt: Uint8Array | null | undefined;
+  readonly unconfirmedRemovals: Uint8Array | null | undefined;
 }
 
 export const NO_CHANGES: ListChanges = {
@@ -184,7 +184,7 @@ export const NO_CHANGES: ListChanges = {
   closes: [],
   repairs: [],
   projects: [],
-  doubt: undefined,
+  unconfirmedRemovals: undefined,
 };
 
 /** What a commit changed: its counts, and the state of the sync after it. */
@@ -287,7 +287,7 @@ export interface DueCertificate {
 }
 
 /** The result of requesting one certificate. */
-export interface CertificateAnswer {
+export interface CertificateDownload {
   readonly retirementId: string;
   /** When the certificate was requested, in epoch milliseconds. */
   readonly requestedAt: number;
@@ -376,7 +376,7 @@ interface WorkerReport {
  * of one organization: `all` of them, those whose latest request `failed`, or those whose latest request is dated `ahead`
  * of now, because the clock was set back.
  */
-export type DueScope =
+export type CertificateSelection =
   | 'new'
   | { readonly organizationId: string; readonly filter: 'all' | 'failed' | 'ahead' };
 
@@ -459,7 +459,7 @@ export interface MirrorPort {
   ) => Promise<CommitResult & { readonly written: readonly ProjectWriteResult[] }>;
 
   /** Marks a batch of certificates as due and returns the number of certificates. Returns 0 at the end. */
-  readonly makeCertificatesDue: (scope: DueScope, at: number) => Promise<number>;
+  readonly makeCertificatesDue: (scope: CertificateSelection, at: number) => Promise<number>;
   /** Returns certificates that are due at an instant. Null asks for failed certificates without a file. */
   readonly listDueCertificates: (
     organizationId: string,
@@ -469,7 +469,7 @@ export interface MirrorPort {
   /** Stores the results of certificate downloads. Returns for each result what was written. */
   readonly writeCertificates: (
     sync: OpenSync,
-    answers: readonly CertificateAnswer[],
+    answers: readonly CertificateDownload[],
   ) => Promise<CommitResult & { readonly written: readonly CertificateWriteResult[] }>;
 
   /** Deletes the files that no row references and returns the number of deleted files. Blocks other writers. */

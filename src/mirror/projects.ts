@@ -1,11 +1,11 @@
 import type { Project } from '../registry/model.js';
-import type { ProjectsWalk } from './mirror.js';
+import type { ProjectsSession } from './mirror.js';
 import { formatInstant } from '../resources/columns.js';
 import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';
 
-/** Converts a project of the registry to the row that the mirror stores. */
+/** Converts a project from the registry to its id, column values and times, which the mirror stores. */
 export function toProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },
@@ -19,13 +19,13 @@ export function toProjectAnswer(
   };
 }
 
-/** Creates a session that lists the due projects of one organization and stores their answers. */
-export function createProjectsWalk(
+/** Creates a session for reading projects: it lists the projects to request and stores the answers. */
+export function createProjectsSession(
   port: MirrorPort,
   sync: SyncSession,
   organizationId: string,
   now: () => number,
-): ProjectsWalk {
+): ProjectsSession {
   return {
     previousRead: sync.previousState,
     listDue: checkedBefore => port.listDueProjects(organizationId, checkedBefore, now()),

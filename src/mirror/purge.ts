@@ -12,7 +12,7 @@ export async function purgeOrganization(
   { organizationId, acquireClaim, pdfs }: PurgeRequest,
 ): Promise<PurgeResult> {
   const { lastVersion, retirementIds } = await port.beginPurge(organizationId, await acquireClaim());
-  const files = await listFilesOf(pdfs, new Set(retirementIds));
+  const files = await listCertificateFiles(pdfs, new Set(retirementIds));
   await repeatUntilZero(() => port.removeRows({ organizationId, last: lastVersion, kind: 'certificates' }));
   let removedFiles = 0;
   for (let start = 0; start < files.length; start += FILES_PER_BATCH) {
@@ -29,7 +29,7 @@ export async function purgeOrganization(
 }
 
 /** Lists all certificate files of these retirements, including damaged files. */
-async function listFilesOf(
+async function listCertificateFiles(
   pdfs: Pick<PdfStore, 'list'>,
   retirementIds: ReadonlySet<string>,
 ): Promise<string[]> {
@@ -45,7 +45,9 @@ async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void
   while ((await removeBatch()) > 0);
 }
 
-/** Deletes the last rows and ends the purge. Returns null if a newer claim has written, so that the caller retries. */
+/**
+ * Deletes the last rows of the organization. Returns null if another job has written since: the caller must try again.
+ */
 async function tryEndPurge(
   port: MirrorPort,
   organizationId: string,

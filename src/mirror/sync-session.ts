@@ -74,7 +74,7 @@ export class SyncSession {
     this.#hasPartialRows = previousState.hasOpenSync;
   }
 
-  /** Loads the stored state of a resource and creates a sync session. Writes nothing to the database. */
+  /** Creates a sync session from the stored state of a resource. Writes nothing to the database. */
   static async begin(
     options: SyncSessionOptions,
     request: SyncRequest,
@@ -147,7 +147,10 @@ export class SyncSession {
     }
   }
 
-  /** Returns the state that the next commit needs. Throws an `ended` error if the sync has already ended. */
+  /**
+   * Returns what the next commit needs, such as the id and the counts of the sync. Throws an `ended` error after the
+   * end.
+   */
   toOpenSync(): OpenSync {
     this.assertNotEnded();
     return {

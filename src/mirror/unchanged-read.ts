@@ -1,7 +1,7 @@
 import type { ListChanges, OpenSync, SyncCompletion } from './port.js';
 
 /**
- * Whether a commit ends a scheduled read without any change. Such reads get no row in `syncs`, which saves disk space.
+ * Whether a commit ends a scheduled read that changed nothing. Such a read gets no row in `syncs`, to save disk space.
  */
 export function isUnchangedRead(
   sync: OpenSync,
@@ -10,9 +10,10 @@ export function isUnchangedRead(
 ): boolean {
   // A fleet that is read every few minutes would otherwise fill the disk. The open span of the list counts such reads.
   const { request, id, hasPartialRows, followsCompleteRead } = sync;
-  const { inserts, closes, repairs, projects, doubt } = changes;
+  const { inserts, closes, repairs, projects, unconfirmedRemovals } = changes;
   const hasChanges =
-    inserts.length + closes.length + repairs.length + projects.length > 0 || doubt !== undefined;
+    inserts.length + closes.length + repairs.length + projects.length > 0 ||
+    unconfirmedRemovals !== undefined;
   return (
     request.trigger === 'schedule' &&
     (request.cause?.newestDeliveryId ?? null) === null &&

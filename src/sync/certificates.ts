@@ -1,5 +1,5 @@
 import { PARTIAL_READ, UNCHANGED_OUTCOME } from '../inbox/job.js';
-import type { CertificateWalk } from '../mirror/mirror.js';
+import type { CertificateSession } from '../mirror/mirror.js';
 import { RegistryError } from '../registry/errors.js';
 import type { OrganizationClient } from '../registry/clients.js';
 import type { ReadOptions } from '../registry/read-types.js';
@@ -24,7 +24,7 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
   const { claim, trigger } = running.job;
   await mirror.raiseFence({ organizationId, part: 'certificates', claim });
   await context.certificates.makeNewDue();
-  const walk = await context.certificates.beginWalk({
+  const session = await context.certificates.beginSession({
     organizationId,
     claim,
     trigger,
@@ -33,26 +33,30 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
   });
   const calls = createCallCounter(running.signal, now);
   const fetchCertificate = createCertificateFetcher({
-    walk,
+    session,
     organization: client.organization(installationId, organizationId),
     requestOptions: calls.requestOptions,
     now,
   });
   try {
     let requestedCount = 0;
-    for (let due = await walk.listDue(BATCH_SIZE); due.length > 0; due = await walk.listDue(BATCH_SIZE)) {
+    for (
+      let due = await session.listDue(BATCH_SIZE);
+      due.length > 0;
+      due = await session.listDue(BATCH_SIZE)
+    ) {
       await running.yieldTurn();
       requestedCount += due.length;
       const retirementIds = due.map(({ retirementId }) => retirementId);
       await forEachConcurrently(CONCURRENCY, retirementIds, fetchCertificate);
     }
-    const state = await walk.finish(calls.getTraffic());
+    const state = await session.finish(calls.getTraffic());
     const isUnchanged = trigger === 'schedule' && requestedCount === 0;
     if (state === 'complete') return isUnchanged ? UNCHANGED_OUTCOME : 'fetched';
     return `${PARTIAL_READ}: some certificates could not be fetched`;
   } catch (error) {
     const { code, message } = describeFailure(running.signal.aborted ? running.signal.reason : error);
-    await walk.abandon({ code, message }, calls.getTraffic());
+    await session.abandon({ code, message }, calls.getTraffic());
     if (code === 'forbidden') return 'refused';
     throw error;
   }
@@ -60,7 +64,7 @@ export async function fetchCertificates(context: SyncContext, running: RunningJo
 
 /** The dependencies of a certificate fetcher. */
 interface CertificateFetcherOptions {
-  readonly walk: CertificateWalk;
+  readonly session: CertificateSession;
   readonly organization: OrganizationClient;
   readonly requestOptions: ReadOptions;
   readonly now: () => number;
@@ -70,19 +74,19 @@ interface CertificateFetcherOptions {
  * Creates a function that downloads and stores one certificate. The function throws if further downloads would fail
  * too.
  */
-function createCertificateFetcher({ walk, organization, requestOptions, now }: CertificateFetcherOptions) {
+function createCertificateFetcher({ session, organization, requestOptions, now }: CertificateFetcherOptions) {
   let consecutiveFailures = 0;
 
   /** Records why a certificate was not stored. Throws the error if further downloads would fail too. */
   async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
-      await walk.markUnavailable(retirementId, requestedAt);
+      await session.markUnavailable(retirementId, requestedAt);
       consecutiveFailures = 0;
       return;
     }
     const failure = describeFailure(error);
     if (requestOptions.signal?.aborted === true || endsBatch(error)) throw error;
-    await walk.markFailed(retirementId, failure, requestedAt);
+    await session.markFailed(retirementId, failure, requestedAt);
     consecutiveFailures += 1;
     if (consecutiveFailures >= MAX_CONSECUTIVE_FAILURES) throw error;
   }
@@ -91,7 +95,7 @@ function createCertificateFetcher({ walk, organization, requestOptions, now }: C
     const requestedAt = now();
     try {
       const download = await organization.downloadCertificate(retirementId, requestOptions);
-      await walk.store(retirementId, download.body, requestedAt);
+      await session.store(retirementId, download.body, requestedAt);
       consecutiveFailures = 0;
     } catch (error) {
       await recordError(retirementId, error, requestedAt);

@@ -29,8 +29,7 @@ const DERIVE_BY_TABLE: ReadonlyMap<string, DeriveColumns> = new Map<string, Deri
 export const DERIVED_TABLES: readonly string[] = [...DERIVE_BY_TABLE.keys()];
 
 /**
- * Returns the names of the columns that contradict the JSON document of a row. Returns `document` for an invalid
- * document.
+ * Returns the columns of a row that contradict its JSON document. Returns `["document"]` if the document is invalid.
  */
 export function findContradictedColumns(
   table: string,

@@ -92,7 +92,7 @@ type Parse<Item> = ListSource<Item>['parse'];
 /** Reads the key of a row that cannot be parsed. */
 type ReadUnreadableKey = ListSource<never>['readUnreadableKey'];
 
-/** Creates the source of a resource that is a single object. */
+/** Returns how to read and parse a resource that is a single object. */
 function createSingleSource<Item>(
   parse: Parse<Item>,
   readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
@@ -104,7 +104,7 @@ function createSingleSource<Item>(
   return { ...createWholeSource(parse, () => null, readAsList), kind: 'one' };
 }
 
-/** Creates the source of a list that the registry sends in one short answer. */
+/** Returns how to read and parse a list that the registry sends in one short answer. */
 function createWholeSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
@@ -119,7 +119,7 @@ function createWholeSource<Item>(
   return { kind: 'whole', parse, readUnreadableKey, readChunks };
 }
 
-/** Creates the source of a list that the registry sends without pages, in one long response. The response is parsed in batches. */
+/** Returns how to read and parse a list that the registry sends without pages, in one long answer. */
 function createStreamedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
@@ -134,7 +134,7 @@ function createStreamedSource<Item>(
   return { kind: 'streamed', parse, readUnreadableKey, readChunks };
 }
 
-/** Creates the source of a paginated list. */
+/** Returns how to read and parse a paginated list. */
 function createPagedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,

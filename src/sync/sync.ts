@@ -68,7 +68,10 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   const freshnessFacts =
     pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
 
-  /** Calls the registry once to log a wrong key or address at the start. If the call fails, a job retries it. */
+  /**
+   * Calls the registry once at the start, to log a wrong key or address at once. If the call fails, enqueues a job that
+   * tries again.
+   */
   async function checkRegistryAccess(): Promise<void> {
     const signal = AbortSignal.any([stopController.signal, AbortSignal.timeout(FIRST_CALL_TIMEOUT_MS)]);
     try {

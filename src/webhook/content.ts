@@ -52,27 +52,25 @@ export function getMember(value: unknown, name: string): unknown {
 }
 
 /**
- * Returns a fault if parsers could disagree about this JSON, for example because of duplicate keys. Returns null
- * otherwise.
+ * Returns a fault if parsers may read this JSON differently, for example because of duplicate keys. Otherwise returns
+ * null.
  */
 function findAmbiguity(text: string, value: unknown): ContentFault | null {
   // JSON.parse keeps only the last of duplicate keys, so the text then has more colons outside of strings than the
   // value has members.
   let memberCount = 0;
   const colonCount = text.replace(STRING_LITERAL, '').split(':').length - 1;
-  return findFaultWithin(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
+  return findNestedFault(value, 0) ?? (colonCount === memberCount ? null : 'duplicate_key');
 
-  /**
-   * Counts the properties of a value recursively and returns the first fault. Returns null if the value has no fault.
-   */
-  function findFaultWithin(outer: unknown, depth: number): ContentFault | null {
+  /** Searches a value and its nested values for a fault, such as too deep nesting. Also counts their properties. */
+  function findNestedFault(outer: unknown, depth: number): ContentFault | null {
     if (typeof outer !== 'object' || outer === null) return null;
     if (depth === MAX_DEPTH) return 'nested_too_deep';
     if (Object.hasOwn(outer, '__proto__')) return 'prototype_key';
     const values: unknown[] = Object.values(outer);
     if (!Array.isArray(outer)) memberCount += values.length;
     for (const inner of values) {
-      const fault = findFaultWithin(inner, depth + 1);
+      const fault = findNestedFault(inner, depth + 1);
       if (fault !== null) return fault;
     }
     return null;

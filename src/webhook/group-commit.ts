@@ -47,16 +47,19 @@ export function createGroupCommit({
   let onDrained: (() => void) | undefined;
   let growTimer: NodeJS.Timeout | undefined;
 
-  /** Commits the next batch if a commit is free. A small batch may wait a few milliseconds for more posts. */
+  /**
+   * Commits the next batch unless too many commits are running. A small batch may wait a few milliseconds for more
+   * posts.
+   */
   function commitNextBatch(): void {
     if (queue.length === 0 || commitsInFlight >= concurrentCommits) return;
     const mayGrow = !isClosed && commitsInFlight > 0 && queue.length < EAGER_BATCH_SIZE;
-    if (mayGrow) growTimer ??= setTimeout(commitGrownBatch, MAX_GROW_MS);
+    if (mayGrow) growTimer ??= setTimeout(commitAfterWait, MAX_GROW_MS);
     else startCommit();
   }
 
-  /** Commits a small batch after its waiting time. */
-  function commitGrownBatch(): void {
+  /** Commits a small batch that has waited long enough for more posts. */
+  function commitAfterWait(): void {
     growTimer = undefined;
     if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();
   }

@@ -16,7 +16,7 @@ async function readSlowly({ mirror, clock }: SqliteMirror, late: string): Promis
   await read.writePage(createUnknownPage(retirements(3), clock.at + MINUTE));
   await read.writePage(createUnknownPage([retirement(late)], clock.at + 8 * MINUTE));
   clock.at += 10 * MINUTE;
-  await read.finish({ ...TRAFFIC, total: 4, findGone: async () => new Map() });
+  await read.finish({ ...TRAFFIC, total: 4, lookUpMissing: async () => new Map() });
   clock.at += 50 * MINUTE;
 }
 
@@ -61,12 +61,12 @@ test('a list as of an instant leaves out organizations without a complete read b
     trigger: 'schedule',
   } as const;
   const members = await mirror.beginRead({ ...request, resource: 'members' });
-  await members.finish({ ...TRAFFIC, total: 0, findGone: async () => new Map() });
+  await members.finish({ ...TRAFFIC, total: 0, lookUpMissing: async () => new Map() });
   const read = await mirror.beginRead({ ...request, resource: 'retirements' });
   await read.writePage(
     createUnknownPage([retirement('half-known', { organizationId: 'organization-2' })], clock.at),
   );
-  await read.finish({ ...TRAFFIC, total: 2, findGone: async () => new Map() });
+  await read.finish({ ...TRAFFIC, total: 2, lookUpMissing: async () => new Map() });
   clock.at += MINUTE;
   const { exitCode, stdout, stderr } = await runCommand(
     ['retirements', 'list', '--as-of', 'now', '--limit', '0'],

@@ -95,7 +95,7 @@ describe('T75 purge', () => {
     }
     await store.makeNewDue();
     const begin = { organizationId: 'organization-1', claim: 1, startedAt: scene.clock.at };
-    const walk = await store.beginWalk({ ...begin, trigger: 'schedule' });
+    const walk = await store.beginSession({ ...begin, trigger: 'schedule' });
     await walk.listDue(500);
     for (const id of ids.slice(0, 20)) {
       await walk.store(id, bodyOf(PDF), scene.clock.at);
@@ -150,7 +150,7 @@ describe('T75 purge', () => {
       const items = ids.map(id => retirement(id, { comment: 'fourth' }));
       await read('retirements', items, { claim: 10, limit: 100, total: ids.length });
       await store.makeNewDue();
-      const walk = await store.beginWalk({ organizationId: 'organization-1', claim: 10, ...at });
+      const walk = await store.beginSession({ organizationId: 'organization-1', claim: 10, ...at });
       await walk.listDue(500);
       for (const [index, id] of ids.slice(0, 30).entries())
         await walk.store(id, bodyOf(index < 10 ? PDF : `${PDF}%%EOF`), clock.at);

@@ -120,7 +120,7 @@ test('show prints the hash of a certificate and whether its file has changed', a
   const store = createCertificateStore(scene.port, files, () => scene.clock.at);
   await store.makeNewDue();
   const request = { organizationId: 'organization-1', claim: 1, trigger: 'schedule' };
-  const walk = await store.beginWalk({ ...request, startedAt: scene.clock.at });
+  const walk = await store.beginSession({ ...request, startedAt: scene.clock.at });
   await walk.store('r-1', pdf(), scene.clock.at);
   await walk.finish(TRAFFIC);
   const certificate = async () => (await scene.showJson('r-1')).certificate;

@@ -78,7 +78,7 @@ async function fetchCertificates({ pdfs, port, clock }: TestMirror, turn: number
   const store = createCertificateStore(port, files, () => clock.at);
   await store.makeNewDue();
   const request = { organizationId: OWNER, claim: 1, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.beginWalk(request);
+  const walk = await store.beginSession(request);
   for (const { retirementId: id } of await walk.listDue(10))
     await walk.store(id, createPdf(`${id} ${turn}`), clock.at);
   await walk.finish(TRAFFIC);

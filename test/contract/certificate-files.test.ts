@@ -18,7 +18,7 @@ describe.each(ENGINES)('$name', ({ library }) => {
     await stage.read('retirements', retirements(4), { limit: 100, total: 4 });
     await store.makeNewDue();
     const request = { organizationId: 'organization-1', claim: 1, startedAt: clock.at, trigger: 'schedule' };
-    const walk = await store.beginWalk(request);
+    const walk = await store.beginSession(request);
     await walk.listDue(10);
     for (const { id } of retirements(4)) await walk.store(id, createPdf(id), clock.at);
     await walk.finish(TRAFFIC);

@@ -33,7 +33,7 @@ async function playMoreChanges(scene: TestMirror, claim: number): Promise<void> 
 async function checkCertificates({ port, pdfs, clock, db }: TestMirror, claim: number): Promise<void> {
   const store = createCertificateStore(port, pdfs(1000), () => clock.at);
   const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.beginWalk(request);
+  const walk = await store.beginSession(request);
   for (const id of await db.column<string>("SELECT retirement_id FROM certificates WHERE state = 'stored'"))
     await walk.markUnavailable(id, clock.at);
   await walk.finish(TRAFFIC);

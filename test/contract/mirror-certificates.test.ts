@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { type TestEngine, ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { retirement, retirements } from '../support/mirror/rows.js';
-import type { CertificateWalk } from '../../src/mirror/mirror.js';
+import type { CertificateSession } from '../../src/mirror/mirror.js';
 import { listPdfNames, readPdfText } from '../support/pdfs.js';
 
 const DAY = 24 * 60 * MINUTE;
@@ -20,7 +20,7 @@ async function createCertificateScene(stage: TestEngine['stage'], maxBytes = 10_
   const store = createCertificateStore(scene.port, pdfs, () => scene.clock.at);
   const begin = async (claim = 1) => {
     const request = { organizationId: 'organization-1', claim, startedAt: scene.clock.at };
-    const walk = await store.beginWalk({ ...request, trigger: 'schedule' });
+    const walk = await store.beginSession({ ...request, trigger: 'schedule' });
     await walk.listDue(2_000);
     return walk;
   };
@@ -274,13 +274,13 @@ describe.each(ENGINES)('$name', ({ stage }) => {
   });
 
   test.each([
-    ['no certificate', async (walk: CertificateWalk, at: number) => await walk.markUnavailable('r-1', at)],
+    ['no certificate', async (walk: CertificateSession, at: number) => await walk.markUnavailable('r-1', at)],
     [
       'a fault',
-      async (walk: CertificateWalk, at: number) =>
+      async (walk: CertificateSession, at: number) =>
         await walk.markFailed('r-1', { code: 'x', message: 'y' }, at),
     ],
-    ['a file', (walk: CertificateWalk, at: number) => walk.store('r-1', createPdf('old'), at)],
+    ['a file', (walk: CertificateSession, at: number) => walk.store('r-1', createPdf('old'), at)],
   ])(
     'T52 after %s the certificate is still due if the retirement changed during the request',
     async (_name, answer) => {
@@ -305,7 +305,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       ids.map(id => retirement(id)),
     );
     await scene.store.makeNewDue();
-    const refuse = (walk: CertificateWalk, id: string) =>
+    const refuse = (walk: CertificateSession, id: string) =>
       walk.markFailed(id, { code: 'forbidden', message: '403' }, scene.clock.at);
     const walk = await scene.begin();
     await walk.store('stored', createPdf('one'), scene.clock.at);

@@ -155,7 +155,7 @@ async function beginRead(scene: TestMirror, resource: (typeof RESOURCES)[number]
       read.finish({
         ...TRAFFIC,
         total: truth.size,
-        findGone: createFindMissing(async ids => ids.filter(id => !truth.has(id)), scene.clock),
+        lookUpMissing: createFindMissing(async ids => ids.filter(id => !truth.has(id)), scene.clock),
       }),
   };
 }

@@ -30,7 +30,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await count("freshness WHERE resource = 'members'")).toBe(0);
     expect(await count("freshness WHERE resource = 'retirements'")).toBe(1);
     expect(await count('retirements')).toBe(1);
-    const without = createMirror(port, () => clock.at, { members: false });
+    const without = createMirror(port, () => clock.at, { mirrorMembers: false });
     await without.writeInstallation({
       installation: installation('installation-1', { createdAt: '2026-01-01T00:00:00.000Z', document: '{}' }),
       state: 'active',

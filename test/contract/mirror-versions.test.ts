@@ -195,7 +195,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       );
       await moved.writePage(createUnknownPage(given.second, clock.at));
       const asked = createFindMissing(async ids => ids, clock);
-      const ended = await moved.finish({ ...TRAFFIC, total: given.total, findGone: asked });
+      const ended = await moved.finish({ ...TRAFFIC, total: given.total, lookUpMissing: asked });
       expect(ended).toMatchObject({ state: 'partial', readAgain: true, removed: 0 });
       const again = await beginRead({ mirror, clock }, 'retirements');
       expect(again.known.hasGroup(hashRows(old.slice(0, 10)))).toBe(false);
@@ -234,7 +234,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await moved.writePage(createUnknownPage([changed, ...old.slice(0, 9)], clock.at));
     await moved.writePage(createUnknownPage(old.slice(10), clock.at));
     expect(await moved.compareRemaining()).toBe(19);
-    await moved.finish({ ...TRAFFIC, total: null, findGone: createFindMissing(async () => [], clock) });
+    await moved.finish({ ...TRAFFIC, total: null, lookUpMissing: createFindMissing(async () => [], clock) });
     const documents = await db.column<string>('SELECT document FROM retirements ORDER BY id');
     expect(documents).toEqual(old.map(item => item.document));
   });
@@ -349,7 +349,7 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     await slow.finish({
       ...TRAFFIC,
       total: 29,
-      findGone: async ([first = '']) => new Map([[first, toldAt]]),
+      lookUpMissing: async ([first = '']) => new Map([[first, toldAt]]),
     });
     await read('retirements', old.slice(2, 29), { limit: 30, total: 27, findGone: confirmAllGone });
     const dates = await db.rows(

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ENGINES, type TestMirror, MINUTE, TRAFFIC } from '../support/mirror/open.js';
 import { credit, installation, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
-import type { ProjectsWalk } from '../../src/mirror/mirror.js';
+import type { ProjectsSession } from '../../src/mirror/mirror.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { Member, Project } from '../../src/registry/model.js';
 import { temporaryFolder } from '../support/inbox.js';
@@ -33,7 +33,7 @@ const createMember = (id: string, email: string): Member => ({
 const answeredAt = (at: number) => ({ requestedAt: at, arrivedAt: at });
 
 async function writeAnswer(
-  beginProjectsWalk: Promise<ProjectsWalk>,
+  beginProjectsWalk: Promise<ProjectsSession>,
   ...given: Parameters<typeof toProjectAnswer>
 ): Promise<string | undefined> {
   return (await (await beginProjectsWalk).write([toProjectAnswer(...given)]))[0];

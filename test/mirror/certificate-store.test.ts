@@ -19,7 +19,12 @@ async function beginWalk(wrapWrite: (port: MirrorPort) => MirrorPort['writeCerti
   );
   await store.makeNewDue();
   const organizationId = 'organization-1';
-  const walk = await store.beginWalk({ organizationId, claim: 1, startedAt: clock.at, trigger: 'schedule' });
+  const walk = await store.beginSession({
+    organizationId,
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'schedule',
+  });
   await walk.listDue(FORTY.length);
   return { walk, clock, db };
 }

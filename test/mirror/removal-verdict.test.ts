@@ -11,7 +11,7 @@ describe('the verdict on missing rows', () => {
     expiresByItself: false,
     lookedUp: 0,
     stillExisting: 0,
-    doubtedForMs: null,
+    unconfirmedForMs: null,
   };
   test.each([
     ['is to close rows missing from a single answer', { isSingleAnswer: true }, 'close'],
@@ -45,7 +45,7 @@ describe('the verdict on missing rows', () => {
     ],
     [
       'is to close the only row if it is still missing a minute later',
-      { missing: 1, rowsBefore: 1, rowsSeen: 0, doubtedForMs: 60_000 },
+      { missing: 1, rowsBefore: 1, rowsSeen: 0, unconfirmedForMs: 60_000 },
       'close_doubted',
     ],
     [
@@ -60,17 +60,17 @@ describe('the verdict on missing rows', () => {
     ],
     [
       'is to wait if the second read comes within a minute',
-      { missing: 21, rowsBefore: 40, doubtedForMs: 59_999 },
+      { missing: 21, rowsBefore: 40, unconfirmedForMs: 59_999 },
       'wait',
     ],
     [
       'is to close if a second read agrees after a minute',
-      { missing: 21, rowsBefore: 40, doubtedForMs: 60_000 },
+      { missing: 21, rowsBefore: 40, unconfirmedForMs: 60_000 },
       'close_doubted',
     ],
     [
       'is doubt if one of the missing rows still exists',
-      { missing: 21, rowsBefore: 40, doubtedForMs: 60_000, lookedUp: 21, stillExisting: 1 },
+      { missing: 21, rowsBefore: 40, unconfirmedForMs: 60_000, lookedUp: 21, stillExisting: 1 },
       'doubt',
     ],
   ] as const)('%s', (_, overrides, verdict) => {

@@ -41,7 +41,7 @@ test.each(['planWritesAfterPage', 'planWritesAfterBatch'] as const)(
 test('many closes are spread over several writes, each row once, and the last write ends the sync', () => {
   const closes = Array.from({ length: 1_700 }, (_, version): RowClose => ({ version, observedAt: 'then' }));
   const { schedule, perform } = createSchedule({ ...EMPTY, pendingCount: 900 });
-  const finalChanges = { closes, closeCount: closes.length, doubt: null };
+  const finalChanges = { closes, closeCount: closes.length, unconfirmedRemovals: null };
   const writes = perform(schedule.planLastWrites(finalChanges, COMPLETION));
   const closesOf = ({ otherChanges }: ScheduledWrite) => [...(otherChanges.closes ?? [])];
   expect(writes.map(({ limit }) => limit)).toEqual([800, 800, 0, 0, 0, 800]);

@@ -13,7 +13,7 @@ async function store(
   await files.prepare();
   const certificates = createCertificateStore(port, files, () => clock.at);
   await certificates.makeNewDue();
-  const walk = await certificates.beginWalk({
+  const walk = await certificates.beginSession({
     organizationId: 'organization-1',
     claim: 1,
     startedAt: clock.at,

@@ -15,7 +15,7 @@ export async function storeCertificate(
   await files.prepare();
   const store = createCertificateStore(scene.port, files, () => scene.clock.at);
   await store.makeNewDue();
-  const walk = await store.beginWalk({
+  const walk = await store.beginSession({
     organizationId: 'organization-1',
     claim: 1,
     startedAt: scene.clock.at,

@@ -277,7 +277,12 @@ async function storeCertificates(
   await files.prepare();
   const store = createCertificateStore(port, files, now);
   await store.makeNewDue();
-  const walk = await store.beginWalk({ organizationId, claim: 1, startedAt: clock.at, trigger: 'schedule' });
+  const walk = await store.beginSession({
+    organizationId,
+    claim: 1,
+    startedAt: clock.at,
+    trigger: 'schedule',
+  });
   for (const [index, id] of ids.entries()) {
     if (index % 4 === 0) await walk.markUnavailable(id, clock.at);
     if (index % 4 === 1)

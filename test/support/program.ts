@@ -18,7 +18,7 @@ import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
 import type { SyncContext } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';
 import type { SyncService, SyncServiceOptions } from '../../src/sync/sync.js';
-import type { EndedJob } from '../../src/sync/worker/settle-job.js';
+import type { EndedJob } from '../../src/sync/worker/job-end.js';
 import { type DatabaseKind, createTestStore } from './test-store.js';
 import { createKillableEngine } from './killable-engine.js';
 import {

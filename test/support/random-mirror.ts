@@ -84,7 +84,7 @@ async function certificates({ pdfs, port, clock, random, truth, claim }: ChangeC
   const store = createCertificateStore(port, files, now);
   await store.makeNewDue();
   const request = { organizationId: 'organization-1', claim, startedAt: clock.at, trigger: 'schedule' };
-  const walk = await store.beginWalk(request);
+  const walk = await store.beginSession(request);
   for (const id of truth.retirements.keys()) {
     if (random() < 0.5) await walk.store(id, pdf(random()), clock.at);
   }

@@ -8,7 +8,7 @@ async function installSandboxApp() {
   const sandbox = await startTemporarySandbox();
   const { app, organization, installationId } = installApp(sandbox);
   const clients = createTestClient(sandbox, app, Date.now);
-  const options = { appId: app.id, renewToken: false, known: null };
+  const options = { appId: app.id, renewToken: false, storedInstallation: null };
   const known = { state: 'active', organizationId: organization.id };
   return { sandbox, app, organization, installationId, clients, options, known, registry: sandbox.registry };
 }
@@ -23,12 +23,16 @@ test('an installation that answers but refuses a new token is suspended', async 
   const { clients, installationId, registry, known, options } = await installSandboxApp();
   await readAccess(clients, installationId, options);
   registry.installations.suspend(installationId);
-  expect(await readAccess(clients, installationId, { ...options, known, renewToken: true })).toMatchObject({
+  expect(
+    await readAccess(clients, installationId, { ...options, storedInstallation: known, renewToken: true }),
+  ).toMatchObject({
     state: 'suspended',
   });
   registry.installations.unsuspend(installationId);
   const suspended = { ...known, state: 'suspended' };
-  expect(await readAccess(clients, installationId, { ...options, known: suspended })).toMatchObject({
+  expect(
+    await readAccess(clients, installationId, { ...options, storedInstallation: suspended }),
+  ).toMatchObject({
     state: 'active',
   });
 });
@@ -37,9 +41,9 @@ test('a valid token is reused unless a new one is requested as proof', async () 
   const { clients, installationId, known, sandbox, options } = await installSandboxApp();
   await readAccess(clients, installationId, options);
   const before = countCallsTo(sandbox, '/accessTokens');
-  await readAccess(clients, installationId, { ...options, known });
+  await readAccess(clients, installationId, { ...options, storedInstallation: known });
   expect(countCallsTo(sandbox, '/accessTokens')).toBe(before);
-  await readAccess(clients, installationId, { ...options, known, renewToken: true });
+  await readAccess(clients, installationId, { ...options, storedInstallation: known, renewToken: true });
   expect(countCallsTo(sandbox, '/accessTokens')).not.toBe(before);
 });
 
@@ -51,7 +55,7 @@ test('permissions are unknown for a suspended installation that does not show th
     permissions: null,
   });
   const silent = { ...clients, app: { ...clients.app, readInstallation } };
-  const access = await readAccess(silent, installationId, { ...options, known });
+  const access = await readAccess(silent, installationId, { ...options, storedInstallation: known });
   expect(access).toMatchObject({ state: 'suspended', installation: { permissions: null } });
 });
 
@@ -59,7 +63,9 @@ test('T40 an installation is uninstalled when the registry answers 404 in its ow
   const { clients, installationId, registry, known, sandbox, options } = await installSandboxApp();
   registry.installations.uninstall(installationId);
   const before = countCallsTo(sandbox, '/accessTokens');
-  expect(await readAccess(clients, installationId, { ...options, known, renewToken: true })).toEqual({
+  expect(
+    await readAccess(clients, installationId, { ...options, storedInstallation: known, renewToken: true }),
+  ).toEqual({
     state: 'uninstalled',
   });
   expect(countCallsTo(sandbox, '/accessTokens')).toBe(before);
@@ -85,7 +91,9 @@ test.each([
 test('an answer that names another organization is rejected as a bad answer', async () => {
   const { clients, installationId, options } = await installSandboxApp();
   const known = { state: 'active', organizationId: 'another-organization' };
-  await expect(readAccess(clients, installationId, { ...options, known })).rejects.toMatchObject({
+  await expect(
+    readAccess(clients, installationId, { ...options, storedInstallation: known }),
+  ).rejects.toMatchObject({
     code: 'bad_answer',
   });
 });

@@ -1,13 +1,13 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { formatInstant } from '../../resources/columns.js';
 import { MirrorError } from '../errors.js';
-import type { CertificateStore, CertificateWalk } from '../mirror.js';
+import type { CertificateStore, CertificateSession } from '../mirror.js';
 import { ORPHAN_AGE_MS, type PdfStore } from '../pdf-store.js';
-import type { CertificateAnswer, DueScope, MirrorPort } from '../port.js';
+import type { CertificateDownload, CertificateSelection, MirrorPort } from '../port.js';
 import { isIntactFileName } from './file-name.js';
 import { SyncSession } from '../sync-session.js';
 
-/** Answers that share one commit. After a crash the uncommitted ones are requested again. */
+/** Downloads that share one commit. After a crash the uncommitted ones are requested again. */
 const ANSWERS_PER_COMMIT = 16;
 
 /** Creates the certificate store. PDF files go to `pdfs`, database rows to `port`. */
@@ -16,12 +16,12 @@ export function createCertificateStore(
   pdfs: PdfStore,
   now: () => number,
 ): CertificateStore {
-  /** Marks certificates as due for download, in batches. Returns how many certificates became due. */
-  async function makeDue(scope: DueScope): Promise<number> {
+  /** Marks the selected certificates for download, in batches. Returns how many were marked. */
+  async function markDue(selection: CertificateSelection): Promise<number> {
     const at = now();
     let total = 0;
     for (;;) {
-      const count = await port.makeCertificatesDue(scope, at);
+      const count = await port.makeCertificatesDue(selection, at);
       if (count === 0) return total;
       total += count;
       await yieldToEventLoop();
@@ -29,9 +29,9 @@ export function createCertificateStore(
   }
 
   return {
-    makeNewDue: () => makeDue('new'),
-    makeAllDue: async organizationId => void (await makeDue({ organizationId, filter: 'all' })),
-    makeFailedDue: async organizationId => void (await makeDue({ organizationId, filter: 'failed' })),
+    makeNewDue: () => markDue('new'),
+    makeAllDue: async organizationId => void (await markDue({ organizationId, filter: 'all' })),
+    makeFailedDue: async organizationId => void (await markDue({ organizationId, filter: 'failed' })),
     removeOrphanFiles: async signal => {
       const { filledAt } = await port.readState();
       if (filledAt === null) return 0;
@@ -42,19 +42,19 @@ export function createCertificateStore(
       }
       return removed;
     },
-    beginWalk: async request => {
+    beginSession: async request => {
       const syncRequest = { ...request, resource: 'certificates' } as const;
       const sync = await SyncSession.begin({ port, part: 'certificates', now }, syncRequest);
       const { organizationId } = request;
-      // The clock was set back since the last walk: what that walk requested would not be due until the old time.
+      // The clock was set back since the last session: what that session requested would not be due until the old time.
       const wasClockAhead = (sync.previousState.attemptedAt ?? 0) > now();
-      if (wasClockAhead) await makeDue({ organizationId, filter: 'ahead' });
-      return createCertificateWalk({ port, pdfs, now, organizationId, sync });
+      if (wasClockAhead) await markDue({ organizationId, filter: 'ahead' });
+      return createCertificateSession({ port, pdfs, now, organizationId, sync });
     },
   };
 }
 
-interface CertificateWalkOptions {
+interface CertificateSessionOptions {
   readonly port: MirrorPort;
   readonly pdfs: PdfStore;
   readonly now: () => number;
@@ -63,23 +63,23 @@ interface CertificateWalkOptions {
 }
 
 /** Creates a session that lists the due certificates of one organization and stores the downloads. */
-function createCertificateWalk({
+function createCertificateSession({
   port,
   pdfs,
   now,
   organizationId,
   sync,
-}: CertificateWalkOptions): CertificateWalk {
-  let pendingAnswers: CertificateAnswer[] = [];
+}: CertificateSessionOptions): CertificateSession {
+  let pendingDownloads: CertificateDownload[] = [];
   let lastCommit = Promise.resolve();
   let failedCount = 0;
   /** The retirement version for which each certificate is due. */
   let dueVersions = new Map<string, number>();
 
-  /** Commits the pending answers. If the database refuses the rows, deletes the files that were saved for them. */
+  /** Writes the finished downloads to the database. If the database rejects them, deletes their PDF files. */
   async function commitPending(): Promise<void> {
-    const answers = pendingAnswers;
-    pendingAnswers = [];
+    const answers = pendingDownloads;
+    pendingDownloads = [];
     if (answers.length === 0) return;
     const files = answers.flatMap(({ result }) => (result.kind === 'file' ? [result.file.file] : []));
     try {
@@ -92,22 +92,22 @@ function createCertificateWalk({
     }
   }
 
-  /** Commits the pending answers after the commit in progress, because commits must not overlap. */
+  /** Writes the finished downloads to the database, after the previous write has ended. */
   function flush(): Promise<void> {
     const commit = lastCommit.then(commitPending);
     lastCommit = commit.catch(() => undefined);
     return commit;
   }
 
-  /** Queues the result of a download for the next commit. Commits when a full batch is queued. */
-  async function addAnswer(
+  /** Adds a finished download to the next database write. Starts that write when 16 downloads wait. */
+  async function queueDownload(
     retirementId: string,
     requestedAt: number,
-    result: CertificateAnswer['result'],
+    result: CertificateDownload['result'],
   ): Promise<void> {
     const retirementVersion = dueVersions.get(retirementId) ?? 0;
-    pendingAnswers.push({ retirementId, requestedAt, retirementVersion, result });
-    if (pendingAnswers.length >= ANSWERS_PER_COMMIT) await flush();
+    pendingDownloads.push({ retirementId, requestedAt, retirementVersion, result });
+    if (pendingDownloads.length >= ANSWERS_PER_COMMIT) await flush();
   }
 
   /**
@@ -126,12 +126,17 @@ function createCertificateWalk({
     },
     store: async (retirementId, body, requestedAt) => {
       const file = await pdfs.save(retirementId, body);
-      await addAnswer(retirementId, requestedAt, { kind: 'file', file, observedAt: formatInstant(now()) });
+      await queueDownload(retirementId, requestedAt, {
+        kind: 'file',
+        file,
+        observedAt: formatInstant(now()),
+      });
     },
-    markUnavailable: (retirementId, requestedAt) => addAnswer(retirementId, requestedAt, { kind: 'none' }),
+    markUnavailable: (retirementId, requestedAt) =>
+      queueDownload(retirementId, requestedAt, { kind: 'none' }),
     markFailed: (retirementId, { code, message }, requestedAt) => {
       failedCount += 1;
-      return addAnswer(retirementId, requestedAt, { kind: 'fault', error: `${code}: ${message}` });
+      return queueDownload(retirementId, requestedAt, { kind: 'fault', error: `${code}: ${message}` });
     },
     finish: async traffic => {
       await flush();

@@ -16,14 +16,14 @@ export function formatLegacyFileName(retirementId: string, sha256: string): stri
   return formatCertificateFileName(retirementId, sha256.slice(0, LEGACY_HASH_DIGITS));
 }
 
-/** Returns a retirement id that is safe in a file name. Throws a TypeError for any other text. */
+/** Checks that a retirement id is safe in a file name, and returns it. Throws a TypeError otherwise. */
 export function assertRetirementId(retirementId: string): string {
   if (!isId(retirementId)) throw new TypeError('expected the id of a retirement');
   return retirementId;
 }
 
 /**
- * Extracts the retirement id from the name of a certificate file, intact or damaged. Returns null for other file names.
+ * Extracts the retirement id from a certificate's file name, such as `<id>-<hash>.pdf`. Returns null for other files.
  */
 export function parseRetirementId(file: string): string | null {
   const id = CERTIFICATE_FILE.exec(file)?.[1];

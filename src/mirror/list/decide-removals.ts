@@ -1,5 +1,5 @@
 import { LISTS } from '../../resources/lists.js';
-import type { FindGoneRows } from '../mirror.js';
+import type { LookUpMissingRows } from '../mirror.js';
 import type { ReadFault, ListRef, MirrorPort, SyncRequest } from '../port.js';
 import type { SyncSession } from '../sync-session.js';
 import {
@@ -36,7 +36,7 @@ interface AnswerSummary {
   readonly total: number | null;
   /** Why the answers cannot be the whole list; null if nothing is wrong. */
   readonly flaw: ReadFault | null;
-  readonly findGone: FindGoneRows | undefined;
+  readonly lookUpMissing: LookUpMissingRows | undefined;
   /** Undefined if the answers should have named their owner and did not. */
   readonly ownerNamed: boolean | undefined;
   /** Names the rows that could not be read; null if all could. */
@@ -55,7 +55,7 @@ const OWNER_NOT_NAMED: ReadFault = {
     'the answer lacks rows and does not say whose list it is, unlike earlier answers; "sync --full" accepts it',
 };
 
-/** Decides the final state of a sync, and which unseen rows to close as removed. */
+/** Decides whether a read is complete, and which stored rows to close because the registry no longer has them. */
 export async function decideRemovals(read: FinishedRead, answers: AnswerSummary): Promise<RemovalDecision> {
   const { port, list, request, comparison, pages } = read;
   const { total, flaw } = answers;
@@ -68,19 +68,19 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   }
   const hasUnaccountedRows =
     pages.skippedCount > 0 &&
-    (comparison.unseenCount !== 0 || pages.hasOtherRows(comparison.fingerprints.known));
+    (comparison.unseenCount !== 0 || pages.mayHaveOtherKeys(comparison.fingerprints.known));
   if (hasUnaccountedRows) return { ...createPartialDecision(ROWS_UNACCOUNTED), readAgain: true };
   if (comparison.unseenCount === 0 && request.full !== true) return COMPLETE;
   const missing = await findMissingRows(port, list, comparison.seen);
   if (missing.versions.size === 0) return COMPLETE;
   return (
-    findInconclusiveDecision(missing, read, answers) ??
-    (await decideMissingRows(missing, collectCircumstances(read, answers.findGone)))
+    decideIfInconclusive(missing, read, answers) ??
+    (await decideMissingRows(missing, collectRemovalFacts(read, answers.lookUpMissing)))
   );
 }
 
-/** Returns the decision for answers that cannot prove a removal. Returns null for all other answers. */
-function findInconclusiveDecision(
+/** Returns a decision that closes no rows if the answers cannot prove that a row is gone. Returns null if they can. */
+function decideIfInconclusive(
   missing: MissingRows,
   read: FinishedRead,
   { ownerNamed, unreadable }: AnswerSummary,
@@ -92,8 +92,11 @@ function findInconclusiveDecision(
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/** Collects the facts about a read that `decideMissingRows` needs. */
-function collectCircumstances(read: FinishedRead, findGone: FindGoneRows | undefined): RemovalCircumstances {
+/** Collects what the decision about missing rows depends on, such as the row counts before and after the read. */
+function collectRemovalFacts(
+  read: FinishedRead,
+  lookUpMissing: LookUpMissingRows | undefined,
+): RemovalCircumstances {
   const { list, sync, comparison, pages } = read;
   const { rows, doubted } = sync.previousState;
   return {
@@ -102,13 +105,15 @@ function collectCircumstances(read: FinishedRead, findGone: FindGoneRows | undef
     isSingleAnswer: pages.comparedPages <= 1,
     isUnchanged: pages.isUnchanged,
     expiresByItself: LISTS[list.resource].rowsExpire === true,
-    doubted: doubted === null ? NO_VERSIONS : VersionSet.unpack(doubted),
-    doubtedForMs: measureUnconfirmedMs(read),
-    findGone,
+    unconfirmedVersions: doubted === null ? NO_VERSIONS : VersionSet.unpack(doubted),
+    unconfirmedForMs: measureUnconfirmedMs(read),
+    lookUpMissing,
   };
 }
 
-/** Returns for how many milliseconds removals have been unconfirmed. Returns null if no removal is unconfirmed. */
+/**
+ * Returns for how many milliseconds removals have waited for a second read to confirm them. Returns null if none waits.
+ */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;
   if (doubtedAt === null) return null;

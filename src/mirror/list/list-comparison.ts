@@ -122,7 +122,7 @@ export class ListComparison<Item extends { document: string }> {
     if (keyTexts.size < items.length) throw this.#createDuplicateError();
   }
 
-  /** Counts rows as seen and unchanged without comparing them, because their page is unchanged. */
+  /** Counts the rows of an unchanged page as seen, without comparing them. */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);
@@ -134,12 +134,12 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Compares rows with the stored rows and buffers the changes. Throws `duplicate_key` if a list without pages repeats
-   * a key.
+   * Compares observed rows with the stored rows and buffers the differences. Throws `duplicate_key` if an unpaginated
+   * list repeats a key.
    */
   async compare(rows: readonly ObservedRow<Item>[], isPaginated: boolean): Promise<void> {
     const keys = rows.map(({ item }) => this.#toKey(item));
-    const storedRows = await this.#findStored(keys.filter(key => this.#mayBeStored(key)));
+    const storedRows = await this.#findStored(keys.filter(key => this.#mustLookUp(key)));
     const unchanged: { item: Item; stored: StoredRow }[] = [];
     for (const [index, row] of rows.entries()) {
       const { item, keyText } = row;
@@ -153,8 +153,8 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Buffers repairs for stored rows whose columns disagree with their document, because somebody edited the columns by
-   * hand.
+   * Finds stored rows whose columns contradict their JSON document, for example after a manual edit. Buffers the
+   * correct values.
    */
   #findRepairs(rows: readonly { readonly item: Item; readonly stored: StoredRow }[]): void {
     const { columns } = this.#options.entry;
@@ -172,7 +172,7 @@ export class ListComparison<Item extends { document: string }> {
     }
   }
 
-  /** Returns the stored rows with these keys. The map is indexed by the formatted key. */
+  /** Returns the stored rows with these keys, indexed by their key as one text. */
   async #findStored(keys: readonly RowKey[]): Promise<ReadonlyMap<string, StoredRow>> {
     const { port, list, request } = this.#options;
     const rows = keys.length === 0 ? [] : await port.findRows(list, keys, request.full);
@@ -205,7 +205,9 @@ export class ListComparison<Item extends { document: string }> {
     this.#pending.set(keyText, { insert, projectId: getProject(item)?.id ?? null });
   }
 
-  /** Counts unreadable rows as seen, so that the stored rows with these keys are not closed. */
+  /**
+   * Marks stored rows as seen although their new content could not be parsed, so that this read does not close them.
+   */
   async addUnreadable(keys: readonly RowKey[]): Promise<void> {
     const storedRows = await this.#findStored(keys);
     for (const key of keys) {
@@ -237,8 +239,12 @@ export class ListComparison<Item extends { document: string }> {
     return { inserts, repairs, keyTexts: entries.map(([keyText]) => keyText), projects: [...projects] };
   }
 
-  /** Removes a committed batch from the pending changes. `versions` holds the new version number of each insert. */
-  confirmWritten({ keyTexts, inserts, projects }: WriteBatch, versions: readonly number[]): void {
+  /**
+   * Removes a committed batch from the pending changes. `versions` are the numbers that the database gave to the new
+   * rows.
+   */
+  confirmWritten(batch: WriteBatch, versions: readonly number[]): void {
+    const { keyTexts, inserts, projects } = batch;
     for (const project of projects) this.#writtenProjects.add(project);
     for (const [index, { document, replacedVersion }] of inserts.entries()) {
       const version = versions[index] ?? 0;
@@ -261,8 +267,10 @@ export class ListComparison<Item extends { document: string }> {
     return this.#options.entry.key.map(part => String(part.getValue(item)));
   }
 
-  /** Whether the mirror may have a row with this key. Call this exactly once for each row that arrives. */
-  #mayBeStored(key: RowKey): boolean {
+  /**
+   * Whether a row may already be stored, so that it must be looked up. In the first read of a list, remembers the key.
+   */
+  #mustLookUp(key: RowKey): boolean {
     // In the first read of a list, the mirror can only have a row that arrived before in this read.
     return this.#keysOfFirstRead === null || !this.#keysOfFirstRead.add(formatKey(key));
   }

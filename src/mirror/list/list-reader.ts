@@ -54,7 +54,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     return this.#pages;
   }
 
-  /** Skips the unchanged rows of a page and compares the changed ones. Writes the changes when enough are buffered. */
+  /**
+   * Counts the unchanged rows of a page, and gathers the others for comparison. Writes changes when enough are
+   * buffered.
+   */
   async writePage(page: ObservedPage<Item>): Promise<void> {
     this.#options.sync.assertNotEnded();
     this.#comparison.countSkipped(this.#pages.recordPage(page));
@@ -74,7 +77,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Records the keys of unreadable rows, so that their stored rows are not closed. Null stands for an unreadable key.
+   * Marks the stored rows of unparsable rows as seen, so that they are not closed. A null key could not be read either.
    */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
@@ -85,7 +88,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /** Compares the gathered rows. Records whether one of the rows was also on an earlier page. */
+  /** Compares the rows of the last few pages with the stored rows. Notes whether a row was also on an earlier page. */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
@@ -103,27 +106,30 @@ export class MirrorListReader<Item extends { document: string }> implements List
     for (const write of this.#schedule.planWritesAfterBatch()) await this.#startWrite(write);
   }
 
-  /** Ends the read: decides which rows are gone, writes the remaining changes, and returns the result. */
-  async finish({
-    total,
-    findGone,
-    flaw = null,
-    unreadable = null,
-    ...traffic
-  }: ReadCompletion): Promise<ReadResult> {
+  /**
+   * Ends the read: closes rows that the registry no longer has, writes the remaining changes, and returns the result.
+   */
+  async finish(readCompletion: ReadCompletion): Promise<ReadResult> {
+    const { total, lookUpMissing, flaw = null, unreadable = null, ...traffic } = readCompletion;
     const { sync } = this.#options;
     sync.assertNotEnded();
     await this.#compareGathered();
     await this.#commitInFlight;
     const finishedRead = { ...this.#options, comparison: this.#comparison, pages: this.#pages };
     const { ownerNamed } = traffic;
-    const decision = await decideRemovals(finishedRead, { total, findGone, flaw, ownerNamed, unreadable });
+    const decision = await decideRemovals(finishedRead, {
+      total,
+      lookUpMissing,
+      flaw,
+      ownerNamed,
+      unreadable,
+    });
     const { state, readAgain } = decision;
     const fault = decision.fault ?? unreadable ?? this.#describeRepairs();
     const finalChanges = {
       closes: this.#createCloses(decision),
       closeCount: decision.versionsToClose.size,
-      doubt: this.#packUnconfirmed(decision),
+      unconfirmedRemovals: this.#packUnconfirmedRemovals(decision),
     };
     // The next read must compare pages with unreadable rows again, to report those rows again.
     const pageDigests = unreadable === null ? this.#pages.serialize(this.#comparison.fingerprints) : null;
@@ -142,13 +148,13 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#options.sync.abandon(fault, traffic);
   }
 
-  /** Adds the formatted key and the observation time to each item. */
+  /** Adds to each item its key as one text and the time of its arrival. */
   #toObservedRows(items: readonly Item[], arrivedAt: number): ObservedRow<Item>[] {
     const observedAt = formatInstant(arrivedAt);
     return items.map(item => ({ item, observedAt, keyText: this.#comparison.toKeyText(item) }));
   }
 
-  /** Returns a fault that names the repaired rows. Returns null if no row was repaired. */
+  /** Returns a fault that names the rows whose columns were corrected. Returns null if no row was corrected. */
   #describeRepairs(): ReadFault | null {
     const { repairedCount, firstRepaired } = this.#comparison;
     if (repairedCount === 0) return null;
@@ -209,7 +215,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Yields a close for each removed row, with the instant of the removal. */
+  /** Yields the rows to close, each with the instant at which it was found to be gone. */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     // Without an instant from a lookup, the row is closed at the end of the read.
     const endedAt = this.#options.now();
@@ -218,10 +224,11 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Returns the unconfirmed removals as bytes. Null clears the stored ones, undefined leaves them. */
-  #packUnconfirmed({ doubt }: RemovalDecision): ListChanges['doubt'] {
+  /** Serializes the removals that a second read must confirm. Null deletes the stored ones, undefined keeps them. */
+  #packUnconfirmedRemovals({ unconfirmedRemovals }: RemovalDecision): ListChanges['unconfirmedRemovals'] {
     const { doubtedAt } = this.#options.sync.previousState;
-    if (doubt === undefined || (doubt === null && doubtedAt === null)) return undefined;
-    return doubt?.pack() ?? null;
+    if (unconfirmedRemovals === undefined || (unconfirmedRemovals === null && doubtedAt === null))
+      return undefined;
+    return unconfirmedRemovals?.pack() ?? null;
   }
 }

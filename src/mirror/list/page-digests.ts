@@ -68,13 +68,9 @@ export class PageDigests {
     return this.#recordedPages.toSorted().join(' ');
   }
 
-  /** Records the digest of a page. Returns how many rows of the page were skipped as unchanged. */
-  recordPage({
-    digest,
-    isKnown,
-    known,
-    unknown,
-  }: Omit<ObservedPage<unknown>, 'items' | 'arrivedAt'>): number {
+  /** Records the digest of a page. Returns how many rows of the page are unchanged since the previous read. */
+  recordPage(page: Omit<ObservedPage<unknown>, 'items' | 'arrivedAt'>): number {
+    const { digest, isKnown, known, unknown } = page;
     const remembered = isKnown ? this.#rememberedPages.get(shortenDigest(digest)) : undefined;
     if (remembered !== undefined) {
       this.skippedCount += 1;
@@ -96,25 +92,25 @@ export class PageDigests {
   }
 
   /**
-   * Whether this read may have seen other rows than the stored rows. `knownSum` is the fingerprint sum of the compared
-   * known rows.
+   * Whether this read may have seen other keys than the previous one. `comparedSum` adds up the hashes of the stored
+   * keys that were compared.
    */
-  hasOtherRows(knownSum: number): boolean {
+  mayHaveOtherKeys(comparedSum: number): boolean {
     // The number of rows may be right although one row came twice and another not at all.
-    return this.hasRepeatedRow || this.#skippedSum + knownSum !== Number(this.#previousSum);
+    return this.hasRepeatedRow || this.#skippedSum + comparedSum !== Number(this.#previousSum);
   }
 
   /**
-   * Serializes the digests for the next read. Returns null if the digests are unusable, and undefined if they are
-   * unchanged.
+   * Serializes the page digests for the next read. Returns undefined if nothing changed, or null if the next read must
+   * compare all pages.
    */
-  serialize({ known, added }: { readonly known: number; readonly added: number }): string | null | undefined {
+  serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
-    const serialized = `${this.#skippedSum + known + added} ${this.#sortedPages}`;
+    const serialized = `${this.#skippedSum + comparedSums.known + comparedSums.added} ${this.#sortedPages}`;
     return serialized === this.#previous ? undefined : serialized;
   }
 
-  /** Parses one serialized page of the previous read and remembers its digests. */
+  /** Parses a page of the previous read, such as `digest:rowCount:sum:group,group`, and remembers it. */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {

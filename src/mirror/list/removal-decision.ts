@@ -5,7 +5,7 @@ import {
   type RemovalEvidence,
   type RemovalVerdict,
 } from './removal-verdict.js';
-import type { FindGoneRows } from '../mirror.js';
+import type { LookUpMissingRows } from '../mirror.js';
 import type { ReadFault, ListRef, MirrorPort } from '../port.js';
 import { VersionSet } from './version-set.js';
 
@@ -26,7 +26,7 @@ export interface RemovalDecision {
   /** When the registry said that a row is gone; rows without an entry are closed as of the end of the read. */
   readonly goneAt: ReadonlyMap<number, number>;
   /** Removals that a second read must confirm. Null clears the stored ones, undefined leaves them. */
-  readonly doubt: VersionSet | null | undefined;
+  readonly unconfirmedRemovals: VersionSet | null | undefined;
   readonly readAgain: boolean;
 }
 
@@ -34,9 +34,9 @@ export interface RemovalDecision {
 export interface RemovalCircumstances
   extends Omit<RemovalEvidence, 'missing' | 'lookedUp' | 'stillExisting'> {
   /** Rows that an earlier read lacked, and whose removal a second read must confirm. */
-  readonly doubted: VersionSet;
+  readonly unconfirmedVersions: VersionSet;
   /** Looks up rows at the registry; undefined if rows of this list cannot be read by id. */
-  readonly findGone: FindGoneRows | undefined;
+  readonly lookUpMissing: LookUpMissingRows | undefined;
 }
 
 export const NO_VERSIONS = new VersionSet();
@@ -67,11 +67,11 @@ export async function decideMissingRows(
   missing: MissingRows,
   circumstances: RemovalCircumstances,
 ): Promise<RemovalDecision> {
-  const { findGone } = circumstances;
+  const { lookUpMissing } = circumstances;
   const existing = new VersionSet();
   const goneAt = new Map<number, number>();
-  if (findGone !== undefined) {
-    const goneAtById = await findGone([...missing.firstById.keys()]);
+  if (lookUpMissing !== undefined) {
+    const goneAtById = await lookUpMissing([...missing.firstById.keys()]);
     for (const [id, version] of missing.firstById) {
       const at = goneAtById.get(id);
       if (at === undefined) existing.add(version);
@@ -87,12 +87,15 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/** Converts a verdict to a decision. `existing` contains the missing rows that the registry still has. */
+/**
+ * Decides which missing rows to close after a verdict. `existing` contains the missing rows that the registry still
+ * has.
+ */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
   existing: VersionSet,
-  { doubted, isUnchanged }: RemovalCircumstances,
+  { unconfirmedVersions, isUnchanged }: RemovalCircumstances,
 ): RemovalDecision {
   if (verdict === 'close') {
     const versionsToClose = subtract(missing, existing);
@@ -105,7 +108,7 @@ function toDecision(
     return { ...COMPLETE, state: 'partial', fault, readAgain: true };
   }
   const isConfirmed = verdict === 'close_doubted';
-  const unconfirmed = isConfirmed ? subtract(missing, doubted) : missing;
+  const unconfirmed = isConfirmed ? subtract(missing, unconfirmedVersions) : missing;
   const versionsToClose = isConfirmed ? subtract(missing, unconfirmed) : NO_VERSIONS;
   if (unconfirmed.size === 0) return { ...COMPLETE, versionsToClose };
   return {
@@ -113,7 +116,7 @@ function toDecision(
     state: 'removals_unconfirmed',
     fault: createFault('mostly_gone', unconfirmed.size),
     versionsToClose,
-    doubt: verdict === 'wait' ? undefined : unconfirmed,
+    unconfirmedRemovals: verdict === 'wait' ? undefined : unconfirmed,
   };
 }
 
@@ -123,16 +126,16 @@ export const COMPLETE: RemovalDecision = {
   fault: null,
   versionsToClose: NO_VERSIONS,
   goneAt: new Map(),
-  doubt: null,
+  unconfirmedRemovals: null,
   readAgain: false,
 };
 
-/** Returns the decision for a read that did not see the whole list. No row is closed. */
+/** Returns a decision that closes no rows, because the read did not see the whole list. */
 export function createPartialDecision(fault: ReadFault): RemovalDecision {
-  return { ...COMPLETE, state: 'partial', fault, doubt: undefined };
+  return { ...COMPLETE, state: 'partial', fault, unconfirmedRemovals: undefined };
 }
 
-/** Returns the decision for a read whose unreadable rows may be the missing rows. No row is closed. */
+/** Returns a decision that closes no rows, because the missing rows may be among those that could not be parsed. */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,
@@ -142,7 +145,7 @@ export function createUnconfirmedDecision(
     ...COMPLETE,
     state: 'removals_unconfirmed',
     fault: { code, message: `${message}; ${versions.size} rows are missing and may be among them` },
-    doubt: versions,
+    unconfirmedRemovals: versions,
   };
 }
 

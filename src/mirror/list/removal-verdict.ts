@@ -25,7 +25,7 @@ export interface RemovalEvidence {
   /** Whether rows of this list expire on their own, so that a short or empty list is not suspicious. */
   readonly expiresByItself: boolean;
   /** How long ago a complete read first lacked most rows; null if none did. */
-  readonly doubtedForMs: number | null;
+  readonly unconfirmedForMs: number | null;
 }
 
 /**
@@ -54,7 +54,7 @@ function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }:
 }
 
 /** Decides about a list that lacks most of its rows. A second read must confirm the removal at least a minute later. */
-function judgeWhenMostMissing({ stillExisting, doubtedForMs }: RemovalEvidence): RemovalVerdict {
-  if (stillExisting > 0 || doubtedForMs === null) return 'doubt';
-  return doubtedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_doubted';
+function judgeWhenMostMissing({ stillExisting, unconfirmedForMs }: RemovalEvidence): RemovalVerdict {
+  if (stillExisting > 0 || unconfirmedForMs === null) return 'doubt';
+  return unconfirmedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_doubted';
 }

@@ -33,7 +33,7 @@ export class VersionSet {
     return true;
   }
 
-  /** Yields all versions. Versions are not sorted across chunks of 4,096. */
+  /** Yields all versions, in no guaranteed order. */
   *values(): Generator<number> {
     for (const [number, chunk] of this.#chunks) {
       for (let bit = 0; bit < BITS_PER_CHUNK; bit += 1) {

@@ -8,7 +8,7 @@ const MAX_BUFFERED_LENGTH = 8 * 1024 * 1024;
 const MAX_BUFFERED_PAGES = 50;
 
 /** The changes that the end of a read writes in addition to the buffered differences. */
-export interface FinalChanges extends Pick<ListChanges, 'doubt'> {
+export interface FinalChanges extends Pick<ListChanges, 'unconfirmedRemovals'> {
   readonly closes: Iterable<RowClose>;
   readonly closeCount: number;
 }
@@ -41,24 +41,21 @@ export class WriteSchedule {
     this.#buffer = buffer;
   }
 
-  /** Yields the writes that are due after a page. */
+  /** Yields the transactions to run after a page. Yields nothing while few changes are buffered. */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
     if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the writes that are due after a batch of a list without pages. Short lists are written only at the end. */
+  /** Yields the transactions to run after a batch of an unpaginated list. A short list is written only at the end. */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
     if (this.#writesEarly && this.#isFull) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /**
-   * Yields the last writes of a read. A small number of changes is written in one transaction, so readers see all or
-   * none.
-   */
+  /** Yields the last transactions of a read. A few changes go into one transaction, so that readers see all or none. */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
@@ -73,7 +70,7 @@ export class WriteSchedule {
     };
   }
 
-  /** Yields writes until the buffer is empty. */
+  /** Yields transactions until all buffered changes are written. */
   *planAllWrites(): Generator<ScheduledWrite> {
     while (this.#buffer.pendingCount > 0) yield { limit: MAX_CHANGES_PER_WRITE, otherChanges: {} };
     this.#bufferedPages = 0;
@@ -94,7 +91,7 @@ export class WriteSchedule {
     return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /** Yields the writes of all buffered changes and all closes. The write that ends the sync is not included. */
+  /** Yields the transactions for all buffered changes and closed rows, except the last one, which ends the sync. */
   *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
     let batch: RowClose[] = [];

@@ -1,5 +1,5 @@
 import type {
-  CertificateAnswer,
+  CertificateDownload,
   CertificateWriteResult,
   DueCertificate,
   MirrorPort,
@@ -160,7 +160,7 @@ export function createCertificates(
         const closings: Closing[] = [];
         const statements: Asked[] = [];
 
-        function writeOne(answer: CertificateAnswer, n: number): CertificateWriteResult {
+        function writeOne(answer: CertificateDownload, n: number): CertificateWriteResult {
           const row = knownOf.get(answer.retirementId);
           if (answer.result.kind !== 'file') {
             if (row !== undefined) statements.push(POSTPONE(postponed(answer, row)));
@@ -195,7 +195,7 @@ export function createCertificates(
 }
 
 /** Without a certificate: after a day, then two, up to thirty. After a fault: five minutes, doubling up to a day. */
-function postponed(answer: CertificateAnswer, known: Known) {
+function postponed(answer: CertificateDownload, known: Known) {
   if (answer.result.kind === 'fault') {
     const wait = Math.min(DAY_MS, FAILED_FIRST_MS * 2 ** known.attempts);
     return { ...nextOf(answer, known, wait), state: known.state, error: answer.result.error };
@@ -208,7 +208,7 @@ function postponed(answer: CertificateAnswer, known: Known) {
 
 /** When it was asked for, and when it is due next unless its retirement has changed meanwhile. */
 function nextOf(
-  { requestedAt, retirementVersion }: CertificateAnswer,
+  { requestedAt, retirementVersion }: CertificateDownload,
   { version }: Known,
   waitMs: number,
 ): Next {

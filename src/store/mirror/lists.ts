@@ -179,7 +179,7 @@ function createList(resource: ListResource) {
     write: (entered: Entered, changes: ListChanges, found: Found): Work => {
       const { sync, id } = entered;
       const { organizationId, startedAt } = sync.request;
-      const { repairs: mends, projects, doubt } = changes;
+      const { repairs: mends, projects, unconfirmedRemovals } = changes;
       const { closings: replaced, rows, numbers } = insert(entered, changes.inserts, found);
       const { closings: closed, stored } = close(entered, changes, found);
       const closings = [...replaced, ...closed];
@@ -192,9 +192,13 @@ function createList(resource: ListResource) {
         rows.length === 0 ? null : versions.enter(rows),
         mends.length === 0 ? null : versions.mend(mends),
         projects.length === 0 ? null : NOTE_PROJECTS({ organizationId, projects: idsOf(projects) }),
-        doubt === undefined
+        unconfirmedRemovals === undefined
           ? null
-          : DOUBT({ ...list, doubted: doubt, doubtedAt: doubt === null ? null : formatInstant(startedAt) }),
+          : DOUBT({
+              ...list,
+              doubted: unconfirmedRemovals,
+              doubtedAt: unconfirmedRemovals === null ? null : formatInstant(startedAt),
+            }),
       ];
       const changed = replaced.length;
       return { statements, versions: numbers, added: rows.length - changed, changed, removed: closed.length };

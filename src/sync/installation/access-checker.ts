@@ -14,7 +14,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   let changed = false;
   let fenceRaised = false;
 
-  /** Whether the list of installations was read so recently that a scheduled job needs no request of its own. */
+  /** Whether a scheduled job can rely on the stored list of installations, because that list was read recently. */
   async function isListCurrent(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
     // If the installation has changed since then, reads are refused and a recheck finds out why.
@@ -22,14 +22,16 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     return listedAt !== null && listedAt <= now() && now() - listedAt < listValidForMs;
   }
 
-  /** Returns the installation if it is active, otherwise null. Asks the registry unless the mirror is recent enough. */
-  async function checkFirst(): Promise<ActiveInstallation | null> {
+  /**
+   * Returns the installation if it is active, otherwise null. Calls the registry only if the stored state is too old.
+   */
+  async function checkAtStart(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
     const organizationId = known?.organizationId ?? null;
     const isKnownActive = known?.state === 'active' && organizationId !== null;
     if (!isKnownActive || !(await isListCurrent())) return checkAtRegistry({ renewToken: false });
     state = known.state;
-    await bindJob(organizationId);
+    await claimOrganization(organizationId);
     const installation = { id: installationId, permissions: parseStoredPermissions(known.permissions) };
     return { installation, organizationId, permissionsChanged: false };
   }
@@ -41,7 +43,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   async function checkAtRegistry({ renewToken }: { readonly renewToken: boolean }) {
     const startedAt = now();
     const [known] = await mirror.listInstallations(installationId);
-    const options = { appId, known: known ?? null, renewToken, signal };
+    const options = { appId, storedInstallation: known ?? null, renewToken, signal };
     const access = await readAccess(client, installationId, options);
     state = access.state;
     changed ||= known?.state !== access.state;
@@ -49,12 +51,12 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
     const read = { claim, startedAt, arrivedAt: now(), trigger, cause, state: access.state };
     if (access.state === 'uninstalled') {
       const knownOrganizationId = known?.organizationId ?? null;
-      if (knownOrganizationId !== null) await bindJob(knownOrganizationId);
+      if (knownOrganizationId !== null) await claimOrganization(knownOrganizationId);
       await mirror.writeInstallation({ ...read, installationId });
       return null;
     }
     const { installation, organizationId } = access;
-    await bindJob(organizationId);
+    await claimOrganization(organizationId);
     await mirror.writeInstallation({ ...read, installation: { ...installation, organizationId } });
     if (access.state === 'suspended') return null;
     const permissionsChanged = known?.permissions !== JSON.stringify(installation.permissions);
@@ -63,9 +65,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   }
 
   /**
-   * Assigns the job to an organization and blocks writes of older claims. Throws if another job reads the organization.
+   * Assigns the job to an organization, so that older jobs can no longer write. Throws if another job reads the
+   * organization.
    */
-  async function bindJob(organizationId: string): Promise<void> {
+  async function claimOrganization(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {
       const assignment = await inbox.assignOrganization(job, organizationId);
       if (assignment === 'busy') throw new SyncError('organization_busy');
@@ -77,7 +80,7 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
 
   return {
     /** Checks the access at the start of a job. Returns null if the installation is uninstalled or suspended. */
-    checkFirst,
+    checkAtStart,
     /** Checks the access at the registry with a new token. Throws `access_gone` unless the installation is active. */
     async recheck(): Promise<ActiveInstallation> {
       const active = await checkAtRegistry({ renewToken: true });

@@ -27,7 +27,7 @@ export interface ActiveInstallation {
 export interface AccessOptions extends ReadOptions {
   readonly appId: string;
   /** The installation as the mirror knew it before; null if it is new. */
-  readonly known: { readonly organizationId: string | null; readonly state: string } | null;
+  readonly storedInstallation: { readonly organizationId: string | null; readonly state: string } | null;
   /** Request a new token even if a cached one seems valid. */
   readonly renewToken: boolean;
 }
@@ -41,7 +41,7 @@ export interface AccessOptions extends ReadOptions {
 export async function readAccess(
   { app, tokens }: { readonly app: AppClient; readonly tokens: AccessTokens },
   installationId: string,
-  { appId, known, renewToken, ...options }: AccessOptions,
+  { appId, storedInstallation, renewToken, ...options }: AccessOptions,
 ): Promise<InstallationAccess> {
   const installation = await awaitOrNull('not_found', app.readInstallation(installationId, options));
   if (installation === null) {
@@ -50,11 +50,11 @@ export async function readAccess(
   }
   assertSameId('installation', installationId, installation.id);
   assertSameId('app', appId, installation.appId);
-  assertSameId('organization', known?.organizationId ?? null, installation.organizationId);
+  assertSameId('organization', storedInstallation?.organizationId ?? null, installation.organizationId);
   // Hidden permissions are taken from a new token.
   const hidesPermissions = installation.permissions === null;
-  if (renewToken || hidesPermissions || known?.state !== 'active') tokens.forget(installationId);
-  const expectedId = known?.organizationId ?? installation.organizationId ?? undefined;
+  if (renewToken || hidesPermissions || storedInstallation?.state !== 'active') tokens.forget(installationId);
+  const expectedId = storedInstallation?.organizationId ?? installation.organizationId ?? undefined;
   const token = await awaitOrNull('forbidden', tokens.installation(installationId, expectedId).get());
   const organizationId =
     expectedId ?? (await app.createInstallationToken(installationId, options)).organizationId;

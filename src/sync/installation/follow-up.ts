@@ -8,8 +8,8 @@ import { RESOURCES, type SyncedResource, serializeScope } from '../plan.js';
 const MAX_START_DELAY_MS = 86_400_000;
 
 /**
- * Enqueues the jobs that follow a read: for reservations, for certificates, and for failed resources. Returns the job's
- * outcome.
+ * Enqueues the jobs that follow a read: for reservations, certificates and failed resources. Returns the outcome of
+ * this job.
  */
 export async function enqueueFollowUpJobs(context: ReadContext): Promise<string> {
   await enqueueReservationsRead(context);
@@ -39,14 +39,14 @@ async function enqueueCertificates(context: ReadContext): Promise<void> {
   const isWanted =
     scope.full || observations.hasNewRetirements || trigger === 'schedule' || trigger === 'person';
   if (!isWanted && (await hasFetchedCertificates(context))) return;
-  // A walk of the schedule that finds nothing due leaves no rows.
+  // A scheduled certificate job that finds nothing due leaves no rows.
   const fields = trigger === 'schedule' ? { trigger } : {};
   await inbox.enqueue([
     createFollowUpJob(context, 'certificates', organizationId, { part: 'certificates', ...fields }),
   ]);
 }
 
-/** Whether a certificate job of the organization was ever complete. */
+/** Whether a certificate job was ever complete for the organization. */
 async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): Promise<boolean> {
   const states = await mirror.readListStates(organizationId);
   return (states.get('certificates')?.dataAsOf ?? null) !== null;
@@ -64,7 +64,8 @@ function createFollowUpJob(
 }
 
 /**
- * Enqueues a retry of the failed resources and returns the outcome. Throws if this job is a retry that read nothing.
+ * Enqueues a job that reads the failed resources again, and returns the outcome of this job. Throws if this job is such
+ * a retry and everything failed again.
  */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;

@@ -12,7 +12,10 @@ export interface InstallationRun extends RunningJob {
   readonly scope: ReadScope;
 }
 
-/** Returns the installation, cause and read scope of a job. Throws `bad_request` if the job has no installation. */
+/**
+ * Adds the installation, the newest delivery and the lists to read to a running job. Throws `bad_request` without an
+ * installation.
+ */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,
   running: RunningJob,
@@ -54,7 +57,7 @@ export interface Observations {
   hasNewRetirements: boolean;
 }
 
-/** Creates empty observations for a new job. */
+/** Creates an empty record of what the reads of a job find, such as errors and changes. */
 export function createObservations(): Observations {
   return {
     previousReads: new Map(),
@@ -67,7 +70,7 @@ export function createObservations(): Observations {
   };
 }
 
-/** Adds the result of a list read to the observations of the job, and passes the result to `onRead`. */
+/** Records whether a list read found changes or new retirements, and passes its summary to `onRead`. */
 export function recordRead({ observations, onRead }: ReadContext, summary: ReadSummary): void {
   const newRows = summary.added + summary.changed;
   observations.hasChanges ||= newRows + summary.removed > 0;

@@ -29,7 +29,7 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   const run = await resolveInstallationRun(context, running);
   const accessChecker = createAccessChecker(context, run);
   try {
-    const active = await accessChecker.checkFirst();
+    const active = await accessChecker.checkAtStart();
     if (active === null) return toJobOutcome(accessChecker.getState(), run.job, accessChecker.hasChanged());
     const readContext = createReadContext(context, run, active);
     await readResources(readContext, accessChecker, active);
@@ -43,10 +43,13 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/** Returns `unchanged` for a routine job without news, otherwise the given outcome. */
-function toJobOutcome(outcome: string, job: ClaimedJob, hasNews: boolean): string {
+/**
+ * Returns `unchanged` if a scheduled job, or a job for duplicate webhooks, found no changes. Otherwise returns
+ * `outcome`.
+ */
+function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): string {
   const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
-  return isRoutine && !hasNews ? UNCHANGED_OUTCOME : outcome;
+  return isRoutine && !foundChanges ? UNCHANGED_OUTCOME : outcome;
 }
 
 /** Creates the context that all reads of this job share. */
@@ -66,7 +69,10 @@ function createReadContext(
   };
 }
 
-/** Reads the planned resources one after another. If a scheduled job finds changes, reads the other resources too. */
+/**
+ * Reads the planned resources one after another. If a scheduled job finds a change, it then reads all other resources
+ * too.
+ */
 async function readResources(
   context: ReadContext,
   accessChecker: AccessChecker,
@@ -95,13 +101,15 @@ async function readResources(
   }
 }
 
-/** Creates two functions that decide which resources this job reads. */
+/** Creates the planner that decides which resources this job reads. */
 function createPlanner(context: ReadContext, { installation, permissionsChanged }: ActiveInstallation) {
   const { mirror, now, organizationId, mirrorMembers, scope, job } = context;
   const { permissions } = installation;
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
-  /** Loads when each resource was last read, and which resources have a newer delivery. */
+  /**
+   * Loads what the plan depends on: the last read of each resource, and which resources have received a webhook since.
+   */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
     return {
@@ -141,10 +149,7 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/**
- * Returns the resources for which a matching delivery has arrived. `toQuery` converts the last read of a resource to a
- * query.
- */
+/** Returns the resources that a webhook has made due. `toQuery` selects which webhooks count for a resource. */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,
@@ -164,7 +169,8 @@ async function findResourcesWithDelivery(
 }
 
 /**
- * Decides about resources that the registry answered with 404. Each one is marked as not offered or counts as failed.
+ * Marks resources that answered 404 as not offered by the registry. If no list could be read, counts them as failed
+ * instead.
  */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;

@@ -30,7 +30,7 @@ export function createUrgentReads(
   let readInProgress = false;
   const refused = new Set<SyncedResource>();
 
-  /** Whether a delivery has arrived since the last urgent read. Queries the database at most once a second. */
+  /** Whether a webhook has arrived since the last early read. Queries the database at most once a second. */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
     lastCheckAt = now();
@@ -39,7 +39,7 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /** Checks the access, then reads the urgent resources. Skips the resource whose read was interrupted. */
+  /** Reads warehouse and reservations early, after an access check. Skips the resource whose read was interrupted. */
   async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
@@ -50,7 +50,7 @@ export function createUrgentReads(
     }
   }
 
-  /** Reads a resource now, ahead of its own job. Ignores a failure, because that job will read the resource again. */
+  /** Reads a resource early. Ignores most failures, because a later job reads the resource again. */
   async function tryRead(resource: SyncedResource): Promise<void> {
     try {
       await readResource(resource);
@@ -63,8 +63,7 @@ export function createUrgentReads(
 
   return {
     /**
-     * Lets other jobs run, then makes urgent reads if a delivery has arrived. Skips the resource whose read was
-     * interrupted.
+     * Lets other jobs run. If a webhook has arrived, reads warehouse and reservations, except `interruptedResource`.
      */
     async yieldTurn(interruptedResource?: SyncedResource): Promise<void> {
       await context.yieldTurn();

@@ -23,12 +23,15 @@ interface ListSummary {
   readonly pageSize: number | null;
 }
 
-/** Creates a collector that checks a list while its chunks arrive, and summarizes the list at the end. */
+/** Creates a collector that checks the chunks of a list as they arrive, and summarizes the list at the end. */
 export function createListSummary<Item extends object>(
-  { organizationId, observations, now, client }: ReadContext,
-  { kind, findNextEnd, isOpen, readUnreadableKey }: ListSource<Item>,
-  { key, readInterval }: Pick<ListEntry<Item>, 'key' | 'readInterval'>,
+  context: ReadContext,
+  source: ListSource<Item>,
+  entry: Pick<ListEntry<Item>, 'key' | 'readInterval'>,
 ) {
+  const { organizationId, observations, now, client } = context;
+  const { kind, findNextEnd, isOpen, readUnreadableKey } = source;
+  const { key, readInterval } = entry;
   const foreignRows = createForeignRowFilter(organizationId, key);
   const unreadableRows = createUnreadableRows(readUnreadableKey);
   let lastPage: ListPage<Item> | null = null;
@@ -62,7 +65,7 @@ export function createListSummary<Item extends object>(
   };
 }
 
-/** Throws unless the list has a proper end, or as many rows arrived as the registry counts. */
+/** Throws unless the last page is marked as the end of the list, or as many rows arrived as the registry counts. */
 function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): void {
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
   const end = lastPage?.end ?? 'missing';
@@ -74,7 +77,7 @@ const MAX_NAMED_ROWS = 3;
 /** An answer with more unreadable rows is unreadable as a whole. */
 const MAX_UNREADABLE_ROWS = 1_000;
 
-/** Creates a collector of rows that could not be parsed. Ignores repeated rows. */
+/** Creates a collector of rows that could not be parsed. Counts a repeated row once. */
 function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey | null) {
   const rows = new Map<string, { readonly key: RowKey | null; readonly error: RegistryError }>();
 
@@ -104,8 +107,9 @@ function createUnreadableRows(readKey: (row: UnreadableRow['object']) => RowKey 
 /** Creates a filter that drops and counts the rows of other organizations. */
 function createForeignRowFilter<Item extends object>(
   organizationId: string,
-  [keyColumn]: readonly MirrorColumn<Item>[],
+  keyColumns: readonly MirrorColumn<Item>[],
 ) {
+  const [keyColumn] = keyColumns;
   const expectedOwner = organizationId.toLowerCase();
   const named: string[] = [];
   let foreignCount = 0;

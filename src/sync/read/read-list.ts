@@ -1,4 +1,4 @@
-import type { FindGoneRows, ReadResult } from '../../mirror/mirror.js';
+import type { LookUpMissingRows, ReadResult } from '../../mirror/mirror.js';
 import { RegistryError } from '../../registry/errors.js';
 import { DEFAULT_PAGE_SIZE, type ReadOptions } from '../../registry/read-types.js';
 import { type ListItems, type ListResource, LISTS } from '../../resources/lists.js';
@@ -82,7 +82,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         : reader.writePage({ ...page, items: ownItems });
     },
 
-    /** Ends the pass after the last chunk. Closes removed rows and returns the result of the read. */
+    /** Ends the read after the last chunk: closes the rows that are gone, and returns the result. */
     async finish(): Promise<ReadResult> {
       await reader.recordUnreadable(summary.listUnreadableKeys());
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(
@@ -95,7 +95,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         flaw,
         unreadable,
         everySeconds,
-        ...createGoneRowFinder(context, source, calls.requestOptions),
+        ...createMissingRowLookup(context, source, calls.requestOptions),
         ...(ownerNamed || scope.full ? { ownerNamed } : {}),
         ...(pageSize === null ? {} : { pageSize: pageSize === DEFAULT_PAGE_SIZE ? null : pageSize }),
         answer: calls.describeGoodAnswer(total === null ? formWithoutTotal : 'pages'),
@@ -105,7 +105,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
       return result;
     },
 
-    /** Ends the pass after an error. Written rows stay, because they are true. */
+    /** Ends the read after an error. Changes that are already written stay. */
     async abandon(error: unknown): Promise<void> {
       recordRead(context, { ...NO_CHANGE_COUNTS, resource, state: 'failed', ms: now() - startedAt });
       const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
@@ -116,17 +116,17 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
 }
 
 /**
- * Creates the function that looks up missing rows by id. Returns an empty object if the registry cannot read single
- * rows.
+ * Creates a function that asks the registry for missing rows by id. Returns an empty object if the registry offers no
+ * such request.
  */
-function createGoneRowFinder<Item>(
+function createMissingRowLookup<Item>(
   { organization, now }: ReadContext,
   { readOne }: ListSource<Item>,
   options: ReadOptions,
-): { readonly findGone?: FindGoneRows } {
+): { readonly lookUpMissing?: LookUpMissingRows } {
   if (readOne === undefined) return {};
   return {
-    findGone: async ids => {
+    lookUpMissing: async ids => {
       const goneAt = new Map<string, number>();
       await forEachConcurrently(LOOKUP_CONCURRENCY, ids, async id => {
         if (await isNotFound(readOne(organization, id, options))) goneAt.set(id, now());

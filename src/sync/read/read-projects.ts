@@ -16,10 +16,10 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const { mirror, writeClaim, job, cause, now, signal } = context;
   const startedAt = now();
   const calls = createCallCounter(signal, now);
-  const walk = await mirror.beginProjects({ ...writeClaim, trigger: job.trigger, cause, startedAt });
-  context.observations.previousReads.set('projects', walk.previousRead);
-  // The walk takes a request dated after its own `now` for one of a wrong clock, so no time may pass before it is called.
-  const dueIds = await walk.listDue(computeRequestCutoff(context));
+  const session = await mirror.beginProjects({ ...writeClaim, trigger: job.trigger, cause, startedAt });
+  context.observations.previousReads.set('projects', session.previousRead);
+  // The session takes a request dated after its own `now` for one of a wrong clock, so no time may pass before it is called.
+  const dueIds = await session.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
   /** Requests one project. A refusal is returned as an answer, other errors are thrown. */
@@ -40,7 +40,7 @@ export async function readProjects(context: ReadContext): Promise<void> {
   /** Requests a batch of projects and stores the answers. Throws only if further requests would fail too. */
   async function readBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
-    await walk.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
+    await session.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));
     for (const result of results) {
       if (result.status === 'fulfilled') {
         consecutiveFailures = 0;
@@ -59,10 +59,10 @@ export async function readProjects(context: ReadContext): Promise<void> {
       await context.yieldTurn();
     }
     if (failures.length > 0) throw failures[0];
-    await walk.finish(calls.getTraffic());
+    await session.finish(calls.getTraffic());
   } catch (error) {
     const { code, message } = describeFailure(signal.aborted ? signal.reason : error);
-    await walk.abandon({ code, message }, calls.getTraffic());
+    await session.abandon({ code, message }, calls.getTraffic());
     throw error;
   }
 }

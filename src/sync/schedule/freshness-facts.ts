@@ -14,7 +14,10 @@ type FreshnessContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
-/** Writes a worker heartbeat and the oldest unread delivery of each resource. `at` is the inbox's current instant. */
+/**
+ * Records that the worker is alive, and the oldest webhook of each resource that no read has answered. `at` is the time
+ * of the inbox.
+ */
 export async function writeFreshnessFacts(
   { inbox, mirror, mirrorMembers }: FreshnessContext,
   at: number,
@@ -38,7 +41,8 @@ export async function writeFreshnessFacts(
   const [since = until] = [searchedUntil ?? oldestCompleteReadAt ?? until, ...searchStarts].toSorted();
   for await (const deliveries of readDeliveryBatches(inbox, { since, until, afterId: 0 })) {
     const unknownIds = deliveries.map(({ installationId }) => installationId).filter(finder.isUnknown);
-    if (unknownIds.length > 0) finder.addResources(await mirror.listKnownResources([...new Set(unknownIds)]));
+    if (unknownIds.length > 0)
+      finder.addInstallations(await mirror.listKnownResources([...new Set(unknownIds)]));
     for (const { installationId, receivedAt } of deliveries)
       facts.push(...finder.matchDelivery(installationId, receivedAt));
     await waitForEventLoop();
@@ -70,7 +74,7 @@ interface DeliverySearch {
   readonly since: string;
 }
 
-/** Creates a finder of the oldest unread delivery of each resource. Deliveries must be passed oldest first. */
+/** Creates a finder of each resource's oldest webhook that no read has answered. Pass deliveries oldest first. */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {
@@ -78,7 +82,9 @@ function createUnreadDeliveryFinder(
   // Installations of one organization share its list of open resources.
   const openByOrganization = new Map<string, { open: readonly DeliverySearch[] }>();
 
-  /** Adds the open searches of an installation. Installations of one organization share their searches. */
+  /**
+   * Starts the searches for the resources of an installation. Installations of one organization share their searches.
+   */
   function addInstallation(installationId: string, resources: readonly KnownResource[]): void {
     const open = toDeliverySearches(resources);
     const organizationId = open[0]?.organizationId ?? '';
@@ -90,13 +96,13 @@ function createUnreadDeliveryFinder(
   return {
     isUnknown: (installationId: string) => !openByInstallation.has(installationId),
 
-    /** Adds the resources of several installations to the search. */
-    addResources(resourcesByInstallation: ReadonlyMap<string, readonly KnownResource[]>): void {
+    /** Starts the searches for the resources of several installations. */
+    addInstallations(resourcesByInstallation: ReadonlyMap<string, readonly KnownResource[]>): void {
       for (const [installationId, resources] of resourcesByInstallation)
         addInstallation(installationId, resources);
     },
 
-    /** Returns a fact for each resource whose oldest unread delivery is this delivery. */
+    /** Returns the resources whose oldest unread delivery is this one, and ends their searches. */
     matchDelivery(installationId: string, receivedAt: string): FreshnessFact[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
@@ -116,7 +122,10 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/** Returns the unread delivery that an earlier call found. Returns an empty list if that delivery was read since. */
+/**
+ * Returns the oldest unread delivery that an earlier run found, in a list. The list is empty if that delivery was read
+ * since.
+ */
 function keepKnownFact(known: KnownResource): FreshnessFact[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
@@ -124,7 +133,8 @@ function keepKnownFact(known: KnownResource): FreshnessFact[] {
 }
 
 /**
- * Returns the search for a resource's oldest unread delivery. Returns an empty list if that delivery is already known.
+ * Returns the search for the oldest unread delivery of a resource, in a list. The list is empty if that delivery is
+ * known.
  */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
@@ -133,7 +143,10 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
   return [{ organizationId, resource, since: isSearched ? searchedUntil : dataAsOf }];
 }
 
-/** Returns the instant up to which earlier calls have searched. Returns null if no usable earlier call exists. */
+/**
+ * Returns up to which instant earlier runs have searched. Returns null before the first run, or if the clock was set
+ * back.
+ */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
   return formatInstant(Date.parse(workerSeenAt) - MIN_DELIVERY_AGE_MS);
@@ -146,7 +159,10 @@ export interface FreshnessFactsOptions extends FreshnessContext {
   readonly intervalMs?: number;
 }
 
-/** Creates the task that writes a heartbeat and the freshness facts every 15 seconds. */
+/**
+ * Creates a task that runs every 15 seconds. It records that the process is alive, and which deliveries no read has
+ * answered.
+ */
 export function createFreshnessFacts(options: FreshnessFactsOptions): RepeatingTask {
   const { inbox, self, log, intervalMs = HEARTBEAT_INTERVAL_MS } = options;
   return createRepeatingTask(async () => {

@@ -27,7 +27,7 @@ export interface ExecuteOptions {
   readonly random: () => number;
 }
 
-/** Returns the end of a successful job that the inbox stores. A scheduled job without changes ends as `unchanged`. */
+/** Returns what the inbox stores for a successful job. A scheduled job without changes is stored as `unchanged`. */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
   // An unchanged job replaces the previous one, because a fleet would fill the disk with equal rows.
   const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;

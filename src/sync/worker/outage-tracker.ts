@@ -47,7 +47,7 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
         outageSuspected = true;
         return;
       }
-      // A tick and a certificate walk can succeed without an answer of the registry: they prove nothing.
+      // A tick and a certificate job can succeed without an answer of the registry: they prove nothing.
       if (job.part === 'data' && job.kind !== 'tick') await recordSuccess();
     },
   };

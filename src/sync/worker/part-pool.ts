@@ -22,7 +22,7 @@ export function createPartPool(part: Part, concurrency: number) {
     countRuns: () => runs.size,
     listRuns: (): readonly JobRun[] => [...runs.values()],
 
-    /** Returns how many more jobs can start now. If all runs are long, returns at least 1. */
+    /** Returns how many more jobs can start now. If all running jobs are long, returns at least 1. */
     countFreeSlots(): number {
       const freeSlots = Math.max(concurrency - runs.size, 0);
       return runs.size === longRunIds.size ? Math.max(freeSlots, 1) : freeSlots;

@@ -16,12 +16,15 @@ export interface SlotOptions {
   readonly areRunsWaiting: () => Promise<boolean>;
 }
 
-/** Waits for a free slot of the queue and occupies it. The caller must call `release` at the end. */
+/**
+ * Waits for a free slot of a queue. Returns a function that shares the slot with waiting runs, and one that releases
+ * it.
+ */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;
   let releaseSlot = await occupySlot(queue, NEW_RUN);
   return {
-    /** Yields to the event loop. A long run also lends its slot to a waiting run from time to time. */
+    /** Yields to the event loop. Every 50th call also lets a waiting run use the slot first. */
     async yieldTurn(): Promise<void> {
       yields += 1;
       await waitForEventLoop();

@@ -2,7 +2,7 @@
  * The worker claims due jobs from the inbox, runs each in a slot of its part, and writes to the inbox how it ended.
  * It wakes when the inbox changes, when the next job becomes due and when a run ends.
  * - leases.ts keeps the claims of running jobs; part-pool.ts and slots.ts limit how many run at once.
- * - execute-job.ts turns what a handler returns or throws into the end of its job; settle-job.ts writes that end.
+ * - execute-job.ts turns what a handler returns or throws into the end of its job; job-end.ts writes that end.
  * - outage-tracker.ts has failed jobs retried first after an outage of the registry.
  * - pause-monitor.ts pauses reads while the disk is nearly full.
  * The worker must never run a job without a valid claim, because another worker may be running the job.
@@ -18,7 +18,7 @@ import type { WorkerLog } from './log.js';
 import { createOutageTracker } from './outage-tracker.js';
 import { createPartPool, type JobRun, type PartPool } from './part-pool.js';
 import { createPauseMonitor } from './pause-monitor.js';
-import { type EndedJob, releaseJobs, settleJob } from './settle-job.js';
+import { type EndedJob, releaseJobs, recordJobEnd } from './job-end.js';
 import { acquireSlot } from './slots.js';
 
 /** Settings and dependencies of the worker. */
@@ -103,8 +103,8 @@ export function createWorker(options: WorkerOptions) {
   }
 
   /**
-   * Lists the parts to claim jobs for, with their free slots. An idle worker lists all parts, to learn whether jobs
-   * wait.
+   * Lists how many jobs of each part (`data`, `certificates`) can start now. An idle worker also lists parts without
+   * free slots.
    */
   function listClaimableParts() {
     const parts = pools.map(pool => ({
@@ -147,7 +147,7 @@ export function createWorker(options: WorkerOptions) {
     const startedAt = now();
     try {
       const result = await executeJob({ job, signal, yieldTurn }, { handleJob, now, random });
-      await settleJob(job, result, now() - startedAt, { inbox, log, onEnded });
+      await recordJobEnd(job, result, now() - startedAt, { inbox, log, onEnded });
       await outages.recordResult(job, result);
     } finally {
       if (pool.remove(run)) leases.remove(job.id);

@@ -64,7 +64,7 @@ const store = createCertificateStore(port, pdfs, now);
 const noCertificates = {
   ...store,
   makeNewDue: async () => 0,
-  beginWalk: async request => ({ ...(await store.beginWalk(request)), listDue: async () => [] }),
+  beginSession: async request => ({ ...(await store.beginSession(request)), listDue: async () => [] }),
 };
 const context = {
   inbox,

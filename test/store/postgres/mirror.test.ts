@@ -67,7 +67,7 @@ test('each operation of a read takes a fixed number of round trips, however much
     ...first,
     inserts: [{ ...insertOf('r-0'), replacedVersion: versions[0] ?? 0 }],
     closes: versions.slice(1, 300).map(version => ({ version, observedAt: OBSERVED_AT })),
-    doubt: new Uint8Array([1, 2]),
+    unconfirmedRemovals: new Uint8Array([1, 2]),
   };
   const look = { state: 'active', claim: 1, trigger: 'schedule', resources: ['warehouse'] } as const;
   const when = { startedAt: clock.at, arrivedAt: clock.at, endedAt: clock.at };

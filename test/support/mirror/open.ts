@@ -6,7 +6,7 @@ import { inject, onTestFinished } from 'vitest';
 import type { InboxPort } from '../../../src/inbox/port.js';
 import { createMirror } from '../../../src/mirror/create-mirror.js';
 import type {
-  FindGoneRows,
+  LookUpMissingRows,
   ReadResult,
   Mirror,
   ListReader,
@@ -190,7 +190,7 @@ export function createListRead(mirror: Mirror, clock: TestClock): SqliteMirror['
     return read.finish({
       ...TRAFFIC,
       total: total ?? null,
-      ...(findGone && { findGone: createFindMissing(findGone, clock) }),
+      ...(findGone && { lookUpMissing: createFindMissing(findGone, clock) }),
     });
   };
 }
@@ -211,7 +211,7 @@ async function writePages<Item extends Row>(
 export function createFindMissing(
   gone: (ids: readonly string[]) => Promise<readonly string[]>,
   clock: TestClock,
-): FindGoneRows {
+): LookUpMissingRows {
   return async ids => new Map((await gone(ids)).map(id => [id, clock.at]));
 }
 

@@ -12,19 +12,19 @@ export interface EndedJob {
   readonly ms: number;
 }
 
-/** The dependencies of `settleJob`. */
-export interface SettleOptions {
+/** The dependencies of `recordJobEnd`. */
+export interface JobEndOptions {
   readonly inbox: Pick<InboxPort, 'settle'>;
   readonly log: WorkerLog;
   readonly onEnded: ((ended: EndedJob) => void) | undefined;
 }
 
-/** Writes the end of a job to the inbox and the log. If the inbox fails, the job runs again after its lease. */
-export async function settleJob(
+/** Records in the inbox and the log how a job ended. If the inbox fails, the job runs again after its lease. */
+export async function recordJobEnd(
   job: ClaimedJob,
   { outcome, failure, end }: JobResult,
   durationMs: number,
-  { inbox, log, onEnded }: SettleOptions,
+  { inbox, log, onEnded }: JobEndOptions,
 ): Promise<void> {
   const { id, kind, installationId } = job;
   const fields = { job: id, kind, installation: installationId, outcome, ms: durationMs };
@@ -42,7 +42,7 @@ export async function settleJob(
 /** Returns claimed jobs to the inbox without counting an attempt. */
 export async function releaseJobs(
   jobs: readonly ClaimedJob[],
-  { inbox, log }: Pick<SettleOptions, 'inbox' | 'log'>,
+  { inbox, log }: Pick<JobEndOptions, 'inbox' | 'log'>,
 ): Promise<void> {
   if (jobs.length === 0) return;
   try {
