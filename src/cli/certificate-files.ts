@@ -32,7 +32,7 @@ async function findFileFault(pdfs: PdfStore, { file, sha256, size }: StoredFile)
   }
 }
 
-/** Reads a stored file and returns its SHA-256 and size. Returns null if the file is missing. */
+/** Returns the SHA-256 and size of a stored certificate file. Returns null if the file is missing. */
 export async function measureFile(
   pdfs: PdfStore,
   file: string,

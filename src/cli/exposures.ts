@@ -16,8 +16,8 @@ const SECRET_FILE_SETTINGS = [
 ];
 
 /**
- * Returns warnings about secret files that other users can read. Also warns about an operations port that
- * other machines can reach.
+ * Returns warnings about secret files that other users can read. Also warns if other machines can reach the
+ * port for metrics and health checks.
  */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';

@@ -63,9 +63,7 @@ export async function writeStdout(io: Io, text: string): Promise<void> {
 /** Texts are collected until they have this length, because each write is expensive. */
 const MIN_WRITE_LENGTH = 32_768;
 
-/**
- * Writes texts to stdout while they arrive, in large chunks. Still writes the last texts if the source fails.
- */
+/** Writes texts to stdout in large chunks as they arrive. If the source fails, still writes what has arrived. */
 export async function streamStdout(io: Io, texts: AsyncIterable<string>): Promise<void> {
   let pending = '';
   try {

@@ -8,7 +8,10 @@ import type { Environment } from '../app/config/setting.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';
 
-/** Returns the names of settings that configure a real registry, such as REGISTRY_BASE_URL. */
+/**
+ * Returns the names of those settings in the environment that configure a real registry, such as
+ * REGISTRY_BASE_URL.
+ */
 export function findRegistrySettings(env: Environment): string[] {
   return Object.keys(env).filter(
     name => /^(REGISTRY_|WEBHOOK_|MIRROR_DATABASE_URL(_FILE)?$)/.test(name) && Boolean(env[name]),

@@ -60,8 +60,8 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
 }
 
 /**
- * Returns whether the arguments name this command. Returns true for every command if they name none, so that
- * the help lists all.
+ * Returns whether the parser needs this command, because the arguments name it. Without a command name, the
+ * help needs all commands.
  */
 function shouldRegister(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));

@@ -1,12 +1,12 @@
 import { sha256 } from './hashes.js';
-import { type Cells, type Fact, type Leaf, NUMBERED } from './port.js';
+import { type Cells, type Observation, type Leaf, NUMBERED } from './port.js';
 
 /** Without its salt nobody can tell of whom a commitment speaks, not even by trying all there could be. */
 export function commit(salt: Uint8Array, canonical: string): Buffer {
   return sha256(salt, Buffer.from(canonical));
 }
 
-export function leafOf(salt: Uint8Array, fact: Fact, place: number): Leaf {
+export function leafOf(salt: Uint8Array, fact: Observation, place: number): Leaf {
   const { kind, number, subject, resource, ended, observed, dated, micro } = fact;
   const text = canonicalJson(fact.record);
   const record = isNumbered(kind) ? null : text;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { recordOf } from './commitment.js';
 import { hexOf, sha256 } from './hashes.js';
-import { type EvidencePort, factOf, type Leaf } from './port.js';
+import { type EvidencePort, createObservation, type Leaf } from './port.js';
 
 /** By whom a row is dated, and in which month: by the mirror, which observed it, and by the registry where that says a date. */
 export function groupsOf({ resource, observed, dated }: Leaf): string[] {
@@ -30,7 +30,7 @@ export async function readMonths(port: EvidencePort, organizationId: string, upT
     months_sha256: hexOf(sha256(Buffer.from(text))),
     rows,
   };
-  return { text, fact: factOf('organization', record, { subject: organizationId }) };
+  return { text, fact: createObservation('organization', record, { subject: organizationId }) };
 }
 
 function createSum() {
@@ -61,7 +61,7 @@ export async function readNamed(port: EvidencePort, before: number, upTo: number
     organizations: organizations.length,
     named_sha256: hexOf(sha256(Buffer.from(text))),
   };
-  return { organizations, coverage, told, text, fact: factOf('complete', record) };
+  return { organizations, coverage, told, text, fact: createObservation('complete', record) };
 }
 
 /** What says which those are, and up to which number of the counter it speaks: the newest before a place. */

@@ -3,7 +3,7 @@ import { canonicalJson, isSealed } from './commitment.js';
 import { groupsOf, readComplete, readMonths, readNamed } from './complete.js';
 import { refuse } from './errors.js';
 import { hexOf } from './hashes.js';
-import { ALL, type Checkpoint, type EvidencePort, type Fact, type Leaf } from './port.js';
+import { ALL, type Checkpoint, type EvidencePort, type Observation, type Leaf } from './port.js';
 import { nodesOfProof } from './proof.js';
 import { EMPTY, growTree } from './tree.js';
 
@@ -27,7 +27,7 @@ export interface ExportRequest {
   /** Adds to a file of the folder. */
   readonly write: (file: string, text: string) => void;
   /** Adds what the registry sent with it, and a row to the page. */
-  readonly attach: (fact: Fact, file: File) => Promise<void>;
+  readonly attach: (fact: Observation, file: File) => Promise<void>;
 }
 
 type File = 'rows.txt' | 'context.txt';
@@ -89,7 +89,7 @@ export async function exportEvidence({ port, asked, asOf, since, write, attach }
     );
   }
 
-  async function show(file: File, leaf: Leaf, fact: Fact): Promise<void> {
+  async function show(file: File, leaf: Leaf, fact: Observation): Promise<void> {
     const { record } = fact;
     if (!(await writeLeaf(file, leaf, canonicalJson(record)))) return;
     for (const id of [record['sync_id'], record['ended_by']]) if (id != null) syncs.add(Number(id));
@@ -100,8 +100,8 @@ export async function exportEvidence({ port, asked, asOf, since, write, attach }
   async function showChanges(
     file: File,
     leaves: readonly Leaf[],
-    isShown: (fact: Fact) => boolean = () => true,
-  ): Promise<readonly Fact[]> {
+    isShown: (fact: Observation) => boolean = () => true,
+  ): Promise<readonly Observation[]> {
     const numbers = leaves.map(({ number }) => number);
     const facts = await port.versions(leaves[0]?.resource ?? '', numbers);
     const byNumber = new Map(facts.map(fact => [fact.number, fact]));

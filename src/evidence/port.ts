@@ -28,7 +28,7 @@ type Counted = {
 export const COUNTED = ['subject', 'resource', 'ended', 'observed', 'dated', 'micro'] as const;
 
 /** Something that the mirror observed. */
-export interface Fact extends Counted {
+export interface Observation extends Counted {
   readonly kind: Kind;
   /** Null where its leaf is known by its place. */
   readonly number: number | null;
@@ -52,7 +52,7 @@ const NOTHING = {
 };
 
 /** What is no change. */
-export function factOf(kind: Kind, record: Cells, more: Partial<Fact> = {}): Fact {
+export function createObservation(kind: Kind, record: Cells, more: Partial<Observation> = {}): Observation {
   return { ...NOTHING, ...more, kind, record: { ...record, kind } };
 }
 
@@ -93,12 +93,12 @@ export interface EvidencePort {
   /** How far the mirror goes beyond a number: a sync counts once it has ended, and so have all before it. */
   readonly newest: (kind: Numbered, after: number) => Promise<number>;
   /** Those above one number, up to another, in their order. */
-  readonly facts: (kind: Numbered, after: number, to: number) => Promise<readonly Fact[]>;
+  readonly facts: (kind: Numbered, after: number, to: number) => Promise<readonly Observation[]>;
   /** Syncs that ended before this instant may have been removed because they were old; null where none was. */
   readonly syncsKeptSince: () => Promise<string | null>;
-  readonly coverage: () => Promise<readonly Fact[]>;
+  readonly coverage: () => Promise<readonly Observation[]>;
   /** Of one resource, those that have these numbers. */
-  readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Fact[]>;
+  readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Observation[]>;
   /** Of what an organization had up to a number, but for people: each list by itself, the newest first, some at a time. */
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
   /** In their order. */

@@ -3,7 +3,7 @@ import { recordOf } from './commitment.js';
 import { hexOf } from './hashes.js';
 import { nextKeyFile, readKeyFile, replaceKeyFile } from './key-file.js';
 import { isSignedBy, type SigningKey, type Verifier } from './note.js';
-import { ALL, type Cells, type EvidencePort, factOf } from './port.js';
+import { ALL, type Cells, type EvidencePort, createObservation } from './port.js';
 import { appendOne, withClaim, type Writing } from './write.js';
 
 /** A new key under the old name: a leaf says so, which the old key has signed. Killed meanwhile, it is done by doing it again. */
@@ -14,7 +14,7 @@ export async function renewKey(writing: Writing, keyFile: string): Promise<Signi
     const at = new Date(writing.now()).toISOString();
     const given = { old: hexOf(old.publicKey), new: hexOf(next.publicKey), at };
     const signature = sign(null, textOf(given), old.privateKey).toString('base64');
-    await appendOne(writing, factOf('key', { ...given, signature }));
+    await appendOne(writing, createObservation('key', { ...given, signature }));
     replaceKeyFile(keyFile, at);
     return next;
   });

@@ -1,5 +1,5 @@
 import { type Head, headOf, textOfHead } from './checkpoint.js';
-import { factOf } from './port.js';
+import { createObservation } from './port.js';
 import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 import { appendOne } from './write.js';
@@ -20,7 +20,7 @@ export async function beginOrigin(restoring: Omit<Sealing, 'holder' | 'signal'>)
   const textOf = (head: Head | null) => (head === null ? null : textOfHead(head));
   await appendOne(
     restoring,
-    factOf('restore', { at, origin, lost, held: textOf(held), newest: textOf(newest) }),
+    createObservation('restore', { at, origin, lost, held: textOf(held), newest: textOf(newest) }),
   );
   const tree = growTree(EMPTY);
   await tree.grow(port.commitments(0, size + 1));

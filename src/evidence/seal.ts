@@ -5,7 +5,7 @@ import { readComplete, readMonths, readNamed } from './complete.js';
 import { refuse } from './errors.js';
 import type { LastSigned } from './key-file.js';
 import { openNote, signNote, type SigningKey } from './note.js';
-import { ALL, type EvidencePort, type Fact, NUMBERED, type Numbered } from './port.js';
+import { ALL, type EvidencePort, type Observation, NUMBERED, type Numbered } from './port.js';
 import { EMPTY, growTree } from './tree.js';
 import { RELEASED, SALT_BYTES, type Writing } from './write.js';
 
@@ -41,10 +41,10 @@ export async function seal(sealing: Sealing): Promise<number | null> {
 async function append(
   sealing: Sealing,
   size: number,
-  facts: AsyncIterable<Fact> | Iterable<Fact>,
+  facts: AsyncIterable<Observation> | Iterable<Observation>,
 ): Promise<number> {
   const { port, now, randomBytes } = sealing;
-  let [written, claimedAt, waiting]: [number, number, Fact[]] = [size, now(), []];
+  let [written, claimedAt, waiting]: [number, number, Observation[]] = [size, now(), []];
   const write = async () => {
     claimedAt = now();
     /** Asked for all at once: each question takes as long. */

@@ -2,7 +2,15 @@ import { findWaiting } from './behind.js';
 import { headOf } from './checkpoint.js';
 import { isNumbered, leafOf, recordOf } from './commitment.js';
 import { openNote, type Verifier } from './note.js';
-import { ALL, COUNTED, type Fact, factOf, type Leaf, NUMBERED, type Numbered } from './port.js';
+import {
+  ALL,
+  COUNTED,
+  type Observation,
+  createObservation,
+  type Leaf,
+  NUMBERED,
+  type Numbered,
+} from './port.js';
 import { readSigners } from './renew.js';
 import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
@@ -141,21 +149,21 @@ function listOf({ resource }: Leaf): string {
 }
 
 /** By which list and id people find it. */
-function rowOf({ kind, resource, record }: Fact): string {
+function rowOf({ kind, resource, record }: Observation): string {
   const id = record['id'] ?? record['credit_id'] ?? record['retirement_id'];
   return kind === 'change' ? `: ${resource} ${id}` : '';
 }
 
 /** What the log tells openly is counted, so all of it must be what a leaf of this would tell. */
-function isOf(leaf: Leaf, fact: Fact): boolean {
+function isOf(leaf: Leaf, fact: Observation): boolean {
   const { salt, place, commitment } = leaf;
   const made = leafOf(salt ?? Buffer.of(), fact, place);
   return TOLD.every(name => leaf[name] === made[name]) && Buffer.compare(made.commitment, commitment) === 0;
 }
 
 /** What a leaf says by its own text, and of whom that speaks. */
-function factOfLeaf(leaf: Leaf): Fact {
+function factOfLeaf(leaf: Leaf): Observation {
   const record = recordOf(leaf);
   const owner = record['organization_id'] ?? record['installation_id'] ?? null;
-  return factOf(leaf.kind, record, { subject: owner === null ? null : String(owner) });
+  return createObservation(leaf.kind, record, { subject: owner === null ? null : String(owner) });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leafOf } from './commitment.js';
-import { type EvidencePort, type Fact, factOf, type LeafFilter } from './port.js';
+import { type EvidencePort, type Observation, createObservation, type LeafFilter } from './port.js';
 
 /** Who writes the log: one at a time. */
 export interface Writing {
@@ -26,7 +26,10 @@ export async function withClaim<T>({ port, now, holder }: Writing, work: () => P
   return done;
 }
 
-export async function appendOne({ port, randomBytes }: Omit<Writing, 'holder'>, fact: Fact): Promise<void> {
+export async function appendOne(
+  { port, randomBytes }: Omit<Writing, 'holder'>,
+  fact: Observation,
+): Promise<void> {
   const { size } = await port.ends();
   await port.append([leafOf(randomBytes(SALT_BYTES), fact, size)]);
 }
@@ -43,7 +46,7 @@ export async function erase<T>(
     const gone = await what();
     const leaves = await port.salted(gone);
     const at = new Date(now()).toISOString();
-    if (leaves > 0) await appendOne(writing, factOf(kind, { leaves, at }));
+    if (leaves > 0) await appendOne(writing, createObservation(kind, { leaves, at }));
     await port.unsalt(gone);
     return await remove();
   });

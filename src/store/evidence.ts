@@ -7,8 +7,8 @@ import {
   type Checkpoint,
   type Ends,
   type EvidencePort,
-  type Fact,
-  factOf,
+  type Observation,
+  createObservation,
   type Leaf,
   NUMBERED,
   type LeafFilter,
@@ -77,7 +77,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     return Array.from(numbers, each => changeOf(entry, told, each, begun.get(each), ended.get(each)));
   };
   const changes = async (after: number, to: number) => {
-    const all: Fact[] = [];
+    const all: Observation[] = [];
     for (const entry of RESOURCES) all.push(...(await changesOf(entry, isBetween, [after, to])));
     return all.toSorted((one, other) => Number(one.number) - Number(other.number));
   };
@@ -87,7 +87,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       [after, to],
     );
     return rows.map(row =>
-      factOf('sync', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
+      createObservation('sync', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
     );
   };
   /** Spans of unchanged reads that have ended: they never change. */
@@ -97,7 +97,10 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       [after, to],
     );
     return rows.map(row =>
-      factOf('unchanged', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
+      createObservation('unchanged', row, {
+        number: Number(row['id']),
+        subject: textOf(row['organization_id']),
+      }),
     );
   };
   const factsOf = { change: changes, sync: syncs, unchanged: unchangedSpans };
@@ -156,7 +159,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       const rows = await mirror<Row>(`SELECT * FROM ${dialect.mirror}coverage ORDER BY installation_id`);
       return rows.map(row => {
         const subject = String(row['organization_id'] ?? row['installation_id']);
-        return factOf('coverage', row, { subject });
+        return createObservation('coverage', row, { subject });
       });
     },
     versions: async (resource, numbers) => {
@@ -226,7 +229,7 @@ function changeOf(
   number: number,
   row: Row | undefined,
   end: Row | undefined,
-): Fact {
+): Observation {
   const record: Record<string, Cells[string]> = { kind: 'change', resource: entry.resource };
   const known = row ?? end;
   for (const name of row === undefined ? entry.key : told)

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote, signingKey } from '../../src/evidence/note.js';
-import { factOf } from '../../src/evidence/port.js';
+import { createObservation } from '../../src/evidence/port.js';
 import { readSigners } from '../../src/evidence/renew.js';
 import { appendOne } from '../../src/evidence/write.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
@@ -357,7 +357,7 @@ describe.each(ENGINES)('$name', engine => {
   test('T93 every forgery of a folder is found and named', async ({ skip }) => {
     skip(!isTried);
     const { write, hex, older, change, sealer } = await openExportableLog(engine);
-    await appendOne(sealer, factOf('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+    await appendOne(sealer, createObservation('forget', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
     await change();
     const { folder } = await write('organization-1', '--since', older);
     const honest = runCheckScript(folder, hex, older);
@@ -411,7 +411,7 @@ describe.each(ENGINES)('$name', engine => {
     const { size } = await port.ends();
     const [at, signature] = ['2026-01-01T00:00:00.000Z', Buffer.alloc(64).toString('base64')];
     for (const old of [other.publicKey.toString('hex'), 'a1'])
-      await appendOne(sealer, factOf('key', { old, new: newHex, at, signature }));
+      await appendOne(sealer, createObservation('key', { old, new: newHex, at, signature }));
     expect((await readSigners(port, next))(size).publicKey).toEqual(next.publicKey);
     await change();
     const led = await write('organization-1', '--since', older);
@@ -535,7 +535,7 @@ describe.each(ENGINES)('$name', engine => {
   test('a mirror that was changed by hand is not exported, even after a purge of another organization', async () => {
     const { write, stage, older, sealer } = await openExportableLog(engine);
     await stage.db.change("UPDATE retirements SET beneficiary = 'Nobody' WHERE id = 'b'");
-    await appendOne(sealer, factOf('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
+    await appendOne(sealer, createObservation('purge', { leaves: 0, at: '2026-01-01T00:00:00.000Z' }));
     const then = readFileText(older, '').split('\n')[3] ?? '';
     for (const words of [[], ['--as-of', then]]) {
       const outcome = await write('2025', ...words);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject, onTestFinished } from 'vitest';
-import { grantsTo, type Purpose } from '../../src/store/contract/grants.js';
+import { grantsTo, type DatabaseRolePurpose } from '../../src/store/contract/grants.js';
 import { createInboxPort } from '../../src/store/postgres/inbox/inbox.js';
 import { openPostgres, type Postgres } from '../../src/store/postgres/open.js';
 import type { Server } from '../postgres/server.js';
@@ -61,7 +61,7 @@ export function openForTest({ url }: TestDatabase, connections = 4): Postgres {
 export async function openWithRole(
   owner: Postgres,
   database: TestDatabase,
-  purpose: Purpose,
+  purpose: DatabaseRolePurpose,
 ): Promise<Postgres> {
   return openForTest(await createRole(owner, database, purpose));
 }
@@ -70,7 +70,7 @@ export async function openWithRole(
 export async function createRole(
   owner: Pick<Postgres, 'query'>,
   { name, url }: TestDatabase,
-  purpose: Purpose,
+  purpose: DatabaseRolePurpose,
 ): Promise<TestDatabase> {
   const role = `${purpose} "${randomBytes(6).toString('hex')}"`;
   await owner.query(`CREATE ROLE "${role.replaceAll('"', '""')}" LOGIN`);

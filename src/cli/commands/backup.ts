@@ -130,8 +130,8 @@ function openFolder(folder: string) {
 type FileEngine = ReturnType<typeof openFolder>;
 
 /**
- * Checks the databases and certificate files of a copy of the mirror. Throws if the copy is damaged. Returns
- * the number of certificates.
+ * Checks the databases and certificate files of a copy of the mirror. Returns the number of certificates, or
+ * throws if the copy is damaged.
  */
 async function verifyCopiedMirror(
   { io }: CommandContext,
@@ -168,13 +168,16 @@ async function readContents(engine: FileEngine, since?: StoredRecordCounts): Pro
  * Says where `restore` moved the previous data, and which of its records are newer than the backup. Returns
  * no line if the folder does not exist.
  */
-function describeReplacedData(asideFolder: string, newerContents: StoredRecordCounts | null): string[] {
-  if (!existsSync(asideFolder)) return [];
+function describeReplacedData(
+  previousDataFolder: string,
+  newerContents: StoredRecordCounts | null,
+): string[] {
+  if (!existsSync(previousDataFolder)) return [];
   const contents =
     newerContents === null
       ? 'It cannot be read.'
       : `Newer than the backup: ${describeContents(newerContents)}.`;
-  return [`The replaced data is in ${asideFolder}. ${contents}`];
+  return [`The replaced data is in ${previousDataFolder}. ${contents}`];
 }
 
 /** Formats counts as a text such as `12 deliveries up to 2026-01-31T10:00:00.000Z, 40 syncs up to ...`. */

@@ -29,16 +29,16 @@ export const EXPORT = defineCommand({
     const madeAt = new Date(context.io.now()).toISOString();
     const reader = await context.openReader();
     const organizationId = await findOptionalOrganizationId(reader, organization);
-    const allRows = await readExport(reader, { organizationId, at });
+    const certificateRows = await readExport(reader, { organizationId, at });
     const { rows, ...completeness } =
       at === null
         ? {
-            rows: allRows,
+            rows: certificateRows,
             notKnown: null,
             known: await countKnown(reader),
             coverage: await readCoverage(reader, organizationId),
           }
-        : await dropUnknownOrganizations(context, allRows, { organizationId, at });
+        : await dropUnknownOrganizations(context, certificateRows, { organizationId, at });
     const target = createChecksummedFolder(folder, interrupted);
     const damaged = new Set<string>();
     for (const { file, sha256 } of rows) {
@@ -71,13 +71,13 @@ export const EXPORT = defineCommand({
  */
 async function dropUnknownOrganizations(
   context: CommandContext,
-  allRows: readonly ExportRow[],
+  certificateRows: readonly ExportRow[],
   request: { readonly organizationId: string | null; readonly at: string },
 ) {
   const reader = await context.openReader();
   const notKnown: string[] = [];
   const coverage = [];
-  let rows = allRows;
+  let rows = certificateRows;
   for (const resource of ['retirements', 'certificates']) {
     const lists = await readKnownAt(reader, { ...request, resource });
     for (const list of lists) {

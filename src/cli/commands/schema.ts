@@ -1,4 +1,4 @@
-import { grantsTo, type Purpose, PURPOSES } from '../../store/contract/grants.js';
+import { grantsTo, type DatabaseRolePurpose, PURPOSES } from '../../store/contract/grants.js';
 import type { Relation } from '../../store/contract/relation.js';
 import { findEntry } from '../../resources/resources.js';
 import { defineCommand } from '../command.js';
@@ -36,8 +36,11 @@ export const SCHEMA = defineCommand({
   },
 });
 
-/** Returns the GRANT statements for a database role, one per line. Throws a usage error if no role is given. */
-function formatGrants(purpose: Purpose, role: string | undefined): string {
+/**
+ * Returns GRANT statements for a database role, one per line. The purpose `read`, `work` or `receive`
+ * decides what the role may do.
+ */
+function formatGrants(purpose: DatabaseRolePurpose, role: string | undefined): string {
   if (role !== undefined) return `${grantsTo(purpose, role).join('\n')}\n`;
   throw createUsageError(
     `Name the role that receives the grants: carbon-mirror schema --grants ${purpose} ROLE`,

@@ -7,7 +7,7 @@ import type { Reader } from '../../store/contract/reader.js';
 import { readInstalled } from '../../query/at-registry.js';
 import { findInstallation, findOrganization, findProject } from '../../query/find-named.js';
 import { requireFoundId } from './name-error.js';
-import { readBeginnings, readHistory, type FindScope } from '../../query/lists/find.js';
+import { readBeginnings, readHistory, type IdSearchScope } from '../../query/lists/find.js';
 import type { ResourceEntry } from '../../resources/entry.js';
 import type { AsOfCoverage } from '../../query/history/as-of.js';
 import { truncateName } from '../../text/clean-text.js';
@@ -30,8 +30,8 @@ export function describeListCommand(singular: string): string {
 export const findOrganizationId = createIdFinder('organization', findOrganization);
 
 /**
- * Returns the app's installation on the organization with this name or id. Throws a not-found error if there
- * is none.
+ * Finds the app's installation on an organization by the organization's name or id. Throws a not-found error
+ * if there is none.
  */
 export async function findInstallationOfOrganization(reader: Reader, nameOrId: string) {
   const organizationId = await findOrganizationId(reader, nameOrId);
@@ -61,19 +61,21 @@ const FINDERS_BY_NAME: Partial<Readonly<Record<string, typeof findOrganizationId
   projects: createIdFinder('project', findProject),
 };
 
-/** Finds rows by an id, the start of an id, or a name. Throws if several rows match. */
+/** Finds rows by an id, the start of an id, or a name. Throws if the text matches several ids. */
 export async function findRowsByName(
   reader: Reader,
   entry: ResourceEntry,
   idOrName: string,
   readRows: (id: string) => Promise<readonly Row[]>,
-  where?: FindScope,
+  searchScope?: IdSearchScope,
 ): Promise<readonly Row[]> {
   const exactMatches = await readRows(idOrName);
   if (exactMatches.length > 0) return exactMatches;
   const findId = FINDERS_BY_NAME[entry.table];
   const id =
-    findId === undefined ? await completeId(reader, entry, idOrName, where) : await findId(reader, idOrName);
+    findId === undefined
+      ? await completeId(reader, entry, idOrName, searchScope)
+      : await findId(reader, idOrName);
   return id === null ? [] : await readRows(id);
 }
 
@@ -85,11 +87,11 @@ async function completeId(
   reader: Reader,
   entry: ResourceEntry,
   text: string,
-  where?: FindScope,
+  searchScope?: IdSearchScope,
 ): Promise<string | null> {
   const start = text.replace(/…$/, '');
   if (start === '') return null;
-  const [id = null, anotherId] = await readBeginnings(reader, entry, start, where);
+  const [id = null, anotherId] = await readBeginnings(reader, entry, start, searchScope);
   if (anotherId === undefined) return id;
   throw createNotFoundError(
     `Several rows of ${entry.table} start with "${text}": ${id}, ${anotherId}.`,

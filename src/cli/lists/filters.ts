@@ -36,7 +36,7 @@ interface FilterValues {
   readonly instant: string | null;
 }
 
-/** Converts the filter options of a command line to a request for the list. Throws if a value is invalid. */
+/** Converts the filter options of a command line to a database request. Throws if a value is invalid. */
 export async function toListRequest(
   context: CommandContext,
   list: List,

@@ -57,10 +57,7 @@ interface PrintListOptions {
   readonly limit: number | null;
 }
 
-/**
- * Prints the rows of a list. Then prints how many organizations were never read and whether the row limit was
- * reached.
- */
+/** Prints the rows of a list. Then prints how many organizations were never read, and whether `--limit` hid rows. */
 async function printList(
   context: CommandContext,
   list: List,

@@ -5,7 +5,7 @@ import { plain, sql, table } from '../sql.js';
 import { beginsWith, inSql } from './filter.js';
 
 /** Where it is looked for: among all that is shown, where nothing is said. */
-export interface FindScope {
+export interface IdSearchScope {
   readonly from?: string;
   readonly organizationId?: string | null;
 }
@@ -15,7 +15,7 @@ export async function readBeginnings(
   { all }: Reader,
   entry: ResourceEntry,
   text: string,
-  { from = entry.display.source, organizationId = null }: FindScope = {},
+  { from = entry.display.source, organizationId = null }: IdSearchScope = {},
 ): Promise<string[]> {
   const name = plain(getIdColumn(entry));
   const rows = await all(sql<{ name: string }>`SELECT DISTINCT ${name} AS name FROM ${table(from)}
@@ -29,7 +29,7 @@ export async function readByName(
   { all }: Reader,
   entry: ResourceEntry,
   name: string,
-  { from = entry.display.source, organizationId = null }: FindScope = {},
+  { from = entry.display.source, organizationId = null }: IdSearchScope = {},
 ) {
   return await all(sql<Row>`SELECT * FROM ${table(from)}
     WHERE ${ofWhom(entry, organizationId)} AND ${plain(getIdColumn(entry))} = ${name} ORDER BY valid_from, version`);

@@ -1,8 +1,8 @@
 export const PURPOSES = ['receive', 'work', 'read'] as const;
-export type Purpose = (typeof PURPOSES)[number];
+export type DatabaseRolePurpose = (typeof PURPOSES)[number];
 
 /** What each may do, and no more. Who migrates owns the schemas and needs none of it. */
-const RIGHTS: Readonly<Record<Purpose, readonly string[]>> = {
+const RIGHTS: Readonly<Record<DatabaseRolePurpose, readonly string[]>> = {
   receive: [
     'USAGE ON SCHEMA inbox',
     'SELECT ON ALL TABLES IN SCHEMA inbox',
@@ -22,7 +22,7 @@ const RIGHTS: Readonly<Record<Purpose, readonly string[]>> = {
 const FOR_QUESTIONS = '-- For questions of people a superuser adds what "carbon-mirror doctor" says.';
 
 /** Statements that let a role do it. Tables that a later version adds are not in them: they are given again then. */
-export function grantsTo(purpose: Purpose, role: string): string[] {
+export function grantsTo(purpose: DatabaseRolePurpose, role: string): string[] {
   const name = `"${role.replaceAll('"', '""')}"`;
   const granted = RIGHTS[purpose].map(right => `GRANT ${right} TO ${name};`);
   return purpose === 'read' ? [...granted, FOR_QUESTIONS] : granted;

@@ -100,7 +100,7 @@ export async function runDemo(io: Io, interrupted: AbortSignal): Promise<void> {
       });
       const summary = await waitUntilMirrored(location, countActiveInstallations(sandbox, appId), stopping);
       if (summary === null) return;
-      const signIn = ownConsole === null ? [] : describeConsoleAccess(ownConsole, io, getCommandLine(io));
+      const signIn = ownConsole === null ? [] : describeConsoleAccess(ownConsole, io, getProgramCommand(io));
       printNotice(io, summary, ...signIn);
     };
     await runServiceProcesses({
@@ -195,13 +195,13 @@ function installEverywhere(sandbox: Sandbox, appId: string): void {
 
 const POLL_MS = 250;
 
-/** Prints a description of the demo, the labelled URLs and files in `places`, and example commands. */
-function printIntroduction(io: Io, places: Readonly<Record<string, string>>): void {
-  const command = getCommandLine(io);
+/** Prints what the demo is, then its URLs and files with their labels, then example commands. */
+function printIntroduction(io: Io, urlsAndFiles: Readonly<Record<string, string>>): void {
+  const command = getProgramCommand(io);
   const introduction = `
 This is a DEMO: a made-up registry on this machine with made-up organizations. No real data, no account needed.
 
-${Object.entries(places)
+${Object.entries(urlsAndFiles)
   .map(([label, place]) => `  ${label.padEnd(12)}  ${place}`)
   .join('\n')}
 
@@ -216,8 +216,8 @@ Ctrl-C stops everything. The next start resumes from here.
   printNotice(io, ...introduction.split('\n'));
 }
 
-/** Returns the command to type in another shell, such as `DATA_DIR=/data npx carbon-mirror`. */
-function getCommandLine({ env }: Io): string {
+/** Returns the command that runs this program in another shell, such as `DATA_DIR=/data npx carbon-mirror`. */
+function getProgramCommand({ env }: Io): string {
   const command = env['NODE_ENV'] === 'production' ? 'NODE_ENV= npx carbon-mirror' : 'npx carbon-mirror';
   const folder = env['DATA_DIR'];
   if (!folder) return command;

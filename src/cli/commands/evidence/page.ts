@@ -1,8 +1,8 @@
 import { type Html, html } from '../../../console/components/html.js';
-import type { Fact } from '../../../evidence/port.js';
+import type { Observation } from '../../../evidence/port.js';
 import { formatTonnes } from '../../../text/tonnes.js';
 
-/** Renders the beginning of page.html, up to the table of exported rows. */
+/** Renders the beginning of the HTML file page.html, up to its table of exported rows. */
 export function renderPageHead(title: string): string {
   const head = html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>${title}</title>
@@ -20,7 +20,7 @@ export type OrganizationNames = ReadonlyMap<string | null, string | null>;
 
 /** Renders an exported row as a table row of page.html. Links to the row's JSON document and certificate PDF. */
 export function renderExportedRow(
-  { record, subject: organizationId }: Fact,
+  { record, subject: organizationId }: Observation,
   names: OrganizationNames,
 ): string {
   const cell = (...columns: string[]) => columns.map(name => record[name]).find(value => value != null) ?? '';
@@ -38,9 +38,9 @@ export function renderExportedRow(
  * page.
  */
 export function createPageTotals(names: OrganizationNames) {
-  const totals = new Map<string, { rows: number; micro: bigint | null; readonly example: Fact }>();
+  const totals = new Map<string, { rows: number; micro: bigint | null; readonly example: Observation }>();
   return {
-    add: (fact: Fact): void => {
+    add: (fact: Observation): void => {
       const key = JSON.stringify([fact.subject, fact.resource, fact.record['type']]);
       const sum = totals.get(key) ?? { rows: 0, micro: null, example: fact };
       const micro = fact.micro === null ? sum.micro : (sum.micro ?? 0n) + BigInt(fact.micro);
@@ -66,7 +66,12 @@ ${[...totals.values()].map(
  * Renders a link to a file that is named by its hash, such as `documents/HASH.json`. Returns null if the row
  * has no such hash.
  */
-function renderHashLink(record: Fact['record'], column: string, folder: string, ending: string): Html | null {
+function renderHashLink(
+  record: Observation['record'],
+  column: string,
+  folder: string,
+  ending: string,
+): Html | null {
   const hash = String(record[column] ?? '');
   return /^[0-9a-f]{64}$/.test(hash) ? html`<a href="${folder}/${hash}.${ending}">${ending}</a> ` : null;
 }

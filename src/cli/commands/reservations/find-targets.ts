@@ -32,8 +32,8 @@ export async function connectToOrganization(
 }
 
 /**
- * Completes the start of a credit id from the organization's warehouse. Returns the text unchanged if no
- * credit id starts with it.
+ * Completes a shortened credit id with the credits in the organization's warehouse. Returns the text
+ * unchanged if no credit matches.
  */
 export async function findCreditId(
   context: CommandContext,
@@ -48,8 +48,8 @@ export async function findCreditId(
 }
 
 /**
- * Completes the start of a reservation id and finds the organization that owns it. Throws a usage error if
- * the owner is unknown.
+ * Completes a shortened reservation id and finds the organization that owns the reservation. Throws a usage
+ * error if the owner is unknown.
  */
 export async function findReservation(
   context: CommandContext,

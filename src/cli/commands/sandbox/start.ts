@@ -92,7 +92,10 @@ function parsePort(option: string | undefined, { env }: Io): number {
   throw createUsageError(`Expected a port from 0 to 65535, got "${port}".`);
 }
 
-/** Returns REGISTRY_HEADER_PREFIX or the default prefix. Throws a usage error for an invalid prefix. */
+/**
+ * Returns the prefix for the sandbox's HTTP headers from REGISTRY_HEADER_PREFIX, or the default. Throws a
+ * usage error for an invalid prefix.
+ */
 function getHeaderPrefix({ env }: Io): string {
   const prefix = env['REGISTRY_HEADER_PREFIX'] || 'registry';
   if (/^[a-z][a-z0-9-]{0,40}$/i.test(prefix)) return prefix;

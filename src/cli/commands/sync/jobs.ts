@@ -133,8 +133,8 @@ function isJobDue({ state, run_at: runAt }: FollowedJob, now: number): boolean {
 }
 
 /**
- * Starts a worker in this process that only does the waiting jobs. It has no schedule, no metrics port and
- * no log.
+ * Starts a worker in this process that only does the waiting jobs. It has no schedule, no HTTP port for
+ * metrics and no log.
  */
 async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
   const settings = await readSettings(requireMirror().env, 'work');
