@@ -32,7 +32,10 @@ export type { Sandbox } from './sandbox.js';
 const KEEP_ALIVE_MS = 60_000;
 const EXPIRY_CHECK_MS = 250;
 
-/** Starts a sandbox on a port. Replays its journal, or generates a world if the journal is empty. */
+/**
+ * Starts a sandbox registry on a port. Restores the data from its journal, or generates example data if the journal is
+ * empty and a seed is given.
+ */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { port, host = '127.0.0.1', headerPrefix = 'registry', strict = false } = options;
   const { wallClock = Date.now, installPageHosts = [], onUnexpectedError = reportUnexpectedError } = options;

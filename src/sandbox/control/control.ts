@@ -50,10 +50,7 @@ export function createControlRouter(registry: SandboxRegistry): Router {
   return router;
 }
 
-/**
- * Collects what an endpoint of the control API reads of a request: the id in the path, the query, the limit and the
- * body.
- */
+/** Extracts the path id, the query, the limit and the body of a request for the endpoints of the control API. */
 function toControlRequest(req: Request): ControlRequest {
   const { id } = req.params;
   return {

@@ -58,7 +58,8 @@ const HANDLERS: Readonly<Record<CallFault, CallFaultHandler>> = {
 };
 
 /**
- * Applies a fault to a request. Some kinds of fault answer the request, other kinds distort or suppress the response.
+ * Applies a simulated fault to a request. Some kinds of fault answer the request, other kinds change or suppress the
+ * response.
  */
 export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void {
   HANDLERS[fault.kind](fault, exchange);
@@ -71,8 +72,8 @@ function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: 
 }
 
 /**
- * Creates the handler of a fault that hides or repeats rows of paginated lists. `getDistortion` receives the fault's
- * option `rows` and the number of earlier hits.
+ * Creates the handler of a simulated fault that hides or repeats rows of paginated lists. `getDistortion` receives the
+ * fault's option `rows` and the number of earlier hits.
  */
 function createListDistorter(
   getDistortion: (rows: number, hits: number) => Partial<PagingDistortion>,
@@ -83,7 +84,7 @@ function createListDistorter(
   };
 }
 
-/** Answers a request with the error status of the fault. */
+/** Answers a request with the error status of a simulated fault, 503 by default. */
 function answerWithStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));

@@ -35,7 +35,7 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   };
 }
 
-/** Sends a buffered response body delayed, slowed, changed or truncated, depending on the kind of fault. */
+/** Sends a buffered response body delayed, slowed, changed or truncated, depending on the kind of simulated fault. */
 function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Response): void {
   if (kind === 'delay') setTimeout(() => res.end(body), options.delayMs ?? 1000);
   else if (kind === 'slow') sendSlowly(body, res, options.intervalMs ?? 1000);

@@ -18,7 +18,7 @@ import type { TransactionStatus } from '../store/records.js';
 import type { SandboxStore } from '../store/store.js';
 import { NOT_EMPTY, oneOf, readBody } from '../http/read-body.js';
 
-/** Creates the service that stores faults and makes matching requests and transactions fail. */
+/** Creates the service that stores simulated faults and makes matching requests and transactions fail. */
 export function createFaultService({ tables, defineOperation }: SandboxStore) {
   const { faults } = tables;
 
@@ -44,7 +44,8 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
   });
 
   /**
-   * Finds the oldest fault that applies to this request and has hits left. Counts the request as a hit of that fault.
+   * Finds the oldest simulated fault that applies to this request and has hits left. Counts the request as a hit of
+   * that fault.
    */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {
@@ -75,7 +76,7 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
       return fault.kind === 'transactionFails' ? 'failed' : 'pending_queue';
     },
     list: () => faults.listLive().map(toFaultJson),
-    /** Adds the fault that a request body describes. Throws a 400 error if the fault is invalid. */
+    /** Adds the simulated fault that a request body describes. Throws a 400 error if the fault is invalid. */
     add(body: unknown) {
       const { kindName, ...newFault } = readBody(body, (fields, problems) => ({
         kindName: fields.text('kind', oneOf(FAULT_KINDS)),

@@ -119,7 +119,7 @@ export function restrictJwtToSandboxClock(res: Response): void {
   res.locals['usesSandboxClockOnly'] = true;
 }
 
-/** Returns whether the JWT of this request must be valid by the sandbox clock. */
+/** Returns whether the JWT of this request must be valid by the sandbox clock, whatever the wall clock shows. */
 export function isJwtRestrictedToSandboxClock(res: Response | undefined): boolean {
   return res?.locals['usesSandboxClockOnly'] === true;
 }

@@ -37,8 +37,8 @@ export interface CallFilter {
 }
 
 /**
- * Creates the log of the latest requests to the registry. `headerPrefix` is the `registry` in the header
- * `x-registry-api-version`, which the log includes.
+ * Creates the log of the latest requests to the registry. The log includes the version header, whose name starts with
+ * `x-` and `headerPrefix`.
  */
 export function createCallLog({ now, defineOperation }: SandboxStore, headerPrefix: string) {
   const callers = new WeakMap<Request, CallerIdentity>();
@@ -52,7 +52,7 @@ export function createCallLog({ now, defineOperation }: SandboxStore, headerPref
     if (calls.length > MAX_LOGGED_CALLS + SPARE_CALLS) calls = calls.slice(-MAX_LOGGED_CALLS);
   });
 
-  /** Returns the log entry of a request. The caller's ids are null if the credential was not verified. */
+  /** Creates the log entry of a request. The caller's ids are null if the credential was not verified. */
   function toLoggedCall(req: Request, path: string, status: number): LoggedCall {
     const { appId = null, installationId = null, tokenId = null } = callers.get(req) ?? {};
     const caller = { appId, installationId, tokenId };

@@ -23,7 +23,7 @@ const NO_DISTORTION: PagingDistortion = {
   repeatsFirstPage: false,
 };
 
-/** Sets the distortion that `readPageRequest` applies to the paginated lists of this request. */
+/** Makes the paginated lists of this request hide or repeat rows. `readPageRequest` applies the distortion. */
 export function distortPaging(res: Response, distortion: Partial<PagingDistortion>): void {
   res.locals['pagingDistortion'] = { ...NO_DISTORTION, ...distortion };
 }

@@ -40,8 +40,8 @@ interface IssueOrder extends NewCredit {
 }
 
 /**
- * Creates the service that issues credits, moves credits between warehouse and inventory, and retires credits off the
- * platform.
+ * Creates the service that issues credits, moves credits between warehouse and inventory, and retires credits without
+ * an app.
  */
 export function createCreditService(store: SandboxStore, retirements: RetirementService) {
   const { tables, accounts, newId, newHash, now, defineOperation } = store;

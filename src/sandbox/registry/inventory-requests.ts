@@ -9,7 +9,7 @@ import { parseAction, readReceiver, readRetirementDetails, type TransactionServi
 
 /**
  * Creates the service for apps' requests to transfer or retire credits of an inventory. An administrator accepts or
- * declines each request.
+ * rejects each request.
  */
 export function createInventoryRequestService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
@@ -22,7 +22,7 @@ export function createInventoryRequestService(
     return toInventoryRequestJson(row, getCreditWithProject(tables, row.creditId));
   }
 
-  /** Returns an inventory request. Throws a 409 error if the request was already accepted or declined. */
+  /** Returns an inventory request. Throws a 409 error if the request was already accepted or rejected. */
   function getPending(id: string): InventoryRequestRecord {
     const row = requests.getOrThrow(id);
     if (row.state !== 'Pending') throw conflict(`The request is ${row.state}`);

@@ -19,7 +19,10 @@ const DEFAULTS = { city: '', zip: '', physicalAddress: '', registrationNumber: '
 
 type NewOrganization = ReturnType<typeof readNewOrganization>;
 
-/** Creates the service for organizations, their users and their addresses. */
+/**
+ * Creates the service for organizations, users and addresses. With `asDocumented`, the list of addresses shows the
+ * organization instead, as in the documentation.
+ */
 export function createOrganizationService(
   { tables, newId, newHash, now, defineOperation }: SandboxStore,
   installations: InstallationService,

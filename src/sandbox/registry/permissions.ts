@@ -41,8 +41,8 @@ export function intersectGrants(left: PermissionGrants, right: PermissionGrants)
 }
 
 /**
- * Parses the permissions that an app requests, such as `['organization_members:read']`. Only `includesOrganizationInfo`
- * decides about the permission `organization_info`.
+ * Parses the permissions that an app requests, such as `['organization_members:read']`. The permission
+ * `organization_info` depends only on `includesOrganizationInfo`.
  */
 export function readGrants(
   value: unknown,

@@ -18,7 +18,10 @@ export interface FinishOrder {
   readonly body: unknown;
 }
 
-/** Creates the service that reserves credits of a warehouse for ten minutes. */
+/**
+ * Creates the service that reserves credits of a warehouse for ten minutes. With `asDocumented`, responses omit a
+ * reservation's state.
+ */
 export function createReservationService(
   { tables, accounts, newId, now, defineOperation }: SandboxStore,
   transactions: TransactionService,

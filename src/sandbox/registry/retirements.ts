@@ -11,7 +11,10 @@ type NewRetirement = Omit<RetirementRecord, 'id' | 'projectName' | 'createdAt'>;
 
 export type RetirementService = ReturnType<typeof createRetirementService>;
 
-/** Creates the service that stores and lists retirements and creates their certificates. */
+/**
+ * Creates the service that stores and lists retirements and creates PDF certificates. With `asDocumented`, only
+ * verified (exPost) credits can be retired.
+ */
 export function createRetirementService(
   { tables, newId, now, defineOperation }: SandboxStore,
   asDocumented: boolean,

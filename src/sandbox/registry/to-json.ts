@@ -48,7 +48,7 @@ function toTokenFields({ tokenId, tokenAddress, serialization, type }: CreditRec
 /** An amount of a credit that an organization holds. */
 type HoldingAmount = Pick<HoldingRecord, 'organizationId' | 'amountMicro'>;
 
-/** Converts an amount of a credit in an inventory to JSON. */
+/** Converts a credit in an inventory to JSON, with the amount that the inventory holds. */
 export function toInventoryCreditJson(
   { organizationId, amountMicro }: HoldingAmount,
   { credit, project }: CreditWithProject,
@@ -65,7 +65,7 @@ export function toInventoryCreditJson(
   };
 }
 
-/** Converts an amount of a credit in a warehouse to JSON. */
+/** Converts a credit in a warehouse to JSON, with the amount that the warehouse holds. */
 export function toWarehouseCreditJson(
   holding: HoldingAmount,
   credit: CreditWithProject,
@@ -75,7 +75,8 @@ export function toWarehouseCreditJson(
 }
 
 /**
- * Converts an amount of a credit in a warehouse to JSON. The JSON has only the fields in the registry's documentation.
+ * Converts a credit in a warehouse to JSON, with the held amount. The JSON has only the fields in the registry's
+ * documentation.
  */
 export function toDocumentedWarehouseCreditJson(
   holding: HoldingAmount,

@@ -171,7 +171,10 @@ export function createTransactionService(options: TransactionServiceOptions) {
     }
   }
 
-  /** Stores a transaction, moves the credits according to the transaction's status, and publishes webhooks. */
+  /**
+   * Stores a transaction and publishes webhooks. Delivers the credits of a processed transaction, and returns the
+   * credits of a failed one.
+   */
   function applyStatus(transaction: TransactionRecord): TransactionRecord {
     if (transaction.status === 'failed') returnCredits(transaction);
     const retirementId = transaction.status === 'processed' ? deliverCredits(transaction) : null;

@@ -22,7 +22,7 @@ interface ClockStateStorage {
 
 export type SandboxClock = ReturnType<typeof createSandboxClock>;
 
-/** Creates the sandbox clock, which can be set, shifted and frozen. */
+/** Creates a clock that can be set, shifted and frozen. `read` and `write` load and store its offset and frozen time. */
 export function createSandboxClock({ read, write }: ClockStateStorage, wallClock: () => number) {
   /** Returns the clock's offset and the instant at which the clock is frozen. */
   function getState(): ClockState {

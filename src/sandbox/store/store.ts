@@ -152,7 +152,10 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
     replay(line);
   }
 
-  /** Replays all operations in the journal. First drops old lines of operations that exceed `maxLinesByOperation`. */
+  /**
+   * Replays the operations in the journal. First drops the oldest lines of each operation with more lines than
+   * `maxLinesByOperation` allows.
+   */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);
     for (const [index, line] of lines.entries()) {

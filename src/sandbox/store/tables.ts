@@ -101,8 +101,8 @@ function getOrganizationId({ organizationId }: Pick<OwnedRecord, 'organizationId
 export interface MemoryTable<Row> {
   get(id: string | number): Row | undefined;
   /**
-   * Returns the row with this id. Throws a 404 error for an unknown id or a row of another group, such as another
-   * organization.
+   * Returns the row with this id. Throws a 404 error if the id is unknown or the row is not in the group `groupKey`,
+   * such as an organization.
    */
   getOrThrow(id: string | number, groupKey?: string): Row;
   /** Returns the row with this unique name, such as a serialization or an e-mail address. */
@@ -181,8 +181,8 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
   return {
     get: id => rowById.get(id),
     /**
-     * Returns the row with this id. Throws a 404 error for an unknown id or a row of another group, such as another
-     * organization.
+     * Returns the row with this id. Throws a 404 error if the id is unknown or the row is not in the group `groupKey`,
+     * such as an organization.
      */
     getOrThrow(id: string | number, groupKey?: string): Row {
       const row = rowById.get(id);

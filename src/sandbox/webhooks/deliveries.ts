@@ -32,8 +32,8 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
   }
 
   /**
-   * Stores a webhook as a delivery if the app has a webhook URL. The delivery settings can drop, hold, delay or
-   * duplicate the delivery.
+   * Stores a webhook for the sender if the app has a webhook URL. The delivery settings can drop, hold back, delay or
+   * duplicate the webhook.
    */
   function enqueue({ app, installationId, event, payload }: WebhookMessage): void {
     if (app.webhookUrl === null) return;

@@ -79,7 +79,7 @@ export const COMMENTS = [
 /** A list with at least one item. */
 type NonEmpty<Item> = readonly [Item, ...Item[]];
 
-/** Converts the cells of a table row to a country. */
+/** Converts one row of `COUNTRIES` to an object with name, country codes, calling code, city and places. */
 function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...places]: readonly string[]) {
   return { name, alpha2, alpha3, callingCode: Number(code), city, places: assertNonEmpty(places) };
 }

@@ -38,7 +38,7 @@ export function generateApps({ seed }: CompleteWorldSpec): AppRecord[] {
   }));
 }
 
-/** Generates all organizations of the world. */
+/** Generates all organizations. The same seed always gives the same organizations. */
 export function generateOrganizations(spec: CompleteWorldSpec): OrganizationRecord[] {
   return Array.from({ length: spec.organizations }, (_, index) => generateOrganization(spec.seed, index));
 }

@@ -60,7 +60,7 @@ export function generateReservations(world: WorldParts): ReservationRecord[] {
   return sortOldestFirst([...ended, ...generateFinishedReservations(world), ...outstanding]);
 }
 
-/** Returns the fields that a retirement has in common with the reservation or request that led to the retirement. */
+/** Copies the fields of a retirement that also belong to the reservation or request that led to the retirement. */
 function getCommonFields({ organizationId, creditId, amountMicro, appId, createdAt }: RetirementRecord) {
   return { organizationId, creditId, amountMicro, appId: appId ?? '', updatedAt: createdAt };
 }
