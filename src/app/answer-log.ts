@@ -26,12 +26,12 @@ export function createAnswerLog(options: AnswerLogOptions) {
     REJECTION_REASONS.map(reason => [
       reason,
       createThrottledReport(reportIntervalMs, (count, answer) =>
-        log.warn({ ...describeAnswer(answer), rejected: count }, 'webhooks rejected'),
+        log.warn({ ...getLogFields(answer), rejected: count }, 'webhooks rejected'),
       ),
     ]),
   );
   const notStoredReport = createThrottledReport(reportIntervalMs, (count, answer) =>
-    log.error({ ...describeAnswer(answer), notStored: count }, 'deliveries not stored'),
+    log.error({ ...getLogFields(answer), notStored: count }, 'deliveries not stored'),
   );
   const duplicateReport = createThrottledReport(reportIntervalMs, (count, answer) => {
     const { delivery, stored, sender } = answer;
@@ -40,7 +40,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
   });
 
   /** Logs and counts a stored delivery. */
-  function recordStored(answer: ReceiverAnswer): void {
+  function recordStoredDelivery(answer: ReceiverAnswer): void {
     const { status, delivery, stored, durationMs } = answer;
     metrics.observeAcceptDuration(durationMs / 1000);
     if (delivery === null) return;
@@ -57,7 +57,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
 
   return {
     recordAnswer: (answer: ReceiverAnswer): void => {
-      if (answer.rejection === null) return recordStored(answer);
+      if (answer.rejection === null) return recordStoredDelivery(answer);
       const { reason } = answer.rejection;
       metrics.countRejections(answer.status, reason);
       counter.count(answer.rejection, answer.status);
@@ -71,8 +71,8 @@ export function createAnswerLog(options: AnswerLogOptions) {
   };
 }
 
-/** Returns the log fields of a rejected webhook. */
-function describeAnswer({ status, rejection, sender, failure, delivery }: ReceiverAnswer): object {
+/** Returns the log fields of a webhook that was rejected or could not be stored. */
+function getLogFields({ status, rejection, sender, failure, delivery }: ReceiverAnswer): object {
   return {
     status,
     reason: rejection?.reason,
@@ -82,7 +82,7 @@ function describeAnswer({ status, rejection, sender, failure, delivery }: Receiv
   };
 }
 
-/** Creates a throttled report. Reports the first answer at once, then at most one count per interval. */
+/** Creates a report that is not called too often: at once for the first answer, then once per interval with a count. */
 function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;

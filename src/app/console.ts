@@ -1,7 +1,7 @@
 import type { ConsoleActions } from '../console/actions/actions.js';
 import type { SqlAccess } from '../console/ask/query-runner.js';
 import { createConsole } from '../console/console.js';
-import { type RegistryComparer, createComparison } from '../console/comparison.js';
+import { type RegistryComparer, createComparisonRunner } from '../console/comparison.js';
 import type { DemoAction } from '../console/demo/demo.js';
 import { createVisitorKeys } from '../console/guard/keys.js';
 import { createLiveUpdates } from '../console/live/updates.js';
@@ -14,7 +14,7 @@ import type { InboxPort } from '../inbox/port.js';
 import { readPulse } from '../query/inbox/activity.js';
 import { type HttpListener, listenForPeople } from '../webhook/listen.js';
 import { findContradictedColumns } from '../sync/derived.js';
-import { openInOrder } from './shutdown.js';
+import { openWithCleanup } from './shutdown.js';
 import { createConsoleActions } from './console-actions.js';
 import { listenOnNextFreePort } from './next-free-port.js';
 import { createProcessHealth, type RunningProcess, type ProcessDependencies } from './running-process.js';
@@ -51,10 +51,10 @@ export function startConsole(
   options: ConsoleStartOptions,
   { log, now }: ProcessDependencies,
 ): Promise<RunningProcess> {
-  return openInOrder(async shutdown => {
+  return openWithCleanup(async shutdown => {
     const readers = createReaderPool(options.openReader);
     shutdown.add(() => readers.close());
-    const comparison = options.compare === null ? null : createComparison(options.compare, now);
+    const comparison = options.compare === null ? null : createComparisonRunner(options.compare, now);
     shutdown.add(async () => comparison?.stop());
     const readState = async (): Promise<string> =>
       JSON.stringify([await readers.withReader(reader => readPulse(reader, now())), comparison?.getStatus()]);

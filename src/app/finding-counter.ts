@@ -17,7 +17,7 @@ const INTERVAL_FACTOR = 20;
 const TIME_LIMIT_MS = 10 * 60_000;
 const SQL = 'SELECT finding, rows FROM findings';
 
-/** Counts rows with inconsistent data and stores the counts in the mirror. */
+/** Counts the rows with inconsistent data by kind of inconsistency. Stores the counts in the mirror. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   signal?: AbortSignal,

@@ -17,7 +17,7 @@ import { createReceiver } from '../webhook/receiver.js';
 import { createRejectionCounter } from '../webhook/rejection-counter.js';
 import { startReceiverThread } from '../webhook/thread.js';
 import { createAnswerLog } from './answer-log.js';
-import { openInOrder } from './shutdown.js';
+import { openWithCleanup } from './shutdown.js';
 import type { ReceiverThreadData } from './receiver-thread.js';
 import {
   CONNECTION_LOST,
@@ -50,7 +50,7 @@ export function startReceiver(
   dependencies: ProcessDependencies,
 ): Promise<RunningProcess> {
   const { log, now } = dependencies;
-  return openInOrder(async shutdown => {
+  return openWithCleanup(async shutdown => {
     const engine = openEngine(settings);
     const applied = await engine.prepare(['inbox'], now(), what => log.warn({ what }, DATABASE_NOT_READY));
     if (applied.length > 0) log.info({ applied: applied.map(({ file }) => file) }, 'inbox migrated');

@@ -27,7 +27,7 @@ async function openReceiverApi(
   const receiver = await openReceiver(store, () => currentTime, onConnectionLost);
   const acceptPosts = createPostHandler({ secrets, appId, store: receiver.store });
 
-  /** Returns `run` with an extra first parameter `now`, which sets the thread's clock for the call. */
+  /** Adds a first parameter `now` to `run`. Each call first sets the clock of this thread to `now`. */
   function withTime<Parameters extends readonly unknown[], Result>(
     run: (...parameters: Parameters) => Result,
   ): (now: number, ...parameters: Parameters) => Result {

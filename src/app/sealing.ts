@@ -27,7 +27,8 @@ const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
 const INTERVAL_MS = 60_000;
 
 /**
- * Seals observed data into the evidence log at once, then after every interval. Returns a function that stops sealing.
+ * Starts a thread that appends observed data to the evidence log at once and after every interval. Returns a function
+ * that stops the thread.
  */
 export async function startSealing(
   { log, now }: ProcessDependencies,
@@ -44,7 +45,7 @@ export async function startSealing(
   let isStopped = false;
   let timer = setTimeout(() => void sealAndSchedule(), 0).unref();
 
-  /** Seals once, then schedules the next sealing. */
+  /** Appends new data to the evidence log, then schedules the next call. */
   async function sealAndSchedule(): Promise<void> {
     await call('seal', [now()]).catch((error: unknown) => {
       if (!isStopped) log.error({ error: describeFailure(error) }, 'sealing failed');

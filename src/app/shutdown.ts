@@ -4,7 +4,7 @@ interface ShutdownStack {
   readonly close: () => Promise<void>;
 }
 
-/** Creates a list of close functions that run in reverse order. */
+/** Creates a stack of close functions. The function that was added last runs first. */
 function createShutdownStack(): ShutdownStack {
   const steps: (() => void | Promise<void>)[] = [];
   return {
@@ -15,8 +15,11 @@ function createShutdownStack(): ShutdownStack {
   };
 }
 
-/** Calls `open`, which adds a close function for each opened resource. Closes the opened resources if `open` throws. */
-export async function openInOrder<T>(open: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
+/**
+ * Calls `open`, which adds a close function to `shutdown` for each resource that it opens. If `open` throws, closes these
+ * resources.
+ */
+export async function openWithCleanup<T>(open: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
   const shutdown = createShutdownStack();
   try {
     return await open(shutdown);

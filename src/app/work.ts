@@ -19,7 +19,7 @@ import type { HttpOptions } from '../registry/http/http-types.js';
 import type { ReadSummary } from '../sync/context.js';
 import { describeFailure } from '../sync/outcome.js';
 import { createSyncService, type SyncService, type SyncServiceOptions } from '../sync/sync.js';
-import { openInOrder } from './shutdown.js';
+import { openWithCleanup } from './shutdown.js';
 import { startFindingCounter } from './finding-counter.js';
 import {
   CONNECTION_LOST,
@@ -58,7 +58,7 @@ export function startWorker(
   dependencies: WorkerDependencies,
 ): Promise<RunningWorker> {
   const { log, now, engine = openEngine(settings), random = Math.random } = dependencies;
-  return openInOrder(async shutdown => {
+  return openWithCleanup(async shutdown => {
     const health = createProcessHealth();
     await prepareDatabases(engine, settings, dependencies);
     const metrics = createMetrics(WEBHOOK_EVENTS);

@@ -1,4 +1,4 @@
-/** Creates a cache for one result. The result expires after `lifetimeMs` or when `key` changes. */
+/** Creates a function that caches its last result. Calls with the same `key` share the result for `lifetimeMs`. */
 export function createCache<T>(lifetimeMs: number) {
   let cached: { readonly at: number; readonly key: string; readonly result: Promise<T> } | null = null;
 

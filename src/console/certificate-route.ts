@@ -5,7 +5,7 @@ import { allowOwnFrame } from './guard/headers.js';
 import type { CertificateFileAccess } from './page.js';
 import type { ReaderPool } from './reader-pool.js';
 
-/** Adds the route that serves certificate PDFs. Serves only files that a current or past certificate row names. */
+/** Adds the route that serves certificate PDFs. Serves a file only if the mirror has, or had, a row for that certificate. */
 export function addCertificateRoute(
   app: Express,
   readers: ReaderPool,

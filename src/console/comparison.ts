@@ -41,12 +41,13 @@ interface ComparisonStatus {
 /** The result of a comparison, or why it failed. */
 export type ComparisonOutcome = ComparisonResult | { readonly fault: string };
 
-export type RegistryComparison = ReturnType<typeof createComparison>;
+export type RegistryComparison = ReturnType<typeof createComparisonRunner>;
 
 /**
- * Creates the comparison of the mirror with the registry. One comparison runs at a time, and the last result is kept.
+ * Creates an object that compares the mirror with the registry on demand. Runs one comparison at a time and keeps the
+ * last result.
  */
-export function createComparison(compare: RegistryComparer, now: () => number) {
+export function createComparisonRunner(compare: RegistryComparer, now: () => number) {
   const stopping = new AbortController();
   const formatNow = () => new Date(now()).toISOString();
   let status: ComparisonStatus = { running: null, finished: null };

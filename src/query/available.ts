@@ -22,7 +22,7 @@ export type Warehouse = FreshnessDetails &
 export type AvailableCredits = Awaited<ReturnType<typeof readAvailable>>;
 /** A warehouse of which nothing is available now, and why. */
 export type ExcludedWarehouse = AvailableCredits['leftOut'][number];
-export type StandingSums = Awaited<ReturnType<typeof sumStanding>>;
+export type WarehouseCounts = Awaited<ReturnType<typeof sumStanding>>;
 
 /** Of these nothing is expected: they are shown only where something is known. */
 const CLOSED = ['no_access', 'not_offered'];
@@ -138,8 +138,11 @@ export async function sumStanding(reader: Reader, most: number) {
     FROM ${all}`;
   const worst = sql`SELECT ${WAREHOUSE} FROM ${all} WHERE ${IS_LEFT_OUT}
     ORDER BY ${RANK} DESC, rows DESC, ${BY_NAME} ${limit(most)}`;
-  const { left_out: count, left_out_known: seen, ...sums } = await only(reader, counts);
-  return { ...sums, leftOut: { count, seen, worst: count === 0 ? [] : await reader.all(worst) } };
+  const { left_out: count, left_out_known: readCount, ...sums } = await only(reader, counts);
+  return {
+    ...sums,
+    unavailable: { count, readCount: readCount, worst: count === 0 ? [] : await reader.all(worst) },
+  };
 }
 
 interface Counts {

@@ -25,20 +25,23 @@ export async function readOverview(reader: Reader, now: number, sumsIn: (snapsho
 /** How all organizations stand, what is available, and so many of them, trouble first. */
 export async function readSums(reader: Reader, most: number, mostLeftOut: number) {
   return await reader.inSnapshot(async snapshot => {
-    const standing = await sumStanding(snapshot, mostLeftOut);
+    const warehouseCounts = await sumStanding(snapshot, mostLeftOut);
     const organizations = await readOrganizations(snapshot, most);
     const shown = organizations.filter(({ resources }) => resources.some(isAvailable));
     return {
       organizations,
       /** Of all organizations, by state. */
       certificates: await sumCertificates(snapshot),
-      standing,
+      warehouseCounts,
       failing: await count(snapshot, FAILING),
       /** What is known of those that are left out. */
-      left: standing.leftOut.seen === 0 ? [] : await sumWarehouses(snapshot, ownersBy('<>'), ['type']),
-      sums: await sumWarehouses(snapshot, ownersBy('='), BY_PROJECT),
+      unavailableSums:
+        warehouseCounts.unavailable.readCount === 0
+          ? []
+          : await sumWarehouses(snapshot, ownersBy('<>'), ['type']),
+      availableByProject: await sumWarehouses(snapshot, ownersBy('='), BY_PROJECT),
       /** What is available of these organizations. */
-      own: await sumWarehouses(snapshot, sql`${idsOf(shown)}`, BY_OWNER),
+      availableByOwner: await sumWarehouses(snapshot, sql`${idsOf(shown)}`, BY_OWNER),
     };
   });
 }

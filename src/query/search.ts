@@ -47,14 +47,14 @@ export async function search(reader: Reader, text: string): Promise<SearchHits[]
 export async function findNumbered(reader: Reader, number: number): Promise<List[]> {
   const found: List[] = [];
   for (const list of [DELIVERIES, JOBS, SYNCS])
-    if (await hasRows(reader, { list, at: null, where: [{ column: list.named, is: number }] }))
+    if (await hasRows(reader, { list, at: null, where: [{ column: list.idColumn, is: number }] }))
       found.push(list);
   return found;
 }
 
 /** By the key of the table. */
 async function beginning({ all }: Reader, list: List, text: string): Promise<SearchHits> {
-  const { named: column, entry } = list;
+  const { idColumn: column, entry } = list;
   const name = plain(column);
   const rows = await all(sql<Row>`SELECT ${shown(list, column)} FROM ${table(tableOf(list))}
     WHERE ${name} >= ${text} AND ${name} < ${`${text}\u{10ffff}`} AND ${ofAnyOrganization(entry)}
@@ -78,5 +78,5 @@ function tableOf({ entry, from }: List): string {
 
 function shown(list: List, ...columns: readonly string[]) {
   const words = WORDS.filter(name => hasColumn(tableOf(list), name));
-  return plain([...new Set([list.named, ...columns, ...words])].join(', '));
+  return plain([...new Set([list.idColumn, ...columns, ...words])].join(', '));
 }

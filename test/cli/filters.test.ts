@@ -136,7 +136,7 @@ test('every list option that takes words refuses an unknown word', async () => {
   const walked: string[] = [];
   for (const { name, filters } of ALL_LISTS) {
     if (name === 'rejected-webhooks') continue;
-    for (const { option, fits } of Object.values(filters)) {
+    for (const { option, kind: fits } of Object.values(filters)) {
       if (option === null || !['choice', 'word'].includes(fits)) continue;
       const { exitCode, stdout, stderr } = await run([name, 'list', `--${option}`, 'qqqq']);
       const isEmpty = fits === 'word' && exitCode === 0;

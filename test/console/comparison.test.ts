@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ComparisonResult, createComparison } from '../../src/console/comparison.js';
+import { type ComparisonResult, createComparisonRunner } from '../../src/console/comparison.js';
 import { createConsoleActions } from '../../src/app/console-actions.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 
@@ -18,7 +18,7 @@ async function openComparisonStage() {
     end: (found: ComparisonResult | Error) => void;
     stop: AbortSignal;
   }[] = [];
-  const comparison = createComparison(
+  const comparison = createComparisonRunner(
     (tell, stop) =>
       new Promise((resolve, reject) => {
         const end = (found: ComparisonResult | Error) =>

@@ -106,7 +106,7 @@ const pairs = <One, Other>(takeSample: readonly One[], others: readonly Other[])
 const some = <Item>(items: readonly Item[]) => items.filter((_, place) => place % chooseLength(20, 1) === 0);
 
 const LOOKED_FOR = [...TEXTS, 'ZEBRA', 'ÄPFEL', 'APF', '_'];
-const FILTER_TEXTS: Readonly<Record<Filter['fits'], readonly string[]>> = {
+const FILTER_TEXTS: Readonly<Record<Filter['kind'], readonly string[]>> = {
   id: ['R0', 'R', 'Zebra', 'Zebra 0', 'q-2', 'ä'],
   word: ['2021', '21', 'EX-POST', 'exTra', 'installed', 'pending', 'äpfel'],
   project: [...LOOKED_FOR, 'project-1', 'project-', 'R0'],
@@ -349,7 +349,7 @@ function runRequests(
 /** Lists one request for each filter of a list, each also as of several instants. */
 function listRequests(list: List): Request[] {
   const filters = Object.entries(list.filters).flatMap(([name, filter]) =>
-    (filter.fits === 'choice' ? filter.choices : FILTER_TEXTS[filter.fits]).map(text => ({ [name]: text })),
+    (filter.kind === 'choice' ? filter.choices : FILTER_TEXTS[filter.kind]).map(text => ({ [name]: text })),
   );
   const moments = list.past === null ? [null] : [null, ...MOMENTS];
   return moments.flatMap(at =>

@@ -70,9 +70,9 @@ test('organizations are counted by availability, and the worst of those left out
   await mirror.db.change(
     "UPDATE resource_states SET as_of = NULL WHERE organization_id = 'organization-3' AND resource = 'warehouse'",
   );
-  const { leftOut, ...sums } = await sumStanding(mirror.reader, 1);
+  const { unavailable: leftOut, ...sums } = await sumStanding(mirror.reader, 1);
   expect(sums).toMatchObject({ known: 3, uninstalled: 0, available: 1, failing: 0 });
-  expect([leftOut.count, leftOut.seen]).toEqual([2, 1]);
+  expect([leftOut.count, leftOut.readCount]).toEqual([2, 1]);
   expect(leftOut.worst.map(each => each.organization_id)).toEqual(['organization-2']);
 });
 

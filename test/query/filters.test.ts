@@ -25,7 +25,7 @@ async function idsOf(filled: Filled, list: List, given: Readonly<Record<string, 
   const request = await askFor(filled, list, given);
   if ('fault' in request) return request.fault;
   return (await readAll(filled.reader, list, request.where, null))
-    .map(row => String(row[list.named]))
+    .map(row => String(row[list.idColumn]))
     .toSorted();
 }
 

@@ -12,16 +12,20 @@ test('sums cover all organizations, and the list shows as many of them as reques
     'organization-1',
     'organization-3',
   ]);
-  expect(sums.standing).toMatchObject({ known: 3, available: 2, leftOut: { count: 1 } });
+  expect(sums.warehouseCounts).toMatchObject({ known: 3, available: 2, unavailable: { count: 1 } });
   expect(sums.failing).toBe(10);
-  expect(sums.left).toMatchObject([{ type: 'exPost', rows: 1, amount_micro: 100_000_000n }]);
-  expect(sums.sums).toMatchObject([{ project_id: 'project-1', rows: 5, amount_micro: 500_000_000n }]);
-  expect(sums.own).toMatchObject([{ organization_id: 'organization-3', amount_micro: 300_000_000n }]);
+  expect(sums.unavailableSums).toMatchObject([{ type: 'exPost', rows: 1, amount_micro: 100_000_000n }]);
+  expect(sums.availableByProject).toMatchObject([
+    { project_id: 'project-1', rows: 5, amount_micro: 500_000_000n },
+  ]);
+  expect(sums.availableByOwner).toMatchObject([
+    { organization_id: 'organization-3', amount_micro: 300_000_000n },
+  ]);
 });
 
 test('nothing is reported as left out if every warehouse is available', async () => {
   const { reader } = await openFilledMirror({ organizations: 1 });
-  expect(await readSums(reader, 8, 8)).toMatchObject({ left: [], failing: 0, certificates: {} });
+  expect(await readSums(reader, 8, 8)).toMatchObject({ unavailableSums: [], failing: 0, certificates: {} });
 });
 
 test('the overview shows reserved amounts with their earliest expiry, and the newest changes first', async () => {

@@ -22,11 +22,11 @@ export function createFilterOptions({ filters }: List): Record<string, FilterOpt
 const PLACEHOLDERS: Readonly<Record<string, string>> = { installation: 'name', year: 'year' };
 
 function createFilterOption(name: string, filter: Filter): FilterOption {
-  const { fits, says: description } = filter;
-  if (fits === 'organization') return ORGANIZATION_OPTION;
-  if (fits === 'flag') return defineFlag(description);
-  if (fits === 'choice') return { ...defineText(name, description), choices: filter.choices };
-  return defineText(fits === 'word' ? name : (PLACEHOLDERS[fits] ?? 'text'), description);
+  const { kind, says: description } = filter;
+  if (kind === 'organization') return ORGANIZATION_OPTION;
+  if (kind === 'flag') return defineFlag(description);
+  if (kind === 'choice') return { ...defineText(name, description), choices: filter.choices };
+  return defineText(kind === 'word' ? name : (PLACEHOLDERS[kind] ?? 'text'), description);
 }
 
 interface FilterValues {

@@ -23,7 +23,7 @@ const IMPORTANT_COLUMNS = ['amount_exact', 'end', 'error', ...FRESHNESS_COLUMNS]
  */
 export function createListCommand(list: List): Command {
   return defineCommand({
-    summary: `List ${list.many}${describeOrder(list)}`,
+    summary: `List ${list.plural}${describeOrder(list)}`,
     options: {
       ...createFilterOptions(list),
       ...(hasHistory(list) && { asOf: AS_OF }),
@@ -84,9 +84,10 @@ async function printList(
     columns,
     states === null ? rows : withFreshness(rows, states),
     {
-      importantColumns: [...columns.slice(0, 1), list.named, ...IMPORTANT_COLUMNS],
+      importantColumns: [...columns.slice(0, 1), list.idColumn, ...IMPORTANT_COLUMNS],
       tonneColumns: ['amount_exact'],
-      emptyMessage: isUnfiltered || unread.isWholeList ? list.empty : `No ${list.many} match these filters.`,
+      emptyMessage:
+        isUnfiltered || unread.isWholeList ? list.empty : `No ${list.plural} match these filters.`,
     },
   );
   const unreadOrganizations = formatCount(unread.organizations, 'organization');

@@ -39,8 +39,8 @@ export function createNumberedShowCommand(
   readExtras: (row: Row, reader: Reader) => Promise<RowExtras> = async () => ({}),
 ): Command {
   return defineCommand({
-    summary: `Show one ${list.one} with every column`,
-    args: { id: makeRequired(defineText('id', `number of the ${list.one}`)) },
+    summary: `Show one ${list.singular} with every column`,
+    args: { id: makeRequired(defineText('id', `number of the ${list.singular}`)) },
     formats: { json: 'print as JSON' },
     run: async (context, { id }) => {
       const row = await findNumberedRow(context, list, id);
@@ -58,12 +58,12 @@ export function createNumberedShowCommand(
  */
 export function createShowCommand(list: List, entry: ResourceEntry): Command {
   return defineCommand({
-    summary: `Show one ${list.one} with its history`,
+    summary: `Show one ${list.singular} with its history`,
     details:
       "Prints every column, the sync that observed the row, its earlier versions and the registry's JSON.",
     args: {
       id: makeRequired(
-        defineText('id', `id of the ${list.one} (column ${list.named}), or its first characters`),
+        defineText('id', `id of the ${list.singular} (column ${list.idColumn}), or its first characters`),
       ),
     },
     options: {
@@ -84,11 +84,11 @@ export function createShowCommand(list: List, entry: ResourceEntry): Command {
 
 /** Returns the row with this number, such as job 46. Throws a not-found error if there is none. */
 export async function findNumberedRow(context: CommandContext, list: List, id: string): Promise<Row> {
-  const number = parseWholeNumber(`The number of the ${list.one}`, id);
+  const number = parseWholeNumber(`The number of the ${list.singular}`, id);
   const row = await readNumbered(await context.openReader(), list, number);
   if (row !== null) return row;
   throw createNotFoundError(
-    `There is no ${list.one} ${id}.`,
+    `There is no ${list.singular} ${id}.`,
     `See "carbon-mirror ${list.name} list". Finished ones are kept for RETENTION_DAYS.`,
   );
 }

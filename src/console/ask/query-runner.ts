@@ -54,8 +54,8 @@ export function createQueryRunner(
 ) {
   const running = new Set<RunningQuery>();
 
-  /** Disconnects the slowest visitor if that visitor has left a row unread for at least `UNREAD_MS`. */
-  function cutUnreadQuery(): void {
+  /** Disconnects the visitor who has left a row unread for the longest time, if that is `UNREAD_MS` or more. */
+  function disconnectSlowestVisitor(): void {
     const [unread] = [...running]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
       .toSorted((one, other) => Number(one.unreadSince) - Number(other.unreadSince));
@@ -64,7 +64,7 @@ export function createQueryRunner(
     unread.hangUp();
   }
 
-  /** Yields the rows unchanged. Sets `query.unreadSince` while a row waits to be read. */
+  /** Yields the rows unchanged. Records in `query` since when the visitor has left a row unread. */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {
@@ -80,7 +80,7 @@ export function createQueryRunner(
   /** Runs a query and streams all of its rows. Throws `AskError` if the query is refused or fails. */
   async function streamRows(sql: string, { signal, hangUp }: Visitor): Promise<StatementRows> {
     // Make room by cutting a query whose visitor has stopped reading.
-    if (running.size >= MAX_RUNNING) cutUnreadQuery();
+    if (running.size >= MAX_RUNNING) disconnectSlowestVisitor();
     if (running.size >= MAX_RUNNING)
       throw new SqlQueryError('refused', 'two queries are already running; try again in a moment');
     const query: RunningQuery = { hangUp, unreadSince: null };
@@ -109,7 +109,7 @@ export function createQueryRunner(
   };
 }
 
-/** Ends a stream of rows without reading any row. */
+/** Ends a query whose remaining rows are not needed. */
 export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
   // Start the stream first: closing a stream that was never started releases nothing.
   await takeRows(rows, 0);

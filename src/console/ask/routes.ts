@@ -12,7 +12,7 @@ import {
 } from './query-runner.js';
 import { renderQueryPage } from './page.js';
 
-/** Creates the visitor of a response, through which a running query can disconnect the browser. */
+/** Returns a function that disconnects the browser, and a signal that fires when the browser disconnects. */
 function createVisitor(response: Response): Visitor {
   const disconnected = new AbortController();
   response.once('close', () => disconnected.abort());

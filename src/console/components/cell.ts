@@ -107,17 +107,16 @@ const DETAIL_PATHS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Turns content into a link to the detail page of an id. Returns the content unchanged if the column has no detail
- * page.
+ * Links `content` to the page about an id, such as `/jobs/46` for id 46 in column `job_id`. Returns `content` unchanged
+ * if there is no such page.
  */
 export function renderDetailLink(
   column: string,
-  value: Value | undefined,
+  id: Value | undefined,
   content: Html,
   at: string | null,
 ): Html {
   const path = DETAIL_PATHS[column];
-  if (path === undefined || value === '' || (typeof value !== 'string' && typeof value !== 'number'))
-    return content;
-  return html`<a href="${withAsOf(`${path}${encodeURIComponent(value)}`, at)}">${content}</a>`;
+  if (path === undefined || id === '' || (typeof id !== 'string' && typeof id !== 'number')) return content;
+  return html`<a href="${withAsOf(`${path}${encodeURIComponent(id)}`, at)}">${content}</a>`;
 }

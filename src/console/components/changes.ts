@@ -58,14 +58,14 @@ interface ChangeFeedOptions {
   /** The organization of the page; its own changes are shown without its name. */
   readonly ownerId?: string;
   readonly captionExtra?: HtmlContent;
-  readonly more?: HtmlContent;
+  readonly footer?: HtmlContent;
 }
 
-/** Renders a list of change groups. Each entry names the organization and the delivery or sync behind the changes. */
+/** Renders a list of changes. Each entry says what changed, when, and which delivery or sync was the cause. */
 export function renderChangeFeed(
   caption: string,
   groups: readonly ChangeGroup[],
-  { now, ownerId, captionExtra, more }: ChangeFeedOptions,
+  { now, ownerId, captionExtra, footer }: ChangeFeedOptions,
 ): Html | false {
   if (groups.length === 0) return false;
   const renderGroup = ({ first, changes }: ChangeGroup) => {
@@ -78,7 +78,7 @@ export function renderChangeFeed(
       html`<details><summary>Show each</summary><ul class="feed">${changes.map(change => html`<li>${renderChange(change)}</li>`)}</ul></details>`;
     return html`<li><span>${title}</span>${renderAge(first.observed_at, now)}<small>${ownerId === undefined && renderOwner(first)} ${renderCause(first)}</small>${details}</li>`;
   };
-  return html`<div class="wide"><h2>${caption}${captionExtra}</h2><ul class="feed">${groups.map(renderGroup)}</ul>${more}</div>`;
+  return html`<div class="wide"><h2>${caption}${captionExtra}</h2><ul class="feed">${groups.map(renderGroup)}</ul>${footer}</div>`;
 }
 
 /** Describes a number of changes, such as `2 retirements added`. */

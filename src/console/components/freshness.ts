@@ -24,13 +24,13 @@ function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
   return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${lastRead}. `;
 }
 
-/** Renders how old the data on an as-of page is, then a list of the known gaps in the data. */
-export function renderGaps(resource: string, gaps: readonly AsOfCoverage[]): Html {
-  const lines = gaps.flatMap(known => {
+/** Renders how old the data of an as-of page is, then which data the mirror did not have at that instant. */
+export function renderGaps(resource: string, coverage: readonly AsOfCoverage[]): Html {
+  const lines = coverage.flatMap(known => {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
     return gapsIn(known).map(gap => `${list}: ${gap}.`);
   });
-  const oldest = html`<p class="lead">${sayOldest(gaps).map(renderInstantsIn)}</p>`;
+  const oldest = html`<p class="lead">${sayOldest(coverage).map(renderInstantsIn)}</p>`;
   if (lines.length === 0) return oldest;
   const shown = [...lines.slice(0, MAX_SHOWN), formatOmittedCount(lines.length) ?? []].flat();
   return html`${oldest}<section class="card"><h2>Known gaps</h2><ul class="gaps">${shown.map(line => html`<li>${renderInstantsIn(line)}</li>`)}</ul></section>`;

@@ -41,7 +41,7 @@ const SECTIONS_WITHOUT_HISTORY = ['Changes', 'Operations'];
 /** Labels of the theme buttons by cookie value; the empty value follows the system. */
 const THEMES = { light: 'Light', dark: 'Dark', '': 'System' };
 
-/** Creates a navigation section. `paths` lists the paths of the section's pages, separated by spaces. */
+/** Creates a navigation section. `paths` lists its pages, separated by spaces, such as "changes balance". */
 function createSection(name: string, paths: string): NavigationSection {
   const shortLabels: Readonly<Record<string, string>> = {
     '': 'Now',
@@ -55,7 +55,7 @@ function createSection(name: string, paths: string): NavigationSection {
   return { name, pages };
 }
 
-/** Renders a page as two pieces of HTML. The slow part of the body goes between the two pieces. */
+/** Renders the HTML of a page before and after the slow part of its body, so that the fast part can be sent first. */
 export function renderLayout(options: LayoutOptions): {
   readonly beforeRest: Html;
   readonly afterRest: Html;

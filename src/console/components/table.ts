@@ -64,24 +64,24 @@ export function renderShowAllLink(query: URLSearchParams, label: HtmlContent): H
 
 interface TopRowsOptions {
   /** How many rows there are, if `rows` has only the first of them. */
-  readonly count?: number;
+  readonly totalCount?: number;
   readonly limit?: number;
-  readonly more?: HtmlContent;
+  readonly footer?: HtmlContent;
 }
 
-/** Renders the first `limit` rows of a table on the start page. Renders all rows if the URL has the parameter `all`. */
+/** Renders a table with its first `limit` rows and a link to show all. Shows all if the URL has the parameter `all`. */
 export function renderTopRows<Row>(
   caption: HtmlContent,
   columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
   query: URLSearchParams,
-  { count = rows.length, limit = MAX_SHOWN, more = null }: TopRowsOptions = {},
+  { totalCount = rows.length, limit = MAX_SHOWN, footer = null }: TopRowsOptions = {},
 ): Html {
-  const restLabel = formatOmittedCount(count, limit);
+  const restLabel = formatOmittedCount(totalCount, limit);
   const showsAll = restLabel === null || query.has(ALL);
   const restLink = !showsAll && renderShowAllLink(query, restLabel);
   return renderTable(caption, columns, showsAll ? rows : rows.slice(0, limit), {
-    footer: (restLink !== false || more !== null) && html`<div class="more">${restLink}${more}</div>`,
+    footer: (restLink !== false || footer !== null) && html`<div class="more">${restLink}${footer}</div>`,
   });
 }
 

@@ -5,7 +5,7 @@ import { html, type Html } from './html.js';
 import { toLabel, toDisplayValue } from './formats.js';
 
 /**
- * Returns the row versions that the mirror had observed by `at`. A version that ended after `at` gets `valid_to: null`.
+ * Returns the version history of a row as it was at the instant `at`. Versions that ended later count as still valid.
  */
 export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {
   if (at === null) return [...versions];

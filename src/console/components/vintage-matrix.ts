@@ -36,12 +36,9 @@ const HEATS = 4;
 const OTHERS = 'others';
 const EMPTY_CELL = html`<td></td>`;
 
-/**
- * Renders a table of credits with a row for each project and a column for each vintage. Sums small projects as
- * "others".
- */
+/** Renders a table of credit amounts by project and vintage. Small projects share one row. */
 export function renderVintageMatrix(
-  subject: string,
+  captionPrefix: string,
   rows: readonly CreditSum[],
   { query = null, isOneProject = false, at = null }: MatrixOptions,
 ): Html {
@@ -64,7 +61,7 @@ export function renderVintageMatrix(
   };
 
   const types = [...new Set(groups.map(({ type }) => type))];
-  const caption = `${subject} by ${isOneProject ? '' : 'project and '}vintage, whole tonnes, rounded down${describeExcludedRows(rows)}`;
+  const caption = `${captionPrefix} by ${isOneProject ? '' : 'project and '}vintage, whole tonnes, rounded down${describeExcludedRows(rows)}`;
   return html`<div class="wide" tabindex="0" role="region" aria-label="${caption}"><table class="${fitsScreen ? 'matrix' : 'matrix blocks'}">
 <caption>${caption}</caption>
 <thead><tr><th scope="col">${isOneProject ? 'Type' : 'Project'}</th>${columns.map(vintage => html`<th scope="col" class="number">${toColumnLabel(vintage)}</th>`)}<th scope="col" class="number">Total</th></tr></thead>

@@ -12,8 +12,8 @@ const VISITOR_KEY_MS = 30 * 86_400_000;
 export type VisitorKeys = ReturnType<typeof createVisitorKeys>;
 
 /**
- * Creates the issuer of sign-in keys and visitor keys. Visitor keys are signed, so visitors stay signed in after a
- * restart.
+ * Creates the functions that issue and check console keys. A sign-in key works once, and is exchanged for a visitor key
+ * that works for 30 days.
  */
 export function createVisitorKeys({ secret, now }: VisitorKeysOptions) {
   const createdAt = now();

@@ -28,7 +28,7 @@ export function renderFileLinks(
   return html`<span class="files">${links}</span>`;
 }
 
-/** Creates the routes that download all rows of a page as CSV or JSON. */
+/** Creates two routes, `<baseName>.csv` and `<baseName>.json`, that download all rows of a page. */
 export function createFilePages(
   baseName: string,
   urlOptions: Pick<ConsolePage, 'hasHistory' | 'parameters'>,

@@ -71,8 +71,8 @@ function renderListCell(
     list.name === 'retirements' && column === 'beneficiary' && !value
       ? html`<span class="quiet">unclaimed</span>`
       : renderCell(column, value, now);
-  if (list.leads && column === findNameColumn(list)) {
-    const path = `/${list.name}/${encodeURIComponent(String(row[list.named]))}`;
+  if (list.hasDetailPages && column === findNameColumn(list)) {
+    const path = `/${list.name}/${encodeURIComponent(String(row[list.idColumn]))}`;
     return html`<a href="${withAsOf(path, at)}">${content}</a>`;
   }
   const idColumn = ID_COLUMNS[column] ?? column;

@@ -29,7 +29,7 @@ export async function readFilterChoices(list: List, { reader, at }: ConsoleReque
   for (const [name, filter] of Object.entries(list.filters)) {
     const idKind = ID_FILTERS[name];
     if (idKind !== undefined) choices.set(name, await readChoices(reader, idKind, at));
-    else if (filter.fits === 'choice') choices.set(name, filter.choices.map(toChoice));
+    else if (filter.kind === 'choice') choices.set(name, filter.choices.map(toChoice));
     else if (COLUMNS_WITH_FEW_VALUES.includes(name) && list.name !== LARGE_LIST)
       choices.set(name, await readValues(reader, list, filter.column, at));
   }
@@ -70,7 +70,7 @@ export function renderFilters(
 /** Renders the input of a filter: a checkbox, a date, a drop-down list or a text field. */
 function renderFilterInput(
   name: string,
-  { fits: kind }: Filter,
+  { kind }: Filter,
   choices: FilterChoices,
   value: string | null,
 ): Html {

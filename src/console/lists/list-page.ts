@@ -56,14 +56,14 @@ ${renderFilters(list, listRequest, request, choices)}`,
 /** Streams all rows of a list for a download. Without `as-of`, each row also has freshness columns. */
 async function readExportedRows(list: List, request: ConsoleRequest) {
   const { reader, at } = request;
-  const unrestricted = await parseListRequest(list, request);
-  if ('fault' in unrestricted) return unrestricted;
+  const parsedRequest = await parseListRequest(list, request);
+  if ('fault' in parsedRequest) return parsedRequest;
   const states = at === null ? await readStates(reader, list.resource, null) : null;
-  const { listRequest, gaps } = await restrictToKnownLists(unrestricted, request);
+  const { listRequest, gaps } = await restrictToKnownOrganizations(parsedRequest, request);
   if (gaps.length > 0 && knownIn(gaps).length === 0)
     return { fault: 'Nothing is known about this list at that time.' };
   const rows = streamRows(reader, listRequest);
-  const { columns } = unrestricted.list;
+  const { columns } = parsedRequest.list;
   if (states === null) return { rows, columns };
   return { rows: withFreshness(rows, states), columns: [...columns, ...FRESHNESS_COLUMNS] };
 }
@@ -77,8 +77,8 @@ async function parseListRequest(
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
 }
 
-/** Limits an as-of request to organizations whose list the mirror knew at that instant. Also returns the known gaps. */
-async function restrictToKnownLists(
+/** Limits an as-of request to organizations whose list had been read by then. Also returns what was not known. */
+async function restrictToKnownOrganizations(
   listRequest: ListRequest,
   { reader, at }: Pick<ConsoleRequest, 'reader' | 'at'>,
 ) {
@@ -93,14 +93,14 @@ async function restrictToKnownLists(
   };
 }
 
-/** Renders one page of list rows with the freshness, the pagination links and the SQL. */
+/** Renders one page of a list: the freshness, the rows, the pagination links and the SQL. */
 async function renderRows(
-  unrestricted: ListRequest,
+  parsedRequest: ListRequest,
   request: ConsoleRequest,
   choices: FilterChoices,
 ): Promise<Html> {
   const { reader, now, query, at } = request;
-  const { listRequest, gaps } = await restrictToKnownLists(unrestricted, request);
+  const { listRequest, gaps } = await restrictToKnownOrganizations(parsedRequest, request);
   const { list } = listRequest;
   const { name, resource } = list;
   const organizationId = textOf(listRequest, 'organization_id');
@@ -171,7 +171,7 @@ interface CaptionOptions {
 
 /** Returns the caption of a list, such as "3 retirements of Acme (vintage 2021): 12 t." */
 function describeRows(
-  { one: singular }: List,
+  { singular }: List,
   { count, isCountedToTheEnd, sum }: ListPageRows,
   { owner, filters, available }: CaptionOptions,
 ): string {
@@ -187,10 +187,10 @@ function describeRows(
 async function explainEmptyList(reader: ConsoleRequest['reader'], listRequest: ListRequest): Promise<Html> {
   const { list, at, filters } = listRequest;
   if (filters.length === 0)
-    return at === null ? html`${list.empty}` : html`No ${list.many} are known at that time.`;
+    return at === null ? html`${list.empty}` : html`No ${list.plural} are known at that time.`;
   const reasons = await explainNothing(reader, listRequest);
-  const allLink = html`<a href="${withAsOf(`/${list.name}`, at)}">Show all ${list.many}</a>`;
-  return html`No ${list.many} match these filters. ${reasons.map(reason => `${reason} `)}${allLink}`;
+  const allLink = html`<a href="${withAsOf(`/${list.name}`, at)}">Show all ${list.plural}</a>`;
+  return html`No ${list.plural} match these filters. ${reasons.map(reason => `${reason} `)}${allLink}`;
 }
 
 /** Encodes the sort values of the last row as a pagination cursor for the URL. */

@@ -16,7 +16,8 @@ const MAX_PAGES = 100;
 export type LiveUpdates = ReturnType<typeof createLiveUpdates>;
 
 /**
- * Creates the event stream that tells open pages to reload after a change. Polls the state only while pages are open.
+ * Creates the server-sent events that tell open pages to reload after a change. Looks for changes only while pages are
+ * open.
  */
 export function createLiveUpdates({
   readState,

@@ -61,12 +61,12 @@ export const BALANCE_FILES = createFilePages(
     const organizationId = await findChosenOrganization(request.reader, request.query);
     if (organizationId !== null && typeof organizationId !== 'string') return organizationId;
     const { sums, notBalanced } = await readBalance(request.reader, organizationId);
-    return { columns: EXPORTED_COLUMNS, rows: toRows([...sums, ...notBalanced]) };
+    return { columns: EXPORTED_COLUMNS, rows: toFileRows([...sums, ...notBalanced]) };
   },
 );
 
-/** Converts lines of the balance to rows of a file. */
-async function* toRows(lines: readonly BalanceLine[]): AsyncGenerator<Row> {
+/** Yields a CSV or JSON row for each checked sum. `balanced` becomes 1, 0 or null. */
+async function* toFileRows(lines: readonly BalanceLine[]): AsyncGenerator<Row> {
   for (const line of lines)
     yield { ...line, balanced: line.balanced === null ? null : Number(line.balanced) };
 }
@@ -147,15 +147,17 @@ const ORGANIZATION_COLUMN = {
   cell: ({ organization_name: name, organization_id: id }: BalanceLine) => name ?? id ?? 'all',
 };
 
-/** Creates a table column of tonnes. An amount that is an upper bound is marked with "≤". */
+/** Creates a table column of amounts in tonnes. Marks an amount with "≤" if `showsAsBound` returns true. */
 function createAmountColumn(
   name: string,
   getAmount: (line: BalanceLine) => BalanceLine['found_micro'],
-  isBound = (_line: BalanceLine) => false,
+  showsAsBound = (_line: BalanceLine) => false,
 ) {
   const cell = (line: BalanceLine): HtmlContent => {
     const micro = getAmount(line);
-    return micro === null ? '–' : html`${isBound(line) && '≤ '}${renderTonnes(formatTonnes(BigInt(micro)))}`;
+    return micro === null
+      ? '–'
+      : html`${showsAsBound(line) && '≤ '}${renderTonnes(formatTonnes(BigInt(micro)))}`;
   };
   return { name: `${name}, t`, cell, numeric: true };
 }

@@ -3,13 +3,16 @@ import type { List } from '../../query/lists/list.js';
 import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
-/** Redirects a shortened id to the page of the matching row, or to the list if several rows match. */
+/**
+ * Redirects a shortened id, such as "3f2a…", to the matching detail page, or to the list if several ids match. Searches
+ * the table and `otherIds`.
+ */
 export async function redirectByIdPrefix(
   list: List,
   { reader, params, query }: ConsoleRequest,
   otherIds: readonly string[] = [],
 ): Promise<PageRedirect | PageNotFound> {
-  const { name, named: idColumn, entry } = list;
+  const { name, idColumn, entry } = list;
   const prefix = (params['id'] ?? '').replace(/…$/, '');
   if (entry === null || prefix === '') return describeNotFound(list, params['id']);
   const rowIds = await readBeginnings(reader, entry, prefix, { from: `${entry.table}_history` });
@@ -20,6 +23,6 @@ export async function redirectByIdPrefix(
 }
 
 /** Returns the "not found" response for an id of a list. */
-export function describeNotFound({ one: singular }: List, id: string | undefined): PageNotFound {
+export function describeNotFound({ singular }: List, id: string | undefined): PageNotFound {
   return { missing: `No ${singular} with the id “${id ?? ''}”.` };
 }

@@ -34,17 +34,18 @@ function describeStock({ type, points }: StockSeries, first: ChartPoint, last: C
   return `${stock} ${verb} from ${formatWholeTonnes(first.micro)} t to ${current}`;
 }
 
-/** Converts tonnes per day or month to points of a chart. */
-function toChartPoints(points: readonly ChartPoint[], formatName: (name: string) => string) {
+/** Converts amounts per day or month to chart points. `formatPeriod` formats the day or month. */
+function toChartPoints(points: readonly ChartPoint[], formatPeriod: (name: string) => string) {
   return points.map(point => ({
-    name: formatName(point.name),
+    name: formatPeriod(point.name),
     description: `${formatTonnes(point.micro)} t${describeExcludedRows([point])}`,
     value: Number(point.micro) / MICRO_PER_TONNE,
   }));
 }
 
-/** Returns text such as `3 of the 4 known organizations, 1 of them not up to date`. */
-function describeCoverage({ organizations, known, last_seen: notUpToDate }: ListCoverage): string {
+/** Says whose data a chart shows, such as `3 of the 4 known organizations, 1 of them not up to date`. */
+function describeCoverage(coverage: ListCoverage): string {
+  const { organizations, known, last_seen: notUpToDate } = coverage;
   const suffix = notUpToDate === 0 ? '' : `, ${formatWithCommas(notUpToDate)} of them not up to date`;
   return `${formatWithCommas(organizations)} of ${formatKnownOrganizations(known)}${suffix}`;
 }

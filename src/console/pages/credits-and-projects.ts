@@ -41,13 +41,13 @@ function createDetailPage(list: List): ConsolePage {
       const history = selectVersionsKnownAt(at, versions);
       const rows = selectNewestVersions(history);
       const [first] = rows;
-      if (first === undefined) return await explainMissingRow(list, id, versions, request);
+      if (first === undefined) return await respondToMissingRow(list, id, versions, request);
       const lead = rows.every(isClosed) && renderBadge('No longer listed by the registry', 'bad');
       const body = html`${renderPageHead(getListLink(list, at), describeRow(list, first), lead)}
 ${isOfProjects && (await renderProjectCredits(id, request))}
 ${await Promise.all(rows.map((row, index) => renderRow(row, `known-${index}`, history, request)))}
 ${at !== null && list.resource !== null && !isOfProjects && (await renderGapsAt(list.resource, rows, at, request))}`;
-      return { title: `${list.one} ${id}`, body };
+      return { title: `${list.singular} ${id}`, body };
     },
   };
 }
@@ -58,10 +58,10 @@ function getListLink({ name, title }: List, at: string | null) {
 }
 
 /**
- * Returns the response for an id that has no row. Some projects have no row, because the registry hides them from the
- * app.
+ * Returns the page of an id that has no row, a redirect or "not found". A project that the registry hides from the app
+ * has a page but no row.
  */
-async function explainMissingRow(
+async function respondToMissingRow(
   list: List,
   id: string,
   versions: readonly Row[],
@@ -70,7 +70,7 @@ async function explainMissingRow(
   const { reader, at } = request;
   const isProject = list.name === 'projects';
   const projectName = isProject ? await readProjectNamedBy(reader, id, at) : null;
-  const title = `${list.one} ${id}`;
+  const title = `${list.singular} ${id}`;
   if (projectName !== null) {
     const lead = at === null && renderBadge('The registry does not show this project to the app');
     const head = renderPageHead(getListLink(list, at), projectName, lead);
@@ -79,11 +79,11 @@ async function explainMissingRow(
   const isKnown = versions.length > 0 || (isProject && (await readProjectNamedBy(reader, id)) !== null);
   if (!isKnown)
     return await redirectByIdPrefix(list, request, isProject ? await readNamedProjects(reader, id) : []);
-  const sentence = `This ${list.one} was not in the mirror at that time.`;
+  const sentence = `This ${list.singular} was not in the mirror at that time.`;
   return { title, body: renderPageHead(getListLink(list, at), sentence, id) };
 }
 
-/** Renders the known gaps at an instant in the lists of the organizations that own `rows`. */
+/** Renders what the mirror did not know at an instant about the organizations that own `rows`. */
 async function renderGapsAt(
   resource: string,
   rows: readonly Row[],

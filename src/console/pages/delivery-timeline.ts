@@ -54,7 +54,7 @@ function describeJob(delivery: Row): TimelineEntry[] {
   ];
 }
 
-/** Returns the timeline entry for the syncs of a delivery. Unchanged lists share one line. */
+/** Returns the timeline entry that lists the syncs of a delivery. Syncs without changes share one line. */
 function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
   const failed = syncs.filter(sync => !isCompleteOrRunning(sync));
   const lists = formatCount(syncs.length, 'list');

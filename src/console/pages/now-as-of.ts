@@ -20,7 +20,7 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
   };
 }
 
-/** Renders the warehouse credits at an instant by project and vintage, then the known gaps in the data. */
+/** Renders the warehouse credits at an instant by project and vintage, then what the mirror did not know. */
 async function renderWarehousesAt({ reader, query }: ConsoleRequest, at: string): Promise<Html> {
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(gaps));

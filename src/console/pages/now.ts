@@ -1,4 +1,4 @@
-import type { StandingSums, Warehouse } from '../../query/available.js';
+import type { WarehouseCounts, Warehouse } from '../../query/available.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findFailing, findTroubles, type Trouble } from '../../query/inbox/troubles.js';
 import { readPulse } from '../../query/inbox/activity.js';
@@ -53,14 +53,14 @@ export function createNowPage(): ConsolePage {
         const organizationLimit = getRowLimit(query, MAX_ORGANIZATIONS);
         return await sumsCache(now, key, () => readSums(snapshot, organizationLimit, getRowLimit(query)));
       });
-      const { known, uninstalled } = overview.standing;
+      const { known, uninstalled } = overview.warehouseCounts;
       const renderRest = async () =>
         // The charts are read again when an organization is added or removed.
         renderCharts(await chartsCache(now, `${known} ${uninstalled}`, () => readCharts(reader, now)));
       return {
         intro: origin !== null && html`<p class="lead">Mirror of ${origin.base_url}</p>`,
         ...renderOverview(overview, request),
-        ...(countOrganizations(overview.standing) > 0 && { renderRest }),
+        ...(countOrganizations(overview.warehouseCounts) > 0 && { renderRest }),
       };
     },
   };
@@ -69,19 +69,19 @@ export function createNowPage(): ConsolePage {
 /** Renders the start page without the charts. */
 function renderOverview(overview: Overview, request: ConsoleRequest): PageContent {
   const { now, canAct, webhookUrl, query } = request;
-  const { activity, standing, sums, changes } = overview;
-  const isEmpty = countOrganizations(standing) === 0;
+  const { activity, warehouseCounts, availableByProject, changes } = overview;
+  const isEmpty = countOrganizations(warehouseCounts) === 0;
   const troubles = [...findTroubles(activity, now), ...findFailing(overview.failing)];
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
   const body = html`<div class="stack"><div class="tiles">${renderHeadline(overview)}<div id="tiles" data-live>${renderTiles(overview, troubles, now)}</div></div>
 <section id="attention" class="notices" data-live>${renderNotices(troubles, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && renderSetup(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
-<section id="available" data-live>${sums.length > 0 && renderVintageMatrix('Available', sums, { query })}</section>
+<section id="available" data-live>${availableByProject.length > 0 && renderVintageMatrix('Available', availableByProject, { query })}</section>
 <div class="stack"><section id="glance" data-live>${!isEmpty && renderOrganizations(overview, request)}</section>
-<section id="moved" data-live>${renderChangeFeed('Recent activity', groups, { now, more: ALL_CHANGES_LINK })}</section></div>
+<section id="moved" data-live>${renderChangeFeed('Recent activity', groups, { now, footer: ALL_CHANGES_LINK })}</section></div>
 </div>
-<div id="below" class="stack"><section id="leftout" data-live>${renderUnavailableWarehouses(standing.leftOut, request)}</section></div>`;
+<div id="below" class="stack"><section id="leftout" data-live>${renderUnavailableWarehouses(warehouseCounts.unavailable, request)}</section></div>`;
   return { title: 'Now', body };
 }
 
@@ -92,7 +92,7 @@ function renderCharts(charts: Charts): Html {
 const ALL_CHANGES_LINK = html`<p class="more"><a href="/changes">All changes of the last day</a></p>`;
 
 /** Counts all known organizations, including those that have uninstalled the app. */
-function countOrganizations({ known, uninstalled }: StandingSums): number {
+function countOrganizations({ known, uninstalled }: WarehouseCounts): number {
   return known + uninstalled;
 }
 
@@ -109,10 +109,10 @@ function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null,
 }
 
 /** Renders the headline, such as "5 t ex-post available to sell now in 3 of the 4 known organizations". */
-function renderHeadline({ standing, sums }: Overview): Html {
-  if (countOrganizations(standing) === 0)
+function renderHeadline({ warehouseCounts, availableByProject }: Overview): Html {
+  if (countOrganizations(warehouseCounts) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app yet, as far as the mirror knows.</h1>`;
-  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumsByType(sums))} <span class="of">available to sell now in ${formatWithCommas(standing.available)} of ${formatKnownOrganizations(standing.known)}${describeExcludedRows(sums)}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumsByType(availableByProject))} <span class="of">available to sell now in ${formatWithCommas(warehouseCounts.available)} of ${formatKnownOrganizations(warehouseCounts.known)}${describeExcludedRows(availableByProject)}</span></h1>`;
 }
 
 /** Renders a text such as "5 t ex-post and 2 t ex-ante" with one line for each credit type. */
@@ -154,12 +154,12 @@ function renderReservedTile({ reserved }: Overview, now: number): Html {
 }
 
 /** Renders the tile with the tonnes that are not available, and the reason. */
-function renderUnavailableTile({ standing, left: unavailableSums }: Overview): Html {
-  const { count, seen: countWithRows, worst } = standing.leftOut;
+function renderUnavailableTile({ warehouseCounts, unavailableSums }: Overview): Html {
+  const { count, readCount, worst } = warehouseCounts.unavailable;
   const [first] = worst;
   return renderTile(
     'Not available',
-    count > 0 && countWithRows === 0 ? 'unknown' : formatSumsByType(unavailableSums),
+    count > 0 && readCount === 0 ? 'unknown' : formatSumsByType(unavailableSums),
     first === undefined
       ? 'all organizations included'
       : html`<a href="#leftout">${getWarehouseName(first)}</a>: ${wordsOf(first)}${count > 1 && `, and ${formatCount(count - 1, 'other')}`}${describeExcludedRows(unavailableSums)}`,
@@ -167,14 +167,15 @@ function renderUnavailableTile({ standing, left: unavailableSums }: Overview): H
 }
 
 /** Renders the tile with the number of organizations whose data is fresh. */
-function renderFreshTile({ standing }: Overview, now: number): Html {
-  const oldest = standing.oldest_at !== null && html`, oldest read ${renderAge(standing.oldest_at, now)}`;
+function renderFreshTile({ warehouseCounts }: Overview, now: number): Html {
+  const oldest =
+    warehouseCounts.oldest_at !== null && html`, oldest read ${renderAge(warehouseCounts.oldest_at, now)}`;
   const failing =
-    standing.failing > 0 &&
-    html`; <a href="/organizations">last read failed in ${formatWithCommas(standing.failing)}</a>`;
+    warehouseCounts.failing > 0 &&
+    html`; <a href="/organizations">last read failed in ${formatWithCommas(warehouseCounts.failing)}</a>`;
   return renderTile(
     'Fresh',
-    `${formatWithCommas(standing.available)} of ${formatWithCommas(standing.known)}`,
+    `${formatWithCommas(warehouseCounts.available)} of ${formatWithCommas(warehouseCounts.known)}`,
     html`known organizations${oldest}${failing}`,
   );
 }
@@ -216,10 +217,10 @@ const NOTICE_ACTIONS: Readonly<Record<string, (canAct: boolean) => HtmlContent>>
 
 /** Renders a table of organizations with freshness and tonnes. Organizations with problems come first. */
 function renderOrganizations(
-  { organizations, standing, own: ownSums, certificates: certificateCounts }: Overview,
+  { organizations, warehouseCounts, availableByOwner, certificates: certificateCounts }: Overview,
   { query, canAct }: ConsoleRequest,
 ): Html {
-  const sums = sumAmountsBy(ownSums, ({ organization_id: id, type }) => JSON.stringify([id, type]));
+  const sums = sumAmountsBy(availableByOwner, ({ organization_id: id, type }) => JSON.stringify([id, type]));
   const createSumColumn = (type: string) => ({
     name: `${formatCreditType(type)}, t`,
     numeric: true,
@@ -241,16 +242,16 @@ function renderOrganizations(
     organizations,
     query,
     {
-      count: countOrganizations(standing),
+      totalCount: countOrganizations(warehouseCounts),
       limit: MAX_ORGANIZATIONS,
-      more: html`${renderCertificateCounts(certificateCounts)} ${renderButton(canAct, '/read-now', 'Read everything now')}`,
+      footer: html`${renderCertificateCounts(certificateCounts)} ${renderButton(canAct, '/read-now', 'Read everything now')}`,
     },
   )}`;
 }
 
 /** Renders a table of warehouses whose credits are not available, with the reason for each warehouse. */
 function renderUnavailableWarehouses(
-  { count, worst }: StandingSums['leftOut'],
+  { count, worst }: WarehouseCounts['unavailable'],
   { now, query }: ConsoleRequest,
 ): Html | false {
   if (count === 0) return false;
@@ -274,6 +275,6 @@ function renderUnavailableWarehouses(
     ],
     worst,
     query,
-    { count },
+    { totalCount: count },
   );
 }

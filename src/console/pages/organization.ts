@@ -110,7 +110,7 @@ function renderResources(
   );
 }
 
-/** Renders a table of the data that the mirror had of an organization at an instant, with the known gaps. */
+/** Renders a table of what the mirror knew about an organization at an instant: row count, last read and gap. */
 async function renderKnownAt({ reader }: ConsoleRequest, organizationId: string, at: string): Promise<Html> {
   const knownResources = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {

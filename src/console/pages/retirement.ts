@@ -65,7 +65,7 @@ function isCurrent(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-/** Renders the detail page of a retirement as of one version. `history` has that version and all earlier versions. */
+/** Renders the detail page of a retirement with the values in `version`. `history` has the earlier versions too. */
 async function renderRetirement(
   version: Row,
   history: readonly Row[],
@@ -79,31 +79,31 @@ async function renderRetirement(
   const states = at === null ? await readStates(reader, 'retirements', organizationId) : null;
   const standing = states?.standingOf(version) ?? null;
   const freshness = standing === null ? null : wordsOf(standing);
-  const citedPath = withAsOf(`/retirements/${encodeURIComponent(explanation.id)}`, explanation.at);
+  const permanentPath = withAsOf(`/retirements/${encodeURIComponent(explanation.id)}`, explanation.at);
   const registry = (await readOrigin(reader))?.base_url ?? null;
   const listLink = { href: withAsOf('/retirements', at), title: 'Retirements' };
   const lead = html`${standing !== null && renderBadge(wordsOf(standing), colourOf(standing))} ${!isCurrent(version) && renderBadge('No longer listed by the registry', 'bad')} ${history.length > 1 && renderBadge(`changed ${formatCount(history.length - 1, 'time')} since first observed`)} ${renderCertificateVerdict(explanation)}`;
   const timeline = renderTimeline(listTimelineEntries(version, history, explanation, now));
   return html`${renderPageHead(listLink, describeRetirement(version), lead)}
-${renderPrintedFacts({ owner, registry, citedPath }, explanation, request)}
+${renderPrintedFacts({ owner, registry, permanentPath }, explanation, request)}
 <div class="columns"><div class="stack"><div id="facts" class="stack" data-live>${renderCredits(version, at)}<div class="two">${renderParties(version, owner, at)}<section class="card"><h2>Timeline</h2>${timeline}</section></div></div>
 <section id="why" class="card" data-live><h2>Provenance</h2>${renderProvenance(explanation)}${checkpoint !== null && html`<p>${checkpoint}</p>`}
-<p class="cite no-paper">Permanent link: <a href="${citedPath}">${citedPath}</a></p></section>
+<p class="cite no-paper">Permanent link: <a href="${permanentPath}">${permanentPath}</a></p></section>
 <section id="versions" class="card" data-live><h2>Version history, newest first</h2>${renderVersions(history, now)}</section>
 <section class="card no-paper"><details><summary>Technical details</summary>${renderRowFacts({ ...version, freshness }, { now, at }, BOOKKEEPING)}</details>
 ${typeof version['document'] === 'string' && renderRawText('Original JSON from the registry', version['document'])}</section></div>
 <section id="certificate" class="card" data-live><h2>Certificate</h2>${renderCertificate(explanation)}${await renderCertificateHistory(request, organizationId, explanation.id)}</section></div>`;
 }
 
-interface PrintedOrigin {
+interface PrintedValues {
   readonly owner: string;
   readonly registry: string | null;
-  readonly citedPath: string;
+  readonly permanentPath: string;
 }
 
-/** Renders facts that appear only on paper, such as the URL and the hash of the certificate. */
+/** Renders facts that only a printed page shows, such as the URL of the page and the hash of the certificate. */
 function renderPrintedFacts(
-  { owner, registry, citedPath }: PrintedOrigin,
+  { owner, registry, permanentPath }: PrintedValues,
   { at, certificate }: Explanation,
   { now, origin, isDemo, version }: ConsoleRequest,
 ): Html {
@@ -115,7 +115,7 @@ function renderPrintedFacts(
     ['As of', at],
     ['Printed', new Date(now).toISOString()],
     ['Certificate', certificate !== null && `SHA-256 ${certificate.sha256}`],
-    ['URL', `${origin}${citedPath}`],
+    ['URL', `${origin}${permanentPath}`],
   ];
   return renderFacts(facts, html` only-paper`);
 }

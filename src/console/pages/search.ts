@@ -20,7 +20,7 @@ export const SEARCH: ConsolePage = {
     const listsWithNumber = /^\d{1,15}$/.test(text) ? await findNumbered(reader, Number(text)) : [];
     const isTooShort = text.length < MIN_LENGTH;
     const body = html`<h1>${isTooShort ? 'Search' : `Search for “${text}”`}</h1>
-${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a href="${toHitHref(list, String(Number(text)))}">${list.one} ${Number(text)}</a> `)}</p>`}`;
+${listsWithNumber.length > 0 && html`<p>${listsWithNumber.map(list => html`<a href="${toHitHref(list, String(Number(text)))}">${list.singular} ${Number(text)}</a> `)}</p>`}`;
     return {
       title: 'Search',
       body,
@@ -43,7 +43,7 @@ const SEARCH_HELP = html`<p>Search by the start of any id, or by text in the new
 function renderHitGroup({ list, column, rows }: SearchHits): Html {
   return html`<section class="card"><h2>${list.title}, by ${toLabel(column)}</h2><ul class="hits">${rows.map(
     row =>
-      html`<li><a href="${toHitHref(list, String(row[list.named]))}">${String(row[column])}</a> ${summarizeRow(row, column)}</li>`,
+      html`<li><a href="${toHitHref(list, String(row[list.idColumn]))}">${String(row[column])}</a> ${summarizeRow(row, column)}</li>`,
   )}</ul></section>`;
 }
 
@@ -60,7 +60,7 @@ function summarizeRow(row: Row, matchedColumn: string): string {
 }
 
 /** Returns the URL of the detail page of a row, or of the list filtered by id if there is no detail page. */
-function toHitHref({ name, leads: hasDetailPages, named: idColumn }: List, id: string): string {
+function toHitHref({ name, hasDetailPages, idColumn }: List, id: string): string {
   const encodedId = encodeURIComponent(id);
   if (name === 'certificates') return `/retirements/${encodedId}`;
   return hasDetailPages ? `/${name}/${encodedId}` : `/${name}?${idColumn}=${encodedId}`;

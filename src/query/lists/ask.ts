@@ -62,7 +62,7 @@ const LONGEST = 10_000;
 async function parseFilter(place: Place, filter: Filter, text: string): Promise<Parsed | FilterFault> {
   if (text.length > LONGEST) return expected(`at most ${LONGEST} characters`, `${text.slice(0, 20)}…`);
   const { column } = filter;
-  switch (filter.fits) {
+  switch (filter.kind) {
     case 'flag':
       return text === 'yes' ? { text, condition: filter.where } : expected('"yes"', text);
     case 'choice': {
@@ -94,12 +94,12 @@ async function parseFilter(place: Place, filter: Filter, text: string): Promise<
   }
 }
 
-function parseDates({ now }: Place, { fits, column }: Filter, text: string): Parsed | FilterFault {
-  if (fits === 'year' && !/^\d{4}$/.test(text)) return expected('a year like 2025', text);
+function parseDates({ now }: Place, { kind, column }: Filter, text: string): Parsed | FilterFault {
+  if (kind === 'year' && !/^\d{4}$/.test(text)) return expected('a year like 2025', text);
   const period = parsePastOrFutureRange(text, now);
   if ('fault' in period) return period;
-  const from = fits === 'until' ? FIRST : period.since;
-  const to = fits === 'from' ? LAST : period.until;
+  const from = kind === 'until' ? FIRST : period.since;
+  const to = kind === 'from' ? LAST : period.until;
   return { text, condition: { column, from, to } };
 }
 
@@ -117,7 +117,7 @@ async function parseOwner(place: Place, filter: Filter, text: string): Promise<P
   const exact: Condition = { column: filter.column, is: text };
   if (list.entry === null && (await hasRows(reader, { list, at, where: [exact] })))
     return { text, condition: exact };
-  const find = filter.fits === 'organization' ? findOrganization : findInstallation;
+  const find = filter.kind === 'organization' ? findOrganization : findInstallation;
   const found = await find(reader, text);
   return 'fault' in found ? found : { text: found.id, condition: { column: filter.column, is: found.id } };
 }
@@ -125,7 +125,7 @@ async function parseOwner(place: Place, filter: Filter, text: string): Promise<P
 /** A word that occurs is an answer, and so is one that occurred: what is sold out is no misspelling. */
 async function parseWord(
   { reader, list }: Place,
-  { column, known, form }: Extract<Filter, { fits: 'word' }>,
+  { column, known, form }: Extract<Filter, { kind: 'word' }>,
   given: string,
 ): Promise<Parsed | FilterFault> {
   const text = findSpelling(given, known) ?? given;

@@ -20,13 +20,13 @@ export async function explainNothing(reader: Reader, request: ListRequest): Prom
 
 /** Null for filters that say themselves what they take. */
 function describe({ list }: ListRequest, { filter, text }: ChosenFilter): string | null {
-  const { fits, column, option } = filter;
-  if (fits === 'part' || fits === 'project')
-    return `No ${list.one} has ${quoted(text)} in its ${String(option)}.`;
-  if (fits === 'word') return `No ${list.one} has the ${String(option)} ${quoted(text)}.`;
-  if (fits !== 'id' && fits !== 'number') return null;
-  if (column === list.named) return `There is no ${list.one} ${quoted(text)}.`;
-  return `No ${list.one} has the ${column.replace(/_id$/, '')} ${quoted(text)}.`;
+  const { kind, column, option } = filter;
+  if (kind === 'part' || kind === 'project')
+    return `No ${list.singular} has ${quoted(text)} in its ${String(option)}.`;
+  if (kind === 'word') return `No ${list.singular} has the ${String(option)} ${quoted(text)}.`;
+  if (kind !== 'id' && kind !== 'number') return null;
+  if (column === list.idColumn) return `There is no ${list.singular} ${quoted(text)}.`;
+  return `No ${list.singular} has the ${column.replace(/_id$/, '')} ${quoted(text)}.`;
 }
 
 function quoted(text: string): string {
@@ -37,7 +37,7 @@ const MOST_TEXTS = 5_000;
 const NAMES: Readonly<Record<string, string>> = { project_id: 'project_name' };
 
 async function readNear(reader: Reader, { list, at }: ListRequest, { filter, text }: ChosenFilter) {
-  if (filter.fits !== 'part' && filter.fits !== 'project') return [];
+  if (filter.kind !== 'part' && filter.kind !== 'project') return [];
   const column = plain(NAMES[filter.column] ?? filter.column);
   const rows = at === null ? table(list.from) : sql`${table(list.from)} WHERE ${stoodAt(at)}`;
   const found = await reader.all(sql<{ text: string | null }>`SELECT DISTINCT text

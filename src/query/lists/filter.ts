@@ -11,7 +11,7 @@ export type Filter = {
   readonly column: string;
 } & (
   | {
-      readonly fits:
+      readonly kind:
         | 'id'
         | 'part'
         | 'project'
@@ -22,10 +22,10 @@ export type Filter = {
         | 'organization'
         | 'installation';
     }
-  | { readonly fits: 'choice'; readonly choices: readonly string[] }
+  | { readonly kind: 'choice'; readonly choices: readonly string[] }
   /** A word of an open set: a known one, one of this form, or one that the column holds. */
-  | { readonly fits: 'word'; readonly known: readonly string[]; readonly form: WordForm | null }
-  | { readonly fits: 'flag'; readonly where: Condition }
+  | { readonly kind: 'word'; readonly known: readonly string[]; readonly form: WordForm | null }
+  | { readonly kind: 'flag'; readonly where: Condition }
 );
 
 interface WordForm {
@@ -49,8 +49,8 @@ export type Condition = { readonly column: string } & (
 );
 
 /** Filters by an id, as links of pages do. */
-export function byId(column: string, fits: 'id' | 'number' | 'from' | 'until' = 'id'): Filter {
-  return { column, fits, option: null, says: '' };
+export function byId(column: string, kind: 'id' | 'number' | 'from' | 'until' = 'id'): Filter {
+  return { column, kind, option: null, says: '' };
 }
 
 /** Filters by a word that the registry chose, and may choose anew. */
@@ -60,17 +60,17 @@ export function byWord(
 ): Filter {
   const example = form?.example ?? known.slice(0, 2).join(' or ');
   const says = `only this ${option}${example === '' ? '' : `, such as ${example}`}`;
-  return { column: option, fits: 'word', known, form, option, says };
+  return { column: option, kind: 'word', known, form, option, says };
 }
 
 export function byPart(option: string, column = option): Filter {
-  return { column, fits: 'part', option, says: `only where the ${option} contains this text` };
+  return { column, kind: 'part', option, says: `only where the ${option} contains this text` };
 }
 
 /** Filters credits and retirements by their project. */
 export const BY_PROJECT: Filter = {
   column: 'project_id',
-  fits: 'project',
+  kind: 'project',
   option: 'project',
   says: 'only this project (its id, or a part of its name)',
 };
@@ -81,7 +81,7 @@ export const BY_VINTAGE = byWord('vintage', {
 export const BY_CREDIT_TYPE = byWord('type', { known: ['exPost', 'exAnte'] });
 
 export function byYear(column: string): Filter {
-  return { column, fits: 'year', option: 'year', says: 'only this year (UTC)' };
+  return { column, kind: 'year', option: 'year', says: 'only this year (UTC)' };
 }
 
 /** Filters from a date on, and until one, as pages ask. */
@@ -94,7 +94,7 @@ export function byChoice(
   choices: readonly string[],
   { column = option, says = `only this ${option}` } = {},
 ): Filter {
-  return { column, fits: 'choice', choices, option, says };
+  return { column, kind: 'choice', choices, option, says };
 }
 
 export function byState(choices: readonly string[], column = 'state'): Filter {
@@ -102,7 +102,7 @@ export function byState(choices: readonly string[], column = 'state'): Filter {
 }
 
 export function byFlag(option: string, says: string, where: Condition): Filter {
-  return { column: where.column, fits: 'flag', where, option, says };
+  return { column: where.column, kind: 'flag', where, option, says };
 }
 
 /** Lowers ASCII letters only, as `lower` of SQLite does. */

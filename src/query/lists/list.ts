@@ -11,8 +11,8 @@ export interface List {
   readonly title: string;
   readonly says: string;
   /** What its rows are called. */
-  readonly many: string;
-  readonly one: string;
+  readonly plural: string;
+  readonly singular: string;
   /** Said where there is no row at all. */
   readonly empty: string;
   /** A table or a view. */
@@ -30,9 +30,9 @@ export interface List {
   /** Whether an index has the rows in this order, which goes one way: all of them, or those of one organization. */
   readonly isIndexed: boolean;
   /** The column by which a person names a row. */
-  readonly named: string;
+  readonly idColumn: string;
   /** Whether what a row is named by leads to a page of its own. */
-  readonly leads: boolean;
+  readonly hasDetailPages: boolean;
   /** What of it is mirrored; null for what is the mirror's own. */
   readonly entry: ResourceEntry | null;
   /** Its word in `resource_states`; null where it is no resource of an organization. */

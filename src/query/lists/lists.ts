@@ -33,13 +33,13 @@ import type { List } from './list.js';
 
 const ORGANIZATION: Filter = {
   column: 'organization_id',
-  fits: 'organization',
+  kind: 'organization',
   option: 'organization',
   says: '',
 };
 const INSTALLATION: Filter = {
   column: 'installation_id',
-  fits: 'installation',
+  kind: 'installation',
   option: 'installation',
   says: 'only this installation (its id or its organization, or a part of either)',
 };
@@ -50,14 +50,14 @@ const OF_NOW: Readonly<Record<string, readonly string[]>> = {
   seconds_left: [],
 };
 
-type Mirrored = Partial<Pick<List, 'order' | 'isIndexed' | 'leads' | 'many' | 'filters'>>;
+type Mirrored = Partial<Pick<List, 'order' | 'isIndexed' | 'hasDetailPages' | 'plural' | 'filters'>>;
 
 function mirrored(
   name: string,
-  one: string,
+  singular: string,
   says: string,
   entry: ResourceEntry,
-  { many = name, filters, order = entry.display.order, ...more }: Mirrored = {},
+  { plural = name, filters, order = entry.display.order, ...more }: Mirrored = {},
 ): List {
   const { source: from, columns } = entry.display;
   const resource =
@@ -69,9 +69,9 @@ function mirrored(
     name,
     title: titleOf(name),
     says,
-    one,
-    many,
-    empty: `The mirror has no ${many}. See "carbon-mirror status" for what was read.`,
+    singular,
+    plural,
+    empty: `The mirror has no ${plural}. See "carbon-mirror status" for what was read.`,
     from,
     columns,
     reads: columns,
@@ -84,8 +84,8 @@ function mirrored(
     },
     order: inFull(order, 'version'),
     isIndexed: false,
-    named,
-    leads: false,
+    idColumn: named,
+    hasDetailPages: false,
     entry,
     resource,
     ...more,
@@ -112,10 +112,10 @@ function titleOf(name: string): string {
 /** How far the counter of changes was: of no use to people. */
 const COUNTER = 'changes_up_to';
 
-interface Own extends Pick<List, 'name' | 'says' | 'one' | 'many' | 'empty' | 'columns' | 'filters'> {
+interface Own extends Pick<List, 'name' | 'says' | 'singular' | 'plural' | 'empty' | 'columns' | 'filters'> {
   readonly title?: string;
   readonly refine?: List['refine'];
-  readonly leads?: true;
+  readonly hasDetailPages?: true;
   readonly order?: SortOrder;
 }
 
@@ -128,8 +128,8 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
     refine: null,
     order: [['id', 'desc']],
     isIndexed: true,
-    named: 'id',
-    leads: false,
+    idColumn: 'id',
+    hasDetailPages: false,
     entry: null,
     resource: null,
     past: null,
@@ -139,7 +139,7 @@ function own(from: 'inbox.deliveries' | 'inbox.jobs' | 'inbox.rejected_webhooks'
 
 const CREDITS: Mirrored = {
   isIndexed: true,
-  leads: true,
+  hasDetailPages: true,
   filters: { project: BY_PROJECT, vintage: BY_VINTAGE, type: BY_CREDIT_TYPE },
 };
 const { reservations, warehouse, inventory, retirements } = ENTRY_BY_RESOURCE;
@@ -147,14 +147,14 @@ const { reservations, warehouse, inventory, retirements } = ENTRY_BY_RESOURCE;
 export const DELIVERIES = own('inbox.deliveries', {
   name: 'deliveries',
   says: 'List and show received and rejected webhooks',
-  one: 'delivery',
-  many: 'deliveries',
+  singular: 'delivery',
+  plural: 'deliveries',
   empty: 'No deliveries yet.',
   columns: splitWords(
     'id received_at event organization_name verdict job_state end duplicates ignored_reason job_id installation_id',
   ),
   refine: async (reader, rows) => withEnds(reader, await withJobs(reader, rows)),
-  leads: true,
+  hasDetailPages: true,
   filters: {
     event: byWord('event', { known: WEBHOOK_EVENTS }),
     installation_id: INSTALLATION,
@@ -170,14 +170,14 @@ export const DELIVERIES = own('inbox.deliveries', {
 export const JOBS = own('inbox.jobs', {
   name: 'jobs',
   says: 'List, show and retry jobs',
-  one: 'job',
-  many: 'jobs',
+  singular: 'job',
+  plural: 'jobs',
   empty: 'No jobs yet.',
   columns: splitWords(
     'id kind state organization_name end run_at attempts trigger part error_or_pause_code organization_id',
   ),
   refine: withEnds,
-  leads: true,
+  hasDetailPages: true,
   filters: {
     state: byState(JOB_STATES),
     kind: byChoice('kind', JOB_KINDS),
@@ -190,8 +190,8 @@ export const JOBS = own('inbox.jobs', {
 export const SYNCS = own('syncs', {
   name: 'syncs',
   says: 'List and show syncs; each sync reads one list',
-  one: 'sync',
-  many: 'syncs',
+  singular: 'sync',
+  plural: 'syncs',
   empty: 'No syncs yet.',
   columns: splitWords(
     'id started_at resource organization_name state drift trigger seconds rows_added rows_changed rows_removed requests error organization_id',
@@ -214,8 +214,8 @@ export const SYNCS = own('syncs', {
 export const REJECTED_WEBHOOKS = own('inbox.rejected_webhooks', {
   name: 'rejected-webhooks',
   says: 'List rejected webhooks',
-  one: 'rejected webhook',
-  many: 'rejected webhooks',
+  singular: 'rejected webhook',
+  plural: 'rejected webhooks',
   empty: 'No webhooks have been rejected.',
   columns: ['minute', 'status', 'reason', 'header_prefix', 'rejected', 'newest_at', 'advice'],
   refine: (_, rows) => Promise.resolve(rows.map(row => ({ ...row, advice: adviceFor(row) }))),
@@ -241,7 +241,7 @@ export const WAREHOUSE = mirrored(
   'List and show credits that apps can reserve',
   warehouse,
   {
-    many: 'credits in the warehouses',
+    plural: 'credits in the warehouses',
     ...CREDITS,
   },
 );
@@ -251,12 +251,12 @@ export const ORGANIZATIONS = mirrored(
   'organization',
   'List and show organizations that installed the app',
   ENTRY_BY_RESOURCE.organization,
-  { leads: true, filters: { type: byWord('type') } },
+  { hasDetailPages: true, filters: { type: byWord('type') } },
 );
 
 export const RETIREMENTS = mirrored('retirements', 'retirement', 'List and show retirements', retirements, {
   isIndexed: true,
-  leads: true,
+  hasDetailPages: true,
   filters: {
     year: byYear('created_at'),
     beneficiary: byPart('beneficiary'),
@@ -280,12 +280,12 @@ export const MIRRORED: readonly List[] = [
   ),
   WAREHOUSE,
   mirrored('inventory', 'credit', 'List and show credits in main inventories', inventory, {
-    many: 'credits in the main inventories',
+    plural: 'credits in the main inventories',
     ...CREDITS,
   }),
   RETIREMENTS,
   mirrored('projects', 'project', 'List and show projects that issued credits', ENTRY_BY_RESOURCE.projects, {
-    leads: true,
+    hasDetailPages: true,
     filters: { name: byPart('name', 'full_name'), type: byWord('type') },
   }),
   mirrored(
@@ -306,7 +306,7 @@ export const MIRRORED: readonly List[] = [
     "List and show apps' requests for inventory credits",
     ENTRY_BY_RESOURCE.inventory_requests,
     {
-      many: 'inventory requests',
+      plural: 'inventory requests',
       filters: {
         state: byWord('state', { known: REQUEST_STATES }),
         beneficiary: byPart('beneficiary'),

@@ -106,7 +106,7 @@ async function* inGroups(rows: AsyncIterable<Row>): AsyncGenerator<Row[]> {
 /** The one of this number; null where there is none, and for what is no number. */
 export async function readNumbered(reader: Reader, list: List, id: number | string): Promise<Row | null> {
   if (!/^\d{1,15}$/.test(String(id))) return null;
-  const [row = null] = await readAll(reader, list, [{ column: list.named, is: Number(id) }], 1);
+  const [row = null] = await readAll(reader, list, [{ column: list.idColumn, is: Number(id) }], 1);
   return row;
 }
 
@@ -205,7 +205,7 @@ function fitting({ list, where, at }: ListSelection, isOfAny = isNamed(list, whe
 
 /** Keys begin with the organization: one row is searched for in all of them. */
 function isNamed(list: List, where: readonly Condition[]): boolean {
-  return where.some(({ column }) => column === list.named);
+  return where.some(({ column }) => column === list.idColumn);
 }
 
 async function readTotal(reader: Reader, asked: ListSelection): Promise<Total> {

@@ -1,7 +1,7 @@
 import { readSettings } from '../../../app/config/config.js';
 import { createLog } from '../../../app/log.js';
 import { startReceiver } from '../../../app/receive.js';
-import { openInOrder } from '../../../app/shutdown.js';
+import { openWithCleanup } from '../../../app/shutdown.js';
 import { startWorker } from '../../../app/work.js';
 import { createInstallationJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
@@ -173,7 +173,7 @@ export async function playHistory(options: HistoryOptions): Promise<void> {
   const { now } = clock;
   const tools = { now, log: createLog({ level: 'silent', mask: createMask([]), now, pretty: false }) };
   const settings = { ...env, PORT: '0', OPERATIONS_PORT: '', REGISTRY_REQUESTS_PER_SECOND: '10000' };
-  await openInOrder(async shutdown => {
+  await openWithCleanup(async shutdown => {
     /** The clock shows the present afterwards, even after a failure. */
     shutdown.add(() => clock.setDaysAgo(0));
     const { inbox, close } = await engine.openWriters(now);
