@@ -97,8 +97,8 @@ export interface ObservedPage<Item> {
   /** Whether the page is unchanged since the previous read; then groups and items are empty. */
   readonly isKnown: boolean;
   /** Groups that are unchanged since the previous read. */
-  readonly known: readonly PageGroup[];
-  readonly unknown: readonly PageGroup[];
+  readonly knownGroups: readonly PageGroup[];
+  readonly unknownGroups: readonly PageGroup[];
   /** The rows of the `unknown` groups, which are new or changed. */
   readonly items: readonly Item[];
   /** When the answer arrived, in epoch milliseconds. */

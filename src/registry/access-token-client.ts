@@ -35,7 +35,7 @@ export function createClientWithToken(options: AccessTokenClientOptions): Access
   };
 }
 
-/** Creates a token source from a fixed token, or from a function that returns a token. */
+/** Wraps a fixed token, or a function that returns a token, in the interface `TokenSource`. */
 function createTokenSource(token: AccessTokenClientOptions['token']): TokenSource<InstallationToken> {
   if (typeof token === 'string') {
     const fixedToken = toAccessToken(token);

@@ -26,6 +26,7 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     return { method: 'GET', route, params, token };
   }
 
+  /** Lists the installations of the app: one for each organization that has installed it. */
   function listInstallations(options?: ListOptions) {
     const request = createGetRequest('/app/installations');
     return readPages({ http, request, key: 'installations', parse: parseInstallation }, options);
@@ -42,14 +43,14 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /** After a request to create an organization got no response, finds the installations that it may have created. */
+  /** Finds the installations that a lost request to create an organization may have created, by their name and age. */
   function findCreatedInstallations(
     fullName: string,
-    isSinceWrite: (instant: string | null) => boolean,
+    isCreatedSinceWrite: (instant: string | null) => boolean,
     options: ReadOptions,
   ) {
     return findMatches(listInstallations(options), ({ organization, createdAt }) =>
-      organization?.fullName === fullName && isSinceWrite(createdAt) ? 'certain' : 'none',
+      organization?.fullName === fullName && isCreatedSinceWrite(createdAt) ? 'certain' : 'none',
     );
   }
 

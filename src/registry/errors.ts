@@ -80,8 +80,8 @@ function maskIfPresent(text: string | null | undefined): string | null {
   return text == null ? null : maskCredentials(text);
 }
 
-/** Returns advice for the user after the list of installations could not be read. */
-export function getAccessAdvice(errorCode: string): string {
+/** Returns advice for a user whose registry call failed: check the app's key, or check the base URL. */
+export function getRegistryAccessAdvice(errorCode: string): string {
   return errorCode === 'unauthorized' || errorCode === 'forbidden'
     ? 'Check that REGISTRY_APP_ID and the private key belong to the same app, and that its public key is at the registry.'
     : 'Check REGISTRY_BASE_URL, and that this machine can reach it.';

@@ -58,7 +58,7 @@ const RETIREMENT_FORMAT = { name: 'retirement', parse: parseRetirement };
 /** A write that creates an object, and how to find that object in its list if the response is lost. */
 interface CreditWrite<T> {
   readonly request: HttpRequest;
-  readonly movement: ReserveRequest;
+  readonly creditAmount: ReserveRequest;
   readonly format: ObjectFormat<T>;
   readonly listPages: (options: ListOptions) => AsyncIterable<ListPage<T>>;
   readonly match: WriteMatcher<T>;
@@ -125,7 +125,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
   /** Sends a write once and returns the created object. If the response is lost, searches for the object in its list. */
   function createObjectOnce<T extends { readonly id: string }>(
     readOptions: ReadOptions,
-    { request, movement, format, listPages, match }: CreditWrite<T>,
+    { request, creditAmount, format, listPages, match }: CreditWrite<T>,
   ): Promise<T> {
     return writeOnce(http, readOptions, {
       request,
@@ -133,7 +133,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       lookUp: isCreatedSinceWrite =>
         findMatches(listPages(readOptions), object => match(object, { appId, isCreatedSinceWrite })),
       getCreatedId: ({ id }) => id,
-      duplicateKey: getDuplicateKey(movement),
+      duplicateKey: getDuplicateKey(creditAmount),
     });
   }
 
@@ -152,13 +152,13 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
 
     listReservations,
     readReservation,
-    reserve: async (movement, readOptions = {}) =>
+    reserve: async (reserveRequest, readOptions = {}) =>
       createObjectOnce(readOptions, {
-        request: createRequest('POST', RESERVATIONS, {}, formatReserveBody(movement)),
-        movement,
+        request: createRequest('POST', RESERVATIONS, {}, formatReserveBody(reserveRequest)),
+        creditAmount: reserveRequest,
         format: RESERVATION_FORMAT,
         listPages: listReservations,
-        match: createReservationMatcher(movement),
+        match: createReservationMatcher(reserveRequest),
       }),
     cancelReservation: (reservationId, readOptions = {}) =>
       endReservation(http, readOptions, {
@@ -180,18 +180,18 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
 
     listInventoryRequests,
     readInventoryRequest: createObjectReader(`${REQUESTS}/:requestId`, REQUEST_FORMAT),
-    requestInventoryAction: async (action, movement, readOptions = {}) =>
+    requestInventoryAction: async (action, actionRequest, readOptions = {}) =>
       createObjectOnce(readOptions, {
         request: createRequest(
           'POST',
           `${REQUESTS}/:action`,
           { action },
-          formatInventoryActionBody(movement),
+          formatInventoryActionBody(actionRequest),
         ),
-        movement,
+        creditAmount: actionRequest,
         format: REQUEST_FORMAT,
         listPages: listInventoryRequests,
-        match: createInventoryRequestMatcher(action, movement),
+        match: createInventoryRequestMatcher(action, actionRequest),
       }),
 
     listRetirements: createListReader(RETIREMENTS, 'retirements', parseRetirement),

@@ -62,9 +62,9 @@ export interface ListPage<T> {
   /** Whether an earlier read has seen the whole page. It then has neither items nor groups. */
   readonly isKnown: boolean;
   /** The groups that an earlier read has seen. */
-  readonly known: readonly PageRowGroup[];
+  readonly knownGroups: readonly PageRowGroup[];
   /** The groups that an earlier read has not seen. */
-  readonly unknown: readonly PageRowGroup[];
+  readonly unknownGroups: readonly PageRowGroup[];
   /** Counted from 0. */
   readonly number: number;
   /** The length of the whole list as the registry states it, or null if it does not. */

@@ -7,7 +7,7 @@
  * Sync code must only write through the mirror with the claim of its job, and never await a request inside a transaction.
  */
 import type { ProcessIdentity } from '../inbox/process.js';
-import { getAccessAdvice, RegistryError } from '../registry/errors.js';
+import { getRegistryAccessAdvice, RegistryError } from '../registry/errors.js';
 import { fetchCertificates } from './certificates.js';
 import type { SyncContext } from './context.js';
 import { readInstallation } from './installation/read-installation.js';
@@ -79,7 +79,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
     } catch (error) {
       if (stopController.signal.aborted) return;
       const failure = describeFailure(error);
-      const message = `no access to the registry: ${getAccessAdvice(failure.code)}`;
+      const message = `no access to the registry: ${getRegistryAccessAdvice(failure.code)}`;
       log.error({ registry: client.http.baseUrl, error: failure }, message);
       // People see the failed job and can correct the key or address while the process continues.
       await inbox.enqueue([createDiscoverJob('worker')]).catch((enqueueError: unknown) => {

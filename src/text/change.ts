@@ -44,7 +44,7 @@ export function parseChange(row: ChangesViewRow): Change {
   };
 }
 
-/** Parses the JSON of a mirrored row. Keeps all digits of a large `amount_micro`. */
+/** Parses the JSON of a mirrored row. A large `amount_micro` becomes a string, so that it keeps all digits. */
 function parseCells(json: string | null): CellsByColumn | null {
   if (json === null) return null;
   const cells: CellsByColumn = JSON.parse(json.replace(/"amount_micro":(-?\d{16,})/, '"amount_micro":"$1"'));
@@ -67,7 +67,7 @@ export function describeChange(change: Change): string {
   if (resource === 'warehouse' || resource === 'inventory') return describeCreditChange(change, cells);
   const verb = VERBS_FOR_ADDED[resource];
   if (kind === 'added' && verb !== undefined)
-    return `${verb} ${describeMovement(resource, cells)}${formatDifferingDay(change)}`;
+    return `${verb} ${describeMovement(resource, cells)}${formatRetirementDay(change)}`;
   const subject = `${SINGULARS[resource] ?? resource} ${formatRowLabel(change, cells)}`;
   return kind === 'changed' ? `${subject}: ${describeChangedColumns(change)}` : `${subject} ${kind}`;
 }
@@ -108,20 +108,20 @@ function describeMovement(resource: string, cells: CellsByColumn): string {
   return `${formatAmount(cells)} ${formatCreditLabel(cells)}${party}`;
 }
 
-/** Returns ` for Acme`, or `, unclaimed` for a retirement without a beneficiary. */
+/** Formats the beneficiary of a retirement: ` for Acme`, or `, unclaimed` if there is none. */
 function describeBeneficiary(cells: CellsByColumn): string {
   const beneficiary = toNonEmptyText(cells['beneficiary']);
   return beneficiary === null ? ', unclaimed' : ` for ${truncateName(beneficiary)}`;
 }
 
-/** Returns ` by Acme`, or an empty string for a reservation without a reserver. */
+/** Formats who made a reservation: ` by Acme`, or an empty string if this is unknown. */
 function describeReserver(cells: CellsByColumn): string {
   const reserver = toNonEmptyText(cells['reserver_name']);
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Returns ` on 2025-07-01` for a retirement that was observed on a later day, otherwise an empty string. */
-function formatDifferingDay({ resource, after, observed_at: observedAt }: Change): string {
+/** Formats a retirement's day: ` on 2025-07-01`. Returns an empty string if the mirror noticed it on the same day. */
+function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
   return ` on ${day}`;

@@ -175,7 +175,10 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(parts.map(part => hasGroup(hashRows(part)))).toEqual([true, true, false]);
     expect(parts.map(part => getRowCount(createUnknownPage(part, 0).digest))).toEqual([10, 10, undefined]);
     await same.writePage(createKnownPage(old.slice(0, 10), clock.at));
-    await same.writePage({ ...createUnknownPage([], clock.at), known: [createRowGroup(old.slice(10))] });
+    await same.writePage({
+      ...createUnknownPage([], clock.at),
+      knownGroups: [createRowGroup(old.slice(10))],
+    });
     expect(await same.compareRemaining()).toBe(20);
     expect(await same.finish({ ...TRAFFIC, total: 20 })).toMatchObject({ state: 'complete', unchanged: 20 });
   });
@@ -191,7 +194,11 @@ describe.each(ENGINES)('$name', ({ stage }) => {
       await moved.writePage(
         given.how === 'page'
           ? createKnownPage(old.slice(0, 10), clock.at)
-          : { ...createUnknownPage([], clock.at), known: [createRowGroup(old.slice(0, 10))], unknown: [] },
+          : {
+              ...createUnknownPage([], clock.at),
+              knownGroups: [createRowGroup(old.slice(0, 10))],
+              unknownGroups: [],
+            },
       );
       await moved.writePage(createUnknownPage(given.second, clock.at));
       const asked = createFindMissing(async ids => ids, clock);

@@ -47,7 +47,7 @@ test('a page and its groups of rows are stored as digest prefixes', async () => 
   const { client } = await openSyncContext(program, {});
   const [page] = await collect(client.organization(...owner).listRetirements());
   const begins = ({ digest }: { readonly digest: string }) => digest.slice(0, 16);
-  const groups = page?.unknown.map(begins).toSorted().join();
+  const groups = page?.unknownGroups.map(begins).toSorted().join();
   const [digests] = await program.column(
     "SELECT page_digests FROM resource_states WHERE resource = 'retirements'",
   );

@@ -68,7 +68,7 @@ test('a read with a new row and a skipped page is complete', async () => {
   await next.writePage({
     ...createUnknownPage(retirements(10), clock.at),
     isKnown: true,
-    unknown: [],
+    unknownGroups: [],
     items: [],
   });
   await next.writePage(createUnknownPage([retirement('new'), ...retirements(20).slice(10)], clock.at));

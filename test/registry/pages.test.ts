@@ -194,13 +194,15 @@ describe('a list', () => {
   const NOTHING = { getRowCount: () => undefined, hasGroup: () => false };
 
   test('does not parse the rows of a known group, but states their ids', async () => {
-    const [changed, ...others] = (await readList(createHonestRegistry(250))).pages[1]?.unknown ?? [];
+    const [changed, ...others] = (await readList(createHonestRegistry(250))).pages[1]?.unknownGroups ?? [];
     const groups = new Set(others.map(({ digest }) => digest));
     const known = { ...NOTHING, hasGroup: (digest: string) => groups.has(digest) };
     const { pages } = await readList(createHonestRegistry(250), { knownRows: known });
     expect(pages.map(({ items }) => items.length)).toEqual([100, changed?.ids.length, 50]);
     expect(
-      pages.flatMap(page => [...page.known, ...page.unknown].flatMap(({ ids }) => ids)).toSorted(),
+      pages
+        .flatMap(page => [...page.knownGroups, ...page.unknownGroups].flatMap(({ ids }) => ids))
+        .toSorted(),
     ).toEqual(createIds(250).toSorted());
     const broken: CreatePage = requested =>
       requested.page === 1
@@ -271,7 +273,7 @@ describe('a list', () => {
         ...Object(createHonestRegistry(listed.length)({ page, limit })),
         retirements: listed.slice(page * limit, page * limit + limit),
       }));
-      return pages.flatMap(({ unknown }) => unknown.map(({ digest }) => digest));
+      return pages.flatMap(({ unknownGroups }) => unknownGroups.map(({ digest }) => digest));
     };
     const listed: readonly object[] = createRows(0, 1_000);
     const before = new Set(await digestsOf(listed));

@@ -70,7 +70,7 @@ export class PageDigests {
 
   /** Records the digest of a page. Returns how many rows of the page are unchanged since the previous read. */
   recordPage(page: Omit<ObservedPage<unknown>, 'items' | 'arrivedAt'>): number {
-    const { digest, isKnown, known, unknown } = page;
+    const { digest, isKnown, knownGroups, unknownGroups } = page;
     const remembered = isKnown ? this.#rememberedPages.get(shortenDigest(digest)) : undefined;
     if (remembered !== undefined) {
       this.skippedCount += 1;
@@ -78,15 +78,15 @@ export class PageDigests {
       this.#recordedPages.push(remembered.text);
       return remembered.rowCount;
     }
-    const skippedIds = known.flatMap(({ ids }) => ids);
-    const comparedIds = unknown.flatMap(({ ids }) => ids);
+    const skippedIds = knownGroups.flatMap(({ ids }) => ids);
+    const comparedIds = unknownGroups.flatMap(({ ids }) => ids);
     const skippedSum = sumFingerprints(skippedIds);
-    this.skippedCount += known.length;
+    this.skippedCount += knownGroups.length;
     this.#skippedSum += skippedSum;
-    if (known.length === 0 || unknown.length > 0) this.comparedPages += 1;
+    if (knownGroups.length === 0 || unknownGroups.length > 0) this.comparedPages += 1;
     const rowCount = skippedIds.length + comparedIds.length;
     const pageSum = skippedSum + sumFingerprints(comparedIds);
-    const groups = [...known, ...unknown].map(group => shortenDigest(group.digest)).toSorted();
+    const groups = [...knownGroups, ...unknownGroups].map(group => shortenDigest(group.digest)).toSorted();
     this.#recordedPages.push([shortenDigest(digest), rowCount, pageSum, groups.join()].join(':'));
     return skippedIds.length;
   }

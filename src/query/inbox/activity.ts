@@ -2,7 +2,7 @@ import type { Reader, Statement } from '../../store/contract/reader.js';
 import type { Tables } from '../../store/contract/tables.js';
 import { PARTIAL_READ } from '../../inbox/job.js';
 import { columns, count, first, largest, only, plain, sql } from '../sql.js';
-import { getAccessAdvice } from '../../registry/errors.js';
+import { getRegistryAccessAdvice } from '../../registry/errors.js';
 import { readRejectionCauses, sumRejected } from './rejected-webhooks.js';
 
 const MINUTE_MS = 60_000;
@@ -71,7 +71,7 @@ async function readAccessCauses(reader: Reader): Promise<Cause[]> {
   const paused = sql<{ found: string | null }>`SELECT last_error AS found FROM inbox.jobs
     WHERE state = 'paused' AND error_or_pause_code = 'unauthorized' ORDER BY id DESC LIMIT 1`;
   const found = (await first(reader, paused))?.found;
-  return found ? [{ check: 'registry', found, todo: getAccessAdvice('unauthorized') }] : [];
+  return found ? [{ check: 'registry', found, todo: getRegistryAccessAdvice('unauthorized') }] : [];
 }
 
 /** When the newest came: a row is counted on for a minute at most. */

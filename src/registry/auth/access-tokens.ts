@@ -48,6 +48,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
     for (const [id, cache] of caches) if (cache.isIdle()) caches.delete(id);
   }
 
+  /** Returns the token cache of an installation, and creates the cache on first use. */
   function getOrCreateCache(installationId: string): TokenCache<InstallationToken> {
     const existing = caches.get(installationId);
     if (existing !== undefined) return existing;
@@ -65,7 +66,7 @@ export function createAccessTokens({ issuer, now }: AccessTokensOptions): Access
       async get() {
         const cache = getOrCreateCache(installationId);
         const issued = await cache.get();
-        if (isCompatibleId(issued.organizationId, organizationId)) return issued;
+        if (isSameOrUnknownId(issued.organizationId, organizationId)) return issued;
         cache.discard(issued.token);
         throw new RegistryError('bad_answer', 'The access token is for another organization');
       },
@@ -88,7 +89,7 @@ async function requestInstallationToken(
   const accessToken = await issuer.createInstallationToken(installationId).catch(error => {
     throw isNotFound(error) ? createInstallationGoneError(error) : error;
   });
-  if (isCompatibleId(accessToken.installationId, installationId)) return accessToken;
+  if (isSameOrUnknownId(accessToken.installationId, installationId)) return accessToken;
   throw new RegistryError('bad_answer', 'The access token is for another installation');
 }
 
@@ -108,8 +109,8 @@ function isNotFound(error: unknown): error is RegistryError {
   return error instanceof RegistryError && error.code === 'not_found';
 }
 
-/** Whether two ids are equal. Also true if either id is unknown. */
-function isCompatibleId(sentId: string | null, expectedId: string | undefined): boolean {
+/** Whether a received id is the expected one. Also true if either id is unknown. */
+function isSameOrUnknownId(receivedId: string | null, expectedId: string | undefined): boolean {
   // The registry may leave out the owner of a token, and the caller may not know it.
-  return sentId === null || expectedId === undefined || sentId === expectedId;
+  return receivedId === null || expectedId === undefined || receivedId === expectedId;
 }

@@ -54,7 +54,7 @@ async function signAppJwt(appId: string, privateKey: KeyObject, nowSeconds: numb
   return jwt;
 }
 
-/** Whether a JWT is less than four minutes old. False if the clock stepped back to before the issue time. */
+/** Whether a JWT is less than four minutes old. False if the clock was set back by more than a minute. */
 function canReuseJwt(signedAtSeconds: number, nowSeconds: number): boolean {
   const ageSeconds = nowSeconds - signedAtSeconds;
   return ageSeconds >= -BACKDATE_SECONDS && ageSeconds < MAX_REUSE_SECONDS;

@@ -26,7 +26,7 @@ interface CachedToken<T extends string> {
   readonly receivedAtMs: number;
   readonly renewAtMs: number;
   /** The granted permissions that were known when this token was requested. */
-  readonly grantedAtRequest: string | undefined;
+  readonly permissionsAtRequest: string | undefined;
 }
 
 export type TokenCache<T extends string> = ReturnType<typeof createTokenCache<T>>;
@@ -37,28 +37,28 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /** Whether a cached token has the permissions that the installation grants now. */
-  function hasGrantedPermissions({
+  /** Whether a cached token has the permissions that are granted now, or was requested after they were last changed. */
+  function hasCurrentPermissions({
     accessToken: { permissions },
-    grantedAtRequest,
+    permissionsAtRequest,
   }: CachedToken<T>): boolean {
     // A token that was requested with these grants known is kept, or it would be replaced without end.
-    if (grantedPermissions === undefined || grantedPermissions === grantedAtRequest) return true;
+    if (grantedPermissions === undefined || grantedPermissions === permissionsAtRequest) return true;
     return permissions === null || grantedPermissions === serializePermissions(permissions);
   }
 
   /** Returns the cached token if its permissions are current and it needs no renewal yet. */
   function getUsableToken(): CachedToken<T> | undefined {
     const isUsable =
-      cached !== undefined && hasGrantedPermissions(cached) && isNotDueForRenewal(cached, now());
+      cached !== undefined && hasCurrentPermissions(cached) && isNotDueForRenewal(cached, now());
     return isUsable ? cached : undefined;
   }
 
   /** Requests a new token and stores the token in the cache. */
   async function requestAndCacheToken(): Promise<AccessToken<T>> {
-    const grantedAtRequest = grantedPermissions;
+    const permissionsAtRequest = grantedPermissions;
     const accessToken = await requestToken();
-    cached = createCachedToken(accessToken, now(), grantedAtRequest);
+    cached = createCachedToken(accessToken, now(), permissionsAtRequest);
     return accessToken;
   }
 
@@ -85,6 +85,7 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   };
 }
 
+/** Returns a token without its expiry. `fresh` is true if the token was requested for this call. */
 function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boolean): IssuedToken<T> {
   const { token, organizationId, permissions } = accessToken;
   return { token, fresh, organizationId, permissions };
@@ -94,7 +95,7 @@ function toIssuedToken<T extends string>(accessToken: AccessToken<T>, fresh: boo
 function createCachedToken<T extends string>(
   accessToken: AccessToken<T>,
   nowMs: number,
-  grantedAtRequest: string | undefined,
+  permissionsAtRequest: string | undefined,
 ): CachedToken<T> {
   const sentLifetimeMs = Date.parse(accessToken.expiresAt) - nowMs;
   const lifetimeMs = sentLifetimeMs > 0 ? sentLifetimeMs : DEFAULT_LIFETIME_MS;
@@ -103,7 +104,7 @@ function createCachedToken<T extends string>(
     accessToken,
     receivedAtMs: nowMs,
     renewAtMs: nowMs + lifetimeMs - renewBeforeMs,
-    grantedAtRequest,
+    permissionsAtRequest,
   };
 }
 

@@ -113,6 +113,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
     });
   }
 
+  /** Returns how to read a response body: size limit, timeout and a check whether the body repeats the token. */
   function createResponseBodyOptions(
     { request, maxBytes }: PreparedRequest,
     token: string,
@@ -150,6 +151,7 @@ export function createHttpClient(options: HttpOptions): HttpClient {
   };
 }
 
+/** Adds the token and the content types to the headers that all requests share. */
 function createHeaders(commonHeaders: Headers, request: UrlRequest, token: string): Headers {
   const headers = new Headers(commonHeaders);
   headers.set('authorization', `Bearer ${token}`);

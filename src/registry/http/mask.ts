@@ -183,12 +183,13 @@ function encodeSecretForms(secret: string): string[] {
   ];
 }
 
+/** Encodes a secret as hex, in lower case and in upper case. */
 function encodeHexForms(secret: string): string[] {
   const hex = Buffer.from(secret).toString('hex');
   return [hex, hex.toUpperCase()];
 }
 
-/** Returns the forms that a secret can have inside a longer base64 text, one for each alignment. */
+/** Encodes a secret as base64. Its form in a longer text depends on its position, so all three forms are returned. */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);

@@ -71,7 +71,7 @@ export function receiveStream(
     status: response.status,
     contentLength: getContentLength(response),
     fileName: parsePdfFileName(response.headers.get('content-disposition')),
-    isWhole: isWholeResponse(response),
+    isWhole: isCompleteResponse(response),
     body: iterateBody(),
     cancel: async () => abort.abort(options.createCancelledError()),
   };
@@ -90,8 +90,8 @@ function getContentLength(response: Response): number | null {
   return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
 }
 
-/** Whether a response is complete, not partial. False if a truncated body could not be detected. */
-function isWholeResponse({ status, headers }: Response): boolean {
+/** Whether a response is not partial and states where it ends. Otherwise a lost connection could go unnoticed. */
+function isCompleteResponse({ status, headers }: Response): boolean {
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';
   return status === 200 && marksEnd && !headers.has('content-range');
 }

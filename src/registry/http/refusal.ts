@@ -61,7 +61,7 @@ function parseJsonOrNull(text: string): unknown {
 
 const MAX_MESSAGE_CHARACTERS = 500;
 
-/** Removes control characters from an error message and shortens it. Mask secrets first. */
+/** Removes control characters from an error message and shortens it. Secrets must already be masked. */
 function toPrintable(message: string): string {
   const cleaned = message.replace(/[\p{Cc}\p{Cf}]+/gu, ' ');
   return cleaned.length > MAX_MESSAGE_CHARACTERS ? `${cleaned.slice(0, MAX_MESSAGE_CHARACTERS)}…` : cleaned;

@@ -11,7 +11,7 @@ export interface RequestLimiterOptions {
 type ReleaseSlot = () => void;
 
 /** A request that waits for a slot. */
-interface Waiter {
+interface QueuedRequest {
   readonly start: () => void;
   readonly isDownload: boolean;
 }
@@ -24,7 +24,7 @@ const SLOTS_KEPT_FROM_DOWNLOADS = 2;
  * downloads.
  */
 export function createRequestLimiter({ requestsPerSecond, burst, concurrency, now }: RequestLimiterOptions) {
-  const waiters: Waiter[] = [];
+  const queue: QueuedRequest[] = [];
   const maxDownloads = Math.max(1, concurrency - SLOTS_KEPT_FROM_DOWNLOADS);
   let allowance = burst;
   let refilledAtMs = now();
@@ -41,13 +41,13 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
   }
 
   /** Removes and returns the next request from the queue. Skips downloads while too many downloads are running. */
-  function dequeueNext(): Waiter | undefined {
-    const index = waiters.findIndex(({ isDownload }) => !isDownload || downloads < maxDownloads);
-    return index < 0 ? undefined : waiters.splice(index, 1)[0];
+  function dequeueNext(): QueuedRequest | undefined {
+    const index = queue.findIndex(({ isDownload }) => !isDownload || downloads < maxDownloads);
+    return index < 0 ? undefined : queue.splice(index, 1)[0];
   }
 
   /** Starts every queued request that the limits allow. Sets a timer for the next refill if requests are left. */
-  function startWaiters(): void {
+  function startQueuedRequests(): void {
     clearTimeout(timer);
     refillAllowance();
     while (inFlight < concurrency && allowance >= 1) {
@@ -59,19 +59,19 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
       next.start();
       refillAllowance();
     }
-    if (waiters.length === 0 || inFlight >= concurrency) return;
-    timer = setTimeout(startWaiters, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
+    if (queue.length === 0 || inFlight >= concurrency) return;
+    timer = setTimeout(startQueuedRequests, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
   }
 
-  /** Returns a function that releases one slot. */
-  function createSlotRelease(isDownload: boolean): ReleaseSlot {
+  /** Returns the function that a request calls when it ends. The function starts queued requests. */
+  function createReleaseSlot(isDownload: boolean): ReleaseSlot {
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
       inFlight -= 1;
       downloads -= Number(isDownload);
-      startWaiters();
+      startQueuedRequests();
     };
   }
 
@@ -80,14 +80,14 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     acquireSlot: (signal?: AbortSignal, isDownload = false) =>
       new Promise<ReleaseSlot>((resolve, reject) => {
         const onAbort = () => {
-          const index = waiters.indexOf(waiter);
-          if (index >= 0) waiters.splice(index, 1);
+          const index = queue.indexOf(queuedRequest);
+          if (index >= 0) queue.splice(index, 1);
           reject(signal?.reason);
         };
-        const waiter = {
+        const queuedRequest = {
           start: () => {
             signal?.removeEventListener('abort', onAbort);
-            resolve(createSlotRelease(isDownload));
+            resolve(createReleaseSlot(isDownload));
           },
           isDownload,
         };
@@ -96,8 +96,8 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
           return;
         }
         signal?.addEventListener('abort', onAbort, { once: true });
-        waiters.push(waiter);
-        startWaiters();
+        queue.push(queuedRequest);
+        startQueuedRequests();
       }),
   };
 }

@@ -34,7 +34,7 @@ class WritableAmount implements Amount {
   }
 }
 
-/** Reads an amount from a JSON object without losing digits. `JSON.parse` has already rounded `parsedValue`. */
+/** Reads an amount with all its digits from the text of a JSON object. `parsedValue` may be rounded by `JSON.parse`. */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
   if (typeof parsedValue !== 'number')
@@ -45,7 +45,7 @@ export function parseAmount(objectText: string, parsedValue: unknown, fieldName 
   );
 }
 
-/** Parses an amount in plain notation, such as `12.5`. Returns null for an amount that needs the slower parser. */
+/** Quickly parses a simple amount such as `12.5`. Returns null for any other amount, such as `1e3`. */
 function parsePlainAmount(objectText: string, parsedValue: number, quotedName: string): Amount | null {
   const nameStart = objectText.indexOf(quotedName);
   const start = nameStart + quotedName.length + 1;
@@ -74,7 +74,7 @@ function isNumberEnd(charCode: number): boolean {
 /** The longest number that is accepted. PostgreSQL stores at most some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
-/** Creates an amount from the text of a JSON number. For an unusable text, only `fault` is set. */
+/** Creates an amount from the text of a JSON number. If the number is invalid, only `fault` is set, to the reason. */
 export function createAmount(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');

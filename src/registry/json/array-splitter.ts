@@ -17,9 +17,10 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   let position: 'envelope' | 'array' | 'element' = 'envelope';
 
   /**
-   * Scans a chunk and appends a completed element to `texts`. Returns the next offset, or null at the end of the chunk.
+   * Scans to the next place where an element starts or ends, and returns its offset. Returns null if the chunk has no
+   * such place. A finished element is added to `elementTexts`.
    */
-  function scanNext(chunk: Buffer, startOffset: number, texts: string[]): number | null {
+  function scanNext(chunk: Buffer, startOffset: number, elementTexts: string[]): number | null {
     if (position === 'envelope') {
       const arrayStart = envelope.findArray(chunk, startOffset);
       if (arrayStart !== null) position = 'array';
@@ -32,7 +33,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
     }
     const end = element.findEnd(chunk, startOffset);
     if (end !== null) {
-      texts.push(element.takeText(chunk.subarray(startOffset, end)));
+      elementTexts.push(element.takeText(chunk.subarray(startOffset, end)));
       position = 'array';
     }
     return end;

@@ -74,13 +74,13 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     else if (byte === QUOTE) inString = false;
   }
 
-  /** Whether the array that begins here is the array to find. */
+  /** Whether the `[` that was just scanned opens the array with the requested name. */
   function isTargetArray(): boolean {
     if (allowBareArray && depth === 1 && !hasArray) isBareArray = true;
     return isBareArray || (depth === 2 && memberName === quotedArrayName);
   }
 
-  /** Stores a part of the envelope. Throws if the envelope is too large. */
+  /** Stores bytes of the response that are outside the array. Throws if there are too many such bytes. */
   function keepEnvelopePart(part: Buffer): void {
     bytes += part.length;
     if (bytes > MAX_ENVELOPE_BYTES)
@@ -92,7 +92,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     parts.push(Buffer.from(part));
   }
 
-  /** Parses the members before the array. Returns an empty object if the array has not begun. */
+  /** Parses the response up to the array: `{"total": 5, "rows": […` → total 5. Returns `{}` before the array is found. */
   function parseEnvelopeStart(): Envelope {
     if (partsBeforeArray === 0 || isBareArray) return {};
     const label = `the answer before ${arrayName}`;
@@ -101,10 +101,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return isObject(value) ? value : {};
   }
 
-  /**
-   * Parses the whole envelope, in which the array is empty. Throws if the array is missing or the response is
-   * truncated.
-   */
+  /** Parses the response without the array's elements. Throws if the array is missing or the response is truncated. */
   function parseWholeEnvelope(): Envelope {
     const label = `the answer around ${arrayName}`;
     const text = removeByteOrderMark(decodeUtf8(Buffer.concat(parts), label));
@@ -124,7 +121,7 @@ function removeByteOrderMark(text: string): string {
   return text.replace(/^\uFEFF/, '');
 }
 
-/** Creates the error for a JSON response without the expected array. The error includes the beginning of the response. */
+/** Creates the error for valid JSON without the expected array. The error quotes the beginning of the JSON. */
 function createUnexpectedFormError(
   arrayName: string,
   form: UnexpectedAnswer['form'],

@@ -82,7 +82,7 @@ export function parseWrappedObject(text: string, name: string): SourceObject {
   return inner ?? object;
 }
 
-/** Returns a field that holds an object, with the object's text. Returns null if the field is not an object. */
+/** Returns the object in a field together with its JSON text. Returns null if the field is not an object. */
 export function getObjectField(object: SourceObject, name: string): SourceObject | null {
   const value = object.members[name];
   if (!isObject(value)) return null;
@@ -90,7 +90,7 @@ export function getObjectField(object: SourceObject, name: string): SourceObject
   return { label: `${object.label}.${name}`, text, members: value };
 }
 
-/** Returns the members of a field that holds an object, without its text. Faster than `getObjectField`. */
+/** Returns the parsed object in a field, or null if the field is not an object. Does not search for its JSON text. */
 export function getObjectMembers(
   object: SourceObject,
   name: string,
@@ -99,7 +99,7 @@ export function getObjectMembers(
   return isObject(value) ? value : null;
 }
 
-/** Returns an id from the first alias that is present. Throws if the id is missing or malformed. */
+/** Returns the id in the first of these fields that is present. Throws if the id is missing or malformed. */
 export function getRequiredId(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isId(value))
@@ -107,13 +107,13 @@ export function getRequiredId(object: SourceObject, aliases: FieldAliases): stri
   return value;
 }
 
-/** Returns an optional id, or null if every alias is missing or empty. Throws if the id is malformed. */
+/** Returns the id in the first of these fields that is not empty, or null if all are. Throws if the id is malformed. */
 export function getOptionalId(object: SourceObject, aliases: FieldAliases): string | null {
   const name = aliases.find(alias => !isAbsentOrEmpty(getField(object, alias)));
   return name === undefined ? null : getRequiredId(object, [name]);
 }
 
-/** Returns an id that may contain any printable characters. Throws if the id is missing or unprintable. */
+/** Returns an id, in which any printable characters are allowed. Throws if the id is missing or unprintable. */
 export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isPrintable(value))
@@ -134,7 +134,7 @@ function isAbsentOrEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Returns the text or number of a field as text. Uses the first alias that has such a value, or returns null. */
+/** Returns the first of these fields that holds text or a number, as text. Returns null if there is none. */
 export function getOptionalText(object: SourceObject, aliases: FieldAliases): string | null {
   for (const name of aliases) {
     const text = toText(getField(object, name));
@@ -206,7 +206,7 @@ function describeType(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Returns the value of the first alias that is present and not null. */
+/** Returns the value of the first of these fields that is present and not null. */
 function getFirstPresent(object: SourceObject, aliases: FieldAliases): unknown {
   for (const name of aliases) {
     const value = getField(object, name) ?? null;

@@ -88,13 +88,13 @@ const FIELD_PARSERS: { readonly [T in FieldType]: (aliases: FieldAliases) => Fie
 };
 
 /** The type of a field, and all names under which it may be sent. */
-interface FieldSource {
+interface ResolvedField {
   readonly type: FieldType;
   readonly aliases: FieldAliases;
 }
 
-/** Returns the type of a field and the names under which the registry may send it. */
-function resolveField(fieldName: string, definition: ObjectModel[string]): FieldSource {
+/** Returns the type of a field and all JSON names under which the registry may send the field. */
+function resolveField(fieldName: string, definition: ObjectModel[string]): ResolvedField {
   if (typeof definition === 'string') return { type: definition, aliases: [fieldName] };
   const [type, firstAlias = fieldName, ...otherAliases] = definition;
   return { type, aliases: [firstAlias, ...otherAliases] };

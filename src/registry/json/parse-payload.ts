@@ -12,7 +12,7 @@ export interface Payload {
   readonly document: string;
 }
 
-/** Parses the signed text of a webhook. Throws a `RegistryError` with the code `bad_answer` if the text is malformed. */
+/** Parses the signed JSON text of a webhook. Throws a `bad_answer` error if the text is malformed. */
 export function parsePayload(signedText: string): Payload {
   const payload = parseObject(signedText, 'payload');
   const installation = getObjectField(payload, 'installation');

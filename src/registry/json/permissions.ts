@@ -20,7 +20,7 @@ interface Grant {
   readonly level: string;
 }
 
-/** Parses the permissions of an installation, at the highest level of each. Returns null if none are granted. */
+/** Parses an installation's permissions, or returns null if it has none. Of several levels, the highest one counts. */
 export function parsePermissions({ members }: SourceObject): Permissions | null {
   const highestLevels = new Map<string, string>();
   for (const grant of parseGrants(members['permissions'])) {
@@ -36,6 +36,7 @@ export function parseStoredPermissions(text: string): Permissions | null {
   return parsePermissions({ label: 'permissions', text, members: { permissions: JSON.parse(text) } });
 }
 
+/** Parses permissions that are sent as an object or as a list. Returns an empty list for any other value. */
 function parseGrants(value: unknown): Grant[] {
   if (Array.isArray(value)) return value.flatMap(parseListedGrant);
   return isObject(value) ? parseGrantsByName(value) : [];

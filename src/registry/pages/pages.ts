@@ -44,7 +44,7 @@ export interface PagedList<T> {
 interface RawPage<T>
   extends Pick<
     ListPage<T>,
-    'rows' | 'isKnown' | 'items' | 'known' | 'unknown' | 'bytes' | 'digest' | 'arrivedAt'
+    'rows' | 'isKnown' | 'items' | 'knownGroups' | 'unknownGroups' | 'bytes' | 'digest' | 'arrivedAt'
   > {
   /** The ids of all rows; empty for a known page. */
   readonly ids: readonly string[];
@@ -55,7 +55,7 @@ interface RawPage<T>
 /** What has been read of a list so far. It stays valid when the page size changes. */
 interface ListProgress {
   readonly seenIds: IdSet;
-  readonly seenKnownPages: Set<string>;
+  readonly seenPageDigests: Set<string>;
   rows: number;
   pages: number;
 }
@@ -70,7 +70,7 @@ export async function* readPages<T>(
 ): AsyncGenerator<ListPage<T>> {
   let limit = requirePositiveInteger('limit', options.limit ?? DEFAULT_PAGE_SIZE);
   const readAhead = requirePositiveInteger('readAhead', options.readAhead ?? DEFAULT_READ_AHEAD);
-  const progress = { seenIds: createIdSet(), seenKnownPages: new Set<string>(), rows: 0, pages: 0 };
+  const progress = { seenIds: createIdSet(), seenPageDigests: new Set<string>(), rows: 0, pages: 0 };
   for (;;) {
     try {
       yield* readRemainingPages(list, { ...options, limit, readAhead }, progress);
@@ -147,29 +147,29 @@ function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) 
   };
 }
 
-/** Counts the rows of a page that were not on an earlier page, and records their ids. */
-function countNewRows(page: RawPage<unknown>, { seenIds, seenKnownPages }: ListProgress): number {
+/** Counts the rows of a page that were not on an earlier page, and remembers them for the next pages. */
+function countNewRows(page: RawPage<unknown>, { seenIds, seenPageDigests }: ListProgress): number {
   if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
-  const isRepeated = seenKnownPages.has(page.digest);
-  seenKnownPages.add(page.digest);
+  const isRepeated = seenPageDigests.has(page.digest);
+  seenPageDigests.add(page.digest);
   return isRepeated ? 0 : page.rows;
 }
 
 /** What suggests that a page is the last one of its list. */
-interface EndSigns {
+interface EndConditions {
   readonly isListEnd: boolean;
   readonly isRepeated: boolean;
   readonly isPastLimit: boolean;
 }
 
-/** Returns the reason why this page is the last one, or null if more pages follow. */
-function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndSigns): ListPage<unknown>['end'] {
+/** Returns why this page is the last one, such as `repeated`, or null if more pages follow. */
+function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): ListPage<unknown>['end'] {
   if (isRepeated) return 'repeated';
   if (isListEnd) return 'complete';
   return isPastLimit ? 'endless' : null;
 }
 
-/** Requests one page. Parses only rows that earlier reads of the list have not seen. */
+/** Requests one page. Parses only those rows that no earlier read of the list has seen. */
 async function readPage<T>(
   list: PagedList<T>,
   pageNumber: number,
@@ -186,7 +186,7 @@ async function readPage<T>(
   const { digest } = page;
   const answer = { pagination: getPagination(page.envelope), bytes: body.length, digest, arrivedAt };
   if ('rowCount' in page) {
-    const noRows = { ids: [], items: [], unreadable: [], known: [], unknown: [] };
+    const noRows = { ids: [], items: [], unreadable: [], knownGroups: [], unknownGroups: [] };
     return { ...answer, ...noRows, rows: page.rowCount, isKnown: true };
   }
   const hasGroup = knownRows?.hasGroup ?? (() => false);
@@ -203,26 +203,27 @@ interface RowParsingOptions {
   readonly reportsUnreadable: boolean;
 }
 
-/** Splits the rows of a page into groups. Parses only groups that earlier reads of the list have not seen. */
+/** Splits a page into groups of rows. Parses only those groups that no earlier read of the list has seen. */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PagedList<T>,
   rows: readonly PageRow[],
   { hasGroup, reportsUnreadable }: RowParsingOptions,
-): Pick<RawPage<T>, 'ids' | 'items' | 'unreadable' | 'known' | 'unknown'> {
+): Pick<RawPage<T>, 'ids' | 'items' | 'unreadable' | 'knownGroups' | 'unknownGroups'> {
   const ids = rows.map(({ value }) => findRowId(value, idNames));
   const groups = [...groupRows(rows, ids)];
-  const known = groups.filter(({ digest }) => hasGroup(digest));
-  const unknown = known.length === 0 ? groups : groups.filter(group => !known.includes(group));
+  const knownGroups = groups.filter(({ digest }) => hasGroup(digest));
+  const unknownGroups =
+    knownGroups.length === 0 ? groups : groups.filter(group => !knownGroups.includes(group));
   // Collect unreadable rows instead of reporting them: the page was read ahead and may never be taken.
   const unreadable: UnreadableRow[] = [];
   const onUnreadable = reportsUnreadable ? (row: UnreadableRow) => void unreadable.push(row) : undefined;
-  const items = unknown.flatMap(({ start, ids: { length } }) =>
+  const items = unknownGroups.flatMap(({ start, ids: { length } }) =>
     rows.slice(start, start + length).flatMap(({ text, value }, index) => {
       const object = toSourceObject(text, value, `${key}[${start + index}]`);
       return parseRow(object, parse, onUnreadable);
     }),
   );
-  return { ids, items, unreadable, known, unknown };
+  return { ids, items, unreadable, knownGroups, unknownGroups };
 }
 
 /** The average number of rows in a group. */
@@ -245,7 +246,7 @@ function* groupRows(
   }
 }
 
-/** Returns the first of these fields that holds text, or an empty string. */
+/** Returns the id of a row, from the first of the fields `idNames` that holds text. Returns `''` if there is none. */
 function findRowId(value: unknown, idNames: readonly string[]): string {
   if (!isObject(value)) return '';
   for (const name of idNames) {

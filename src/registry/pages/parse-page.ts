@@ -42,18 +42,18 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
   return page;
 }
 
-/** Recognizes a page that an earlier read has seen, by the digest of its rows. Returns null for an unknown page. */
+/** Checks by a digest whether an earlier read has seen exactly these rows. Returns null if not. */
 export function matchKnownPage(
   body: Buffer,
   arrayName: string,
-  getRowCount: (pageDigest: string) => number | undefined,
+  getKnownRowCount: (pageDigest: string) => number | undefined,
 ): KnownPageMatch | null {
   const listOpening = formatListOpening(arrayName);
   const listStart = body.indexOf(listOpening) + listOpening.length;
   const listEnd = body.lastIndexOf('}]') + 1;
   if (listStart < listOpening.length || listEnd <= listStart) return null;
   const digest = hash('sha256', body.subarray(listStart, listEnd));
-  const rowCount = getRowCount(digest);
+  const rowCount = getKnownRowCount(digest);
   const rest = Buffer.concat([body.subarray(0, listStart), body.subarray(listEnd)]);
   if (rowCount === undefined || rest.length > MAX_ENVELOPE_BYTES || !isUtf8(rest)) return null;
   const envelope = parseEnvelope(rest.toString('utf8'), arrayName);
@@ -101,7 +101,7 @@ interface ListPieces {
   readonly listEnd: number;
 }
 
-/** Splits the text of a list wherever `},{` occurs. Returns null if the list has no end. */
+/** Splits the text of a list wherever `},{` occurs. Returns null if the closing `}]` is missing. */
 function splitListText(text: string, listStart: number): ListPieces | null {
   if (text.startsWith(']', listStart)) return { texts: [], listEnd: listStart };
   const texts: string[] = [];
@@ -116,13 +116,13 @@ function splitListText(text: string, listStart: number): ListPieces | null {
   return { texts, listEnd: lastEnd + 1 };
 }
 
-/** Parses the texts of rows as JSON objects. Returns null if one of the texts is not an object. */
-function parseRows(texts: readonly string[], copiesTexts: boolean): readonly PageRow[] | null {
+/** Parses row texts as JSON objects, or returns null if one is not an object. With `copyRowTexts`, the page can be freed. */
+function parseRows(texts: readonly string[], copyRowTexts: boolean): readonly PageRow[] | null {
   const rows: PageRow[] = [];
   for (const text of texts) {
     const value = text.startsWith('{') ? parseJsonOrUndefined(text) : undefined;
     if (value === undefined) return null;
-    rows.push({ text: copiesTexts ? copyText(text) : text, value });
+    rows.push({ text: copyRowTexts ? copyText(text) : text, value });
   }
   return rows;
 }
@@ -132,7 +132,7 @@ function copyText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }
 
-/** Parses the part of a page outside the list. Returns null if a second list of the same name is possible. */
+/** Parses a page from which the rows were cut. Returns null if it may contain a second list of the same name. */
 function parseEnvelope(text: string, arrayName: string): PageEnvelope | null {
   // A backslash could hide the name in escaped form.
   const quotedKey = `"${arrayName}"`;

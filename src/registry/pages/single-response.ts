@@ -80,7 +80,7 @@ export function parseShortList<T>(
   return { items, envelope };
 }
 
-/** Starts the download of a certificate. Throws if the response is partial or has no known end. */
+/** Starts the download of a certificate. Throws if the response is partial or does not state where it ends. */
 export async function openDownload(
   http: HttpClient,
   request: HttpRequest,

@@ -53,7 +53,7 @@ function parseEndedReservation(response: HttpResponse, reservationId: string): R
   }
 }
 
-/** Waits for a reservation. Returns null if the registry has no such reservation. */
+/** Returns the requested reservation, or null if the registry answered 404. */
 async function nullIfNotFound(pendingReservation: Promise<Reservation>): Promise<Reservation | null> {
   try {
     return await pendingReservation;

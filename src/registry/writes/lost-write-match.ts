@@ -18,23 +18,23 @@ interface WriteContext {
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/** Creates a function that recognizes the reservation of a write whose response was lost. */
+/** Creates a function that decides whether a reservation was created by this request, whose response was lost. */
 export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
-    if (!isSameMovement(reservation, request, isCreatedSinceWrite)) return 'none';
+    if (!isPossibleResult(reservation, request, isCreatedSinceWrite)) return 'none';
     if (areKnownToDiffer(reservation.reserverId, appId)) return 'none';
     const isOurs = appId !== null && reservation.reserverId === appId;
     return isOurs && reservation.createdAt !== null ? 'certain' : 'possible';
   };
 }
 
-/** Creates a function that recognizes the inventory request of a write whose response was lost. */
+/** Creates a function that decides whether an inventory request was created by this call, whose response was lost. */
 export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,
 ): WriteMatcher<InventoryRequest> {
   return (found, { appId, isCreatedSinceWrite }) => {
-    if (!isSameMovement(found, request, isCreatedSinceWrite)) return 'none';
+    if (!isPossibleResult(found, request, isCreatedSinceWrite)) return 'none';
     if (areKnownToDiffer(found.action?.toLowerCase(), action)) return 'none';
     if (areKnownToDiffer(found.toOrganizationId, request.toOrganizationId)) return 'none';
     if (areKnownToDiffer(found.toAddress?.toLowerCase(), request.toAddress?.toLowerCase())) return 'none';
@@ -43,7 +43,7 @@ export function createInventoryRequestMatcher(
   };
 }
 
-/** Searches a list for the result of a write. A match is certain only if the whole list was read. */
+/** Searches a list for objects that a write may have created. A match is certain only if the whole list was read. */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<ListPage<T>>,
   match: (object: T) => WriteMatch,
@@ -69,11 +69,11 @@ export function getDuplicateKey({ creditId, amount }: ReserveRequest): string {
 }
 
 /** The fields of an object by which a lost write is recognized. */
-type CreditMovement = Pick<Reservation, 'creditId' | 'amount' | 'createdAt'>;
+type WriteResultFields = Pick<Reservation, 'creditId' | 'amount' | 'createdAt'>;
 
-/** Whether an object may result from a write: same credit, same amount, not created before the write. */
-function isSameMovement(
-  { creditId, amount, createdAt }: CreditMovement,
+/** Whether a write may have created an object: same credit, same amount, and not older than the write. */
+function isPossibleResult(
+  { creditId, amount, createdAt }: WriteResultFields,
   request: ReserveRequest,
   isCreatedSinceWrite: CreatedSinceCheck,
 ): boolean {

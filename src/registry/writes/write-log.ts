@@ -2,7 +2,7 @@ const MAX_CREATED_IDS = 10_000;
 
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
-/** Creates a log of recent writes, which tells whether this process created an object. */
+/** Creates a log of this client's writes. It remembers which objects the client created. */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();
   const createdIds = new Set<string>();

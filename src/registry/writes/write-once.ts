@@ -108,14 +108,14 @@ function createUnknownOutcomeError<T>(
   return new RegistryError('outcome_unknown', message, { call, candidates, cause, mayHaveHappened: true });
 }
 
-/** Removes the objects that other writes of this process created. */
+/** Removes the candidates that are known to be results of other writes of this process. */
 function excludeOtherWrites<T>(
-  found: readonly T[],
+  candidates: readonly T[],
   http: HttpClient,
   { getCreatedId }: WriteRequest<T>,
 ): readonly T[] {
-  if (getCreatedId === undefined) return found;
-  return found.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
+  if (getCreatedId === undefined) return candidates;
+  return candidates.filter(result => !http.writeLog.isCreatedHere(getCreatedId(result)));
 }
 
 /** Whether an instant is at or after the second in which the write was sent. */

@@ -67,8 +67,15 @@ export async function read({ mirror, clock }, organizationId, resource, rows, ma
     if (resource === 'warehouse') await reading.writeBatch(items, clock.at);
     else {
       const digest = `${page}`;
-      const unknown = [{ digest, ids: items.map(item => ('id' in item ? item.id : item.creditId)) }];
-      await reading.writePage({ digest, isKnown: false, known: [], unknown, items, arrivedAt: clock.at });
+      const unknownGroups = [{ digest, ids: items.map(item => ('id' in item ? item.id : item.creditId)) }];
+      await reading.writePage({
+        digest,
+        isKnown: false,
+        knownGroups: [],
+        unknownGroups,
+        items,
+        arrivedAt: clock.at,
+      });
     }
   }
   await reading.finish({ total: rows, requests: 1, bytes: 1 });

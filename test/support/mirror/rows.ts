@@ -100,9 +100,9 @@ export function createUnknownPage<Item extends Row>(
   items: readonly Item[],
   arrivedAt: number,
 ): ObservedPage<Item> {
-  const unknown = [createRowGroup(items)];
+  const unknownGroups = [createRowGroup(items)];
   const digest = createHash('sha256').update(hashRows(items)).digest('hex');
-  return { digest, isKnown: false, known: [], unknown, items, arrivedAt };
+  return { digest, isKnown: false, knownGroups: [], unknownGroups, items, arrivedAt };
 }
 
 /** Creates a page that the mirror knows and that has not changed. */
@@ -110,7 +110,7 @@ export function createKnownPage<Item extends Row>(
   items: readonly Item[],
   arrivedAt: number,
 ): ObservedPage<Item> {
-  return { ...createUnknownPage(items, arrivedAt), isKnown: true, unknown: [], items: [] };
+  return { ...createUnknownPage(items, arrivedAt), isKnown: true, unknownGroups: [], items: [] };
 }
 
 export function createRowGroup(items: readonly Row[]) {

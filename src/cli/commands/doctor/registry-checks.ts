@@ -1,7 +1,7 @@
 import { type Client, createClient } from '../../../client.js';
 import type { WorkSettings } from '../../../app/config/settings.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
-import { getAccessAdvice, RegistryError } from '../../../registry/errors.js';
+import { getRegistryAccessAdvice, RegistryError } from '../../../registry/errors.js';
 import type { Permissions } from '../../../registry/model.js';
 import type { UnreadableRow } from '../../../registry/read-types.js';
 import { ENTRY_BY_RESOURCE } from '../../../resources/resources.js';
@@ -26,7 +26,7 @@ export async function* checkRegistry(settings: WorkSettings, { now }: Io): Async
   } catch (error) {
     if (error instanceof Error && error.name === 'PrivateKeyError') return;
     if (!(error instanceof RegistryError)) throw error;
-    yield fail('registry', `${baseUrl}: ${error.message}`, getAccessAdvice(error.code));
+    yield fail('registry', `${baseUrl}: ${error.message}`, getRegistryAccessAdvice(error.code));
   }
 }
 
