@@ -30,7 +30,7 @@ export interface RegistryClockOptions {
   readonly onRefusal?: (skewMs: number) => void;
 }
 
-/** Creates a clock that starts as the local clock. After a 401, it is set to the registry's time if minutes off. */
+/** Creates a clock from the local clock. After a 401, it is set to the registry's time if the clocks differ by minutes. */
 export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;

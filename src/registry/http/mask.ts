@@ -189,7 +189,7 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Encodes a secret as base64. Its form in a longer text depends on its position, so all three forms are returned. */
+/** Encodes a secret as base64. Its form in a longer text depends on its position, so every possible form is returned. */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);
