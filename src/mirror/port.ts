@@ -257,7 +257,7 @@ export interface KnownResource {
 }
 
 /** A resource with a delivery that no read has answered yet. */
-export interface FreshnessFact {
+export interface UnreadDelivery {
   readonly organizationId: string;
   readonly resource: string;
   /** When the oldest delivery arrived that the resource's last complete read has not answered. */
@@ -364,7 +364,7 @@ interface WorkerReport {
   /** Installations that a webhook announced or a list showed, and that may not have been read yet. */
   readonly awaitedInstallations?: readonly Pick<KnownInstallation, 'id' | 'organizationId'>[];
   /** All resources with an unread delivery. Drops earlier awaited installations that are not in this report. */
-  readonly unreadDeliveries?: readonly FreshnessFact[];
+  readonly unreadDeliveries?: readonly UnreadDelivery[];
   /** How many rows each check of the mirror's data found wrong. */
   readonly findings?: readonly { readonly finding: string; readonly rows: number }[];
   /** When the registry's complete list of installations was read. */

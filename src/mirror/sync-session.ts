@@ -147,10 +147,7 @@ export class SyncSession {
     }
   }
 
-  /**
-   * Returns what the next commit needs, such as the id and the counts of the sync. Throws an `ended` error after the
-   * end.
-   */
+  /** Returns what the next commit needs, such as the id of the sync. Throws an `ended` error if the sync has ended. */
   toOpenSync(): OpenSync {
     this.assertNotEnded();
     return {

@@ -31,7 +31,7 @@ describe('the verdict on missing rows', () => {
     [
       'is doubt if three of four rows are missing',
       { missing: 3, rowsBefore: 4, rowsSeen: 1, isSingleAnswer: true },
-      'doubt',
+      'unconfirmed',
     ],
     [
       'is to close all rows of a list whose rows expire by themselves',
@@ -41,12 +41,12 @@ describe('the verdict on missing rows', () => {
     [
       'is doubt if the only row is missing',
       { missing: 1, rowsBefore: 1, rowsSeen: 0, isSingleAnswer: true },
-      'doubt',
+      'unconfirmed',
     ],
     [
       'is to close the only row if it is still missing a minute later',
       { missing: 1, rowsBefore: 1, rowsSeen: 0, unconfirmedForMs: 60_000 },
-      'close_doubted',
+      'close_confirmed',
     ],
     [
       'is to close if exactly half of the rows are missing',
@@ -56,7 +56,7 @@ describe('the verdict on missing rows', () => {
     [
       'is doubt if more than half of the rows are missing',
       { missing: 21, rowsBefore: 40, isSingleAnswer: true },
-      'doubt',
+      'unconfirmed',
     ],
     [
       'is to wait if the second read comes within a minute',
@@ -66,12 +66,12 @@ describe('the verdict on missing rows', () => {
     [
       'is to close if a second read agrees after a minute',
       { missing: 21, rowsBefore: 40, unconfirmedForMs: 60_000 },
-      'close_doubted',
+      'close_confirmed',
     ],
     [
       'is doubt if one of the missing rows still exists',
       { missing: 21, rowsBefore: 40, unconfirmedForMs: 60_000, lookedUp: 21, stillExisting: 1 },
-      'doubt',
+      'unconfirmed',
     ],
   ] as const)('%s', (_, overrides, verdict) => {
     expect(judgeMissingRows({ ...evidence, ...overrides })).toBe(verdict);

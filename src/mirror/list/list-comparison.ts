@@ -239,10 +239,7 @@ export class ListComparison<Item extends { document: string }> {
     return { inserts, repairs, keyTexts: entries.map(([keyText]) => keyText), projects: [...projects] };
   }
 
-  /**
-   * Removes a committed batch from the pending changes. `versions` are the numbers that the database gave to the new
-   * rows.
-   */
+  /** Removes a committed batch from the pending changes. `versions` are the version numbers of its inserted rows. */
   confirmWritten(batch: WriteBatch, versions: readonly number[]): void {
     const { keyTexts, inserts, projects } = batch;
     for (const project of projects) this.#writtenProjects.add(project);

@@ -92,8 +92,8 @@ export class PageDigests {
   }
 
   /**
-   * Whether this read may have seen other keys than the previous one. `comparedSum` adds up the hashes of the stored
-   * keys that were compared.
+   * Whether this read may have seen other keys than the previous one. `comparedSum` is the sum of the compared key
+   * hashes.
    */
   mayHaveOtherKeys(comparedSum: number): boolean {
     // The number of rows may be right although one row came twice and another not at all.

@@ -87,10 +87,7 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/**
- * Decides which missing rows to close after a verdict. `existing` contains the missing rows that the registry still
- * has.
- */
+/** Decides which missing rows to close under a verdict. `existing` are the rows that the registry still has. */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -107,7 +104,7 @@ function toDecision(
     const fault = createFault('rows_missing', missing.size);
     return { ...COMPLETE, state: 'partial', fault, readAgain: true };
   }
-  const isConfirmed = verdict === 'close_doubted';
+  const isConfirmed = verdict === 'close_confirmed';
   const unconfirmed = isConfirmed ? subtract(missing, unconfirmedVersions) : missing;
   const versionsToClose = isConfirmed ? subtract(missing, unconfirmed) : NO_VERSIONS;
   if (unconfirmed.size === 0) return { ...COMPLETE, versionsToClose };

@@ -32,11 +32,11 @@ export interface RemovalEvidence {
  * What the evidence says about the missing rows:
  * - `close`: the missing rows are gone, except those that the registry still has.
  * - `read_again`: nothing is proved; read the list again.
- * - `doubt`: most of the list is missing; a second read must agree.
+ * - `unconfirmed`: most of the list is missing; a second read must agree.
  * - `wait`: a second read agrees, but too early to count.
- * - `close_doubted`: a second read agrees; the rows that both reads lacked are gone.
+ * - `close_confirmed`: a second read agrees; the rows that both reads lacked are gone.
  */
-export type RemovalVerdict = 'close' | 'read_again' | 'doubt' | 'wait' | 'close_doubted';
+export type RemovalVerdict = 'close' | 'read_again' | 'unconfirmed' | 'wait' | 'close_confirmed';
 
 /** Decides whether the missing rows are gone, from the evidence of a complete read. */
 export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
@@ -55,6 +55,6 @@ function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }:
 
 /** Decides about a list that lacks most of its rows. A second read must confirm the removal at least a minute later. */
 function judgeWhenMostMissing({ stillExisting, unconfirmedForMs }: RemovalEvidence): RemovalVerdict {
-  if (stillExisting > 0 || unconfirmedForMs === null) return 'doubt';
-  return unconfirmedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_doubted';
+  if (stillExisting > 0 || unconfirmedForMs === null) return 'unconfirmed';
+  return unconfirmedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_confirmed';
 }

@@ -1,4 +1,4 @@
-import type { FreshnessFact, KnownResource, MirrorPort } from '../../mirror/port.js';
+import type { UnreadDelivery, KnownResource, MirrorPort } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Table } from '../dialect.js';
 import { fixed, statement, type Database } from '../statement.js';
@@ -71,7 +71,7 @@ const KEEP_FACTS = statement<{ facts: Table }>(
 const NOTE_LISTED = statement<{ listedAt: string }>('UPDATE mirror.origin SET listed_at = @listedAt');
 const SEE = statement<{ at: string }>('UPDATE mirror.origin SET worker_seen_at = @at');
 
-function factsOf(facts: readonly FreshnessFact[]): Table {
+function factsOf(facts: readonly UnreadDelivery[]): Table {
   const rows = facts.map(({ organizationId, resource, oldestUnreadAt }) => [
     organizationId,
     resource,

@@ -7,10 +7,7 @@ import { RESOURCES, type SyncedResource, serializeScope } from '../plan.js';
 /** The longest delay of a read of reservations. The end that the registry gives may be thousands of years away. */
 const MAX_START_DELAY_MS = 86_400_000;
 
-/**
- * Enqueues the jobs that follow a read: for reservations, certificates and failed resources. Returns the outcome of
- * this job.
- */
+/** Enqueues the jobs that follow a read, for example a retry of failed resources. Returns the outcome of this job. */
 export async function enqueueFollowUpJobs(context: ReadContext): Promise<string> {
   await enqueueReservationsRead(context);
   await enqueueCertificates(context);
@@ -64,8 +61,7 @@ function createFollowUpJob(
 }
 
 /**
- * Enqueues a job that reads the failed resources again, and returns the outcome of this job. Throws if this job is such
- * a retry and everything failed again.
+ * Enqueues a job that reads the failed resources again. Returns the outcome, or throws if even a retry read nothing.
  */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;

@@ -13,7 +13,7 @@ export interface InstallationRun extends RunningJob {
 }
 
 /**
- * Adds the installation, the newest delivery and the lists to read to a running job. Throws `bad_request` without an
+ * Adds the installation, cause and lists to read to a running job. Throws `bad_request` if the job names no
  * installation.
  */
 export async function resolveInstallationRun(

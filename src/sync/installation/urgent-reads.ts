@@ -30,7 +30,7 @@ export function createUrgentReads(
   let readInProgress = false;
   const refused = new Set<SyncedResource>();
 
-  /** Whether a webhook has arrived since the last early read. Queries the database at most once a second. */
+  /** Whether a webhook has arrived since warehouse and reservations were last read. Checks at most once a second. */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
     lastCheckAt = now();
@@ -39,7 +39,7 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /** Reads warehouse and reservations early, after an access check. Skips the resource whose read was interrupted. */
+  /** Reads the urgent resources, warehouse and reservations, after an access check. Skips the interrupted one. */
   async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();
@@ -50,7 +50,7 @@ export function createUrgentReads(
     }
   }
 
-  /** Reads a resource early. Ignores most failures, because a later job reads the resource again. */
+  /** Reads a resource. Ignores most errors, because a later job reads the resource again. */
   async function tryRead(resource: SyncedResource): Promise<void> {
     try {
       await readResource(resource);

@@ -2,7 +2,7 @@ import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import type { AcceptedDelivery, DeliveryRange } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { type ProcessIdentity, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
-import type { FreshnessFact, KnownResource } from '../../mirror/port.js';
+import type { UnreadDelivery, KnownResource } from '../../mirror/port.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { SyncContext } from '../context.js';
 import { describeFailure } from '../outcome.js';
@@ -14,21 +14,18 @@ type FreshnessContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
-/**
- * Records that the worker is alive, and the oldest webhook of each resource that no read has answered. `at` is the time
- * of the inbox.
- */
+/** Records a worker heartbeat, and the oldest webhook of each resource that no read has answered. */
 export async function writeFreshnessFacts(
   { inbox, mirror, mirrorMembers }: FreshnessContext,
-  at: number,
+  now: number,
 ): Promise<void> {
   const pendingInstallations = await inbox.listPendingInstallations();
-  const until = formatInstant(at - MIN_DELIVERY_AGE_MS);
+  const until = formatInstant(now - MIN_DELIVERY_AGE_MS);
   const { workerSeenAt, oldestCompleteReadAt, waitingResources } = await mirror.readFreshnessFacts();
-  const searchedUntil = findSearchedUntil(workerSeenAt, at);
+  const searchedUntil = findSearchedUntil(workerSeenAt, now);
   const isMirrored = ({ resource }: KnownResource) => mirrorMembers || resource !== 'members';
   const mirroredWaiting = waitingResources.filter(isMirrored);
-  const facts = mirroredWaiting.flatMap(keepKnownFact);
+  const facts = mirroredWaiting.flatMap(findKnownUnread);
   const finder = createUnreadDeliveryFinder(resources =>
     resources
       .filter(isMirrored)
@@ -48,7 +45,7 @@ export async function writeFreshnessFacts(
     await waitForEventLoop();
   }
   await mirror.report({
-    at: formatInstant(at),
+    at: formatInstant(now),
     awaitedInstallations: pendingInstallations,
     unreadDeliveries: facts,
   });
@@ -103,7 +100,7 @@ function createUnreadDeliveryFinder(
     },
 
     /** Returns the resources whose oldest unread delivery is this one, and ends their searches. */
-    matchDelivery(installationId: string, receivedAt: string): FreshnessFact[] {
+    matchDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
       const announced = shared.open.filter(({ since }) => since <= receivedAt);
@@ -122,20 +119,14 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/**
- * Returns the oldest unread delivery that an earlier run found, in a list. The list is empty if that delivery was read
- * since.
- */
-function keepKnownFact(known: KnownResource): FreshnessFact[] {
+/** Returns the oldest unread delivery if an earlier run found it. The list is empty if there is none. */
+function findKnownUnread(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/**
- * Returns the search for the oldest unread delivery of a resource, in a list. The list is empty if that delivery is
- * known.
- */
+/** Returns the search for the oldest unread delivery, in a list. The list is empty if that delivery is known. */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
