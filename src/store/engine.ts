@@ -119,7 +119,7 @@ export interface Engine {
   /** What is sealed, and what of; null where nothing ever was. */
   readonly openEvidence: () => Promise<EvidencePort | null>;
   readonly openWork: (options: WorkOptions) => Promise<WorkStore>;
-  /** Runs a person's SQL where it can be ended. Throws `AskError`. */
+  /** Runs a person's SQL where it can be ended. Throws `SqlQueryError`. */
   readonly ask: (question: Question) => Promise<StatementRows>;
   /** Writes a consistent copy of the mirror to a new file; false where that is there already. */
   readonly snapshot: (file: string, now: number) => Promise<boolean>;

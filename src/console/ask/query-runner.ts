@@ -6,7 +6,7 @@ import type { Row } from '../../store/contract/tables.js';
 
 /** Access to the mirror by SQL. */
 export interface SqlAccess {
-  /** Runs a read-only query that can be cancelled. Throws `AskError`. */
+  /** Runs a read-only query that can be cancelled. Throws `SqlQueryError`. */
   readonly runQuery: (question: Question) => Promise<StatementRows>;
   readonly describeSchema: () => readonly Relation[];
   readonly savedQueries: readonly SavedQuery[];
@@ -77,7 +77,7 @@ export function createQueryRunner(
     }
   }
 
-  /** Runs a query and streams all of its rows. Throws `AskError` if the query is refused or fails. */
+  /** Runs a query and streams all of its rows. Throws `SqlQueryError` if the query is refused or fails. */
   async function streamRows(sql: string, { signal, hangUp }: Visitor): Promise<StatementRows> {
     // Make room by cutting a query whose visitor has stopped reading.
     if (running.size >= MAX_RUNNING) disconnectSlowestVisitor();

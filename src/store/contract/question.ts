@@ -6,7 +6,7 @@ const MB = 1024 * 1024;
 /** A value is copied six times on its way to a terminal. */
 const MAX_ROW_BYTES = 4 * MB;
 
-/** Throws an `AskError` where a person's SQL does not begin like a read. */
+/** Throws an `SqlQueryError` where a person's SQL does not begin like a read. */
 export function demandRead(sql: string): void {
   const word = withoutComments(sql);
   if (READS.test(word)) return;
