@@ -82,44 +82,34 @@ describe.each(ENGINES)('$name', engine => {
     expect(period).toMatchObject({ exitCode: EXIT.ok });
     const checked = runCheckScript(period.folder, hex, older);
     expect(checked).toMatchObject({ status: FITS });
-    expect(checked.output).toContain(
-      'retirements, dated by the registry: 3 of the 3 that were sealed, none of these left out',
-    );
-    expect(checked.output).toContain('3 of the rows stood in the log when your older checkpoint was signed');
+    expect(checked.output).toContain('retirements, dated by the registry: 3 of 3 sealed rows, none missing');
+    expect(checked.output).toContain('3 of the rows were in the log when your older checkpoint was signed');
     expect(checked.output).toContain(`The checkpoint is signed by ${hex}.`);
-    expect(checked.output).toMatch(/^As they stand here the rows were observed from 2026\S+ to 2026\S+Z\.$/m);
-    expect(checked.output).toMatch(/^2 of the 2 syncs that observed them are here\.$/m);
-    expect(checked.output).toMatch(
-      /^1 of 3 retirements have their PDF here\. It has none, or was left out, of: /m,
-    );
+    expect(checked.output).toMatch(/^These versions of the rows were observed from 2026\S+ to 2026\S+Z\.$/m);
+    expect(checked.output).toMatch(/^This folder has 2 of the 2 syncs that observed them\.$/m);
+    expect(checked.output).toMatch(/^1 of 3 retirements have a PDF here\. Omitted, or never created: /m);
     expect(checked.output).not.toMatch(/valid|proven/);
 
     const whole = await write('organization-1', '--since', older);
     const all = runCheckScript(whole.folder, hex, older);
     expect(all).toMatchObject({ status: FITS });
-    expect(all.output).toContain(
-      'retirements, observed by the mirror: 4 of the 4 that were sealed, none of these left out',
-    );
-    expect(all.output).toContain(
-      'certificates, observed by the mirror: 1 of the 1 that were sealed, none of these left out',
-    );
-    expect(all.output).toContain(
-      'inventory, observed by the mirror: 2 of the 2 that were sealed, none of these left out',
-    );
+    expect(all.output).toContain('retirements, observed by the mirror: 4 of 4 sealed rows, none missing');
+    expect(all.output).toContain('certificates, observed by the mirror: 1 of 1 sealed rows, none missing');
+    expect(all.output).toContain('inventory, observed by the mirror: 2 of 2 sealed rows, none missing');
     expect(all.output).toMatch(
       /^retirements, observed by the mirror: .*; \d+\.\d{6} t, \d+ without a usable amount$/m,
     );
     expect(all.output).not.toMatch(/^(?!retirements,).* t, /m);
-    expect(all.output).toMatch(/^6 of the rows stood/m);
+    expect(all.output).toMatch(/^6 of the rows were in the log/m);
 
     const one = await write('old', '--since', older);
     const single = runCheckScript(one.folder, hex, older);
     expect(single).toMatchObject({ status: FITS });
     expect(single.output).toContain(
-      'retirements, observed by the mirror: 1 of the 4 that were sealed, the others by their hash alone',
+      'retirements, observed by the mirror: 1 of 4 sealed rows, the others only as hashes',
     );
     expect(single.output).toContain(
-      'Retirement old: 12.5 t, "Peat bog" 2021, for "Another", dated 2026-03-01T10:00:00.000Z, PDF not here.\n',
+      'Retirement old: 12.5 t, "Peat bog" 2021, for "Another", dated 2026-03-01T10:00:00.000Z, PDF missing.\n',
     );
     expect(readFileText(one.folder, 'context.txt')).toContain('"beneficiary":"Harbour Ferries"');
   });
@@ -135,16 +125,18 @@ describe.each(ENGINES)('$name', engine => {
     const pdf = findFirstFile(folder, 'certificates').replace(/.*\/(\w+)\.pdf/, '$1');
     expect(nobody.output).toMatch(new RegExp(`^Retirement b: .*, PDF sha256 ${pdf}\\.$`, 'm'));
     expect(nobody).toMatchObject({ status: NO_KEY });
-    expect(nobody.output).toContain('Consistent with itself, signed by nobody you named.');
+    expect(nobody.output).toContain('you gave no KEY, so the signature was not checked');
     const alone = runCheckScript(
       folder,
       `${key.name}+00000000+${Buffer.concat([Buffer.of(1), key.publicKey]).toString('base64')}`,
     );
     expect(alone).toMatchObject({ status: FITS });
-    expect(alone.output).toContain('whoever has the key can have written all of this today');
+    expect(alone.output).toContain('whoever has the key can have created all of this today');
     expect(runCheckScript(folder, 'A1'.repeat(32))).toMatchObject({ status: NOTHING_TO_CHECK });
-    expect(runCheckScript(folder, 'a1'.repeat(32)).output).toContain('not signed by the key that you named');
-    expect(runCheckScript(folder, hex, older).output).toContain('ask for an export --since it');
+    expect(runCheckScript(folder, 'a1'.repeat(32)).output).toContain('not signed by the key that you gave');
+    expect(runCheckScript(folder, hex, older).output).toContain(
+      'ask for an export with --since and that checkpoint',
+    );
   });
 
   test('an export as of a checkpoint contains nothing that was observed later', async () => {
@@ -183,11 +175,11 @@ describe.each(ENGINES)('$name', engine => {
     alterFile(folder, 'WHAT.txt', () => 'period 1999\n');
     const relabelled = runCheckScript(folder, hex);
     expect(relabelled.status, relabelled.output).toBe(DOES_NOT_FIT);
-    expect(relabelled.output).toMatch(/DOES NOT FIT: row \d+ is of no month of 1999/);
+    expect(relabelled.output).toMatch(/DOES NOT MATCH: row \d+ belongs to no month of 1999/);
     while (readFileText(folder, 'rows.txt') !== '') removeRow(folder, () => '', '');
     const { status, output } = runCheckScript(folder, hex);
     expect(status, output).toBe(NOTHING_TO_CHECK);
-    expect(output).toContain('No sealed row of this period is here: this proves nothing.');
+    expect(output).toContain('This folder has no sealed row of this period, so it proves nothing.');
   });
 
   test('T95 an export as of a checkpoint is refused if its rows were erased since, and the message says so', async () => {
@@ -231,19 +223,19 @@ describe.each(ENGINES)('$name', engine => {
     expect(readme).toContain('(b) The operator, who has the key');
     const triggers = /"trigger" is [^.]*?(?=\n  ended_version)/.exec(readme)?.[0];
     for (const trigger of ['delivery', 'schedule', 'person', 'worker']) expect(triggers).toContain(trigger);
-    expect(readme).toMatch(/what the mirror held before it had a key/);
+    expect(readme).toMatch(/rows that are older than the key/);
   });
 
   const FORGERIES: readonly [string, (folder: string) => void, string][] = [
     [
       'a byte of a record',
       folder => alterFile(folder, 'rows.txt', text => text.replace('Voluntary', 'voluntary')),
-      'root of the checkpoint',
+      'root hash of the checkpoint',
     ],
     [
       'a date',
       folder => alterFile(folder, 'rows.txt', text => text.replace('2025-05-01', '2024-05-01')),
-      'root of the checkpoint',
+      'root hash of the checkpoint',
     ],
     [
       'a salt',
@@ -251,12 +243,12 @@ describe.each(ENGINES)('$name', engine => {
         alterFile(folder, 'rows.txt', text =>
           text.replace(/ [0-9a-f]/, char => (char === ' 0' ? ' 1' : ' 0')),
         ),
-      'root of the checkpoint',
+      'root hash of the checkpoint',
     ],
     [
       'a row that is left out by who makes the tree fit',
       folder => removeRow(folder, () => ''),
-      'retirements, dated by the registry in 2025-06: 0 of 1, some left out',
+      'retirements, dated by the registry in 2025-06: 0 of 1 rows, some are missing',
     ],
     [
       'a row that is called one of the others',
@@ -266,13 +258,17 @@ describe.each(ENGINES)('$name', engine => {
           const number = /"version":(\d+)/.exec(record)?.[1];
           return `${place} retirements registry 2025-06 ${number} ${commitment}\n`;
         }),
-      'retirements, dated by the registry in 2025-06: 0 of 1, some left out',
+      'retirements, dated by the registry in 2025-06: 0 of 1 rows, some are missing',
     ],
-    ['a row that is left out', folder => alterFile(folder, 'rows.txt', removeLine(0)), 'lacks a node'],
+    [
+      'a row that is left out',
+      folder => alterFile(folder, 'rows.txt', removeLine(0)),
+      'has a missing or an extra node',
+    ],
     [
       'a row that is there twice',
       folder => alterFile(folder, 'rows.txt', text => text + text.slice(0, text.indexOf('\n') + 1)),
-      'there twice',
+      'is a duplicate',
     ],
     [
       'a row that was made up',
@@ -282,28 +278,28 @@ describe.each(ENGINES)('$name', engine => {
     [
       'a document',
       folder => alterFile(folder, findFirstFile(folder, 'documents'), text => `${text} `),
-      'is changed',
+      'was changed',
     ],
     [
       'a document that is gone',
       folder => rmSync(join(folder, findFirstFile(folder, 'documents'))),
-      'is not there',
+      'is missing, was changed, or belongs to no leaf',
     ],
     [
       'a document more',
       folder => writeFileSync(join(folder, 'documents', `${'0'.repeat(64)}.json`), ''),
-      'is of no leaf',
+      'belongs to no leaf',
     ],
     [
       'a certificate',
       folder => alterFile(folder, findFirstFile(folder, 'certificates'), text => text.replace('PDF', 'pdf')),
-      'is changed',
+      'was changed',
     ],
     [
       'a sync',
       folder =>
         alterFile(folder, 'context.txt', text => text.replace(/"started_at":"2026/, '"started_at":"2025')),
-      'root of the checkpoint',
+      'root hash of the checkpoint',
     ],
     [
       'the size',
@@ -321,7 +317,7 @@ describe.each(ENGINES)('$name', engine => {
         alterFile(folder, 'nodes.txt', text =>
           text.replace(/[0-9a-f]\n/, char => (char === '0\n' ? '1\n' : '0\n')),
         ),
-      'root of the checkpoint',
+      'root hash of the checkpoint',
     ],
     [
       'the lists of an organization',
@@ -329,28 +325,32 @@ describe.each(ENGINES)('$name', engine => {
         alterFile(folder, findFirstFile(folder, 'months'), text =>
           text.replace('2025-05 2 1', '2025-05 1 0'),
         ),
-      'is not what leaf',
+      'does not match leaf',
     ],
-    ['a node that is gone', folder => alterFile(folder, 'nodes.txt', removeLine(0)), 'lacks a node'],
+    [
+      'a node that is gone',
+      folder => alterFile(folder, 'nodes.txt', removeLine(0)),
+      'has a missing or an extra node',
+    ],
     [
       'the organizations',
       folder => alterFile(folder, 'named.txt', text => `${text}1 ${'0'.repeat(64)} key\n`),
-      'what the last leaf of the checkpoint says',
+      'does not match the last leaf of the checkpoint',
     ],
     [
       'what was known of the organization, left out',
       folder => hideLeaf(folder, 'context.txt', '"kind":"coverage"'),
-      'what is known of organization organization-1 is left out',
+      'the coverage of organization organization-1 is missing',
     ],
     [
       'what was erased, left out',
       folder => hideLeaf(folder, 'context.txt', '"kind":"forget"'),
-      'a leaf of forget is left out',
+      'a leaf of kind forget is missing',
     ],
     [
       'what it is evidence of',
       folder => alterFile(folder, 'WHAT.txt', () => 'organization organization-2\n'),
-      'is left out',
+      'is missing',
     ],
   ];
 
@@ -362,7 +362,7 @@ describe.each(ENGINES)('$name', engine => {
     const { folder } = await write('organization-1', '--since', older);
     const honest = runCheckScript(folder, hex, older);
     expect(honest.status, honest.output).toBe(FITS);
-    expect(honest.output).toContain('Erased by forget at 2026-01-01T00:00:00.000Z: what 0 leaves spoke of.');
+    expect(honest.output).toContain('Erased by forget at 2026-01-01T00:00:00.000Z: the records of 0 leaves.');
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8', withFileTypes: true }).filter(
       each => each.isFile(),
     );
@@ -398,7 +398,7 @@ describe.each(ENGINES)('$name', engine => {
     for (const key of [hex, newHex])
       expect(runCheckScript(folder, key, older)).toMatchObject({ status: FITS });
     expect(runCheckScript(folder, hex).output).toContain(`The key ${hex} was replaced by ${newHex}`);
-    expect(runCheckScript(folder, 'a1'.repeat(32)).output).toContain('not signed by the key that you named');
+    expect(runCheckScript(folder, 'a1'.repeat(32)).output).toContain('not signed by the key that you gave');
     const told = await port.leaves({ told: Number.MAX_SAFE_INTEGER });
     const place = told.find(({ kind }) => kind === 'key')?.place ?? 0;
     const { note = '' } = (await port.checkpoint(place)) ?? {};
@@ -417,7 +417,7 @@ describe.each(ENGINES)('$name', engine => {
     const led = await write('organization-1', '--since', older);
     const checked = runCheckScript(led.folder, newHex, older);
     expect(checked).toMatchObject({ status: DOES_NOT_FIT });
-    expect(checked.output).toContain('which has not signed that');
+    expect(checked.output).toContain('is not signed by the old key');
   });
 
   test('T93 check.sh and verify --evidence refuse a pipe, a link and an endless file in place of any file', async ({
@@ -441,7 +441,7 @@ describe.each(ENGINES)('$name', engine => {
         make(path);
         const { status, output } = runCheckScript(folder, hex);
         expect(status, output).toBe(NOTHING_TO_CHECK);
-        expect(output).toContain(`${file} is a link, a pipe, or larger than any file of one`);
+        expect(output).toContain(`${file} is a link, a pipe or too large`);
         const verified = await command('verify', '--evidence', folder, '--key', hex);
         expect(verified).toMatchObject({ exitCode: EXIT.checkFailed, stdout: output });
         rmSync(path);
@@ -463,10 +463,10 @@ describe.each(ENGINES)('$name', engine => {
       expect(exitCode).toBe(status === FITS ? EXIT.ok : EXIT.checkFailed);
       return output;
     };
-    expect(await verified()).toContain('3 of the 3 that were sealed');
+    expect(await verified()).toContain('3 of 3 sealed rows');
     const nobody = await verify();
     expect(nobody).toMatchObject({ exitCode: EXIT.checkFailed });
-    expect(nobody.stdout).toContain('signed by nobody you named');
+    expect(nobody.stdout).toContain('the signature was not checked');
     const plain = join(folder, '..', 'plain.txt');
     writeFileSync(plain, '');
     for (const none of [plain, join(folder, 'missing')])
@@ -474,9 +474,9 @@ describe.each(ENGINES)('$name', engine => {
     rmSync(join(folder, 'page.html'));
     mkdirSync(join(folder, 'page.html'));
     writeFileSync(join(folder, '.profile'), 'exit 7');
-    expect(await verified()).toContain('fit the checkpoint');
+    expect(await verified()).toContain('match the checkpoint');
     writeFileSync(join(folder, 'documents', 'a -out b'), '');
-    expect(await verified()).toContain('DOES NOT FIT: documents/a -out b is of no leaf');
+    expect(await verified()).toContain('DOES NOT MATCH: documents/a -out b belongs to no leaf');
     symlinkSync('/etc', join(folder, 'certificates2'));
     expect(await verified()).toContain('certificates2 is a link');
     expect((await command('verify', '--key', hex)).exitCode).toBe(EXIT.usage);
@@ -501,11 +501,9 @@ describe.each(ENGINES)('$name', engine => {
     const led = runCheckScript(folder, hex, older);
     expect(led).toMatchObject({ status: FITS });
     expect(led.output).toMatch(
-      /^Its first \d+ leaves are those of your older checkpoint, of the log mirror\.example\/log\.$/m,
+      /^The log continues from your older checkpoint: its first \d+ leaves are the same as in the log mirror\.example\/log\.$/m,
     );
-    expect(led.output).toMatch(
-      /put back from a backup at 2026-.*: \d+ leaves were sealed before and are lost/,
-    );
+    expect(led.output).toMatch(/restored from a backup at 2026-.*: \d+ sealed leaves were lost/);
     expect(runCheckScript(folder, hex, newest)).toMatchObject({ status: DOES_NOT_FIT });
   });
 
