@@ -89,8 +89,9 @@ test('tiles and charts report rows that their sums exclude', async () => {
     new RegExp(`Reserved0 t ex-post1 reservation, the first expires in \\d+ min\\. ${left}`),
   );
   expect(words).toContain(`Not available100 t ex-postorganization-1: stale (overdue). ${left}`);
-  expect(words).toContain(
-    `recorded since today: 100 t (1 of the 1 known organization, 1 of them not up to date). ${left}`,
+  // In the first hour of a UTC day the read of an hour ago belongs to the day before, so that the chart has two points.
+  expect(words).toMatch(
+    /(recorded since today:|stayed at) 100 t \(1 of the 1 known organization, 1 of them not up to date\)\. 1 row without a usable amount is left out\./,
   );
   expect(words).toContain(`0 t retired in the last twelve months (1 of the 1 known organization). ${left}`);
 });

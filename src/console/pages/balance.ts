@@ -80,7 +80,7 @@ function renderReconciliation(balance: Balance, isOfOneOrganization: boolean, fi
   const { totals, failed, shown, hiddenCount } = toReadableSums(balance);
   return html`<section id="verdict" data-live><p class="notice ${balanced === false ? 'bad' : ''}">${renderVerdict(balance)} ${coverage}${describeRowsWithoutAmount(rowsWithoutAmount)}</p></section>
 <section id="wrong" data-live>${notBalanced.length > 0 && renderTable('Unbalanced sums', [SUM_COLUMN, ORGANIZATION_COLUMN, { name: 'Reason', cell: ({ why }) => why }], notBalanced.slice(0, MAX_SHOWN), { footer: formatOmittedCount(notBalanced.length) })}</section>
-<section id="totals" data-live>${totals.length > 0 && renderTable('Totals', BALANCE_COLUMNS, totals)}</section>
+<section id="totals" data-live>${totals.length > 0 && renderTable('Totals', TOTAL_COLUMNS, totals)}</section>
 <section id="sums" data-live>${renderTable('Checked sums', BALANCE_COLUMNS, [...failed, ...shown], { empty: 'No list with rows has been read completely yet.', footer: hiddenCount > 0 && `and ${formatWithCommas(hiddenCount)} more` })}${fileLinks}</section>`;
 }
 
@@ -182,3 +182,6 @@ const BALANCE_COLUMNS = [
   createAmountColumn('Expected', line => line.expected_micro, isUpperBound),
   createAmountColumn('Difference', line => line.difference_micro),
 ];
+
+/** Totals cover all organizations, so they have no column for one. */
+const TOTAL_COLUMNS = BALANCE_COLUMNS.filter(column => column !== ORGANIZATION_COLUMN);
