@@ -173,7 +173,7 @@ async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: numbe
   metrics.setFindingCounts((await readFindings(reader)).counts);
 }
 
-/** Removes certificate files that no row names, in the background. Returns a function that stops the removal. */
+/** Deletes certificate files that no certificate in the mirror refers to, in the background. Returns a function that stops it. */
 function startOrphanFileRemoval(
   certificates: CertificateStore,
   log: ProcessDependencies['log'],

@@ -75,7 +75,7 @@ export interface NewJob {
 
 export const INSTALLATION_JOB = 'installation';
 
-/** Creates a job that reads an installation. Waiting jobs for one installation merge. */
+/** Creates the request for a job that reads one installation. While such a job waits, another request is merged into it. */
 export function createInstallationJob(
   installationId: string,
   organizationId: string | null,

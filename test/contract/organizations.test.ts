@@ -84,7 +84,10 @@ async function checkWarehouseStates(reader: Reader): Promise<void> {
   const sums = { known, uninstalled, available: warehouses.length, failing, oldest_at };
   for (let most = 1; most <= leftOut.length + 1; most++)
     expect(withoutAges(await sumStanding(reader, most)), `${most}`).toEqual(
-      withoutAges({ ...sums, leftOut: { count: leftOut.length, seen, worst: worst.slice(0, most) } }),
+      withoutAges({
+        ...sums,
+        unavailable: { count: leftOut.length, readCount: seen, worst: worst.slice(0, most) },
+      }),
     );
 }
 

@@ -28,8 +28,8 @@ test('digests are stored for a list of one page, but not for a list without page
 });
 
 test('a page counts as compared unless all its row groups were skipped', () => {
-  const known = { ...ONE, known: [createRowGroup(retirements(10))], unknown: [] };
-  const half = { ...known, unknown: [createRowGroup(retirements(10, 'x'))] };
-  const empty = { ...ONE, known: [], unknown: [] };
+  const known = { ...ONE, knownGroups: [createRowGroup(retirements(10))], unknownGroups: [] };
+  const half = { ...known, unknownGroups: [createRowGroup(retirements(10, 'x'))] };
+  const empty = { ...ONE, knownGroups: [], unknownGroups: [] };
   expect([ONE, half, empty, known].map(page => readAfter(null, page).comparedPages)).toEqual([1, 1, 1, 0]);
 });

@@ -102,7 +102,7 @@ export function createQueryRunner(
         const { columns, rows } = await streamRows(sql, visitor);
         return { columns, ...(await takeRows(rows, MAX_ROWS)) };
       } catch (error) {
-        if (error instanceof SqlQueryError) return { fault: describeAskError(error, describeSchema()) };
+        if (error instanceof SqlQueryError) return { fault: describeQueryError(error, describeSchema()) };
         throw error;
       }
     },
@@ -128,7 +128,7 @@ async function takeRows(source: AsyncIterable<Row>, limit: number) {
 }
 
 /** Returns a sentence that explains why a query failed, with a hint such as a similar table name. */
-function describeAskError({ code, message }: SqlQueryError, schema: readonly Relation[]): string {
+function describeQueryError({ code, message }: SqlQueryError, schema: readonly Relation[]): string {
   if (code === 'unsafe_role') return `${message} ${SAFE_ROLE}`;
   if (code === 'unknown_name') return `SQL: ${message}${suggestNames(message, schema)}`;
   if (code === 'refused' || code === 'in_brackets') return `SQL: ${message}`;

@@ -92,8 +92,8 @@ export class PageDigests {
   }
 
   /**
-   * Whether this read may have seen other keys than the previous one. `comparedSum` is the sum of the compared key
-   * hashes.
+   * Whether the list may have gained or lost rows since the previous read. `comparedSum` is the sum of the hashes of the
+   * keys that this read compared.
    */
   mayHaveOtherKeys(comparedSum: number): boolean {
     // The number of rows may be right although one row came twice and another not at all.

@@ -48,7 +48,7 @@ export class WriteSchedule {
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the transactions to run after a batch of an unpaginated list. A short list is written only at the end. */
+  /** Yields the transactions to run now that one more batch of rows was compared. Yields none until enough rows wait to be written. */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
     if (this.#writesEarly && this.#isFull) yield* this.planAllWrites();

@@ -43,10 +43,7 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/**
- * Returns `unchanged` if a scheduled job, or a job for duplicate webhooks, found no changes. Otherwise returns
- * `outcome`.
- */
+/** Returns `unchanged` if the job found no changes and only the schedule or repeated webhooks had requested it. Otherwise returns `outcome`. */
 function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): string {
   const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
   return isRoutine && !foundChanges ? UNCHANGED_OUTCOME : outcome;

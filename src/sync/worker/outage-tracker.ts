@@ -15,7 +15,7 @@ export interface OutageTrackerOptions {
   readonly log: WorkerLog;
 }
 
-/** Creates a tracker that detects when a registry outage ends. Failed jobs then run first. */
+/** Creates a tracker that detects when a registry outage ends, and then makes the jobs that failed during the outage run first. */
 export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   // Assume an outage until the first success: jobs may have failed before this process started.
   let outageSuspected = true;

@@ -57,8 +57,8 @@ export function parseFinishOptions(values: FinishOptionValues) {
   return { receiverId, receiverAddress, retirementData };
 }
 
-/** Returns a sentence such as `Retire 10 t of X for Ada.` Pass `10 t of X` as `credits`. */
-export function describeFinish(credits: string, values: FinishOptionValues): string {
+/** Describes what will be done with reserved credits, for example `Retire 10 t of X for Ada.` for the credits `10 t of X`. */
+export function describeReservationEnd(credits: string, values: FinishOptionValues): string {
   const receiver = values.receiverId ?? values.receiverAddress ?? '';
   const beneficiary = values.beneficiary ?? '';
   return {
