@@ -93,7 +93,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 type WorldSeedAndSize = Omit<WorldSpec, 'startAt'>;
 
 /**
- * Fills an empty registry with example data that are generated from the seed. Throws if the journal holds other data.
+ * Generates example data from the seed if the registry is empty. Throws if the journal contains data that were
+ * generated from another seed or size, or without a seed.
  */
 function ensureWorld(
   { tables, file }: SandboxStore,
@@ -131,7 +132,7 @@ function fillTables({ tables, wallClock }: SandboxStore, seedAndSize: WorldSeedA
   tables.settings.put({ name: 'world', value: seedAndSize });
 }
 
-/** Inserts rows into a table. A failed operation does not undo these insertions. */
+/** Inserts rows into a table. The rows stay even if the current operation fails. */
 function putAllRows<Row>(table: Pick<MemoryTable<Row>, 'putWithoutUndo'>, rows: Iterable<Row>): void {
   for (const row of rows) table.putWithoutUndo(row);
 }

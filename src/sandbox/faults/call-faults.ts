@@ -65,7 +65,10 @@ export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void
   HANDLERS[fault.kind](fault, exchange);
 }
 
-/** Passes the request to the registry. Then delays, slows, changes or truncates the response. */
+/**
+ * Passes the request to the registry. A simulated fault delays, slows, changes or truncates the response of the
+ * registry.
+ */
 function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
   distortResponse({ kind, options }, res);
   next();
@@ -73,7 +76,7 @@ function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: 
 
 /**
  * Creates the handler of a simulated fault that hides or repeats rows of paginated lists. `getDistortion` receives the
- * fault's option `rows` and the number of earlier hits.
+ * fault's option `rows` and how many requests the fault has already changed.
  */
 function createListDistorter(
   getDistortion: (rows: number, hits: number) => Partial<PagingDistortion>,
@@ -84,7 +87,7 @@ function createListDistorter(
   };
 }
 
-/** Answers a request with the error status of a simulated fault, 503 by default. */
+/** Answers a request with an error instead of passing the request on. The HTTP status is `status`, 503 by default. */
 function answerWithStatus(res: Response, { status = 503, retryAfter, body }: FaultOptions): void {
   if (retryAfter !== undefined) res.set('Retry-After', String(retryAfter));
   res.status(status).json(body ?? toErrorBody(status, 'Scripted by the sandbox'));
@@ -102,7 +105,7 @@ function refuseLargePage(
   else res.status(status).json(body ?? toErrorBody(status, `limit must not be greater than ${rows}`));
 }
 
-/** Streams JSON text without end. Waits while a slow client catches up. */
+/** Streams JSON text until the client disconnects. Pauses while the client reads too slowly. */
 function streamEndlessJson(res: Response): void {
   res.type('json').write('{"credits":[');
   const filler = `${'{"id":"filler"},'.repeat(4096)}\n`;

@@ -9,14 +9,15 @@ interface ResponseFault {
 }
 
 /**
- * Buffers the registry's response until it is complete. Then sends the response delayed, slowed, changed or truncated.
+ * Collects the whole response of the registry before any of it is sent. Then sends the response delayed, slowed,
+ * changed or truncated.
  */
 export function distortResponse(fault: ResponseFault, res: Response): void {
   const chunks: Buffer[] = [];
   const end = res.end.bind(res);
   const write = res.write.bind(res);
 
-  /** Adds a chunk of the response to the buffer. */
+  /** Adds a part of the response body to `chunks`. Ignores values that are neither strings nor bytes. */
   function collectChunk(chunk: unknown): void {
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, 'utf8'));
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
@@ -35,7 +36,7 @@ export function distortResponse(fault: ResponseFault, res: Response): void {
   };
 }
 
-/** Sends a buffered response body delayed, slowed, changed or truncated, depending on the kind of simulated fault. */
+/** Sends a response body delayed, slowed, changed or truncated, depending on the kind of simulated fault. */
 function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Response): void {
   if (kind === 'delay') setTimeout(() => res.end(body), options.delayMs ?? 1000);
   else if (kind === 'slow') sendSlowly(body, res, options.intervalMs ?? 1000);
@@ -44,14 +45,14 @@ function sendDistorted({ kind, options }: ResponseFault, body: Buffer, res: Resp
   else sendPartialBody(body, res, options);
 }
 
-/** Sends a changed body with a new Content-Length header. */
+/** Sends a response body that a fault has changed. Sets the Content-Length header to the new length. */
 function sendChangedBody(body: Buffer, res: Response): void {
   res.removeHeader('ETag');
   res.setHeader('Content-Length', body.length);
   res.end(body);
 }
 
-/** Sends a body one byte at a time, with `intervalMs` between two bytes. */
+/** Sends a response body one byte at a time, and waits `intervalMs` milliseconds before each byte. */
 function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
   let sentBytes = 0;
   const timer = setInterval(() => {
@@ -65,8 +66,8 @@ function sendSlowly(body: Buffer, res: Response, intervalMs: number): void {
 }
 
 /**
- * Sends the first `bytes` of a body, half of the body by default, and then breaks the connection. With `cleanEnd`, ends
- * the response normally.
+ * Sends only the first `bytes` bytes of a response body (default: half of the body). Then breaks the connection, or
+ * ends the response normally if `cleanEnd` is true.
  */
 function sendPartialBody(body: Buffer, res: Response, { bytes, cleanEnd = false }: FaultOptions): void {
   const part = body.subarray(0, bytes ?? Math.floor(body.length / 2));

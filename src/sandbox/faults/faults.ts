@@ -44,8 +44,8 @@ export function createFaultService({ tables, defineOperation }: SandboxStore) {
   });
 
   /**
-   * Finds the oldest simulated fault that applies to this request and has hits left. Counts the request as a hit of
-   * that fault.
+   * Returns the oldest simulated fault that matches this request and may still be applied. Counts the request as one
+   * use of that fault.
    */
   function takeMatchingFault<Kind extends FaultKind>(kinds: readonly Kind[], method: string, path: string) {
     for (const { id, options, hits, ...fault } of faults.listLive()) {

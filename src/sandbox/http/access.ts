@@ -40,8 +40,7 @@ export function createAuthorizer({ store, tokens, strict, setCaller }: Authorize
   }
 
   /**
-   * Returns the current times of the sandbox clock and the wall clock. A JWT that is valid at one of these times is
-   * accepted.
+   * Returns the current times of the sandbox clock and the wall clock. A JWT is accepted if it is valid at either time.
    */
   function listAcceptedTimes({ res }: Request): readonly number[] {
     // Programs sign by the wall clock, because they do not know that the sandbox clock was moved.

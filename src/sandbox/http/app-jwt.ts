@@ -52,8 +52,8 @@ export interface JwtVerification {
 export type JwtVerificationResult = { readonly appId: string } | { readonly refusal: string };
 
 /**
- * Verifies an app's JWT. Returns the id of the app or the reason for the refusal. With `strict`, the claims `iat` and
- * `alg` are required.
+ * Verifies an app's JWT, and returns the app's id or why the JWT is refused. If `strict` is true, the JWT must contain
+ * the claims `iat` and `alg`.
  */
 export function verifyAppJwt({
   jwt,

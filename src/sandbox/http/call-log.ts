@@ -37,8 +37,8 @@ export interface CallFilter {
 }
 
 /**
- * Creates the log of the latest requests to the registry. The log includes the version header, whose name starts with
- * `x-` and `headerPrefix`.
+ * Creates the log of the latest requests to the registry. Each entry also shows the API version that the request sent
+ * in the header `x-<headerPrefix>-api-version`.
  */
 export function createCallLog({ now, defineOperation }: SandboxStore, headerPrefix: string) {
   const callers = new WeakMap<Request, CallerIdentity>();
@@ -66,7 +66,10 @@ export function createCallLog({ now, defineOperation }: SandboxStore, headerPref
       const { path } = req;
       const writeHead = res.writeHead.bind(res);
       Object.assign(res, {
-        /** Replaces the response's `writeHead`: logs the request, then sends the status and headers. */
+        /**
+         * Logs the request and then sends the status and headers. Express calls this function instead of the response's
+         * own `writeHead`.
+         */
         writeHead(...args: Parameters<typeof writeHead>) {
           logCall(toLoggedCall(req, path, args[0]));
           return writeHead(...args);

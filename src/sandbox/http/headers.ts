@@ -16,8 +16,8 @@ export function getVersionHeaderName(headerPrefix: string): string {
 }
 
 /**
- * Creates the CORS middleware, which lets web pages of every origin call the registry. `headerPrefix` is the `registry`
- * in `x-registry-api-version`.
+ * Creates the CORS middleware, which lets web pages of every origin call the registry. The allowed request headers
+ * include `x-<headerPrefix>-api-version`.
  */
 export function createCorsMiddleware(headerPrefix: string): RequestHandler {
   // Access depends on the token alone.
@@ -35,8 +35,8 @@ export function createCorsMiddleware(headerPrefix: string): RequestHandler {
 }
 
 /**
- * Creates the middleware that answers 400 to a wrong API version header. With `strict`, the version header is required
- * and a wrong Accept header is answered with 406.
+ * Creates the middleware that answers 400 to a wrong API version header. If `strict` is true, also answers 400 to a
+ * missing version header and 406 to a wrong Accept header.
  */
 export function createHeaderValidator({ headerPrefix, strict }: HeaderOptions): RequestHandler {
   const name = getVersionHeaderName(headerPrefix);

@@ -119,8 +119,8 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
 }
 
 /**
- * Reads an app's settings from a request body. Absent fields keep their old value, but `organizationInfo` falls back to
- * `organizationInfoByDefault`.
+ * Reads an app's settings from a request body. A setting that is absent from the body keeps the value in `old`, but an
+ * absent `organizationInfo` becomes `organizationInfoByDefault`.
  */
 function readAppSettings(
   fields: BodyFields,

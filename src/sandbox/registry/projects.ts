@@ -31,8 +31,8 @@ export function createProjectService({ tables, newId, now, defineOperation }: Sa
   }
 
   /**
-   * Finds the public project that issued a credit. The query names the credit by `creditId`, by `serialization` (a
-   * serial number) or by both.
+   * Returns the public project that issued a credit. The query parameters `creditId` and `serialization` (the credit's
+   * serial number) say which credit; one of them is enough.
    */
   function findPublic(query: Readonly<Record<string, unknown>>) {
     // If the query has both, they must name the same credit.

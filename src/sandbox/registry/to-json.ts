@@ -167,8 +167,8 @@ export function toOrganizationJson({
 }
 
 /**
- * Converts an installation to JSON. Omits the installation's state, because the registry does not show the state
- * either.
+ * Converts an installation to JSON. Omits the installation's state (such as suspended), because the real registry omits
+ * it.
  */
 export function toInstallationJson(
   row: InstallationRecord,

@@ -125,7 +125,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return { receiverId: idByAddress, externalAddress: null };
   }
 
-  /** Records that an address outside the registry received an amount of a credit. */
+  /** Adds an amount of a credit to the stored amount that an address outside the registry holds. */
   function addExternalHolding(address: string, creditId: string, addedMicro: number): void {
     const previousMicro = externalHoldings.get(`${address} ${creditId}`)?.amountMicro ?? 0;
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });
@@ -146,7 +146,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return null;
   }
 
-  /** Returns the credits of a failed transaction to the warehouse or inventory that held the credits before. */
+  /** Adds the credits of a failed transaction back to the warehouse or inventory from which they were taken. */
   function returnCredits({ event, organizationId, creditId, amountMicro }: TransactionRecord): void {
     const place = event === 'warehouseTransaction' ? 'warehouse' : 'inventory';
     accounts.addCredits(organizationId, place, creditId, amountMicro);
@@ -172,8 +172,8 @@ export function createTransactionService(options: TransactionServiceOptions) {
   }
 
   /**
-   * Stores a transaction and publishes webhooks. Delivers the credits of a processed transaction, and returns the
-   * credits of a failed one.
+   * Stores a transaction and publishes webhooks. If the status is `processed`, transfers or retires the credits; if the
+   * status is `failed`, gives the credits back to the sender.
    */
   function applyStatus(transaction: TransactionRecord): TransactionRecord {
     if (transaction.status === 'failed') returnCredits(transaction);

@@ -22,7 +22,10 @@ interface ClockStateStorage {
 
 export type SandboxClock = ReturnType<typeof createSandboxClock>;
 
-/** Creates a clock that can be set, shifted and frozen. `read` and `write` load and store its offset and frozen time. */
+/**
+ * Creates a clock that can be set, shifted and frozen. `read` loads the state of the clock, and `write` stores a new
+ * state.
+ */
 export function createSandboxClock({ read, write }: ClockStateStorage, wallClock: () => number) {
   /** Returns the clock's offset and the instant at which the clock is frozen. */
   function getState(): ClockState {

@@ -39,7 +39,10 @@ export function openJournal(file: string): Journal {
   return {
     lines,
     append,
-    /** Replaces all lines of the file. The file keeps its old lines if the process is killed meanwhile. */
+    /**
+     * Replaces all lines of the file. If the process is killed during the replacement, the file still contains either
+     * all old lines or all new lines.
+     */
     rewrite(newLines: readonly string[]): void {
       writeFileSync(`${file}.new`, [HEADER_LINE, ...newLines, ''].join('\n'), { mode: 0o600 });
       renameSync(`${file}.new`, file);

@@ -148,7 +148,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     return groupOf === undefined ? [ALL_ROWS] : [ALL_ROWS, groupOf(row)];
   }
 
-  /** Inserts or replaces a row and updates all indexes. A failed operation does not undo this change. */
+  /** Inserts or replaces a row and updates all indexes. The change stays even if the current operation fails. */
   function putWithoutUndo(row: Row): void {
     const id = idOf(row);
     if (!rowById.has(id)) {
@@ -164,7 +164,7 @@ function createMemoryTable<Row>(onChange: UndoRecorder, options: MemoryTableOpti
     else liveRows.delete(id);
   }
 
-  /** Undoes the insertion of a row. The row must be the last one in the table. */
+  /** Removes a row from the table and its indexes. The row must be the one that was inserted last. */
   function removeLastInserted(row: Row): void {
     const id = idOf(row);
     for (const group of listGroups(row)) idsByGroup.get(group)?.pop();

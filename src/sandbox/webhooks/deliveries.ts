@@ -32,8 +32,8 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
   }
 
   /**
-   * Stores a webhook for the sender if the app has a webhook URL. The delivery settings can drop, hold back, delay or
-   * duplicate the webhook.
+   * If the app has a webhook URL, stores a webhook that the sender will post to this URL. Drops, holds back, delays or
+   * duplicates the webhook if the delivery settings say so.
    */
   function enqueue({ app, installationId, event, payload }: WebhookMessage): void {
     if (app.webhookUrl === null) return;
@@ -64,7 +64,7 @@ export function createDeliveryService({ store, headerPrefix }: DeliveryServiceOp
     return rows.map(({ id }) => id).toSorted((left, right) => left - right);
   }
 
-  /** Releases held deliveries to the sender, which sends the deliveries in the order of `ids`. */
+  /** Changes held deliveries to pending, so that the sender posts them in the order of `ids`. */
   function sendInOrder(ids: readonly number[]): void {
     // Deliveries are sent in the order of `dueAt`, so each gets a later one.
     const firstDueAt = wallClock() - ids.length;

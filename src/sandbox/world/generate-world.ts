@@ -49,8 +49,8 @@ export function generateWorld(spec: WorldSpec) {
 }
 
 /**
- * Yields each credit. The issued amount is the sum of all holdings, outstanding reservations and retirements of the
- * credit.
+ * Yields all credits. Sets the issued amount of each credit to the sum of its holdings, outstanding reservations and
+ * retirements.
  */
 function* generateCredits(
   credits: CreditGenerator,

@@ -59,7 +59,10 @@ export function createRandom(seed: number, streamName: string, index = 0): Rando
   };
 }
 
-/** Copies a string, so that V8 does not also keep the parts that the string was concatenated from. */
+/**
+ * Returns a copy of a string. A concatenated string needs more memory than its copy, because V8 also keeps the parts of
+ * the original.
+ */
 export function flattenString(text: string): string {
   // V8 would otherwise keep the parts, which doubles the memory of a million rows.
   return Buffer.from(text).toString();

@@ -66,8 +66,8 @@ function getCommonFields({ organizationId, creditId, amountMicro, appId, created
 }
 
 /**
- * Takes every second one of the latest retirements that apps made. Generates a finished reservation that led to each of
- * these retirements.
+ * Generates a finished reservation for every second one of the latest retirements that apps made. Each reservation ends
+ * at the time of its retirement.
  */
 function generateFinishedReservations({ spec, retirements }: WorldParts): ReservationRecord[] {
   // The other retirements came from inventory requests.
@@ -178,8 +178,8 @@ function generateUnacceptedRequest(
 }
 
 /**
- * Finds a warehouse or inventory with a credit that can be retired. Searches the credits from `firstCreditIndex` on,
- * and all organizations if `owner` is undefined.
+ * Finds a warehouse or inventory that holds a retirable credit, starting with the credit at `firstCreditIndex`. If
+ * `owner` is given, searches only the places of that organization.
  */
 function findHolding(
   credits: CreditGenerator,

@@ -13,7 +13,8 @@ interface TransactionOrigins {
 }
 
 /**
- * Generates a transaction for each retirement, with the id of the reservation or request that led to the retirement.
+ * Generates a transaction for each retirement. If a reservation or inventory request led to the retirement, the
+ * transaction contains the id of that reservation or request.
  */
 export function generateTransactions(
   seed: number,
@@ -45,7 +46,9 @@ export function generateTransactions(
   });
 }
 
-/** Returns whether a retirement came from this reservation or inventory request. */
+/**
+ * Returns whether a reservation or inventory request led to a retirement: organization, credit and time are the same.
+ */
 function hasLedTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
   // Both then have the same organization, credit and time.
   return (
