@@ -120,7 +120,10 @@ function describeReserver(cells: CellsByColumn): string {
   return reserver === null ? '' : ` by ${truncateName(reserver)}`;
 }
 
-/** Formats a retirement's day: ` on 2025-07-01`. Returns an empty string if the mirror noticed it on the same day. */
+/**
+ * Formats a retirement's day: ` on 2025-07-01`. Returns an empty string if this is also the day on which the mirror
+ * first saw the retirement.
+ */
 function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
   if (resource !== 'retirements' || day === null || day === observedAt.slice(0, 10)) return '';
@@ -138,7 +141,9 @@ function describeChangedColumns({ changed_columns: changed, before, after }: Cha
   return `${listed.join(', ')}${omitted > 0 ? ` and ${omitted} more` : ''}`;
 }
 
-/** Removes column names that add nothing: `amount_micro` beside `amount_exact`, and `updated_at` beside any column. */
+/**
+ * Removes redundant column names: `amount_micro` if `amount_exact` is listed, and `updated_at` if any other column is.
+ */
 function omitRedundantColumns(columns: readonly string[]): readonly string[] {
   const hasExactAmount = columns.includes('amount_exact');
   return columns.filter(name => {

@@ -3,7 +3,7 @@ export function coalesce(run: () => Promise<void>): () => Promise<void> {
   let lastRun = Promise.resolve();
   let nextRun: Promise<void> | null = null;
 
-  /** Starts the next run. Later calls will need a further run. */
+  /** Called when the previous run has ended. Starts the next run. */
   function startNextRun(): Promise<void> {
     nextRun = null;
     return run();

@@ -30,7 +30,10 @@ export interface RegistryClockOptions {
   readonly onRefusal?: (skewMs: number) => void;
 }
 
-/** Creates a clock from the local clock. After a 401, it is set to the registry's time if the clocks differ by minutes. */
+/**
+ * Creates a clock that starts with the local time. It changes to the registry's time if a 401 arrives and the two times
+ * differ by minutes.
+ */
 export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;
   let correctedAt = Number.NEGATIVE_INFINITY;
@@ -46,7 +49,7 @@ export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryCl
     /** Returns epoch milliseconds, corrected to the registry's clock. */
     now: () => now() + offsetMs,
     offsetMs: () => offsetMs,
-    /** Corrects the clock if this response calls for it. */
+    /** Corrects the clock if the response is a 401 that a wrong clock can explain. */
     observeResponse: ({ status, registryMs, localMs }: DatedResponse): void => {
       const skewMs = registryMs - localMs;
       const explainsRefusal = Math.abs(skewMs - offsetMs) > MAX_UNCORRECTED_SKEW_MS;

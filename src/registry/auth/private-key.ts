@@ -26,7 +26,10 @@ export class PrivateKeyError extends Error {
   }
 }
 
-/** Reads an RSA private key from PEM text. Also accepts `\n` written out, as in environment variables. */
+/**
+ * Reads an RSA private key from PEM text. Also accepts the two characters `\n` instead of line breaks, as environment
+ * variables often have them.
+ */
 export function readPrivateKey(text: string): KeyObject {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n').replaceAll('\r\n', '\n').trim();
   if (pem === '') throw new PrivateKeyError('empty', 'nothing');

@@ -37,7 +37,10 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let pendingRequest: Promise<AccessToken<T>> | undefined;
   let grantedPermissions: string | undefined;
 
-  /** Whether a cached token has the permissions that are granted now, or was requested after they were last changed. */
+  /**
+   * Whether a cached token has the permissions that are granted now. Also true if the same permissions were granted
+   * when the token was requested.
+   */
   function hasCurrentPermissions({
     accessToken: { permissions },
     permissionsAtRequest,

@@ -161,7 +161,10 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
   };
 }
 
-/** Lists the texts to search for: the secret and its long parts, in every encoding. */
+/**
+ * Lists the texts that a mask must find: the secret and its long parts, such as the lines of a key, each in several
+ * encodings.
+ */
 function listSecretForms(secret: string): string[] {
   const whole = secret.trim();
   if (whole.length < MIN_MASKED_CHARACTERS) return [];
@@ -189,7 +192,9 @@ function encodeHexForms(secret: string): string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** Encodes a secret as base64. Its form in a longer text depends on its position, so every possible form is returned. */
+/**
+ * Encodes a secret as base64 in six ways: after 0, 1 or 2 other bytes, each in the standard and the URL-safe alphabet.
+ */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.
   const bytes = Buffer.from(secret);

@@ -90,7 +90,10 @@ function getContentLength(response: Response): number | null {
   return length === null || isEncoded || !/^\d{1,15}$/.test(length) ? null : Number(length);
 }
 
-/** Whether a response is not partial and states where it ends. Otherwise a lost connection could go unnoticed. */
+/**
+ * Whether a response is not partial and has a header that marks its end. Without the header, a body that breaks off
+ * looks complete.
+ */
 function isCompleteResponse({ status, headers }: Response): boolean {
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';
   return status === 200 && marksEnd && !headers.has('content-range');

@@ -46,7 +46,7 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     return index < 0 ? undefined : queue.splice(index, 1)[0];
   }
 
-  /** Starts every queued request that the limits allow. Sets a timer for the next refill if requests are left. */
+  /** Starts every queued request that the limits allow. Sets a timer if requests must wait for the next refill. */
   function startQueuedRequests(): void {
     clearTimeout(timer);
     refillAllowance();
@@ -63,7 +63,10 @@ export function createRequestLimiter({ requestsPerSecond, burst, concurrency, no
     timer = setTimeout(startQueuedRequests, Math.ceil(((1 - allowance) * 1000) / requestsPerSecond));
   }
 
-  /** Returns the function that a request calls when it ends. The function starts queued requests. */
+  /**
+   * Returns the function that a request calls when it ends. That function frees the slot of the request and starts
+   * queued requests.
+   */
   function createReleaseSlot(isDownload: boolean): ReleaseSlot {
     let isReleased = false;
     return () => {

@@ -26,7 +26,10 @@ interface RefusedToken {
 
 const TEMPORARY_ERRORS: ReadonlySet<RegistryErrorCode> = new Set(['rate_limited', 'unavailable', 'timeout']);
 
-/** Sends a request and retries after temporary errors if the request is repeatable. A refused token is renewed once. */
+/**
+ * Sends a request and retries after temporary errors if the request is repeatable. If the registry refuses the token,
+ * retries once with a new token.
+ */
 export async function sendWithRetries<T>(
   request: RetryableRequest,
   rules: RetryRules,

@@ -55,7 +55,7 @@ export function createElementScanner(arrayName: string) {
     return null;
   }
 
-  /** Stores the first part of an element that continues in the next chunk. Throws if the element is too large. */
+  /** Stores a part of an element that continues in the next chunk. Throws if the element is too large. */
   function keepElementPart(part: Buffer): void {
     earlierBytes += part.length;
     if (earlierBytes > MAX_ELEMENT_BYTES)

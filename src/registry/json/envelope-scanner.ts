@@ -66,7 +66,7 @@ export function createEnvelopeScanner(arrayName: string, allowBareArray: boolean
     return false;
   }
 
-  /** Processes one byte inside a JSON string. */
+  /** Processes one byte inside a JSON string. Stores the string, because it may be the name of the array. */
   function scanStringByte(byte: number): void {
     if (depth === 1 && lastString.length <= quotedArrayName.length) lastString += String.fromCharCode(byte);
     if (isEscaped) isEscaped = false;

@@ -99,7 +99,7 @@ export function getObjectMembers(
   return isObject(value) ? value : null;
 }
 
-/** Returns the id in the first of these fields that is present. Throws if the id is missing or malformed. */
+/** Returns the id in the first field of `aliases` that is present. Throws if the id is missing or malformed. */
 export function getRequiredId(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isId(value))
@@ -107,7 +107,10 @@ export function getRequiredId(object: SourceObject, aliases: FieldAliases): stri
   return value;
 }
 
-/** Returns the id in the first of these fields that is not empty, or null if all are. Throws if the id is malformed. */
+/**
+ * Returns the id in the first field of `aliases` that is not empty, or null if all are empty. Throws if the id is
+ * malformed.
+ */
 export function getOptionalId(object: SourceObject, aliases: FieldAliases): string | null {
   const name = aliases.find(alias => !isAbsentOrEmpty(getField(object, alias)));
   return name === undefined ? null : getRequiredId(object, [name]);
@@ -134,7 +137,7 @@ function isAbsentOrEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Returns the first of these fields that holds text or a number, as text. Returns null if there is none. */
+/** Returns the first field of `aliases` that holds text or a number, as text. Returns null if there is none. */
 export function getOptionalText(object: SourceObject, aliases: FieldAliases): string | null {
   for (const name of aliases) {
     const text = toText(getField(object, name));
@@ -206,7 +209,7 @@ function describeType(value: unknown): string {
   return Array.isArray(value) ? 'an array' : typeof value;
 }
 
-/** Returns the value of the first of these fields that is present and not null. */
+/** Returns the value of the first field of `aliases` that is present and not null. */
 function getFirstPresent(object: SourceObject, aliases: FieldAliases): unknown {
   for (const name of aliases) {
     const value = getField(object, name) ?? null;

@@ -147,7 +147,10 @@ function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) 
   };
 }
 
-/** Counts the rows of a page that were not on an earlier page, and remembers them for the next pages. */
+/**
+ * Counts the rows of a page that were not on an earlier page. Stores the ids of the rows, or the digest of an already
+ * known page, to recognize repeated rows on later pages.
+ */
 function countNewRows(page: RawPage<unknown>, { seenIds, seenPageDigests }: ListProgress): number {
   if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
   const isRepeated = seenPageDigests.has(page.digest);
@@ -169,7 +172,7 @@ function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): L
   return isPastLimit ? 'endless' : null;
 }
 
-/** Requests one page. Parses only those rows that no earlier read of the list has seen. */
+/** Requests one page and parses its rows. Does not parse rows again that an earlier read of the list parsed. */
 async function readPage<T>(
   list: PagedList<T>,
   pageNumber: number,
@@ -203,7 +206,10 @@ interface RowParsingOptions {
   readonly reportsUnreadable: boolean;
 }
 
-/** Splits a page into groups of rows. Parses only those groups that no earlier read of the list has seen. */
+/**
+ * Splits a page into groups of rows and parses them. Does not parse groups again that an earlier read of the list
+ * parsed.
+ */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PagedList<T>,
   rows: readonly PageRow[],

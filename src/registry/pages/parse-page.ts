@@ -42,7 +42,7 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
   return page;
 }
 
-/** Checks by a digest whether an earlier read has seen exactly these rows. Returns null if not. */
+/** Checks by a digest whether an earlier read of the list received a page with the same rows. Returns null if not. */
 export function matchKnownPage(
   body: Buffer,
   arrayName: string,
@@ -116,7 +116,10 @@ function splitListText(text: string, listStart: number): ListPieces | null {
   return { texts, listEnd: lastEnd + 1 };
 }
 
-/** Parses row texts as JSON objects, or returns null if one is not an object. With `copyRowTexts`, the page can be freed. */
+/**
+ * Parses row texts as JSON objects, or returns null if one is not an object. `copyRowTexts` copies each text, so that a
+ * row does not keep its whole page in memory.
+ */
 function parseRows(texts: readonly string[], copyRowTexts: boolean): readonly PageRow[] | null {
   const rows: PageRow[] = [];
   for (const text of texts) {
@@ -132,7 +135,7 @@ function copyText(text: string): string {
   return Buffer.from(text).toString('utf8');
 }
 
-/** Parses a page from which the rows were cut. Returns null if it may contain a second list of the same name. */
+/** Parses the JSON of a page without its rows. Returns null if the page may contain a second list of the same name. */
 function parseEnvelope(text: string, arrayName: string): PageEnvelope | null {
   // A backslash could hide the name in escaped form.
   const quotedKey = `"${arrayName}"`;

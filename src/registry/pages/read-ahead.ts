@@ -21,7 +21,7 @@ export function createReadAhead<T>(
     }
   }
 
-  /** Requests more pages after a page has arrived. */
+  /** Called when a page has arrived. Requests more pages. */
   function onPageRead(): void {
     inFlight -= 1;
     requestPages();

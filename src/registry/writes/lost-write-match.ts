@@ -18,7 +18,9 @@ interface WriteContext {
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/** Creates a function that decides whether a reservation was created by this request, whose response was lost. */
+/**
+ * Creates a function that decides whether a reservation is the result of `request`, a request whose response was lost.
+ */
 export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
     if (!isPossibleResult(reservation, request, isCreatedSinceWrite)) return 'none';
@@ -28,7 +30,7 @@ export function createReservationMatcher(request: ReserveRequest): WriteMatcher<
   };
 }
 
-/** Creates a function that decides whether an inventory request was created by this call, whose response was lost. */
+/** Creates a function that decides whether an inventory request is the result of a call whose response was lost. */
 export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,
@@ -43,7 +45,10 @@ export function createInventoryRequestMatcher(
   };
 }
 
-/** Searches a list for objects that a write may have created. A match is certain only if the whole list was read. */
+/**
+ * Searches a list for objects that a write may have created. Returns no match as certain unless the whole list was
+ * read.
+ */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<ListPage<T>>,
   match: (object: T) => WriteMatch,

@@ -2,7 +2,10 @@ const MAX_CREATED_IDS = 10_000;
 
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
-/** Creates a log of this client's writes. It remembers which objects the client created. */
+/**
+ * Creates a log of the ids of the objects that this client created. Also runs writes with the same key one after
+ * another.
+ */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();
   const createdIds = new Set<string>();
