@@ -45,8 +45,8 @@ export async function eraseWithEvidence<Removed>(
 }
 
 /**
- * Continues a restored evidence log under a new log name. Returns how many entries were lost, or null if
- * there is no log.
+ * Continues the evidence log under a new log name after a backup was restored. Returns how many entries were
+ * lost, or null if no log exists.
  */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
@@ -69,7 +69,10 @@ export function describeRestoredLog({ origin, held, newest, lost }: RestoredOrig
 const SEALING_ADVICE =
   'Check that "carbon-mirror work" runs with EVIDENCE_KEY_FILE. Its log says why it does not seal.';
 
-/** Counts the entries of the evidence log if no key to check them is set. Returns 0 if EVIDENCE_KEY_FILE is set. */
+/**
+ * Counts the entries of the evidence log that cannot be checked because EVIDENCE_KEY_FILE is not set. Returns
+ * 0 if EVIDENCE_KEY_FILE is set.
+ */
 export async function countUncheckedLeaves({
   requireMirror,
 }: Pick<EvidenceContext, 'requireMirror'>): Promise<number> {
@@ -90,8 +93,8 @@ export function describeUncheckedLeaves(leaves: number): string {
 }
 
 /**
- * Checks for `doctor` that the worker adds new data to the evidence log in time. Returns no findings if
- * there is no log.
+ * Checks for `doctor` that the worker keeps adding new data to the evidence log. Returns no findings if there
+ * is no log and EVIDENCE_KEY_FILE is not set.
  */
 export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContext): Promise<Finding[]> {
   const unchecked = await countUncheckedLeaves({ requireMirror });
@@ -110,8 +113,8 @@ export async function checkEvidenceSealing({ io, requireMirror }: EvidenceContex
 }
 
 /**
- * Describes where the evidence log records a version of a row. Returns null if there is no log, or no access
- * to it.
+ * Describes where the evidence log records a version of a row. Returns null if there is no log, or if the
+ * database refuses access to it.
  */
 export async function describeSealOfVersion(
   location: Pick<MirrorLocation, 'engine'>,

@@ -8,8 +8,8 @@ export function describeRemedy({ todo, command }: Trouble): string {
 }
 
 /**
- * Formats the numbers of suspicious rows, such as `restatements: 1, overdrawn: 2`. Returns null if there are
- * none.
+ * Formats how many suspicious rows there are of each kind, such as `restatements: 1, overdrawn: 2`. Returns
+ * null if there are none.
  */
 export function describeFindingCounts(counts: readonly FindingCount[]): string | null {
   const found = counts.filter(({ rows }) => rows > 0);

@@ -21,8 +21,8 @@ export async function runInContext(
 }
 
 /**
- * Creates the object with which a command opens databases and prints. `onOpened` receives a close function
- * for each opened resource.
+ * Creates the object with which a command opens databases and prints. Each time the command opens a resource,
+ * calls `onOpened` with a function that closes the resource.
  */
 function createContext(
   environment: CommandEnvironment,

@@ -119,8 +119,8 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
 }
 
 /**
- * Defines an optional parameter for a past date or period. `usedEdge` says which end of a period the command
- * uses.
+ * Defines an optional parameter for a past date or period. `usedEdge` says whether the command uses the start
+ * or the end of a period.
  */
 export function definePastDate(
   description: string,

@@ -60,8 +60,8 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
 }
 
 /**
- * Returns whether the parser needs this command, because the arguments name it. Without a command name, the
- * help needs all commands.
+ * Returns whether the program must register this command. Registers all commands if the arguments name no
+ * known command, because the help lists all of them.
  */
 function shouldRegister(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));

@@ -70,7 +70,10 @@ async function* serializeLists(header: object, lists: readonly ListAsOf[]): Asyn
   yield '}\n';
 }
 
-/** Prints a list with the rows of a past instant and their total. Warns if rows may be missing. */
+/**
+ * Prints the rows that a list had at a past instant, and the total of their tonnes. First prints why rows may
+ * be missing.
+ */
 async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
   list: ListAsOf,

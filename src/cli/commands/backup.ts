@@ -165,8 +165,8 @@ async function readContents(engine: FileEngine, since?: StoredRecordCounts): Pro
 }
 
 /**
- * Says where `restore` moved the previous data, and which of its records are newer than the backup. Returns
- * no line if the folder does not exist.
+ * Says where `restore` moved the replaced data, and how many of its records are newer than the backup.
+ * Returns no line if the folder of the replaced data does not exist.
  */
 function describeReplacedData(
   previousDataFolder: string,

@@ -65,8 +65,8 @@ const FIELD_BY_COLUMN: Readonly<Record<string, keyof BalanceLine>> = {
 const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
 /**
- * Prints the sums of the balance check, then each sum that does not add up with a reason. A terminal shows
- * only the first sums.
+ * Prints the sums of the balance check, then a reason for each sum that does not add up. On a terminal, hides
+ * some sums of single organizations if there are many.
  */
 async function printBalance(
   { io, printRows, printLines, printNotice }: CommandContext,
@@ -104,8 +104,8 @@ const FROM_ELSEWHERE =
   'match no reservation or request in the mirror. They may come from an organization that is not mirrored.';
 
 /**
- * Formats a sum of the balance check as a table row with amounts in tonnes. An expected amount that is a
- * maximum is shown as `≤ 12`.
+ * Formats a sum of the balance check as a table row with amounts in tonnes. Shows an expected amount as `≤
+ * 12` if it is only an upper limit.
  */
 function toTableRow(line: BalanceLine): Row {
   const cells = Object.entries(FIELD_BY_COLUMN).map(([column, field]) => {

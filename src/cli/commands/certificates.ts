@@ -66,8 +66,8 @@ export const EXPORT = defineCommand({
 });
 
 /**
- * Removes the certificates of organizations whose lists at this instant are unknown. Also returns sentences
- * about all missing data.
+ * Removes the rows of organizations whose retirements or certificates at the instant `at` are unknown. Also
+ * returns sentences that say which data is missing.
  */
 async function dropUnknownOrganizations(
   context: CommandContext,

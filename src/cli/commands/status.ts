@@ -55,8 +55,8 @@ function describeHiddenCount(count: number): string {
 }
 
 /**
- * Formats an organization as a table row with row counts and certificates. The freshness is that of the
- * least fresh list.
+ * Formats an organization as a table row with the number of rows in each list. Its freshness column shows the
+ * state of the organization's least fresh list.
  */
 function toStatusRow(organization: OrganizationStatus): Row {
   const { state, resources } = organization;
@@ -83,7 +83,10 @@ function getOrganizationName({
   return name ?? id ?? installationId;
 }
 
-/** Returns one line about the mirror's location, the worker, unread deliveries and rejected webhooks. */
+/**
+ * Returns one line about the mirror: its location, whether a worker runs, unread deliveries and rejected
+ * webhooks.
+ */
 function describeMirror({ isDemo, engine }: MirrorLocation, status: Status, now: number): string {
   const { registry, worker, oldestUnreadAt, rejectedWebhooks } = status;
   const rejectedCount = rejectedWebhooks.reduce((sum, { rejected }) => sum + rejected, 0);

@@ -104,7 +104,7 @@ function getErrorField(error: Error, name: string): string {
   return String(Reflect.get(error, name) ?? '');
 }
 
-/** Creates a function that masks secrets in a text. Also masks a secret that was put into the wrong setting. */
+/** Creates a function that masks secrets in a text. Also masks values of other settings that may be secrets. */
 export function createSecretMask(
   env: Readonly<Record<string, string | undefined>>,
 ): (text: string) => string {

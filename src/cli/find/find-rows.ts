@@ -120,8 +120,8 @@ export async function findRowVersions(
 }
 
 /**
- * Returns the lists whose rows at the requested instant are known, and prints why the others are not. Throws
- * if all are unknown.
+ * Returns the lists whose rows at the requested instant are known. Prints why each other list is unknown, and
+ * throws if no list is known.
  */
 export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
   { printNotice }: CommandContext,

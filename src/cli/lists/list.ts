@@ -102,7 +102,10 @@ async function printList(
   if (printedCount === limit) context.printNotice(`Showing ${printedCount}. Use --limit 0 for all.`);
 }
 
-/** Counts the organizations whose list was never read completely. `isWholeList` is true if no list was ever read. */
+/**
+ * Counts the organizations whose list was never read completely. `isWholeList` is true if the list was never
+ * read completely for any organization.
+ */
 async function countUnreadOrganizations(
   reader: Reader,
   resource: List['resource'],
@@ -117,8 +120,8 @@ async function countUnreadOrganizations(
 }
 
 /**
- * Limits a query about a past instant to organizations whose list at that instant is known. Prints which
- * others are missing.
+ * Limits a query about a past instant to organizations whose list at that instant is known. Prints why the
+ * list of each other organization is unknown.
  */
 async function selectKnownOrganizations(
   context: CommandContext,

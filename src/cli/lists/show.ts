@@ -31,8 +31,8 @@ interface RowExtras {
 }
 
 /**
- * Creates a subcommand such as `jobs show 46`. Prints every column of the row, then the details from
- * `readExtras`.
+ * Creates a subcommand such as `jobs show 46`. The subcommand prints every column of row 46, then the details
+ * that `readExtras` returns.
  */
 export function createNumberedShowCommand(
   list: List,
@@ -53,8 +53,8 @@ export function createNumberedShowCommand(
 }
 
 /**
- * Creates the subcommand `show ID` for a mirrored list. Prints the row's columns, provenance, past versions
- * and JSON.
+ * Creates the subcommand `show ID` for a mirrored list. The subcommand prints the row's columns, its
+ * provenance, its past versions and its JSON.
  */
 export function createShowCommand(list: List, entry: ResourceEntry): Command {
   return defineCommand({
@@ -129,7 +129,10 @@ async function readRowsWithProvenance(
   return explainedRows;
 }
 
-/** Reads the present row of these versions, with its freshness. Returns null if the row no longer exists. */
+/**
+ * Reads the present row that belongs to these versions, and adds columns that say how fresh it is. Returns
+ * null if the row no longer exists.
+ */
 async function readCurrentRow(
   reader: Reader,
   list: List,
@@ -185,8 +188,8 @@ const OMITTED_COLUMNS = ['version', 'organization_id', 'sync_id', 'closed_by', '
 const DATE_COLUMNS = ['valid_from', 'valid_to'];
 
 /**
- * Chooses the columns of a table that compares versions of a row. Puts dates first, then changed columns,
- * then up to five others.
+ * Chooses the columns of a table that compares versions of a row: first the dates, then each column whose
+ * value changed, then up to five unchanged columns.
  */
 function chooseVersionColumns({ display }: ResourceEntry, versions: readonly Row[]): string[] {
   const omitted = [...OMITTED_COLUMNS, ...DATE_COLUMNS];

@@ -9,8 +9,8 @@ const PRIVATE_FILE = 0o600;
 const SUMS_FILE = 'SHA256SUMS';
 
 /**
- * Creates a new folder for exported files. The file SHA256SUMS is written last and marks the folder as
- * complete.
+ * Creates a folder and returns functions that write exported files into it. Call `writeChecksums` last: a
+ * folder without SHA256SUMS is incomplete.
  */
 export function createChecksummedFolder(folder: string, interrupted: AbortSignal) {
   createEmptyFolder(folder);

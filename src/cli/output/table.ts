@@ -56,8 +56,8 @@ export async function printTable(
 type LineFormatter = (cells: readonly TableCell[]) => string;
 
 /**
- * Prints the header and the first rows in columns that fit them. Returns a function that formats later rows
- * alike.
+ * Prints the header and the first rows, with column widths that fit these rows. Returns a function that
+ * formats later rows with the same widths.
  */
 async function printFirstRows(
   io: Io,
@@ -126,8 +126,8 @@ function countCharacters(text: string): number {
 }
 
 /**
- * Shortens a cell's text to the width of the column. Returns the text unchanged if the column is not
- * shortened.
+ * Shortens a cell's text to the width of its column, such as `Acme Clim…`. Returns the text unchanged if
+ * `isShort` is false.
  */
 function truncateCell(text: string, column: string, { width, isShort }: ColumnLayout): string {
   const short = isShort ? shortenIdOrInstant(column, text) : text;

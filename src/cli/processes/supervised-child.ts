@@ -67,7 +67,10 @@ export function superviseChild(
     resolveReady = resolve;
   });
 
-  /** Handles the message of a child that is ready. Stores the child's port for later restarts. */
+  /**
+   * Called when the child reports that it is ready. Stores the child's port, so that later restarts use the
+   * same port.
+   */
   function handleReady(message: unknown): void {
     const reportedPort = getValueAtPath(message, 'port');
     const port = typeof reportedPort === 'number' ? reportedPort : null;
@@ -76,7 +79,10 @@ export function superviseChild(
     resolveReady(port);
   }
 
-  /** Runs the child and restarts it with backoff. Throws if a restart would not help. */
+  /**
+   * Runs the child and restarts it after a growing delay whenever it ends. Throws if the child ends with a
+   * usage error or before it was ever ready.
+   */
   async function runUntilStopped(): Promise<void> {
     for (let failures = 0; !stopping.aborted; failures += 1) {
       const startedAt = io.now();

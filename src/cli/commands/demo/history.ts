@@ -62,8 +62,8 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
       ?.id ?? '';
 
   /**
-   * Picks an ex-post credit with at least this many tonnes from an account of an organization. The choice
-   * changes with each new reservation.
+   * Picks an ex-post credit of which an organization holds at least `tonnes` in this account. Picks another
+   * credit after each new reservation.
    */
   function chooseCredit(
     organizationIndex: number,

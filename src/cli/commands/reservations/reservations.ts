@@ -165,8 +165,8 @@ async function reportReservation(
 }
 
 /**
- * Converts a reservation from the registry to a row as in the mirror. Adds the present state and the seconds
- * left.
+ * Converts a reservation from the registry to a row with the mirror's columns. Adds its state now, such as
+ * `outstanding`, and the seconds until it expires.
  */
 function toReservationRow(reservation: Reservation, { registry, organizationId }: OrganizationAccess): Row {
   const now = registry.http.localNow() + (registry.http.clockSkewMs() ?? 0);
@@ -182,8 +182,8 @@ function toReservationRow(reservation: Reservation, { registry, organizationId }
 }
 
 /**
- * Enqueues a job that reads the organization. Prints an error instead of throwing, because the registry has
- * already made the change.
+ * Enqueues a job that reads the organization into the mirror. Prints an error instead of throwing it, because
+ * the reservation at the registry has already changed.
  */
 async function requestRead(context: CommandContext, installationId: string): Promise<void> {
   try {

@@ -113,8 +113,8 @@ function throwIfDiskFull({ engine }: MirrorLocation): void {
 }
 
 /**
- * Returns whether `sync` must keep waiting for a job. Does not wait for the retry of a job that failed after
- * `requestedAt`.
+ * Returns whether `sync` must keep waiting for a job. If the job failed after `requestedAt`, does not wait
+ * for its retry.
  */
 function mustWaitForJob(
   { state, attempts, started_at: startedAt, run_at: runAt }: FollowedJob,
@@ -133,8 +133,8 @@ function isJobDue({ state, run_at: runAt }: FollowedJob, now: number): boolean {
 }
 
 /**
- * Starts a worker in this process that only does the waiting jobs. It has no schedule, no HTTP port for
- * metrics and no log.
+ * Starts a worker in this process for the jobs that are waiting. Unlike `carbon-mirror work`, it plans no
+ * regular syncs, opens no HTTP port for metrics and writes no log.
  */
 async function startOwnWorker({ io, requireMirror, printNotice }: CommandContext): Promise<RunningProcess> {
   const settings = await readSettings(requireMirror().env, 'work');

@@ -229,8 +229,8 @@ async function compareRegistry(context: CommandContext, interrupted: AbortSignal
 }
 
 /**
- * Returns a line for each list that was not compared, with the reason. An organization that permits no
- * access gets a single line.
+ * Returns a line for each list that was not compared, with the reason. Returns only one line for an
+ * organization that suspended or uninstalled the app.
  */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
