@@ -39,7 +39,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
     log.info({ ...ids, sender, duplicates: count }, 'duplicate deliveries received');
   });
 
-  /** Logs and counts a stored delivery. */
+  /** Counts a stored delivery in the metrics and writes a log line. Duplicate deliveries share a log line. */
   function recordStoredDelivery(answer: ReceiverAnswer): void {
     const { status, delivery, stored, durationMs } = answer;
     metrics.observeAcceptDuration(durationMs / 1000);
@@ -82,13 +82,19 @@ function getLogFields({ status, rejection, sender, failure, delivery }: Receiver
   };
 }
 
-/** Creates a report that is not called too often: at once for the first answer, then once per interval with a count. */
+/**
+ * Limits how often `report` is called. Calls `report` at once for the first answer, then at most once per interval with
+ * the number of answers since the last call.
+ */
 function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Reports the answers since the last report and restarts the timer. Stops the timer if there are none. */
+  /**
+   * Calls `report` with the number of answers since the last call and restarts the timer. If there were no answers,
+   * only stops the timer.
+   */
   function reportPending(): void {
     if (latest === undefined) {
       timer = undefined;

@@ -17,7 +17,10 @@ export interface LogOptions {
   readonly sink?: { readonly write: (line: string) => unknown };
 }
 
-/** Creates the log of a process, as JSON or as text for a terminal. Messages are events, and data goes into fields. */
+/**
+ * Creates the log of a process, which writes JSON or text for a terminal. Callers pass data as fields, not in the
+ * message.
+ */
 export function createLog(options: LogOptions): Log {
   const { level, mask, now, pretty, fields = {}, sink = openStandardOutput() } = options;
   const formatLine = pretty ? createTerminalFormatter(options.inColour === true) : keepJson;

@@ -111,7 +111,7 @@ export function startReceiver(
 }
 
 /**
- * Starts the thread that verifies and stores deliveries. An unexpected end of the thread marks the process as broken.
+ * Starts the thread that verifies and stores deliveries. If the thread ends unexpectedly, calls `health.markBroken`.
  */
 function startInboxThread(
   { webhookSecrets: secrets, appId, dataDir, diskReserveMb, database }: ReceiverStartOptions,

@@ -173,7 +173,10 @@ async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: numbe
   metrics.setFindingCounts((await readFindings(reader)).counts);
 }
 
-/** Deletes certificate files that no certificate in the mirror refers to, in the background. Returns a function that stops it. */
+/**
+ * Starts to delete, in the background, certificate files that no certificate in the mirror refers to. Returns a
+ * function that stops the deletion.
+ */
 function startOrphanFileRemoval(
   certificates: CertificateStore,
   log: ProcessDependencies['log'],

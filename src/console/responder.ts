@@ -40,7 +40,10 @@ export const COULD_NOT_BE_CREATED = 'could not be created. The log of the consol
 
 /** Creates the functions that send pages, messages and files to visitors. */
 export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
-  /** Renders the slow part of a page, or an error message if rendering fails. */
+  /**
+   * Calls `renderRest`, which renders the content that a page sends last because it is slow. If `renderRest` throws,
+   * returns an error message instead.
+   */
   async function renderSlowPart(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {
       return await renderRest();

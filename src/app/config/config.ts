@@ -131,7 +131,10 @@ function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   return [{ name: 'DYNO', expected, problem }];
 }
 
-/** Returns the text of each setting. A missing or empty setting gets the default text for the role. */
+/**
+ * Returns the text of each setting from the environment. If the text is missing or empty, returns the default for the
+ * role instead.
+ */
 function applyDefaults(env: Environment, role: Role): Environment {
   const texts = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.getDefault(role)]);
   return Object.fromEntries(texts);

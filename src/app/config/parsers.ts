@@ -123,8 +123,8 @@ export const parseWebhookSecrets: SettingParser<readonly string[]> = async text 
 const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
 /**
- * Returns an error message for a weak secret, or null for a strong one. The message names the secret by its position,
- * such as "number 2 of 3".
+ * Returns an error message if a secret is too short or can be guessed, otherwise null. The message contains `position`,
+ * such as "number 2 of 3", instead of the secret.
  */
 function findSecretFault(secret: string, position: string): string | null {
   if (secret.length < MIN_SECRET_CHARACTERS) {

@@ -14,7 +14,8 @@ export function isLoopbackAddress(address: string): boolean {
 }
 
 /**
- * Returns the reason to refuse a request, or null. Refuses cross-site requests and, on loopback, foreign host names.
+ * Returns why a request must be refused, or null. Refuses requests from pages of other sites and, on loopback, requests
+ * whose Host header is not a loopback name.
  */
 export function findRequestRefusal(
   headers: IncomingHttpHeaders,

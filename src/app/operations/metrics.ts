@@ -162,7 +162,7 @@ export function createMetrics(knownEvents: readonly string[]) {
   // Limits the values of each label, whatever the registry or a stranger sends.
   const limitLabel = createLabelLimiter();
 
-  /** Sets the values of a gauge to `counts`. States without a count disappear from the gauge. */
+  /** Sets a gauge to the number in `counts` for each state. Removes all other states from the gauge. */
   function replaceCounts(gauge: Gauge<'state'>, counts: CountByState): void {
     gauge.reset();
     for (const [state, count] of Object.entries(counts))

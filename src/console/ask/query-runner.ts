@@ -64,7 +64,10 @@ export function createQueryRunner(
     unread.hangUp();
   }
 
-  /** Yields the rows unchanged. Records in `query` since when the visitor has left a row unread. */
+  /**
+   * Yields the rows unchanged. Sets `query.unreadSince` to the time at which each row was offered to the visitor, and
+   * to null while the next row is computed.
+   */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
       for await (const row of rows) {

@@ -24,7 +24,9 @@ function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
   return html`${renderFreshnessState(sum)} in ${formatCount(resources, 'organization')}${lastRead}. `;
 }
 
-/** Renders how old the data of an as-of page is, then which data the mirror did not have at that instant. */
+/**
+ * Renders how old the data on a page about a past instant is, then which data the mirror did not have at that instant.
+ */
 export function renderGaps(resource: string, coverage: readonly AsOfCoverage[]): Html {
   const lines = coverage.flatMap(known => {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;

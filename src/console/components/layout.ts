@@ -55,7 +55,10 @@ function createSection(name: string, paths: string): NavigationSection {
   return { name, pages };
 }
 
-/** Renders the HTML of a page before and after the slow part of its body, so that the fast part can be sent first. */
+/**
+ * Renders a page in two parts, because a page may have slow content that is sent later. The slow content goes between
+ * `beforeRest` and `afterRest`.
+ */
 export function renderLayout(options: LayoutOptions): {
   readonly beforeRest: Html;
   readonly afterRest: Html;

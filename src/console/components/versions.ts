@@ -5,7 +5,8 @@ import { html, type Html } from './html.js';
 import { toLabel, toDisplayValue } from './formats.js';
 
 /**
- * Returns the version history of a row as it was at the instant `at`. Versions that ended later count as still valid.
+ * Returns the versions of a row that the mirror knew at the instant `at`, or all if `at` is null. Sets `valid_to` to
+ * null in a version that ended after `at`.
  */
 export function selectVersionsKnownAt(at: string | null, versions: readonly Row[]): Row[] {
   if (at === null) return [...versions];

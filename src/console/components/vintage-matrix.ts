@@ -87,7 +87,8 @@ function groupByProject(rows: readonly CreditSum[]): ProjectGroup[] {
 }
 
 /**
- * Chooses which vintages get a column. Chooses those with the most credits until the screen is full, or all if `showsAll` is true.
+ * Chooses the table columns: the vintages with the most credits that fit the screen, then `OTHERS`. Chooses all
+ * vintages if `showsAll` is true.
  */
 function chooseColumns(rows: readonly CreditSum[], showsAll: boolean) {
   const vintages = [...sumAmountsBy(rows, getVintage)]
@@ -113,7 +114,7 @@ function measureWidth(totals: readonly (readonly [column: string, total: bigint]
   return widths.reduce((sum, width) => sum + width, 0);
 }
 
-/** Sums the amounts of each table column. Vintages without their own column count as `OTHERS`. */
+/** Sums the amounts of each table column. Adds the amount of a vintage that has no column to the column `OTHERS`. */
 function sumAmountsByColumn(
   rows: readonly CreditSum[],
   columns: readonly string[],

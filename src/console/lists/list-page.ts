@@ -77,7 +77,10 @@ async function parseListRequest(
   return 'fault' in listRequest ? { fault: describeFilterFault(listRequest) } : listRequest;
 }
 
-/** Limits an as-of request to organizations whose list had been read by then. Also returns what was not known. */
+/**
+ * Limits a request with `as-of` to the organizations whose list the mirror knew at that instant. Also returns, for each
+ * organization, what the mirror did not know.
+ */
 async function restrictToKnownOrganizations(
   listRequest: ListRequest,
   { reader, at }: Pick<ConsoleRequest, 'reader' | 'at'>,
@@ -93,7 +96,7 @@ async function restrictToKnownOrganizations(
   };
 }
 
-/** Renders one page of a list: the freshness, the rows, the pagination links and the SQL. */
+/** Renders one page of a list: how fresh the data is, the table of rows, the pagination links and the SQL query. */
 async function renderRows(
   parsedRequest: ListRequest,
   request: ConsoleRequest,
@@ -150,8 +153,8 @@ function describeFilters(listRequest: ListRequest, rows: readonly Row[], choices
 }
 
 /**
- * Returns text such as ", of which 5 t are available now" for the warehouse list. Returns an empty string for other
- * lists.
+ * Returns a text for the caption of the warehouse list, such as ", of which 5 t are available now". Returns an empty
+ * string for any other list.
  */
 async function describeAvailable(
   { reader }: ConsoleRequest,

@@ -16,8 +16,8 @@ const MAX_PAGES = 100;
 export type LiveUpdates = ReturnType<typeof createLiveUpdates>;
 
 /**
- * Creates the server-sent events that tell open pages to reload after a change. Looks for changes only while pages are
- * open.
+ * Creates an object that sends an event to every open page when the result of `readState` changes. Calls `readState`
+ * periodically while at least one page is open.
  */
 export function createLiveUpdates({
   readState,
@@ -34,7 +34,10 @@ export function createLiveUpdates({
     for (const page of pages) page.write(text);
   };
 
-  /** Sends an event to all open pages if the state has changed. Schedules the next poll while pages are open. */
+  /**
+   * Sends an event to all open pages if the result of `readState` differs from the last one. Schedules the next call of
+   * `poll` if a page is open.
+   */
   async function poll(): Promise<void> {
     try {
       const state = await readState();

@@ -45,7 +45,10 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
   );
 }
 
-/** Renders the warehouse credits of a project at an instant. Leaves out warehouses that were not known then. */
+/**
+ * Renders the warehouse credits of a project at an instant. Leaves out warehouses that the mirror did not know at that
+ * instant.
+ */
 export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(gaps));

@@ -114,7 +114,7 @@ function describeComparison(outcome: ComparisonOutcome): Html {
   return html`${renderBadge(`${scope} match the registry.`, 'good')}${uncompared.length > 0 && ` ${formatCount(uncompared.length, 'list')} could not be compared.`}`;
 }
 
-/** Renders the first differences from the registry, and the first lists that could not be compared. */
+/** Renders a table of differences between the mirror and the registry, then the lists that could not be compared. */
 function renderComparisonDetails(outcome: ComparisonOutcome): Html | false {
   if ('fault' in outcome) return false;
   const columns = (['check', 'where', 'fault'] as const).map(name => ({
@@ -147,7 +147,10 @@ const ORGANIZATION_COLUMN = {
   cell: ({ organization_name: name, organization_id: id }: BalanceLine) => name ?? id ?? 'all',
 };
 
-/** Creates a table column of amounts in tonnes. Marks an amount with "≤" if `showsAsBound` returns true. */
+/**
+ * Creates a table column of amounts in tonnes. Puts "≤" before the amount of a line for which `showsAsBound` returns
+ * true.
+ */
 function createAmountColumn(
   name: string,
   getAmount: (line: BalanceLine) => BalanceLine['found_micro'],

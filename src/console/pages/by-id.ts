@@ -4,8 +4,8 @@ import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
 /**
- * Redirects a shortened id, such as "3f2a…", to the matching detail page, or to the list if several ids match. Searches
- * the table and `otherIds`.
+ * Redirects a shortened id, such as "3f2a…", to the detail page of the only row or id in `otherIds` that starts with
+ * it. Redirects to the list if several match.
  */
 export async function redirectByIdPrefix(
   list: List,

@@ -81,7 +81,7 @@ async function parseChangesRequest({
   };
 }
 
-/** Renders one page of changes with the filters, the pagination links and the SQL. */
+/** Renders one page of changes, newest first, with a filter form, pagination links and the SQL query. */
 async function renderChanges(request: ConsoleRequest, changesRequest: ChangesPageRequest): Promise<Html> {
   const { reader, query, now } = request;
   const cursor = query.get('before') ?? '';
@@ -99,7 +99,10 @@ ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(
 <details><summary>SQL of this page</summary><pre>${newestInSql(reader, changesRequest, before, PAGE_SIZE)}</pre></details>`;
 }
 
-/** Describes the number of changes on this page and older pages, such as "More than 100 older changes". */
+/**
+ * Returns a text such as "3 changes". Returns "More than 100 changes" if one page cannot show them all, and says "older
+ * changes" on a page after the first.
+ */
 function describeFoundChanges(count: number, isOlderPage: boolean): string {
   const noun = isOlderPage ? 'older change' : 'change';
   if (count > PAGE_SIZE) return `More than ${PAGE_SIZE} ${noun}s`;

@@ -58,8 +58,8 @@ function getListLink({ name, title }: List, at: string | null) {
 }
 
 /**
- * Returns the page of an id that has no row, a redirect or "not found". A project that the registry hides from the app
- * has a page but no row.
+ * Returns a page for an id without a row, such as a project that the registry hides from the app. Redirects a shortened
+ * id, and returns "not found" for an unknown id.
  */
 async function respondToMissingRow(
   list: List,

@@ -16,7 +16,7 @@ export function renderDeliveryTimeline(delivery: Row, syncs: readonly SyncRow[],
   );
 }
 
-/** Returns the timeline entry for the arrival of a delivery, with the number of duplicates. */
+/** Returns the timeline entry that says when a delivery arrived and how often the same delivery arrived again. */
 function describeArrival({ received_at: at, duplicates }: Row, now: number): TimelineEntry {
   const receivedAt = String(at ?? '');
   const count = Number(duplicates);
@@ -54,7 +54,7 @@ function describeJob(delivery: Row): TimelineEntry[] {
   ];
 }
 
-/** Returns the timeline entry that lists the syncs of a delivery. Syncs without changes share one line. */
+/** Returns the timeline entry that lists the syncs of a delivery. Puts all syncs that changed no rows on one line. */
 function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
   const failed = syncs.filter(sync => !isCompleteOrRunning(sync));
   const lists = formatCount(syncs.length, 'list');
@@ -82,7 +82,10 @@ export function countChangesByKind(syncs: readonly SyncRow[]): string[] {
   );
 }
 
-/** Returns the timeline entry for the changes that the syncs found. Warns if the result is incomplete. */
+/**
+ * Returns the timeline entry with the number of rows that the syncs changed. Adds a warning if a sync or the job
+ * failed, or if the job has not finished.
+ */
 function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineEntry {
   const rows = syncs.reduce((sum, sync) => sum + countChanges(sync), 0);
   const hasJobEnded = !['waiting', 'running', 'paused'].includes(jobState);

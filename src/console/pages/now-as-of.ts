@@ -20,7 +20,10 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
   };
 }
 
-/** Renders the warehouse credits at an instant by project and vintage, then what the mirror did not know. */
+/**
+ * Renders a table of the warehouse credits at an instant by project and vintage. Below the table, lists which
+ * warehouses the mirror did not know at that instant.
+ */
 async function renderWarehousesAt({ reader, query }: ConsoleRequest, at: string): Promise<Html> {
   const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
   const knownOrganizations = new Set(knownIn(gaps));

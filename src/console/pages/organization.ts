@@ -110,7 +110,10 @@ function renderResources(
   );
 }
 
-/** Renders a table of what the mirror knew about an organization at an instant: row count, last read and gap. */
+/**
+ * Renders a table with a row for each resource of an organization: how many rows the mirror knew at an instant, when
+ * they were last read, and what was unknown.
+ */
 async function renderKnownAt({ reader }: ConsoleRequest, organizationId: string, at: string): Promise<Html> {
   const knownResources = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {

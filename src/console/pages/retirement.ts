@@ -65,7 +65,7 @@ function isCurrent(version: Row): boolean {
   return version['valid_to'] === null;
 }
 
-/** Renders the detail page of a retirement with the values in `version`. `history` has the earlier versions too. */
+/** Renders the detail page of a retirement. `version` is the version to show, and `history` is all versions. */
 async function renderRetirement(
   version: Row,
   history: readonly Row[],
@@ -144,7 +144,10 @@ function renderParties(retirement: Row, owner: string, at: string | null): Html 
   ]);
 }
 
-/** Returns the timeline of a retirement, from the registry's retirement date to the latest confirmation. */
+/**
+ * Returns the timeline of a retirement: its date in the registry, when the mirror first saw it, its changes, and when
+ * the mirror last saw it.
+ */
 function listTimelineEntries(
   version: Row,
   history: readonly Row[],
@@ -185,7 +188,7 @@ function describeRetirement(retirement: Row): Html {
   return html`${formatAmount(retirement)} t of ${toDisplayValue(project)} ${toDisplayValue(retirement['vintage'])} retired${beneficiary}`;
 }
 
-/** Renders a badge that says whether the certificate file still matches the hash from the download. */
+/** Renders a badge that says whether the certificate file is unchanged since the mirror stored it. */
 function renderCertificateVerdict({ certificate }: Explanation): Html {
   if (certificate === null || certificate.file === null) return renderBadge('no certificate stored');
   return certificate.state === 'as it was stored'
@@ -219,7 +222,10 @@ async function renderCertificateHistory(
   );
 }
 
-/** Renders how the mirror learned of a retirement, then the known gaps in the data. */
+/**
+ * Renders sentences that explain how the mirror learned of a retirement, then a list of what the mirror does not know
+ * about the retirement.
+ */
 function renderProvenance(explanation: Explanation): Html {
   const { not_known: gaps } = explanation;
   const reasons = reasonsOf(explanation).map(reason => html`<p>${renderInstantsIn(reason)}</p>`);
