@@ -193,7 +193,8 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest id of the jobs whose deliveries are answered by the read of this job. Returns null if none are.
+ * Returns the lowest job id whose webhooks this job's read covers: 0 for a job that a webhook caused, its own id for a
+ * job of a person. Otherwise returns null.
  */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

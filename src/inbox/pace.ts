@@ -9,7 +9,10 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 /** How many of the latest jobs of a dedupe key decide its pace. */
 export const RECENT_READS = PACES_MS.length - 1;
 
-/** Returns the minimum milliseconds between two jobs with one dedupe key. Useless reads for duplicates lengthen it. */
+/**
+ * Returns how many milliseconds must pass between the starts of two jobs with one dedupe key. Repeated webhooks that
+ * bring no new data lengthen this time.
+ */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;
   // One value per recent read, newest first: true if the read was for duplicates only and found nothing new.

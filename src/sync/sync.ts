@@ -91,7 +91,8 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   return {
     ...worker,
     /**
-     * Starts the worker, the schedule and the freshness facts. Throws if the mirror belongs to another registry or app.
+     * Starts the worker, the schedule and the task that records unread webhooks. Throws if the mirror belongs to
+     * another registry or app.
      */
     async start() {
       const scheduleSeconds =

@@ -59,7 +59,10 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
     }
   }
 
-  /** Marks the connection as recently used when its client has received a response. */
+  /**
+   * Called when a client has received a response. Moves its connection to the end of the queue of connections that may
+   * be reset.
+   */
   function handleResponseRead(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);

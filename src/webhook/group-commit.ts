@@ -58,7 +58,7 @@ export function createGroupCommit({
     else startCommit();
   }
 
-  /** Commits a small batch that has waited long enough for more posts. */
+  /** Called when a small batch has waited long enough for more posts. Commits the batch. */
   function commitAfterWait(): void {
     growTimer = undefined;
     if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();

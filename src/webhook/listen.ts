@@ -157,7 +157,7 @@ function closeServer(server: Server, connectionLimiter: ConnectionLimiter, grace
   });
 }
 
-/** Answers a request that is invalid HTTP or timed out, and closes the connection. */
+/** Called for a request that is invalid HTTP or has timed out. Sends an error response and closes the connection. */
 function answerBrokenRequest({ code }: NodeJS.ErrnoException, socket: Duplex): void {
   const { status, detail } = describeBrokenRequest(code);
   const body = formatProblem(status, detail);

@@ -94,7 +94,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     });
   }
 
-  /** Rejects a post with the HTTP status for this reason, and reports the answer. */
+  /** Rejects a post with the HTTP status that belongs to `reason`, and passes the answer to `onAnswered`. */
   function rejectPost(
     response: Response,
     reason: RejectionReason,
@@ -107,7 +107,7 @@ function createWebhookHandler({ headerPrefix, accept, now, onAnswered }: Receive
     reportAnswer(response, { status, rejection, ...facts });
   }
 
-  /** Passes a post to `accept`, answers the request with the result, and reports the answer. */
+  /** Passes a post to `accept`, responds with the result, and passes the answer to `onAnswered`. */
   async function handlePost(request: Request, response: Response, body: Uint8Array): Promise<void> {
     const header = request.headers[signatureHeader];
     const signature = typeof header === 'string' ? header : null;

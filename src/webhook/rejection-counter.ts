@@ -12,8 +12,8 @@ const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
 /**
- * Extracts the prefix from the header `x-<prefix>-signature-256`, preferring `ourPrefix`. Returns an empty text without
- * such a header.
+ * Returns the prefix of a request header `x-<prefix>-signature-256`: `ourPrefix` if that header exists, otherwise
+ * another prefix. Returns an empty text if there is no such header.
  */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;

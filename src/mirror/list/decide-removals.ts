@@ -79,7 +79,10 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   );
 }
 
-/** Returns a decision that closes no rows if the answers cannot prove that a row is gone. Returns null if they can. */
+/**
+ * Returns a decision that closes no rows if the missing rows may still exist, for example because rows without a
+ * readable key arrived. Otherwise returns null.
+ */
 function decideIfInconclusive(
   missing: MissingRows,
   read: FinishedRead,
@@ -92,7 +95,10 @@ function decideIfInconclusive(
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/** Collects what the decision about missing rows depends on, such as the row counts before and after the read. */
+/**
+ * Collects the facts by which `decideMissingRows` decides, such as how many rows were stored before and how many this
+ * read saw.
+ */
 function collectRemovalFacts(
   read: FinishedRead,
   lookUpMissing: LookUpMissingRows | undefined,
@@ -112,7 +118,8 @@ function collectRemovalFacts(
 }
 
 /**
- * Returns for how many milliseconds removals have waited for a second read to confirm them. Returns null if none waits.
+ * Returns how many milliseconds ago a read first lacked rows whose removal a second read must confirm. Returns null if
+ * no removal waits.
  */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;

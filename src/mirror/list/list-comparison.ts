@@ -265,7 +265,8 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Whether a row may already be stored, so that it must be looked up. In the first read of a list, remembers the key.
+   * Whether the database may already contain a row with this key. In the first read of a list, this is true only for a
+   * key that arrived before in this read.
    */
   #mustLookUp(key: RowKey): boolean {
     // In the first read of a list, the mirror can only have a row that arrived before in this read.

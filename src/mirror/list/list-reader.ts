@@ -55,7 +55,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Counts the unchanged rows of a page, and gathers the others for comparison. Writes changes when enough are
+   * Counts the unchanged rows of a page, and gathers its other rows for comparison. Writes changes when enough are
    * buffered.
    */
   async writePage(page: ObservedPage<Item>): Promise<void> {
@@ -77,7 +77,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Marks the stored rows of unparsable rows as seen, so that they are not closed. A null key could not be read either.
+   * Marks stored rows as seen if their new content could not be parsed, so that they are not closed. A key is null if
+   * it could not be parsed either.
    */
   async recordUnreadable(keys: readonly (RowKey | null)[]): Promise<void> {
     if (keys.length === 0) return;
@@ -88,7 +89,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#comparison.addUnreadable(readableKeys);
   }
 
-  /** Compares the rows of the last few pages with the stored rows. Notes whether a row was also on an earlier page. */
+  /**
+   * Compares the rows of the last few pages with the stored rows. Sets `hasRepeatedRow` if one of these rows was also
+   * on an earlier page.
+   */
   async #compareGathered(): Promise<void> {
     const rows = [...this.#gathered.values()];
     this.#gathered.clear();
@@ -98,7 +102,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     this.#pages.hasRepeatedRow ||= newlySeen < rows.length;
   }
 
-  /** Compares a batch of rows, except those of forgotten people. Writes the changes when enough are buffered. */
+  /**
+   * Compares a batch of rows with the stored rows, except rows of people who asked to be forgotten. Writes the changes
+   * when enough are buffered.
+   */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
     const allowedItems = await this.#withoutForgottenPeople(items);
@@ -185,7 +192,9 @@ export class MirrorListReader<Item extends { document: string }> implements List
     await this.#commitInFlight;
   }
 
-  /** Updates the sync and the comparison with the result of a commit. */
+  /**
+   * Called after a commit. Updates the counts of the sync, and removes the written changes from the pending changes.
+   */
   #recordCommit(batch: WriteBatch, result: ListCommitResult, completion: SyncCompletion | null): void {
     this.#options.sync.recordCommit(result, completion);
     this.#comparison.confirmWritten(batch, result.versions);
@@ -215,7 +224,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Yields the rows to close, each with the instant at which it was found to be gone. */
+  /**
+   * Yields the rows to close, each with the time of the lookup by id that did not find it. Without a lookup, the time
+   * is now.
+   */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     // Without an instant from a lookup, the row is closed at the end of the read.
     const endedAt = this.#options.now();
@@ -224,7 +236,10 @@ export class MirrorListReader<Item extends { document: string }> implements List
     }
   }
 
-  /** Serializes the removals that a second read must confirm. Null deletes the stored ones, undefined keeps them. */
+  /**
+   * Serializes the rows whose removal a second read must confirm. Returns null to delete the rows that an earlier read
+   * stored, or undefined to keep them.
+   */
   #packUnconfirmedRemovals({ unconfirmedRemovals }: RemovalDecision): ListChanges['unconfirmedRemovals'] {
     const { doubtedAt } = this.#options.sync.previousState;
     if (unconfirmedRemovals === undefined || (unconfirmedRemovals === null && doubtedAt === null))

@@ -101,8 +101,8 @@ export class PageDigests {
   }
 
   /**
-   * Serializes the page digests for the next read. Returns undefined if nothing changed, or null if the next read must
-   * compare all pages.
+   * Serializes the page digests, so that the next read can skip equal pages. Returns undefined if they equal the stored
+   * digests, or null if the next read must compare all pages.
    */
   serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
@@ -110,7 +110,10 @@ export class PageDigests {
     return serialized === this.#previous ? undefined : serialized;
   }
 
-  /** Parses a page of the previous read, such as `digest:rowCount:sum:group,group`, and remembers it. */
+  /**
+   * Parses the stored digest of a page of the previous read, such as `digest:rowCount:sum:group,group`, and keeps it in
+   * memory.
+   */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');
     this.#rememberedPages.set(digest, {

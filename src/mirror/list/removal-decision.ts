@@ -87,7 +87,10 @@ export async function decideMissingRows(
   return { ...toDecision(verdict, missing.versions, existing, circumstances), goneAt };
 }
 
-/** Decides which missing rows to close under a verdict. `existing` are the rows that the registry still has. */
+/**
+ * Converts a verdict, such as `close` or `read_again`, to a decision with the rows to close. `existing` are the missing
+ * rows that the registry still returned when they were looked up by id.
+ */
 function toDecision(
   verdict: RemovalVerdict,
   missing: VersionSet,
@@ -132,7 +135,7 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, unconfirmedRemovals: undefined };
 }
 
-/** Returns a decision that closes no rows, because the missing rows may be among those that could not be parsed. */
+/** Returns a decision that closes no rows, because each missing row may be one of the rows that could not be parsed. */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,

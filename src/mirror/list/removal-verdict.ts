@@ -38,7 +38,10 @@ export interface RemovalEvidence {
  */
 export type RemovalVerdict = 'close' | 'read_again' | 'unconfirmed' | 'wait' | 'close_confirmed';
 
-/** Decides whether the missing rows are gone, from the evidence of a complete read. */
+/**
+ * Decides whether the registry has deleted the rows that a complete read lacked. The verdict may also be to read the
+ * list again.
+ */
 export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
   if (isMostOfListMissing(evidence)) return judgeWhenMostMissing(evidence);
   if (evidence.lookedUp > 0 && evidence.missing <= evidence.lookedUp) return 'close';
@@ -53,7 +56,10 @@ function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }:
   return rowsBefore >= MIN_ROWS_FOR_SHARE_LIMIT && missing > rowsBefore * MAX_MISSING_SHARE;
 }
 
-/** Decides about a list that lacks most of its rows. A second read must confirm the removal at least a minute later. */
+/**
+ * Returns the verdict for a list that lost most of its rows. Rows are closed only if a second read, at least a minute
+ * later, also lacks them.
+ */
 function judgeWhenMostMissing({ stillExisting, unconfirmedForMs }: RemovalEvidence): RemovalVerdict {
   if (stillExisting > 0 || unconfirmedForMs === null) return 'unconfirmed';
   return unconfirmedForMs < CONFIRM_AFTER_MS ? 'wait' : 'close_confirmed';

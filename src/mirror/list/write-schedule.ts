@@ -41,21 +41,30 @@ export class WriteSchedule {
     this.#buffer = buffer;
   }
 
-  /** Yields the transactions to run after a page. Yields nothing while few changes are buffered. */
+  /**
+   * Called after each page. Yields the transactions that write the buffered changes, or nothing while few changes are
+   * buffered.
+   */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
     if (this.#isFull || this.#bufferedPages >= MAX_BUFFERED_PAGES) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the transactions to run now that one more batch of rows was compared. Yields none until enough rows wait to be written. */
+  /**
+   * Called after each compared batch of rows. Yields the transactions that write the buffered changes, or nothing while
+   * few changes are buffered.
+   */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
     if (this.#writesEarly && this.#isFull) yield* this.planAllWrites();
     else if (this.#hasManyRepairs) yield { limit: 0, otherChanges: {} };
   }
 
-  /** Yields the last transactions of a read. A few changes go into one transaction, so that readers see all or none. */
+  /**
+   * Yields the last transactions of a read. If few changes remain, yields only one, so that other connections see all
+   * of these changes or none.
+   */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
     completion: Omit<SyncCompletion, 'endedAt'>,
@@ -91,7 +100,10 @@ export class WriteSchedule {
     return this.#buffer.pendingLength >= MAX_BUFFERED_LENGTH;
   }
 
-  /** Yields the transactions for all buffered changes and closed rows, except the last one, which ends the sync. */
+  /**
+   * Yields transactions for all buffered changes and closed rows. The caller adds the last transaction, which ends the
+   * sync.
+   */
   *#planWritesBeforeEnd(closes: Iterable<RowClose>): Generator<ScheduledWrite> {
     yield* this.planAllWrites();
     let batch: RowClose[] = [];

@@ -65,8 +65,8 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   }
 
   /**
-   * Assigns the job to an organization, so that older jobs can no longer write. Throws if another job reads the
-   * organization.
+   * Assigns the job to an organization. From then on, older jobs can no longer write its rows. Throws if another job
+   * reads the organization.
    */
   async function claimOrganization(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {

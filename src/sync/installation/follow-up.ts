@@ -7,7 +7,10 @@ import { RESOURCES, type SyncedResource, serializeScope } from '../plan.js';
 /** The longest delay of a read of reservations. The end that the registry gives may be thousands of years away. */
 const MAX_START_DELAY_MS = 86_400_000;
 
-/** Enqueues the jobs that follow a read, for example a retry of failed resources. Returns the outcome of this job. */
+/**
+ * Enqueues the jobs that follow a read of an installation, for example a retry of failed resources. Returns the outcome
+ * of the read, such as `read`.
+ */
 export async function enqueueFollowUpJobs(context: ReadContext): Promise<string> {
   await enqueueReservationsRead(context);
   await enqueueCertificates(context);
@@ -26,7 +29,10 @@ async function enqueueReservationsRead(context: ReadContext): Promise<void> {
   ]);
 }
 
-/** Enqueues a job that downloads certificates, if certificates may be due. */
+/**
+ * Enqueues a job that downloads certificates, for example if the read found new retirements. A full read first marks
+ * all certificates for download.
+ */
 async function enqueueCertificates(context: ReadContext): Promise<void> {
   const { inbox, certificates, organizationId, scope, job, observations } = context;
   const { trigger } = job;
@@ -43,13 +49,15 @@ async function enqueueCertificates(context: ReadContext): Promise<void> {
   ]);
 }
 
-/** Whether a certificate job was ever complete for the organization. */
+/** Whether an earlier job has downloaded all due certificates of the organization. */
 async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): Promise<boolean> {
   const states = await mirror.readListStates(organizationId);
   return (states.get('certificates')?.dataAsOf ?? null) !== null;
 }
 
-/** Creates a job with the trigger `worker`. The dedupe key merges waiting jobs of the same kind and subject. */
+/**
+ * Creates a job with the trigger `worker`. While it waits, another job of the same kind and subject is merged into it.
+ */
 function createFollowUpJob(
   { installationId, organizationId }: ReadContext,
   kind: JobKind,
@@ -61,7 +69,8 @@ function createFollowUpJob(
 }
 
 /**
- * Enqueues a job that reads the failed resources again. Returns the outcome, or throws if even a retry read nothing.
+ * Enqueues a job that reads the failed resources again, and returns the outcome of this job. Throws if this job is
+ * itself such a retry and every resource failed again.
  */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;

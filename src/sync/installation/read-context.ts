@@ -13,8 +13,8 @@ export interface InstallationRun extends RunningJob {
 }
 
 /**
- * Adds the installation, cause and lists to read to a running job. Throws `bad_request` if the job names no
- * installation.
+ * Returns the running job together with its installation id, its newest webhook and the resources to read. Throws
+ * `bad_request` if the job names no installation.
  */
 export async function resolveInstallationRun(
   { inbox }: SyncContext,

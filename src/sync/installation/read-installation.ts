@@ -122,7 +122,10 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
     return planReads({ ...input, scope, trigger: job.trigger, ...(await loadHistory()) });
   }
 
-  /** Lists the resources that may be requested now: permitted, and not declined recently. */
+  /**
+   * Lists the resources that may be requested now: the permissions allow them, and the registry has not declined them
+   * recently.
+   */
   async function listReadable(): Promise<readonly SyncedResource[]> {
     const everything = { resources: null, full: false };
     const plan = planReads({ ...input, scope: everything, trigger: 'delivery', ...(await loadHistory()) });
@@ -146,7 +149,10 @@ const toReacceptedQuery: ToDeliveryQuery = ({ declined, attemptedAt }) =>
 const toRarelyReadQuery: ToDeliveryQuery = ({ everyMs, dataAsOf }) =>
   everyMs === null ? null : { since: dataAsOf ?? 0 };
 
-/** Returns the resources that a webhook has made due. `toQuery` selects which webhooks count for a resource. */
+/**
+ * Returns the resources for which a matching webhook has arrived. `toQuery` says which webhooks match, for example
+ * those since the last read of the resource.
+ */
 async function findResourcesWithDelivery(
   { inbox, installationId }: ReadContext,
   lastReads: ReadonlyMap<string, LastRead>,

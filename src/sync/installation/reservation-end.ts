@@ -8,7 +8,8 @@ const OVERDUE_INTERVAL_MS = 5000;
 const GIVE_UP_MS = 5 * 60_000;
 
 /**
- * Returns when the reservation list must be read again because a reservation ends, or null. Uses the registry's clock.
+ * Returns when, by the registry's clock, the reservation list must be read again because a reservation ends. Returns
+ * null if no reservation will end.
  */
 export function findNextReservationEnd(
   reservations: Iterable<Reservation>,

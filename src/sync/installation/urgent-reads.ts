@@ -39,7 +39,9 @@ export function createUrgentReads(
     return hasArrived;
   }
 
-  /** Reads the urgent resources, warehouse and reservations, after an access check. Skips the interrupted one. */
+  /**
+   * Checks the access, and reads warehouse and reservations. Skips the resource whose read was interrupted for this.
+   */
   async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
     await accessChecker.recheck();

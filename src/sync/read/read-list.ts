@@ -82,7 +82,9 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
         : reader.writePage({ ...page, items: ownItems });
     },
 
-    /** Ends the read after the last chunk: closes the rows that are gone, and returns the result. */
+    /**
+     * Ends the read after the last chunk: closes stored rows that the registry no longer has, and returns the result.
+     */
     async finish(): Promise<ReadResult> {
       await reader.recordUnreadable(summary.listUnreadableKeys());
       const { flaw, unreadable, total, pageSize, everySeconds } = summary.finish(

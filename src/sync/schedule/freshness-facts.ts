@@ -14,7 +14,7 @@ type FreshnessContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
-/** Records a worker heartbeat, and the oldest webhook of each resource that no read has answered. */
+/** Stores in the mirror that the worker is alive, and for each resource the oldest webhook since its last read. */
 export async function writeFreshnessFacts(
   { inbox, mirror, mirrorMembers }: FreshnessContext,
   now: number,
@@ -71,7 +71,10 @@ interface DeliverySearch {
   readonly since: string;
 }
 
-/** Creates a finder of each resource's oldest webhook that no read has answered. Pass deliveries oldest first. */
+/**
+ * Creates a finder that searches, for each resource, the oldest webhook since its last read. Pass deliveries to
+ * `matchDelivery`, oldest first.
+ */
 function createUnreadDeliveryFinder(
   toDeliverySearches: (resources: readonly KnownResource[]) => readonly DeliverySearch[],
 ) {
@@ -119,14 +122,20 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
   return oldestUnreadAt !== null && oldestUnreadAt >= dataAsOf;
 }
 
-/** Returns the oldest unread delivery if an earlier run found it. The list is empty if there is none. */
+/**
+ * Returns a list with the oldest unread delivery of a resource if an earlier run found it. Otherwise returns an empty
+ * list.
+ */
 function findKnownUnread(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;
   if (oldestUnreadAt === null || !hasKnownUnreadDelivery(known)) return [];
   return [{ organizationId, resource, oldestUnreadAt }];
 }
 
-/** Returns the search for the oldest unread delivery, in a list. The list is empty if that delivery is known. */
+/**
+ * Returns a list with the search for a resource's oldest unread delivery. Returns an empty list if an earlier run found
+ * that delivery.
+ */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];
   const { organizationId, resource, dataAsOf, oldestUnreadAt } = known;
@@ -135,8 +144,8 @@ function toDeliverySearch(known: KnownResource, searchedUntil: string | null): D
 }
 
 /**
- * Returns up to which instant earlier runs have searched. Returns null before the first run, or if the clock was set
- * back.
+ * Returns the time up to which earlier runs have searched deliveries. Returns null before the first run, or if the
+ * clock was set back.
  */
 function findSearchedUntil(workerSeenAt: string | null, now: number): string | null {
   if (workerSeenAt === null || Date.parse(workerSeenAt) > now) return null;
@@ -151,8 +160,8 @@ export interface FreshnessFactsOptions extends FreshnessContext {
 }
 
 /**
- * Creates a task that runs every 15 seconds. It records that the process is alive, and which deliveries no read has
- * answered.
+ * Creates a task that runs every 15 seconds. It records that the process is alive, and for each resource the oldest
+ * webhook since its last read.
  */
 export function createFreshnessFacts(options: FreshnessFactsOptions): RepeatingTask {
   const { inbox, self, log, intervalMs = HEARTBEAT_INTERVAL_MS } = options;

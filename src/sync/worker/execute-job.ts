@@ -27,7 +27,10 @@ export interface ExecuteOptions {
   readonly random: () => number;
 }
 
-/** Returns what the inbox stores for a successful job. A scheduled job without changes is stored as `unchanged`. */
+/**
+ * Returns what the inbox stores for a successful job: `unchanged` for a scheduled job that found no changes, otherwise
+ * `done` with the outcome.
+ */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
   // An unchanged job replaces the previous one, because a fleet would fill the disk with equal rows.
   const isQuiet = job.trigger === 'schedule' && outcome === UNCHANGED_OUTCOME && job.attempts === 1;

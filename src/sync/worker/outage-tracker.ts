@@ -21,7 +21,9 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
-  /** Records a successful call of the registry. If an outage has ended, prioritizes the jobs that failed. */
+  /**
+   * Called when the registry has answered. If this ends an outage, the jobs that failed during the outage run first.
+   */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
     outageSuspected = false;
@@ -37,7 +39,10 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   }
 
   return {
-    /** Updates the outage state with the result of a job. */
+    /**
+     * Called when a job has ended. A failure such as an unreachable registry suggests an outage, and a successful read
+     * ends it.
+     */
     async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
       if (failure !== null) {
         outageSuspected ||= OUTAGE_CODES.includes(failure.code);

@@ -17,8 +17,8 @@ export interface SlotOptions {
 }
 
 /**
- * Waits for a free slot of a queue. Returns a function that shares the slot with waiting runs, and one that releases
- * it.
+ * Waits for a free slot of a queue. Returns `yieldTurn`, which sometimes lets a waiting run use the slot first, and
+ * `release`, which frees the slot.
  */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;
