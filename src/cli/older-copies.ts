@@ -5,7 +5,7 @@ export function describeUntouchedCopy(folder: string): string {
   return `NOT touched: ${folder} holds an older copy of the mirror. Remove it once you no longer need it.`;
 }
 
-/** Returns one warning for each folder that holds an older copy of the mirror. */
+/** Turns each of these folders, which all hold an older copy of the mirror, into a warning of `doctor`. */
 export function checkOlderCopies(folders: readonly string[]): Finding[] {
   return folders.map(folder =>
     warn(

@@ -16,7 +16,7 @@ export function createReaderPool(open: () => Promise<OpenReader>): ReaderPool {
   const openReaders: OpenReader[] = [];
   const freeReaders: OpenReader[] = [];
 
-  /** Opens another reader for the pool. */
+  /** Opens another reader and adds it to `openReaders`, so that `close` closes it. */
   async function openReader(): Promise<OpenReader> {
     const reader = await open();
     openReaders.push(reader);

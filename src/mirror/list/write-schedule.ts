@@ -42,8 +42,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Called after each page. Yields the transactions that write the buffered changes, or nothing while few changes are
-   * buffered.
+   * Called after each page. Yields the transactions to run now: when enough changes are buffered, when changes are buffered for several pages,
+   * or when many rows must be repaired.
    */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
@@ -52,8 +52,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Called after each compared batch of rows. Yields the transactions that write the buffered changes, or nothing while
-   * few changes are buffered.
+   * Called after each compared batch of rows. Yields the transactions to run now. Rows of a short list wait for the end of the read, unless
+   * many of them must be repaired.
    */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;

@@ -105,7 +105,7 @@ export function createMask(secrets: readonly string[]): Mask {
     );
   }
 
-  /** Masks the secrets in a line of JSON. Replaces the whole line by an error if the JSON is malformed. */
+  /** Masks the secrets in a line of JSON. A malformed line that may contain a secret is replaced by an error. */
   function maskLine(json: string): string {
     if (!mayContainSecret(json)) return json;
     try {

@@ -54,7 +54,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   };
 }
 
-/** Creates a scanner for the commas and white space between array elements. Throws for anything else. */
+/** Creates a scanner that skips commas and white space, and returns where the next array element or the end of the array is. */
 function createSeparatorScanner(arrayName: string) {
   let expected: 'first element' | 'element' | 'comma' = 'first element';
 

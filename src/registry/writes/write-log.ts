@@ -3,8 +3,8 @@ const MAX_CREATED_IDS = 10_000;
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
 /**
- * Creates a log of the ids of the objects that this client created. Also runs writes with the same key one after
- * another.
+ * Creates what the writes of one client share: writes with the same key run one after another, and the ids of the newest 10,000
+ * objects that this client created are remembered.
  */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();
