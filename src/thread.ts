@@ -107,7 +107,10 @@ export async function startThread<Api>(options: ThreadOptions) {
   };
 }
 
-/** Answers the calls that arrive at `port` with the functions that `open` returns. Stops after a call of `close`. */
+/**
+ * Serves remote calls of another thread: each message at `port` names a function of the object that `open` returns. Ends when
+ * that thread calls `close`.
+ */
 export async function serveThread(port: MessagePort, open: () => object | Promise<object>): Promise<void> {
   try {
     const functions = new Map<string, ThreadFunction>(Object.entries(await open()));

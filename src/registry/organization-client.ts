@@ -92,7 +92,7 @@ export function createOrganizationClient(options: OrganizationClientOptions): Or
       );
   }
 
-  /** Creates a client method that reads a list without pagination. */
+  /** Creates a client method that reads a list which the registry sends whole, without pages. */
   function createShortListReader<T>(arrayName: string, parse: ObjectParser<T>) {
     return (readOptions?: ReadOptions) =>
       readShortList(

@@ -88,7 +88,8 @@ async function revokeToken(
 }
 
 /**
- * Creates the query parameters to find a project. Throws `bad_request` unless a serialization or a credit id is given.
+ * Creates the query parameters to find the project of a credit, by its serial number (serialization) or its id. Throws
+ * `bad_request` if both are missing.
  */
 function createProjectQuery({ serialization, creditId }: ProjectQuery): Readonly<Record<string, string>> {
   if (serialization === undefined && creditId === undefined)

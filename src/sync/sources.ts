@@ -134,7 +134,7 @@ function createStreamedSource<Item>(
   return { kind: 'streamed', parse, readUnreadableKey, readChunks };
 }
 
-/** Returns how to read and parse a paginated list. */
+/** Creates the source of a paginated list: an object that requests its pages and parses their items. */
 function createPagedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,

@@ -136,7 +136,10 @@ function findSecretFault(secret: string, position: string): string | null {
     : `random secrets, such as from openssl rand -hex 32, but secret ${position} is weak: ${weakness}`;
 }
 
-/** Returns whether a text is an https URL, or an http URL on loopback, without user, query and fragment. */
+/**
+ * Whether a text is the base URL of a server. It must use https, or http for this machine, and have no user name, query or
+ * fragment.
+ */
 function isBaseUrl(value: string): boolean {
   if (!URL.canParse(value) || /[?#@\s]/.test(value)) return false;
   const { protocol, hostname, username, password } = new URL(value);

@@ -116,7 +116,7 @@ export function getOptionalId(object: SourceObject, aliases: FieldAliases): stri
   return name === undefined ? null : getRequiredId(object, [name]);
 }
 
-/** Returns an id, in which any printable characters are allowed. Throws if the id is missing or unprintable. */
+/** Returns the text of a required field, such as a serialization. Throws if the field is missing or contains unprintable characters. */
 export function getRequiredPrintable(object: SourceObject, aliases: FieldAliases): string {
   const value = getFirstPresent(object, aliases);
   if (!isPrintable(value))

@@ -172,8 +172,8 @@ async function findResourcesWithDelivery(
 }
 
 /**
- * Marks resources that answered 404 as not offered by the registry. If no list could be read, counts them as failed
- * instead.
+ * Marks the resources for which the registry answered 404 as not offered. If no list of the organization could be read, these
+ * resources count as failed reads.
  */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;

@@ -30,7 +30,10 @@ export function createUrgentReads(
   let readInProgress = false;
   const refused = new Set<SyncedResource>();
 
-  /** Whether a webhook has arrived since warehouse and reservations were last read. Checks at most once a second. */
+  /**
+   * Whether a webhook has arrived since the last read of the warehouse and of the reservations. Queries the inbox at most once a
+   * second.
+   */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
     lastCheckAt = now();

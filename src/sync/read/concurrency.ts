@@ -1,5 +1,6 @@
 /**
- * Calls `work` for each item, with up to `concurrency` calls at a time. Throws the first error after the other calls.
+ * Calls `work` for each item, with up to `concurrency` calls at a time. If calls fail, throws the first error once all
+ * calls have ended.
  */
 export async function forEachConcurrently<Item>(
   concurrency: number,

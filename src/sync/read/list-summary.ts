@@ -65,7 +65,10 @@ export function createListSummary<Item extends object>(
   };
 }
 
-/** Throws unless the last page is marked as the end of the list, or as many rows arrived as the registry counts. */
+/**
+ * Throws if the read of a list ended too early: its last page is not marked as the last, and fewer rows arrived than the
+ * registry's total.
+ */
 function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): void {
   if (lastPage !== null && (lastPage.end === 'complete' || lastPage.total === seenRows)) return;
   const end = lastPage?.end ?? 'missing';

@@ -123,8 +123,8 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
 }
 
 /**
- * Returns a list with the oldest unread delivery of a resource if an earlier run found it. Otherwise returns an empty
- * list.
+ * Returns the oldest unread delivery of a resource that an earlier run of this task found, as a list of one. Returns an empty
+ * list if it found none.
  */
 function findKnownUnread(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;

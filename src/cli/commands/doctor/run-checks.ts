@@ -50,7 +50,7 @@ async function* runChecks(context: CommandContext): AsyncGenerator<Finding> {
   yield await checkReceiver(env, receivers);
 }
 
-/** Returns a text such as "a real mirror in data" or "the demo in data/demo: made-up data". */
+/** Describes whether the mirror has real or made-up data, such as "a real mirror in data". */
 function describeMirrorKind({ isDemo, engine }: MirrorLocation): string {
   if (isDemo) return `the demo in ${engine.location}: made-up data`;
   const kind = engine.findMissing() === null ? 'a real mirror' : 'the settings expect a real mirror';
