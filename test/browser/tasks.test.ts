@@ -109,7 +109,7 @@ const TASKS: Readonly<Record<string, (person: Person) => Promise<void>>> = {
   'Check that the balances add up': async person => {
     await person.click(person.link('Changes'));
     await person.click(person.link('Reconciliation'));
-    await person.sees(/All \d+ sums are balanced\./);
+    await person.sees(/All [\d,]+ checks passed\./);
   },
   'Check that a webhook arrives and is processed': async person => {
     await person.click(person.link('Operations'));
