@@ -112,7 +112,7 @@ const WORDS_OF_POSTGRES = {
     `jsonb_build_object(${cellNames(columns)
       .map(name => `'${name}', ${cellOfRow(alias, name, columns)}`)
       .join(', ')})`,
-  /** One value of `past.cells`, cast to the type of its kind. */
+  /** Returns SQL that reads a column from `past.cells` and casts it to the type of its kind. */
   cell: (alias: string, name: string, kind: Kind): string => {
     const text = `(${alias}.cells ->> '${name}')`;
     if (kind === 'text' || kind === 'json') return `${text} ${COLLATED}`;

@@ -32,7 +32,7 @@ export interface ConsoleStartOptions {
   readonly openInbox: (() => Promise<InboxPort>) | null;
   /** Null without credentials of the registry. */
   readonly compare: RegistryComparer | null;
-  /** Where the registry should send webhooks; shown in help. */
+  /** The URL to which the registry should send webhooks. The Help page shows it. */
   readonly webhookUrl: string | null;
   readonly version: string;
   /** Describes the seal of a row version. Returns null if there is no seal, or no access to the evidence log. */

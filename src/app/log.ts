@@ -13,7 +13,7 @@ export interface LogOptions {
   readonly inColour?: boolean;
   /** Fields of every line, such as the role of the process. */
   readonly fields?: Readonly<Record<string, string>>;
-  /** Where lines go. The default is standard output, written synchronously so that a crash loses no line. */
+  /** The output of the log lines. The default is standard output, written synchronously so that a crash loses no line. */
   readonly sink?: { readonly write: (line: string) => unknown };
 }
 

@@ -17,7 +17,7 @@ export const CONNECTION_LOST = 'database connection lost; it will be reopened';
 /** Log message at the start if the database is not ready. The engine waits for it up to a minute. */
 export const DATABASE_NOT_READY = 'database not ready; waiting up to a minute';
 
-/** What a process takes from its caller instead of creating it. */
+/** Dependencies that the caller of a process creates. */
 export interface ProcessDependencies {
   readonly log: Log;
   readonly now: () => number;

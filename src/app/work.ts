@@ -38,7 +38,7 @@ export type WorkerStartOptions = Omit<WorkSettings, 'syncSchedule'> & {
   readonly syncSchedule: string | null;
 };
 
-/** What the worker takes from its caller; the optional parts are for tests and for `sync`. */
+/** Dependencies of the worker. Tests and `sync` set the optional ones. */
 export interface WorkerDependencies extends ProcessDependencies {
   readonly engine?: Engine;
   readonly random?: () => number;

@@ -1,7 +1,7 @@
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Who reads settings: the three processes, the sandbox, and `live` for commands that ask the registry directly. */
+/** Programs that read settings: the three processes, the sandbox, and `live`, the commands that call the registry directly. */
 export const ROLES = ['receive', 'work', 'live', 'sandbox', 'console'] as const;
 export type Role = (typeof ROLES)[number];
 

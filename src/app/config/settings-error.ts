@@ -1,8 +1,8 @@
-/** What is wrong with one setting. */
+/** A fault in one setting. */
 export interface SettingsFault {
   readonly name: string;
   readonly expected: string;
-  /** What was found instead. Never contains the text of a secret. */
+  /** The value that was found, in words. A secret is only described, never quoted. */
   readonly problem: string;
 }
 

@@ -106,7 +106,7 @@ export async function readKnownAt(reader: Reader, asked: AsOfRequest): Promise<A
   return known.length > 0 ? known : [nothingOf(organizationId)];
 }
 
-/** The same of one. */
+/** Reads what was known at an instant of one list of one organization. */
 export async function readKnownOf(reader: Reader, asked: OrganizationAsOfRequest): Promise<AsOfCoverage> {
   const [known = nothingOf(asked.organizationId)] = await readKnownAt(reader, asked);
   return known;
@@ -130,7 +130,7 @@ export function describeUnchanged({ from, to, reads }: UnchangedReads): string {
   return `Read ${times} between ${from} and ${to}, always unchanged`;
 }
 
-/** Finds the last complete read that had ended by the instant: one of its own, or one of a span. */
+/** Finds the last complete read that had ended by the instant: a sync, or the reads counted in a span of unchanged reads. */
 function findLastRead(state: Dated, at: string): Pick<AsOfCoverage, 'lastRead' | 'unchanged'> {
   const { last_sync: lastSync, last_span: lastSpan, as_of: asOf } = state;
   const next = {

@@ -106,6 +106,8 @@ export interface ReadableSums {
 export function toReadableSums(balance: Balance): ReadableSums {
   const listed = listedIn(balance);
   const ofOrganizations = listed.filter(({ organization_id: id }) => id !== null);
+  if (ofOrganizations.length <= MAX_SUMS_SHOWN)
+    return { totals: [], failed: [], shown: listed, hiddenCount: 0 };
   const totals = new Map<string, Sum>();
   for (const line of listed) {
     const total = totals.get(`${line.identity} ${line.what} ${line.type}`);
@@ -119,8 +121,6 @@ export function toReadableSums(balance: Balance): ReadableSums {
   }
   const failed = ofOrganizations.filter(line => line.balanced !== true);
   const others = ofOrganizations.filter(line => line.balanced === true);
-  if (ofOrganizations.length <= MAX_SUMS_SHOWN)
-    return { totals: [], failed: [], shown: listed, hiddenCount: 0 };
   const shownFailed = failed.slice(0, MAX_SUMS_SHOWN);
   const shown = others.slice(0, MAX_SUMS_SHOWN - shownFailed.length);
   return {

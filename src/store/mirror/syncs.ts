@@ -215,7 +215,7 @@ interface EndOptions {
   readonly isUnchanged: boolean;
 }
 
-/** The same, and the end of the sync. */
+/** Returns the last writes of a sync: as `leave` does, and the end of the sync, or the span that counts an unchanged read. */
 export function leaveEnded(
   { sync, id, dates, state: stored }: Entered,
   counts: Partial<ChangeCounts>,

@@ -14,7 +14,7 @@ import { formatAge } from '../../../text/duration.js';
 import { formatCount } from '../../../text/numbers.js';
 import { describeFindingCounts, describeRemedy, FINDINGS_ADVICE } from '../../health.js';
 
-/** What a check of the mirror may use. */
+/** Input of each check of the mirror. */
 interface MirrorCheckInput {
   readonly reader: Reader;
   readonly now: number;

@@ -26,7 +26,7 @@ export async function checkReceiver(env: Environment, ownReceivers: ReceiverProc
   return fail('receiver', describeWrongReceiver(url, answer), todo);
 }
 
-/** What answered at the URL of the receiver. */
+/** The kind of server that answers at the URL of the receiver. */
 type ReceiverFingerprint = Awaited<ReturnType<typeof readFingerprint>>;
 
 /** Describes why the server at this URL is not the mirror's own receiver. */

@@ -80,7 +80,7 @@ async function* checkDatabases(
   }
 }
 
-/** What to do about an error of the databases, by its code. */
+/** Advice for errors of the databases, by error code. */
 const ADVICE_BY_CODE: Readonly<Record<string, string>> = {
   earlier: 'Everything except history and deliveries can be read again from the registry.',
   away: 'Check that the server in MIRROR_DATABASE_URL is running and reachable from this machine.',
