@@ -2,7 +2,7 @@
  * older: its schema is yet to be migrated. newer: a newer program has migrated it. earlier: it was made before the first
  * release, and no way leads from there. foreign: what stands there is somebody else's. encoding: not UTF8.
  * in_use: a process has it open that should be stopped. used: files cannot be moved into it. unfinished: files are being
- * moved into it. damaged: it cannot be read. foreign_log: the log beside it was written for another file.
+ * moved into it. damaged: it cannot be read.
  * refused: whoever asks may not do this. missing: there is no such database.
  * away: it cannot be reached, is starting, in recovery, out of connections or too slow; the same may work later.
  */
@@ -16,7 +16,6 @@ export type StoreErrorCode =
   | 'used'
   | 'unfinished'
   | 'damaged'
-  | 'foreign_log'
   | 'refused'
   | 'missing'
   | 'away';

@@ -21,11 +21,6 @@ const describeDamagedDatabase = ({ message }: Error) => [
   RESTORE_ADVICE,
   DOCTOR_ADVICE,
 ];
-const describeForeignLog = (error: Error) => {
-  const file = getErrorField(error, 'file');
-  const advice = `Nothing was read or written. If the file comes from a backup: stop every process of carbon-mirror, remove ${file}-wal, ${file}-shm and ${file}-journal, and try again.`;
-  return [error.message, advice];
-};
 const describeRegistryError = (error: Error) => {
   /** A bad request was refused before it was sent, so the registry has said nothing. */
   const isFromRegistry = getErrorCode(error) !== 'bad_request';
@@ -43,7 +38,6 @@ type ErrorRule = readonly [
 /** Rules for errors of damaged databases. */
 const DAMAGE_RULES: readonly ErrorRule[] = [
   [/^StoreError damaged$/, EXIT.unexpected, ({ message }) => [message, RESTORE_ADVICE]],
-  [/ foreign_log$/, EXIT.unexpected, describeForeignLog],
   [/ (SQLITE_CORRUPT|SQLITE_NOTADB|damaged)/, EXIT.unexpected, describeDamagedDatabase],
 ];
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { compareSchemas, type SchemaObject } from '../schema-objects.js';
 import type { Family } from '../migrations.js';
-import { Database, type Driver } from './driver.js';
+import { Database } from './driver.js';
 import { migrateNew } from './migrate.js';
 import { closing, openDatabase, type Sqlite } from './open.js';
 
@@ -34,7 +34,7 @@ function compareWithMigrations(db: Sqlite, database: 'main' | 'inbox', family: F
   }
 }
 
-function describeObjects(db: Driver, database: 'main' | 'inbox'): SchemaObject[] {
+function describeObjects(db: Sqlite, database: 'main' | 'inbox'): SchemaObject[] {
   const statement = db.prepare<[], SchemaObject>(
     `SELECT CASE WHEN sql LIKE 'CREATE UNIQUE INDEX%' THEN 'unique index' ELSE type END AS kind, name, sql AS definition
      FROM ${database}.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY kind, name`,

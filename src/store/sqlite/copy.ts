@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { type Cells, copyTable, type Read, tablesIn } from '../copy-tables.js';
 import { SQLITE } from '../dialect.js';
 import { type Asked, createBinder } from '../statement.js';
@@ -7,7 +7,6 @@ import { createWorks } from './database.js';
 import { migrateFile } from './migrate.js';
 import { type Files, openBoth } from './open-both.js';
 import { closing, openDatabase, type Sqlite } from './open.js';
-import { NUMBER_AT } from './own-log.js';
 
 const PRIVATE_FILE = 0o600;
 const ROWS_AT_ONCE = 250;
@@ -69,7 +68,6 @@ export function writeCopy(db: Sqlite, file: string): boolean {
   const descriptor = openSync(part, 'wx', PRIVATE_FILE);
   try {
     db.prepare('VACUUM main INTO ?').run(part);
-    makeStranger(descriptor);
     fsyncSync(descriptor);
     if (existsSync(file)) return false;
     renameSync(part, file);
@@ -78,9 +76,4 @@ export function writeCopy(db: Sqlite, file: string): boolean {
     closeSync(descriptor);
     rmSync(part, { force: true });
   }
-}
-
-/** Without a number the copy fits no log: not even that of the file which it was copied from. */
-function makeStranger(descriptor: number): void {
-  writeSync(descriptor, Buffer.alloc(4), 0, 4, NUMBER_AT);
 }

@@ -1,12 +1,8 @@
 import { join } from 'node:path';
 import type BetterSqlite3 from 'better-sqlite3';
 
-export type Driver = BetterSqlite3.Database;
-
-export interface Sqlite extends Driver {
-  /** Rows changed by this connection since it was opened. */
-  readonly countChanges: () => number;
-}
+/** A connection to a SQLite database. */
+export type Sqlite = BetterSqlite3.Database;
 
 /** better-sqlite3 13 crashes Node 20, and 12 aborts Node 24.19 and later: Node decides, never what is there. */
 const FROM_NODE_22 = Number(process.versions.node.split('.')[0]) >= 22;

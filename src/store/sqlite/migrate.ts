@@ -8,7 +8,6 @@ import {
   type Recorded,
   type Standing,
 } from '../migrations.js';
-import type { Driver } from './driver.js';
 import { closing, openDatabase, type Sqlite, write } from './open.js';
 
 /** As long as another process may take to migrate before this one gives up. */
@@ -39,7 +38,7 @@ export function migrateFile(file: string, family: Family, now: string): string[]
 }
 
 /** Makes the schema of this program in a database that is empty. */
-export function migrateNew(db: Driver, family: Family): void {
+export function migrateNew(db: Sqlite, family: Family): void {
   db.exec(RECORDS);
   for (const { sql } of migrationsOf('sqlite', family)) db.exec(sql);
 }

@@ -1,7 +1,6 @@
 import { namedDamage } from './errors.js';
 import { demandSchema } from './migrate.js';
 import { demandFiles, openDatabase, type Sqlite } from './open.js';
-import { demandNoJournal, demandOwnLog } from './own-log.js';
 
 export interface Files {
   readonly mirrorFile: string;
@@ -27,9 +26,7 @@ export function openBoth(files: Files): Sqlite {
 function attachInbox(db: Sqlite, file: string): void {
   try {
     demandFiles(file);
-    demandNoJournal(file);
     db.prepare('ATTACH DATABASE ? AS inbox').run(file);
-    demandOwnLog(file);
     db.pragma('inbox.page_count');
   } catch (error) {
     throw namedDamage(error, file);

@@ -2,9 +2,8 @@ import { chmodSync, closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { createPrivateFolder } from '../../folder.js';
 import { StoreError } from '../errors.js';
-import { Database, type Driver, type Sqlite } from './driver.js';
+import { Database, type Sqlite } from './driver.js';
 import { namedDamage } from './errors.js';
-import { demandNoJournal, demandOwnLog } from './own-log.js';
 
 export type { Sqlite } from './driver.js';
 
@@ -17,7 +16,6 @@ export interface OpenOptions {
 }
 
 const FULL = 2;
-const LAST_NUMBER = 2 ** 31 - 1;
 const PRIVATE_FILE = 0o600;
 
 /** Open a database file so that a committed transaction is flushed to disk, and only its owner may read it. */
@@ -25,11 +23,8 @@ export function openDatabase(file: string, options: OpenOptions): Sqlite {
   const readonly = options.readonly ?? false;
   demandFiles(file);
   if (!readonly) makePrivate(file);
-  demandNoJournal(file);
-  const driver = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
-  const db = Object.assign(driver, { countChanges: createCountChanges(driver) });
+  const db = new Database(file, { readonly, fileMustExist: true, timeout: options.busyTimeoutMs });
   try {
-    demandOwnLog(file);
     if (options.newPageBytes !== undefined) db.pragma(`page_size = ${options.newPageBytes}`);
     if (!readonly) db.pragma('journal_mode = WAL');
     db.pragma('synchronous = FULL');
@@ -60,13 +55,9 @@ interface Transaction {
 
 /** Every write goes through here: BEGIN IMMEDIATE, so that a read followed by a write never fails half-way. */
 export function begin(db: Sqlite): Transaction {
-  const before = db.countChanges();
   db.exec('BEGIN IMMEDIATE');
   return {
-    commit: () => {
-      if (db.countChanges() > before) numberCommit(db);
-      db.exec('COMMIT');
-    },
+    commit: () => db.exec('COMMIT'),
     undo: () => {
       if (db.inTransaction) db.exec('ROLLBACK');
     },
@@ -83,22 +74,6 @@ export function write<T>(db: Sqlite, work: () => T): T {
     transaction.undo();
     throw error;
   }
-}
-
-/** Prepared once, when it is first asked for: every transaction asks twice. */
-function createCountChanges(driver: Driver): Sqlite['countChanges'] {
-  let changes: ReturnType<typeof prepare> | undefined;
-  const prepare = () => driver.prepare<[], number>('SELECT total_changes()').pluck();
-  return () => {
-    changes ??= prepare();
-    return changes.get() ?? 0;
-  };
-}
-
-/** The number stands on the first page, so that every log tells which file it goes on from: see `demandOwnLog`. */
-function numberCommit(db: Sqlite): void {
-  const number = Number(db.pragma('application_id', { simple: true }));
-  db.pragma(`application_id = ${Math.min(number + 1, LAST_NUMBER)}`);
 }
 
 /** To open a pipe waits until somebody writes into it, and SQLite cannot say that it was given a folder. */
