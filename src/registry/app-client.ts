@@ -43,7 +43,10 @@ export function createAppClient({ http, token }: AppClientOptions): AppClient {
     return decodeBody(await http.send({ ...request, ...pickRequestOptions(options) }));
   }
 
-  /** Finds the installations that a lost request to create an organization may have created, by their name and age. */
+  /**
+   * Searches for the installation that a request created before its response was lost. Compares the organization's name
+   * and the creation time.
+   */
   function findCreatedInstallations(
     fullName: string,
     isCreatedSinceWrite: (instant: string | null) => boolean,

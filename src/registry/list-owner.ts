@@ -1,6 +1,9 @@
 import { createBadAnswerError } from './json/json-object.js';
 
-/** Checks that a list response belongs to the requested organization. Returns the owner's id if the response has one. */
+/**
+ * Throws if a list response names an organization other than the requested one. Returns the named organization's id, or
+ * null if the response names none.
+ */
 export function checkListOwner(
   envelope: Readonly<Record<string, unknown>>,
   organizationId: string,

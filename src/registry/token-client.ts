@@ -57,7 +57,9 @@ function parseDeposit(response: HttpResponse): readonly Credit[] {
   return hasCredits ? parseShortList(response, 'credits', parseCredit).items : [];
 }
 
-/** Revokes the current access token. A 401 on a retry counts as success if an earlier response was lost. */
+/**
+ * Revokes the current access token. If a response was lost and a retry then gets a 401, the token counts as revoked.
+ */
 async function revokeToken(
   http: HttpClient,
   tokens: TokenSource<AnyAccessToken>,

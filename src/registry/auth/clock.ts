@@ -31,8 +31,8 @@ export interface RegistryClockOptions {
 }
 
 /**
- * Creates a clock that starts with the local time. It changes to the registry's time if a 401 arrives and the two times
- * differ by minutes.
+ * Creates a clock that shows the local time. If a 401 arrives and the local time is wrong by 2 minutes to 24 hours, the
+ * clock changes to the registry's time.
  */
 export function createRegistryClock({ now, onCorrection, onRefusal }: RegistryClockOptions) {
   let offsetMs = 0;

@@ -27,8 +27,8 @@ export class PrivateKeyError extends Error {
 }
 
 /**
- * Reads an RSA private key from PEM text. Also accepts the two characters `\n` instead of line breaks, as environment
- * variables often have them.
+ * Reads an RSA private key from PEM text. Also accepts `\n` written as two characters in place of a line break, which
+ * is common in environment variables.
  */
 export function readPrivateKey(text: string): KeyObject {
   const pem = text.replaceAll('\\r', '').replaceAll('\\n', '\n').replaceAll('\r\n', '\n').trim();
@@ -43,7 +43,9 @@ export function readPrivateKey(text: string): KeyObject {
   return key;
 }
 
-/** Returns the PEM block of the private key. Throws if there is none, or if the key is encrypted or in OpenSSH format. */
+/**
+ * Returns the PEM block of the private key. Throws if there is none, or if the key is encrypted or in OpenSSH format.
+ */
 function findPrivateKeyBlock(pem: string): string {
   const labels = [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]{1,40})-----/g)].map(match => match[1] ?? '');
   const label = labels.find(name => name.endsWith('PRIVATE KEY'));

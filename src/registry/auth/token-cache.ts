@@ -38,14 +38,14 @@ export function createTokenCache<T extends string>({ requestToken, now }: TokenC
   let grantedPermissions: string | undefined;
 
   /**
-   * Whether a cached token has the permissions that are granted now. Also true if the same permissions were granted
-   * when the token was requested.
+   * Whether a cached token has the permissions that are granted now. A token that was requested after the last change
+   * of the permissions always counts as current.
    */
   function hasCurrentPermissions({
     accessToken: { permissions },
     permissionsAtRequest,
   }: CachedToken<T>): boolean {
-    // A token that was requested with these grants known is kept, or it would be replaced without end.
+    // Keep a token that was requested after the change: replacing it again would loop forever.
     if (grantedPermissions === undefined || grantedPermissions === permissionsAtRequest) return true;
     return permissions === null || grantedPermissions === serializePermissions(permissions);
   }

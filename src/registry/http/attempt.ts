@@ -42,7 +42,7 @@ export function startAttempt(
   let bytes = 0;
   let hasEnded = false;
 
-  /** Ends an HTTP request: frees its rate limiter slot and reports its status and duration. Later calls do nothing. */
+  /** Ends the attempt: frees its rate limiter slot and reports its status and duration. Later calls do nothing. */
   function endAttempt(error: RegistryError | null): void {
     if (hasEnded) return;
     hasEnded = true;

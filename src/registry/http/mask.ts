@@ -84,7 +84,8 @@ export function createMask(secrets: readonly string[]): Mask {
   }
 
   /**
-   * Masks the strings in a parsed JSON value. With `isSecret`, whole strings are masked, not only the secrets in them.
+   * Masks the strings in a parsed JSON value. If `isSecret` is true, replaces every string completely; otherwise,
+   * replaces only the secrets in each string.
    */
   function maskValue(value: unknown, isSecret: boolean): unknown {
     if (typeof value === 'string') return isSecret && value !== '' ? MASK : maskText(value);
@@ -162,7 +163,7 @@ export function createLearningMask(secrets: readonly string[]): LearningMask {
 }
 
 /**
- * Lists the texts that a mask must find: the secret and its long parts, such as the lines of a key, each in several
+ * Lists the texts that a mask must find: a secret and its long parts (such as the lines of a key), in several
  * encodings.
  */
 function listSecretForms(secret: string): string[] {
@@ -193,7 +194,8 @@ function encodeHexForms(secret: string): string[] {
 }
 
 /**
- * Encodes a secret as base64 in six ways: after 0, 1 or 2 other bytes, each in the standard and the URL-safe alphabet.
+ * Returns the six base64 forms that a secret can have inside a longer encoded text: three positions, each in the
+ * standard and the URL-safe alphabet.
  */
 function encodeBase64Forms(secret: string): string[] {
   // Base64 encodes groups of three bytes, and the secret may begin at any byte of a group.

@@ -91,8 +91,8 @@ function getContentLength(response: Response): number | null {
 }
 
 /**
- * Whether a response is not partial and has a header that marks its end. Without the header, a body that breaks off
- * looks complete.
+ * Whether a response has status 200, is not a range, and states where its body ends (by a length or by chunks).
+ * Otherwise a truncated body would look complete.
  */
 function isCompleteResponse({ status, headers }: Response): boolean {
   const marksEnd = headers.has('content-length') || headers.get('transfer-encoding') === 'chunked';

@@ -60,7 +60,10 @@ export async function sendWithRetries<T>(
   }
 }
 
-/** Rethrows the error of a token request. Clears `mayHaveHappened`, because the request itself was never sent. */
+/**
+ * Rethrows the error of a token request. Clears `mayHaveHappened`, because the request that needs the token was not
+ * sent.
+ */
 function rethrowTokenError(error: unknown): never {
   if (!(error instanceof RegistryError) || !error.mayHaveHappened) throw error;
   const { code, message, call, status, retryAfterMs, registryMessage } = error;

@@ -34,7 +34,10 @@ class WritableAmount implements Amount {
   }
 }
 
-/** Reads an amount with all its digits from the text of a JSON object. `parsedValue` may be rounded by `JSON.parse`. */
+/**
+ * Reads an amount with all its digits from the text of a JSON object. `parsedValue` is the amount as `JSON.parse`
+ * returned it, possibly rounded.
+ */
 export function parseAmount(objectText: string, parsedValue: unknown, fieldName = 'amount'): Amount {
   if (parsedValue === undefined) return createFaultyAmount('absent');
   if (typeof parsedValue !== 'number')
@@ -74,7 +77,10 @@ function isNumberEnd(charCode: number): boolean {
 /** The longest number that is accepted. PostgreSQL stores at most some thousands of decimals. */
 const MAX_DIGITS = 1_000;
 
-/** Creates an amount from the text of a JSON number. If the number is invalid, only `fault` is set, to the reason. */
+/**
+ * Creates an amount from the text of a JSON number. For an invalid number, `fault` holds the reason and all other
+ * fields are null.
+ */
 export function createAmount(exact: string): Amount {
   const value = Number(exact);
   if (!NUMBER.test(exact) || Number.isNaN(value)) return createFaultyAmount('expected a number');

@@ -54,7 +54,7 @@ export function createArraySplitter(arrayName: string, { allowBareArray = false 
   };
 }
 
-/** Creates a scanner that skips commas and white space, and returns where the next array element or the end of the array is. */
+/** Creates a scanner that finds the next element of an array. The scanner skips commas and white space. */
 function createSeparatorScanner(arrayName: string) {
   let expected: 'first element' | 'element' | 'comma' = 'first element';
 

@@ -20,7 +20,10 @@ interface Grant {
   readonly level: string;
 }
 
-/** Parses an installation's permissions, or returns null if it has none. Of several levels, the highest one counts. */
+/**
+ * Parses an installation's permissions, or returns null if it has none. If a permission has several levels, keeps the
+ * highest level.
+ */
 export function parsePermissions({ members }: SourceObject): Permissions | null {
   const highestLevels = new Map<string, string>();
   for (const grant of parseGrants(members['permissions'])) {
@@ -50,7 +53,10 @@ function parseGrantsByName(levelsByName: Readonly<Record<string, unknown>>): Gra
   });
 }
 
-/** Parses one permission from a list, such as `"name:level"` or `{"name": …, "level": …}`. */
+/**
+ * Parses one item of a permission list, such as `"name:level"` or `{"name": …, "level": …}`. Returns an empty list for
+ * an invalid item.
+ */
 function parseListedGrant(value: unknown): Grant[] {
   if (typeof value === 'string') {
     const [, name, level] = /^([^:]+):([^:]+)$/.exec(value) ?? [];

@@ -9,8 +9,8 @@ const MENTIONS_PAGE_SIZE = /limit|page.?size|per.?page/i;
  */
 export function chooseSmallerPageSize(error: unknown, refusedSize: number): number {
   if (!(error instanceof RegistryError) || !mayConcernPageSize(error)) throw error;
-  const namedSize = findNamedSize(error.registryMessage ?? '', refusedSize);
-  if (namedSize !== null) return namedSize;
+  const allowedSize = findAllowedPageSize(error.registryMessage ?? '', refusedSize);
+  if (allowedSize !== null) return allowedSize;
   if (refusedSize > MIN_PAGE_SIZE) return Math.max(MIN_PAGE_SIZE, Math.floor(refusedSize / 2));
   throw error;
 }
@@ -20,7 +20,7 @@ function mayConcernPageSize({ code, status }: RegistryError): boolean {
 }
 
 /** Finds the allowed page size in an error message: "limit must not exceed 50" → 50. Returns null if there is none. */
-function findNamedSize(message: string, refusedSize: number): number | null {
+function findAllowedPageSize(message: string, refusedSize: number): number | null {
   if (!MENTIONS_PAGE_SIZE.test(message)) return null;
   const numbers = (message.match(/\d{1,6}/g) ?? []).map(Number);
   const possibleSizes = numbers.filter(number => number > 1 && number < refusedSize);

@@ -148,8 +148,8 @@ function estimatePageCounts({ total, pageCount }: Pagination, pageSize: number) 
 }
 
 /**
- * Counts the rows of a page that were not on an earlier page. Stores the ids of the rows, or the digest of an already
- * known page, to recognize repeated rows on later pages.
+ * Counts the rows of a page that were not on an earlier page. Compares row ids, or the page's digest if its rows were
+ * not parsed.
  */
 function countNewRows(page: RawPage<unknown>, { seenIds, seenPageDigests }: ListProgress): number {
   if (!page.isKnown) return page.ids.reduce((count, id) => count + (seenIds.add(id) ? 1 : 0), 0);
@@ -172,7 +172,10 @@ function decideListEnd({ isListEnd, isRepeated, isPastLimit }: EndConditions): L
   return isPastLimit ? 'endless' : null;
 }
 
-/** Requests one page and parses its rows. Does not parse rows again that an earlier read of the list parsed. */
+/**
+ * Requests one page and parses its rows, except rows that an earlier read of the list has parsed. Digests identify
+ * these rows.
+ */
 async function readPage<T>(
   list: PagedList<T>,
   pageNumber: number,
@@ -207,8 +210,8 @@ interface RowParsingOptions {
 }
 
 /**
- * Splits a page into groups of rows and parses them. Does not parse groups again that an earlier read of the list
- * parsed.
+ * Splits a page into groups of rows, and parses the groups that no earlier read of the list has parsed. Returns the
+ * other groups as `knownGroups`, without their items.
  */
 function parseNewRows<T>(
   { key, parse, idNames = ['id'] }: PagedList<T>,

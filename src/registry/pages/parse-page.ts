@@ -42,7 +42,10 @@ export function parsePage(body: Buffer, arrayName: string): ParsedPage {
   return page;
 }
 
-/** Checks by a digest whether an earlier read of the list received a page with the same rows. Returns null if not. */
+/**
+ * Looks up a page by the digest of its rows. Returns null unless an earlier read of the list has received the same
+ * rows.
+ */
 export function matchKnownPage(
   body: Buffer,
   arrayName: string,

@@ -21,7 +21,7 @@ export function createReadAhead<T>(
     }
   }
 
-  /** Called when a page has arrived. Requests more pages. */
+  /** Requests more pages after a page has arrived. */
   function onPageRead(): void {
     inFlight -= 1;
     requestPages();

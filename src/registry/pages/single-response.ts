@@ -64,7 +64,7 @@ export async function readShortList<T>(
   return items;
 }
 
-/** Parses the list in a response: an array, or an object that has the array in the field `key`. */
+/** Parses a response that is an array, or an object with the array in the field `arrayName`. */
 export function parseShortList<T>(
   response: HttpResponse,
   arrayName: string,
@@ -80,7 +80,10 @@ export function parseShortList<T>(
   return { items, envelope };
 }
 
-/** Starts the download of a certificate. Throws if the response is partial or does not state where it ends. */
+/**
+ * Starts the download of a certificate. Throws if the response is partial or its headers do not state where the body
+ * ends.
+ */
 export async function openDownload(
   http: HttpClient,
   request: HttpRequest,

@@ -18,9 +18,7 @@ interface WriteContext {
   readonly isCreatedSinceWrite: CreatedSinceCheck;
 }
 
-/**
- * Creates a function that decides whether a reservation is the result of `request`, a request whose response was lost.
- */
+/** Creates a function that decides whether a reservation was created by `request`, whose response was lost. */
 export function createReservationMatcher(request: ReserveRequest): WriteMatcher<Reservation> {
   return (reservation, { appId, isCreatedSinceWrite }) => {
     if (!isPossibleResult(reservation, request, isCreatedSinceWrite)) return 'none';
@@ -30,7 +28,7 @@ export function createReservationMatcher(request: ReserveRequest): WriteMatcher<
   };
 }
 
-/** Creates a function that decides whether an inventory request is the result of a call whose response was lost. */
+/** Creates a function that decides whether an inventory request was created by a call whose response was lost. */
 export function createInventoryRequestMatcher(
   action: CreditAction,
   request: InventoryActionRequest,
@@ -46,8 +44,8 @@ export function createInventoryRequestMatcher(
 }
 
 /**
- * Searches a list for objects that a write may have created. Returns no match as certain unless the whole list was
- * read.
+ * Searches a list for objects that a write may have created. If the list was not read to its end, no match counts as
+ * certain.
  */
 export async function findMatches<T extends { readonly id: string }>(
   pages: AsyncIterable<ListPage<T>>,

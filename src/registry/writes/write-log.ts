@@ -3,15 +3,15 @@ const MAX_CREATED_IDS = 10_000;
 export type WriteLog = ReturnType<typeof createWriteLog>;
 
 /**
- * Creates what the writes of one client share: writes with the same key run one after another, and the ids of the newest 10,000
- * objects that this client created are remembered.
+ * Creates the write log of one client. The log runs writes with the same key one after another, and remembers the ids
+ * of created objects.
  */
 export function createWriteLog() {
   const lastRunByKey = new Map<string, Promise<unknown>>();
   const createdIds = new Set<string>();
 
   return {
-    /** Runs writes with the same key one after another. */
+    /** Runs a write after all earlier writes with the same key have ended. */
     async runExclusively<T>(key: string, run: () => Promise<T>): Promise<T> {
       const previousRun = lastRunByKey.get(key) ?? Promise.resolve();
       const thisRun = previousRun.catch(() => undefined).then(run);

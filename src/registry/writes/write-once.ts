@@ -55,7 +55,9 @@ export function writeOnce<T>(http: HttpClient, options: ReadOptions, write: Writ
 /** The result of a write, or the error that lost its response. */
 type WriteOutcome<T> = { readonly result: T } | { readonly lostAnswerError: RegistryError };
 
-/** Sends the write and returns the result, or the error if the response was lost. Throws if the write certainly failed. */
+/**
+ * Sends the write and returns the result, or the error if the response was lost. Throws if the write certainly failed.
+ */
 async function sendWrite<T>(http: HttpClient, write: WriteRequest<T>): Promise<WriteOutcome<T>> {
   let isAccepted = false;
   try {
