@@ -132,7 +132,7 @@ function exportPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Wraps an app client so that the token cache learns the permissions of every installation that is read. */
+/** Wraps an app client so that each installation it reads updates the permissions in the token cache. */
 function trackPermissions(app: AppClient, tokens: AccessTokens): AppClient {
   /** Passes the permissions of an installation to the token cache. */
   function recordPermissions(installation: Installation): Installation {

@@ -10,7 +10,7 @@ export function readPackageVersion(): string {
   return version;
 }
 
-/** Returns the URL of the compiled file `name` beside a module. Sources in src/ have compiled files in dist/src/. */
+/** Returns the URL of the compiled file `name` beside a module. For a module in src/, looks in dist/src/ instead. */
 export function resolveBuiltFile(moduleUrl: string, name: string): URL {
   const sourceFolder = new URL('src/', PACKAGE_FOLDER).href;
   const builtFolder = new URL('dist/src/', PACKAGE_FOLDER).href;

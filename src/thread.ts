@@ -108,8 +108,8 @@ export async function startThread<Api>(options: ThreadOptions) {
 }
 
 /**
- * Serves remote calls of another thread: each message at `port` names a function of the object that `open` returns. Ends when
- * that thread calls `close`.
+ * Runs the calls that arrive as messages at `port`. Each call names a function of the object that `open` returns. A
+ * call of `close` is the last.
  */
 export async function serveThread(port: MessagePort, open: () => object | Promise<object>): Promise<void> {
   try {

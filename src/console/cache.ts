@@ -1,4 +1,4 @@
-/** Creates a function that caches its last result. Calls with the same `key` share the result for `lifetimeMs`. */
+/** Creates a function that caches one result for `lifetimeMs`. A call with a different `key` reads a new result. */
 export function createCache<T>(lifetimeMs: number) {
   let cached: { readonly at: number; readonly key: string; readonly result: Promise<T> } | null = null;
 

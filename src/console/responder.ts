@@ -40,10 +40,7 @@ export const COULD_NOT_BE_CREATED = 'could not be created. The log of the consol
 
 /** Creates the functions that send pages, messages and files to visitors. */
 export function createResponder({ hasDemo, onFailure }: ResponderOptions): Responder {
-  /**
-   * Calls `renderRest`, which renders the content that a page sends last because it is slow. If `renderRest` throws,
-   * returns an error message instead.
-   */
+  /** Renders the slow content of a page. Returns an error message for the visitor if `renderRest` throws. */
   async function renderSlowPart(renderRest: NonNullable<PageContent['renderRest']>): Promise<Html> {
     try {
       return await renderRest();
@@ -130,7 +127,10 @@ export function sendText(request: Request, response: Response, text: string): vo
   else response.set(GZIP_HEADERS).send(gzipSync(text));
 }
 
-/** Returns whether a response may be compressed. Prevents the BREACH attack by refusing URLs with parameters. */
+/**
+ * Returns whether the response may be compressed. To prevent the BREACH attack, responses to URLs with parameters are
+ * not.
+ */
 function canCompress(request: Request): boolean {
   // An attacker who chooses URL parameters and sees the sizes of the responses could infer the contents of rows. No
   // page contains a key.

@@ -20,9 +20,7 @@ export function containsEmail(document: string, normalizedEmail: string): boolea
   return extractStrings(document).some(text => foldText(text).includes(normalizedEmail));
 }
 
-/**
- * Whether a row of `members` belongs to the person with this email address, or mentions the address in its document.
- */
+/** Whether a row of `members` has this email address, or contains the address anywhere in its JSON document. */
 export function isRowOfPerson(
   { email, document }: { readonly email: string | null; readonly document: string },
   normalizedEmail: string,

@@ -5,7 +5,7 @@ import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';
 
-/** Converts a project from the registry to its id, column values and times, which the mirror stores. */
+/** Converts a project to the form in which `MirrorPort.writeProjects` stores it. */
 export function toProjectAnswer(
   project: Project,
   { requestedAt, arrivedAt }: { readonly requestedAt: number; readonly arrivedAt: number },

@@ -46,7 +46,8 @@ async function repeatUntilZero(removeBatch: () => Promise<number>): Promise<void
 }
 
 /**
- * Deletes the last rows of the organization. Returns null if another job has written since: the caller must try again.
+ * Deletes the last rows of the organization. Returns null if another job has written with a newer claim: the caller
+ * must acquire a new claim and try again.
  */
 async function tryEndPurge(
   port: MirrorPort,

@@ -147,7 +147,7 @@ export class SyncSession {
     }
   }
 
-  /** Returns what the next commit needs, such as the id of the sync. Throws an `ended` error if the sync has ended. */
+  /** Returns the state of this sync, which every commit needs. Throws an `ended` error if the sync has ended. */
   toOpenSync(): OpenSync {
     this.assertNotEnded();
     return {

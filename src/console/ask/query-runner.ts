@@ -54,7 +54,10 @@ export function createQueryRunner(
 ) {
   const running = new Set<RunningQuery>();
 
-  /** Disconnects the visitor who has left a row unread for the longest time, if that is `UNREAD_MS` or more. */
+  /**
+   * Makes room for another query: disconnects the visitor who has left a row unread for the longest time. Disconnects
+   * nobody if no row has been unread for `UNREAD_MS`.
+   */
   function disconnectSlowestVisitor(): void {
     const [unread] = [...running]
       .filter(({ unreadSince }) => unreadSince !== null && now() - unreadSince >= UNREAD_MS)
@@ -65,8 +68,8 @@ export function createQueryRunner(
   }
 
   /**
-   * Yields the rows unchanged. Sets `query.unreadSince` to the time at which each row was offered to the visitor, and
-   * to null while the next row is computed.
+   * Yields the rows unchanged. Keeps `query.unreadSince` up to date, and removes the query from `running` when reading
+   * ends.
    */
   async function* trackReading(rows: AsyncIterable<Row>, query: RunningQuery): AsyncGenerator<Row> {
     try {
@@ -112,13 +115,13 @@ export function createQueryRunner(
   };
 }
 
-/** Ends a query whose remaining rows are not needed. */
+/** Ends a query whose rows are not needed, so that another query can run. */
 export async function discardRows(rows: AsyncIterable<Row>): Promise<void> {
   // Start the stream first: closing a stream that was never started releases nothing.
   await takeRows(rows, 0);
 }
 
-/** Reads at most `limit` rows and about `MAX_BYTES`. `hasMore` tells whether more rows exist. */
+/** Reads rows up to `limit`, or up to about `MAX_BYTES` bytes of data. `hasMore` tells whether rows were left out. */
 async function takeRows(source: AsyncIterable<Row>, limit: number) {
   const rows: Row[] = [];
   let bytes = 0;

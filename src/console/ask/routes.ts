@@ -12,7 +12,7 @@ import {
 } from './query-runner.js';
 import { renderQueryPage } from './page.js';
 
-/** Returns a function that disconnects the browser, and a signal that fires when the browser disconnects. */
+/** Creates the visitor who waits for `response`. The visitor's signal aborts when the connection closes. */
 function createVisitor(response: Response): Visitor {
   const disconnected = new AbortController();
   response.once('close', () => disconnected.abort());

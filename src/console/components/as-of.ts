@@ -31,7 +31,8 @@ export interface AsOfState {
 }
 
 /**
- * Renders the form in which visitors choose the instant that a page shows. An as-of page also gets a link back to now.
+ * Renders the form in which visitors choose the instant that a page shows. Adds a link back to now if the page shows
+ * the past.
  */
 export function renderAsOfBar(path: string, query: URLSearchParams, { at, now }: AsOfState): Html {
   const otherParameters = [...query].filter(([name]) => name !== AS_OF && name !== 'after');

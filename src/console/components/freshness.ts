@@ -15,7 +15,10 @@ export function renderFreshnessState(standing: FreshnessStanding): Html {
   return renderBadge(wordsOf(standing), colourOf(standing));
 }
 
-/** Renders a sentence such as "fresh in 3 organizations, last complete read 5 min ago". */
+/**
+ * Renders a sentence about the organizations in one freshness state, such as "fresh in 3 organizations, last complete
+ * read 5 min ago".
+ */
 function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
   const { resources, oldest_at: oldestAt, as_of: asOf } = sum;
   const lastRead =
@@ -25,7 +28,7 @@ function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
 }
 
 /**
- * Renders how old the data on a page about a past instant is, then which data the mirror did not have at that instant.
+ * Renders how complete a list was at a past instant: how far its oldest data reached, then the data that was missing.
  */
 export function renderGaps(resource: string, coverage: readonly AsOfCoverage[]): Html {
   const lines = coverage.flatMap(known => {

@@ -56,8 +56,8 @@ function createSection(name: string, paths: string): NavigationSection {
 }
 
 /**
- * Renders a page in two parts, because a page may have slow content that is sent later. The slow content goes between
- * `beforeRest` and `afterRest`.
+ * Renders the HTML around the slow content of a page. `beforeRest` can be sent at once. `afterRest` follows the slow
+ * content, or `beforeRest` if there is none.
  */
 export function renderLayout(options: LayoutOptions): {
   readonly beforeRest: Html;

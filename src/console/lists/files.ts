@@ -15,7 +15,10 @@ export const FILE_FORMATS = {
   json: { type: 'application/json', write: writeJson },
 } as const;
 
-/** Renders the links that download the rows of a page as CSV or JSON. */
+/**
+ * Renders the links that download the rows of a page as CSV or JSON. `removedParameters` are left out of the URLs, such
+ * as a pagination cursor.
+ */
 export function renderFileLinks(
   path: string,
   query: URLSearchParams,

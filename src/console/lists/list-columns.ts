@@ -22,10 +22,7 @@ const ID_COLUMNS: Readonly<Record<string, string>> = {
   project_name: 'project_id',
 };
 
-/**
- * Creates the table columns of a list. Adds the column "Freshness" if `states` contains an organization whose data is
- * not fresh.
- */
+/** Creates the table columns of a list. Adds the column "Freshness" if the data of any organization is not fresh. */
 export function createListColumns(
   list: List,
   request: Pick<ConsoleRequest, 'now' | 'at'>,

@@ -53,7 +53,9 @@ ${renderFilters(list, listRequest, request, choices)}`,
   return [page, ...createFilePages(name, urlOptions, request => readExportedRows(list, request))];
 }
 
-/** Streams all rows of a list for a download. Without `as-of`, each row also has freshness columns. */
+/**
+ * Streams all rows of a list for a download. Adds freshness columns to current data, but not to data as of an instant.
+ */
 async function readExportedRows(list: List, request: ConsoleRequest) {
   const { reader, at } = request;
   const parsedRequest = await parseListRequest(list, request);
@@ -78,8 +80,8 @@ async function parseListRequest(
 }
 
 /**
- * Limits a request with `as-of` to the organizations whose list the mirror knew at that instant. Also returns, for each
- * organization, what the mirror did not know.
+ * Limits an as-of request to the organizations whose list had been read by that instant. Returns the new request, and
+ * how complete the list of each organization was.
  */
 async function restrictToKnownOrganizations(
   listRequest: ListRequest,

@@ -65,7 +65,7 @@ export const BALANCE_FILES = createFilePages(
   },
 );
 
-/** Yields a CSV or JSON row for each checked sum. `balanced` becomes 1, 0 or null. */
+/** Yields one row of the CSV or JSON file for each line of the reconciliation. `balanced` becomes 1, 0 or null. */
 async function* toFileRows(lines: readonly BalanceLine[]): AsyncGenerator<Row> {
   for (const line of lines)
     yield { ...line, balanced: line.balanced === null ? null : Number(line.balanced) };
@@ -165,7 +165,7 @@ function createAmountColumn(
   return { name: `${name}, t`, cell, numeric: true };
 }
 
-/** Renders whether a sum is balanced as the badge "yes", "no" or "not known yet". */
+/** Renders the badge "yes" or "no", or "not known yet" if `balanced` is null. */
 function renderBalanced(balanced: boolean | null): Html {
   return balanced === null
     ? renderBadge('not known yet')

@@ -4,8 +4,8 @@ import type { ConsoleRequest, PageNotFound, PageRedirect } from '../page.js';
 import { withQuery } from '../components/as-of.js';
 
 /**
- * Redirects a shortened id, such as "3f2a…", to the detail page of the only row or id in `otherIds` that starts with
- * it. Redirects to the list if several match.
+ * Redirects a shortened id, such as "3f2a…", to the detail page of the matching id. Redirects to the list if several
+ * ids match. `otherIds` are ids to match besides those of the list's rows.
  */
 export async function redirectByIdPrefix(
   list: List,

@@ -99,10 +99,7 @@ ${last !== undefined && html`<a href="${withQuery(PATH, query, { before: String(
 <details><summary>SQL of this page</summary><pre>${newestInSql(reader, changesRequest, before, PAGE_SIZE)}</pre></details>`;
 }
 
-/**
- * Returns a text such as "3 changes". Returns "More than 100 changes" if one page cannot show them all, and says "older
- * changes" on a page after the first.
- */
+/** Returns a text such as "3 changes", or "More than 100 changes" if there are more than fit on a page. */
 function describeFoundChanges(count: number, isOlderPage: boolean): string {
   const noun = isOlderPage ? 'older change' : 'change';
   if (count > PAGE_SIZE) return `More than ${PAGE_SIZE} ${noun}s`;

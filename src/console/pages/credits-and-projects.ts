@@ -58,8 +58,8 @@ function getListLink({ name, title }: List, at: string | null) {
 }
 
 /**
- * Returns a page for an id without a row, such as a project that the registry hides from the app. Redirects a shortened
- * id, and returns "not found" for an unknown id.
+ * Responds to an id without a row. Returns a page if the id appears elsewhere in the mirror, a redirect if the id is
+ * shortened, and otherwise "not found".
  */
 async function respondToMissingRow(
   list: List,
@@ -83,7 +83,7 @@ async function respondToMissingRow(
   return { title, body: renderPageHead(getListLink(list, at), sentence, id) };
 }
 
-/** Renders what the mirror did not know at an instant about the organizations that own `rows`. */
+/** Renders how complete the mirror was at an instant for each organization that owns one of `rows`. */
 async function renderGapsAt(
   resource: string,
   rows: readonly Row[],

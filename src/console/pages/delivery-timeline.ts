@@ -73,7 +73,7 @@ function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
   };
 }
 
-/** Returns texts such as "2 retirements added" for the changes that each sync found. */
+/** Returns texts such as "2 retirements added", one for each sync and kind of change. */
 export function countChangesByKind(syncs: readonly SyncRow[]): string[] {
   return syncs.flatMap(({ resource, rows_added: added, rows_changed: changed, rows_removed: removed }) =>
     Object.entries({ added, changed, removed }).flatMap(([change, count]) =>

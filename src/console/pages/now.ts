@@ -115,7 +115,7 @@ function renderHeadline({ warehouseCounts, availableByProject }: Overview): Html
   return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumsByType(availableByProject))} <span class="of">available to sell now in ${formatWithCommas(warehouseCounts.available)} of ${formatKnownOrganizations(warehouseCounts.known)}${describeExcludedRows(availableByProject)}</span></h1>`;
 }
 
-/** Renders a text such as "5 t ex-post and 2 t ex-ante" with one line for each credit type. */
+/** Renders a list of amounts, such as "5 t ex-post and 2 t ex-ante", with each amount on a line of its own. */
 function renderAmounts(sentence: string): HtmlContent {
   return sentence.split(/ and |, /).map((line, index) => {
     const [number = '', ...unit] = line.split(' ');

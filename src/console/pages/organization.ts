@@ -111,8 +111,7 @@ function renderResources(
 }
 
 /**
- * Renders a table with a row for each resource of an organization: how many rows the mirror knew at an instant, when
- * they were last read, and what was unknown.
+ * Renders a table of an organization's resources at an instant: number of rows, last complete read and missing data.
  */
 async function renderKnownAt({ reader }: ConsoleRequest, organizationId: string, at: string): Promise<Html> {
   const knownResources = [];

@@ -10,7 +10,7 @@ import { SyncSession } from '../sync-session.js';
 /** Downloads that share one commit. After a crash the uncommitted ones are requested again. */
 const ANSWERS_PER_COMMIT = 16;
 
-/** Creates the certificate store. PDF files go to `pdfs`, database rows to `port`. */
+/** Creates the certificate store. The store saves PDF files in `pdfs` and writes their database rows through `port`. */
 export function createCertificateStore(
   port: MirrorPort,
   pdfs: PdfStore,
@@ -99,7 +99,10 @@ function createCertificateSession({
     return commit;
   }
 
-  /** Adds a finished download to the next database write. Starts that write when 16 downloads wait. */
+  /**
+   * Queues the result of a download for the next database write. If 16 results are queued, writes them and waits for
+   * the write.
+   */
   async function queueDownload(
     retirementId: string,
     requestedAt: number,

@@ -55,7 +55,7 @@ const OWNER_NOT_NAMED: ReadFault = {
     'the answer lacks rows and does not say whose list it is, unlike earlier answers; "sync --full" accepts it',
 };
 
-/** Decides whether a read is complete, and which stored rows to close because the registry no longer has them. */
+/** Decides whether a read is complete, and which stored rows to close because the registry has removed them. */
 export async function decideRemovals(read: FinishedRead, answers: AnswerSummary): Promise<RemovalDecision> {
   const { port, list, request, comparison, pages } = read;
   const { total, flaw } = answers;
@@ -80,8 +80,8 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
 }
 
 /**
- * Returns a decision that closes no rows if the missing rows may still exist, for example because rows without a
- * readable key arrived. Otherwise returns null.
+ * Returns a decision that closes no rows if the answers do not show whose list they are or which rows it has. Otherwise
+ * returns null.
  */
 function decideIfInconclusive(
   missing: MissingRows,
@@ -95,10 +95,7 @@ function decideIfInconclusive(
   return lacksOwner ? createPartialDecision(OWNER_NOT_NAMED) : null;
 }
 
-/**
- * Collects the facts by which `decideMissingRows` decides, such as how many rows were stored before and how many this
- * read saw.
- */
+/** Collects what `decideMissingRows` must know about a read besides the missing rows. */
 function collectRemovalFacts(
   read: FinishedRead,
   lookUpMissing: LookUpMissingRows | undefined,
@@ -118,8 +115,8 @@ function collectRemovalFacts(
 }
 
 /**
- * Returns how many milliseconds ago a read first lacked rows whose removal a second read must confirm. Returns null if
- * no removal waits.
+ * Returns for how many milliseconds removals have waited for a second read to confirm them. Returns null if none wait,
+ * or if the clock was set back.
  */
 function measureUnconfirmedMs({ sync, request }: FinishedRead): number | null {
   const { doubtedAt } = sync.previousState;

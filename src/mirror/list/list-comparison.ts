@@ -122,7 +122,7 @@ export class ListComparison<Item extends { document: string }> {
     if (keyTexts.size < items.length) throw this.#createDuplicateError();
   }
 
-  /** Counts the rows of an unchanged page as seen, without comparing them. */
+  /** Adds the rows of an unchanged page to the counts of seen rows and of unchanged rows. */
   countSkipped(rowCount: number): void {
     this.distinctCount += rowCount;
     this.#options.sync.addUnchanged(rowCount);
@@ -265,8 +265,8 @@ export class ListComparison<Item extends { document: string }> {
   }
 
   /**
-   * Whether the database may already contain a row with this key. In the first read of a list, this is true only for a
-   * key that arrived before in this read.
+   * Whether a row with this key may be stored already. In the first read of a list, records the key and returns whether
+   * it arrived before.
    */
   #mustLookUp(key: RowKey): boolean {
     // In the first read of a list, the mirror can only have a row that arrived before in this read.

@@ -55,7 +55,7 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Counts the unchanged rows of a page, and gathers its other rows for comparison. Writes changes when enough are
+   * Takes one page into the read. Unchanged rows are only counted. Other rows are compared and written when enough are
    * buffered.
    */
   async writePage(page: ObservedPage<Item>): Promise<void> {
@@ -103,8 +103,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Compares a batch of rows with the stored rows, except rows of people who asked to be forgotten. Writes the changes
-   * when enough are buffered.
+   * Takes a batch of rows of a list without pages into the read. Compares them at once, and writes the changes when
+   * enough are buffered. Ignores rows of people who asked to be forgotten.
    */
   async writeBatch(items: readonly Item[], arrivedAt: number): Promise<void> {
     this.#options.sync.assertNotEnded();
@@ -225,8 +225,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Yields the rows to close, each with the time of the lookup by id that did not find it. Without a lookup, the time
-   * is now.
+   * Yields the rows to close, each with the instant at which it was found to be gone: the lookup by id, or else the end
+   * of the read.
    */
   *#createCloses({ versionsToClose, goneAt }: RemovalDecision): Generator<RowClose> {
     // Without an instant from a lookup, the row is closed at the end of the read.
@@ -237,8 +237,8 @@ export class MirrorListReader<Item extends { document: string }> implements List
   }
 
   /**
-   * Serializes the rows whose removal a second read must confirm. Returns null to delete the rows that an earlier read
-   * stored, or undefined to keep them.
+   * Serializes the removals that a second read must confirm, to store them. Null clears the stored removals, and
+   * undefined keeps them.
    */
   #packUnconfirmedRemovals({ unconfirmedRemovals }: RemovalDecision): ListChanges['unconfirmedRemovals'] {
     const { doubtedAt } = this.#options.sync.previousState;

@@ -92,8 +92,8 @@ export class PageDigests {
   }
 
   /**
-   * Whether the list may have gained or lost rows since the previous read. `comparedSum` is the sum of the hashes of the
-   * keys that this read compared.
+   * Whether this read may have missed rows of the previous read, or may have seen a row twice. `comparedSum` is the sum
+   * of the key fingerprints of the compared rows that were stored before.
    */
   mayHaveOtherKeys(comparedSum: number): boolean {
     // The number of rows may be right although one row came twice and another not at all.
@@ -101,8 +101,8 @@ export class PageDigests {
   }
 
   /**
-   * Serializes the page digests, so that the next read can skip equal pages. Returns undefined if they equal the stored
-   * digests, or null if the next read must compare all pages.
+   * Serializes the page digests, so that the next read can skip equal pages. Returns undefined if the stored digests
+   * are still right, or null if the next read must compare all pages.
    */
   serialize(comparedSums: { readonly known: number; readonly added: number }): string | null | undefined {
     if (this.hasRepeatedRow || this.#recordedPages.length === 0) return null;
@@ -111,8 +111,8 @@ export class PageDigests {
   }
 
   /**
-   * Parses the stored digest of a page of the previous read, such as `digest:rowCount:sum:group,group`, and keeps it in
-   * memory.
+   * Parses one serialized page of the previous read. Remembers the digest of the page and the digests of its row
+   * groups.
    */
   #rememberPage(text: string): void {
     const [digest = '', rowCount, fingerprintSum, groups = ''] = text.split(':');

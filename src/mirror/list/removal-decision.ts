@@ -88,8 +88,7 @@ export async function decideMissingRows(
 }
 
 /**
- * Converts a verdict, such as `close` or `read_again`, to a decision with the rows to close. `existing` are the missing
- * rows that the registry still returned when they were looked up by id.
+ * Converts a verdict to a decision. `existing` are the missing rows that a lookup by id still found at the registry.
  */
 function toDecision(
   verdict: RemovalVerdict,
@@ -135,7 +134,10 @@ export function createPartialDecision(fault: ReadFault): RemovalDecision {
   return { ...COMPLETE, state: 'partial', fault, unconfirmedRemovals: undefined };
 }
 
-/** Returns a decision that closes no rows, because each missing row may be one of the rows that could not be parsed. */
+/**
+ * Returns a decision that closes no rows and leaves all removals unconfirmed, because each missing row may be one of
+ * the rows that could not be parsed.
+ */
 export function createUnconfirmedDecision(
   { versions }: MissingRows,
   unreadableFault: ReadFault | null,

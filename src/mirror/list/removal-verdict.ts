@@ -39,7 +39,7 @@ export interface RemovalEvidence {
 export type RemovalVerdict = 'close' | 'read_again' | 'unconfirmed' | 'wait' | 'close_confirmed';
 
 /**
- * Decides whether the registry has deleted the rows that a complete read lacked. The verdict may also be to read the
+ * Returns the verdict on the rows that a complete read did not see: close them, wait for a second read, or read the
  * list again.
  */
 export function judgeMissingRows(evidence: RemovalEvidence): RemovalVerdict {
@@ -57,8 +57,8 @@ function isMostOfListMissing({ missing, rowsBefore, rowsSeen, expiresByItself }:
 }
 
 /**
- * Returns the verdict for a list that lost most of its rows. Rows are closed only if a second read, at least a minute
- * later, also lacks them.
+ * Returns the verdict if most of a list is missing. Rows are closed only after a second read, at least a minute later,
+ * in which they are missing too.
  */
 function judgeWhenMostMissing({ stillExisting, unconfirmedForMs }: RemovalEvidence): RemovalVerdict {
   if (stillExisting > 0 || unconfirmedForMs === null) return 'unconfirmed';

@@ -42,8 +42,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Called after each page. Yields the transactions to run now: when enough changes are buffered, when changes are buffered for several pages,
-   * or when many rows must be repaired.
+   * Yields the transactions to run after a page. Yields none while the buffer is small and holds changes of fewer than
+   * 50 pages.
    */
   *planWritesAfterPage(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > 0) this.#bufferedPages += 1;
@@ -52,8 +52,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Called after each compared batch of rows. Yields the transactions to run now. Rows of a short list wait for the end of the read, unless
-   * many of them must be repaired.
+   * Yields the transactions to run after a batch of rows. Changes of a short list stay in the buffer until the read
+   * ends.
    */
   *planWritesAfterBatch(): Generator<ScheduledWrite> {
     if (this.#buffer.pendingCount > MAX_CHANGES_PER_WRITE || this.#isTooLong) this.#writesEarly = true;
@@ -62,8 +62,8 @@ export class WriteSchedule {
   }
 
   /**
-   * Yields the last transactions of a read. If few changes remain, yields only one, so that other connections see all
-   * of these changes or none.
+   * Yields the last transactions of a read. Yields only one if the remaining changes fit, so that they become visible
+   * together.
    */
   *planLastWrites(
     { closes, closeCount, ...finalChanges }: FinalChanges,
