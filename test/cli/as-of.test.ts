@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { renderGaps } from '../../src/console/components/freshness.js';
+import { renderAsOfCoverage } from '../../src/console/components/freshness.js';
 import { html } from '../../src/console/components/html.js';
 import { openReader } from '../../src/store/sqlite/reader.js';
 import { readKnownAt, sayOldest } from '../../src/query/history/as-of.js';
@@ -131,7 +131,7 @@ test('a list that became unreadable is known until its last complete read and un
     await readKnownAt(reader, { resource: 'retirements', at, organizationId: null });
   expect(await gaps('2026-05-04T12:30:00.000Z')).toMatchObject([{ unknown: null, reading: null }]);
   expect(
-    getPageText(html`${renderGaps('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text),
+    getPageText(html`${renderAsOfCoverage('retirements', await gaps('2026-05-04T14:01:00.000Z'))}`.text),
   ).toContain('retirements: not known after 4 May 2026, 14:00:00.000 UTC');
 });
 

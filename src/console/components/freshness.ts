@@ -7,7 +7,7 @@ import { renderAge, renderBadge, formatRelativeTime, renderInstantsIn } from './
 
 /** Renders each freshness state of a list with the number of organizations in that state. */
 export function renderFreshness(sums: readonly FreshnessSum[], now: number): Html {
-  return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => renderFreshnessSum(sum, now))}</p>`;
+  return html`<p id="freshness" class="lead" data-live>${sums.length === 0 ? 'No list has been read yet.' : sums.map(sum => renderFreshnessSentence(sum, now))}</p>`;
 }
 
 /** Renders a freshness state as a coloured badge, such as "fresh" in green. */
@@ -19,7 +19,7 @@ export function renderFreshnessState(standing: FreshnessStanding): Html {
  * Renders a sentence about the organizations in one freshness state, such as "fresh in 3 organizations, last complete
  * read 5 min ago".
  */
-function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
+function renderFreshnessSentence(sum: FreshnessSum, now: number): Html {
   const { resources, oldest_at: oldestAt, as_of: asOf } = sum;
   const lastRead =
     asOf !== null &&
@@ -30,7 +30,7 @@ function renderFreshnessSum(sum: FreshnessSum, now: number): Html {
 /**
  * Renders how complete a list was at a past instant: how far its oldest data reached, then the data that was missing.
  */
-export function renderGaps(resource: string, coverage: readonly AsOfCoverage[]): Html {
+export function renderAsOfCoverage(resource: string, coverage: readonly AsOfCoverage[]): Html {
   const lines = coverage.flatMap(known => {
     const list = `${known.name ?? known.organizationId}, ${resource.replaceAll('_', ' ')}`;
     return gapsIn(known).map(gap => `${list}: ${gap}.`);

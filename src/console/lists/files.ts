@@ -22,11 +22,11 @@ export const FILE_FORMATS = {
 export function renderFileLinks(
   path: string,
   query: URLSearchParams,
-  changes: Readonly<Record<string, null>>,
+  removedParameters: Readonly<Record<string, null>>,
 ): Html {
   const links = Object.keys(FILE_FORMATS).map(
     extension =>
-      html` <a href="${withQuery(`${path}.${extension}`, query, changes)}">${extension.toUpperCase()}</a>`,
+      html` <a href="${withQuery(`${path}.${extension}`, query, removedParameters)}">${extension.toUpperCase()}</a>`,
   );
   return html`<span class="files">${links}</span>`;
 }

@@ -26,16 +26,16 @@ const ID_COLUMNS: Readonly<Record<string, string>> = {
 export function createListColumns(
   list: List,
   request: Pick<ConsoleRequest, 'now' | 'at'>,
-  states: ListFreshness | null,
+  freshness: ListFreshness | null,
 ): readonly TableColumn<Row>[] {
   const columns = orderColumns(list).map(column => ({
     ...labelColumn(list, column),
     cell: (row: Row) => renderListCell(list, row, column, request),
     numeric: isNumericColumn(column),
   }));
-  if (states === null || states.areAllFresh) return columns;
-  const freshness = (row: Row) => renderFreshnessState(states.standingOf(row) ?? WAITING);
-  return [...columns, { name: 'Freshness', cell: freshness }];
+  if (freshness === null || freshness.areAllFresh) return columns;
+  const renderState = (row: Row) => renderFreshnessState(freshness.standingOf(row) ?? WAITING);
+  return [...columns, { name: 'Freshness', cell: renderState }];
 }
 
 /** Returns the column that identifies a row to people, such as `beneficiary` for retirements. */

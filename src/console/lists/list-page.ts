@@ -19,7 +19,7 @@ import { formatTonnes } from '../../text/tonnes.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { describeFilterFault } from '../name-fault.js';
 import { withAsOf, withQuery } from '../components/as-of.js';
-import { renderFreshness, renderGaps } from '../components/freshness.js';
+import { renderFreshness, renderAsOfCoverage } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { toLabel, describeRowsWithoutAmount } from '../components/formats.js';
@@ -61,8 +61,8 @@ async function readExportedRows(list: List, request: ConsoleRequest) {
   const parsedRequest = await parseListRequest(list, request);
   if ('fault' in parsedRequest) return parsedRequest;
   const states = at === null ? await readStates(reader, list.resource, null) : null;
-  const { listRequest, gaps } = await restrictToKnownOrganizations(parsedRequest, request);
-  if (gaps.length > 0 && knownIn(gaps).length === 0)
+  const { listRequest, coverage } = await restrictToKnownOrganizations(parsedRequest, request);
+  if (coverage.length > 0 && knownIn(coverage).length === 0)
     return { fault: 'Nothing is known about this list at that time.' };
   const rows = streamRows(reader, listRequest);
   const { columns } = parsedRequest.list;
@@ -89,12 +89,12 @@ async function restrictToKnownOrganizations(
 ) {
   const { resource, entry } = listRequest.list;
   const column = entry && findOwnerColumn(entry);
-  if (at === null || resource === null || column === null) return { listRequest, gaps: [] };
+  if (at === null || resource === null || column === null) return { listRequest, coverage: [] };
   const organizationId = textOf(listRequest, 'organization_id');
-  const gaps = await readKnownAt(reader, { resource, at, organizationId });
+  const coverage = await readKnownAt(reader, { resource, at, organizationId });
   return {
-    listRequest: { ...listRequest, where: [...listRequest.where, { column, among: knownIn(gaps) }] },
-    gaps,
+    listRequest: { ...listRequest, where: [...listRequest.where, { column, among: knownIn(coverage) }] },
+    coverage,
   };
 }
 
@@ -105,7 +105,7 @@ async function renderRows(
   choices: FilterChoices,
 ): Promise<Html> {
   const { reader, now, query, at } = request;
-  const { listRequest, gaps } = await restrictToKnownOrganizations(parsedRequest, request);
+  const { listRequest, coverage } = await restrictToKnownOrganizations(parsedRequest, request);
   const { list } = listRequest;
   const { name, resource } = list;
   const organizationId = textOf(listRequest, 'organization_id');
@@ -125,7 +125,7 @@ async function renderRows(
 <section id="rows" data-live>${renderTable(caption, columns, page.rows, { empty: await explainEmptyList(reader, listRequest), captionExtra: renderFileLinks(`/${name}`, query, { after: null }) })}
 ${renderPageLinks(`/${name}`, query, page)}
 </section>
-${gaps.length > 0 && renderGaps(resource ?? '', gaps)}
+${coverage.length > 0 && renderAsOfCoverage(resource ?? '', coverage)}
 <details><summary>SQL of this page</summary><pre>${page.sql}</pre></details>`;
 }
 

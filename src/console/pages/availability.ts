@@ -4,7 +4,7 @@ import { sumStoodAt } from '../../query/sums.js';
 import type { Reader } from '../../store/contract/reader.js';
 import { formatSumsByType } from '../../text/tonnes.js';
 import { renderDetailLink } from '../components/cell.js';
-import { renderGaps, renderFreshnessState } from '../components/freshness.js';
+import { renderAsOfCoverage, renderFreshnessState } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { renderVintageMatrix } from '../components/vintage-matrix.js';
@@ -46,16 +46,15 @@ function renderUnavailableTable(warehouses: Availability['unavailable']): Html |
 }
 
 /**
- * Renders the warehouse credits of a project at an instant. Leaves out warehouses that the mirror did not know at that
- * instant.
+ * Renders the warehouse credits of a project at an instant. Leaves out warehouses whose list had not been read by then.
  */
 export async function renderProjectStockAt(reader: Reader, projectId: string, at: string): Promise<Html> {
-  const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
-  const knownOrganizations = new Set(knownIn(gaps));
+  const coverage = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const knownOrganizations = new Set(knownIn(coverage));
   const rows = (await sumStoodAt(reader, at)).filter(
     row => row.project_id === projectId && knownOrganizations.has(row.organization_id ?? ''),
   );
   if (rows.length === 0)
-    return html`<p class="card">Not in any warehouse at that time.</p>${renderGaps('warehouse', gaps)}`;
-  return html`${renderVintageMatrix('In the warehouses', rows, { isOneProject: true, at })}${renderGaps('warehouse', gaps)}`;
+    return html`<p class="card">Not in any warehouse at that time.</p>${renderAsOfCoverage('warehouse', coverage)}`;
+  return html`${renderVintageMatrix('In the warehouses', rows, { isOneProject: true, at })}${renderAsOfCoverage('warehouse', coverage)}`;
 }

@@ -13,7 +13,7 @@ import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/facts.
 import { renderPageHead } from '../components/head.js';
 import { html, type Html } from '../components/html.js';
 import { withAsOf } from '../components/as-of.js';
-import { renderGaps } from '../components/freshness.js';
+import { renderAsOfCoverage } from '../components/freshness.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/versions.js';
 import { renderBadge, capitalize } from '../components/formats.js';
 import type { ConsoleRequest, PageResult, ConsolePage } from '../page.js';
@@ -46,7 +46,7 @@ function createDetailPage(list: List): ConsolePage {
       const body = html`${renderPageHead(getListLink(list, at), describeRow(list, first), lead)}
 ${isOfProjects && (await renderProjectCredits(id, request))}
 ${await Promise.all(rows.map((row, index) => renderRow(row, `known-${index}`, history, request)))}
-${at !== null && list.resource !== null && !isOfProjects && (await renderGapsAt(list.resource, rows, at, request))}`;
+${at !== null && list.resource !== null && !isOfProjects && (await renderCoverageOfOwners(list.resource, rows, at, request))}`;
       return { title: `${list.singular} ${id}`, body };
     },
   };
@@ -84,15 +84,15 @@ async function respondToMissingRow(
 }
 
 /** Renders how complete the mirror was at an instant for each organization that owns one of `rows`. */
-async function renderGapsAt(
+async function renderCoverageOfOwners(
   resource: string,
   rows: readonly Row[],
   at: string,
   { reader }: ConsoleRequest,
 ): Promise<Html> {
   const owners = rows.flatMap(row => getText(row, 'organization_id') ?? []);
-  const gaps = owners.map(organizationId => readKnownOf(reader, { organizationId, resource, at }));
-  return renderGaps(resource, await Promise.all(gaps));
+  const coverage = owners.map(organizationId => readKnownOf(reader, { organizationId, resource, at }));
+  return renderAsOfCoverage(resource, await Promise.all(coverage));
 }
 
 /** Returns the newest version of a row for each organization and inventory in the history. */

@@ -74,7 +74,7 @@ function describeSyncs(syncs: readonly SyncRow[]): TimelineEntry {
 }
 
 /** Returns texts such as "2 retirements added", one for each sync and kind of change. */
-export function countChangesByKind(syncs: readonly SyncRow[]): string[] {
+export function describeChangesOfSyncs(syncs: readonly SyncRow[]): string[] {
   return syncs.flatMap(({ resource, rows_added: added, rows_changed: changed, rows_removed: removed }) =>
     Object.entries({ added, changed, removed }).flatMap(([change, count]) =>
       count > 0 ? describeChangeCount(resource, change, count) : [],
@@ -96,7 +96,7 @@ function describeChanges(syncs: readonly SyncRow[], jobState: string): TimelineE
     colour: isConclusive ? 'good' : 'doubt',
     title: html`<strong>${rows > 0 ? formatCount(rows, 'row changed', 'rows changed') : noChanges}</strong>`,
     details: isConclusive ? null : caveat,
-    items: countChangesByKind(syncs),
+    items: describeChangesOfSyncs(syncs),
   };
 }
 

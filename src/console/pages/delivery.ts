@@ -9,7 +9,7 @@ import { renderPageHead } from '../components/head.js';
 import { html } from '../components/html.js';
 import { renderBadge, toDisplayValue } from '../components/formats.js';
 import { describeNotFound } from './by-id.js';
-import { countChangesByKind, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
+import { describeChangesOfSyncs, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 
 /** The page of a delivery: its payload, and a timeline from its arrival to the changes. */
 export const DELIVERY: ConsolePage = {
@@ -35,7 +35,7 @@ async function renderDelivery(delivery: Row, { reader, now, canAct }: ConsoleReq
       : [];
   const signedData = await readSignedText(reader, delivery);
   const title = `${String(event ?? 'Delivery')}${organizationName === null ? '' : ` of ${String(organizationName)}`}`;
-  const changes = syncs.every(isCompleteOrRunning) ? countChangesByKind(syncs) : [];
+  const changes = syncs.every(isCompleteOrRunning) ? describeChangesOfSyncs(syncs) : [];
   const summary = changes.length > 0 ? changes.join(', ') : result;
   const lead = html`${renderBadge(String(verdict))}${typeof jobState === 'string' && jobState !== 'done' && renderBadge(jobState)} Delivery ${toDisplayValue(id)}${summary !== null && html`: ${toDisplayValue(summary)}`}`;
   const body = html`${renderPageHead({ href: '/deliveries', title: 'Deliveries' }, title, lead)}

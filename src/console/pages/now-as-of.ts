@@ -5,7 +5,7 @@ import { formatKnownOrganizations, formatWithCommas } from '../../text/numbers.j
 import { formatSumsByType } from '../../text/tonnes.js';
 import type { ConsoleRequest, PageContent } from '../page.js';
 import { withQuery } from '../components/as-of.js';
-import { renderGaps } from '../components/freshness.js';
+import { renderAsOfCoverage } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';
 import { ALL } from '../components/table.js';
 import { describeExcludedRows } from '../components/formats.js';
@@ -21,20 +21,20 @@ export function renderNowAsOf(request: ConsoleRequest, at: string): PageContent 
 }
 
 /**
- * Renders a table of the warehouse credits at an instant by project and vintage. Below the table, lists which
- * warehouses the mirror did not know at that instant.
+ * Renders a table of the warehouse credits at an instant by project and vintage. Below the table, says how complete the
+ * lists of the warehouses were.
  */
 async function renderWarehousesAt({ reader, query }: ConsoleRequest, at: string): Promise<Html> {
-  const gaps = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
-  const knownOrganizations = new Set(knownIn(gaps));
+  const coverage = await readKnownAt(reader, { resource: 'warehouse', at, organizationId: null });
+  const knownOrganizations = new Set(knownIn(coverage));
   const sums = (await sumStoodAt(reader, at)).filter(row =>
     knownOrganizations.has(row.organization_id ?? ''),
   );
-  if (sums.length === 0 && gaps.some(({ unknown }) => unknown !== null))
-    return html`<p id="sentence"><strong>No credits are known in any warehouse at that time.</strong></p>${renderGaps('warehouse', gaps)}`;
+  if (sums.length === 0 && coverage.some(({ unknown }) => unknown !== null))
+    return html`<p id="sentence"><strong>No credits are known in any warehouse at that time.</strong></p>${renderAsOfCoverage('warehouse', coverage)}`;
   const organizations = new Set(sums.map(row => row.organization_id)).size;
   return html`<p id="sentence"><strong>${formatSumsByType(sums)} in the warehouses of ${formatWithCommas(organizations)} of ${formatKnownOrganizations(await countKnownAt(reader, at))}${describeExcludedRows(sums) || '.'}</strong></p>
 ${sums.length > 0 && html`<section id="stood">${renderVintageMatrix('Credits', sums, { query, at })}</section>`}
 <p class="links"><a href="${withQuery('/warehouse', query, { [ALL]: null })}">Credits by organization</a></p>
-${renderGaps('warehouse', gaps)}`;
+${renderAsOfCoverage('warehouse', coverage)}`;
 }

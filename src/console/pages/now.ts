@@ -71,10 +71,10 @@ function renderOverview(overview: Overview, request: ConsoleRequest): PageConten
   const { now, canAct, webhookUrl, query } = request;
   const { activity, warehouseCounts, availableByProject, changes } = overview;
   const isEmpty = countOrganizations(warehouseCounts) === 0;
-  const troubles = [...findTroubles(activity, now), ...findFailing(overview.failing)];
+  const issues = [...findTroubles(activity, now), ...findFailing(overview.failing)];
   const groups = groupChanges(changes).slice(0, MAX_CHANGE_GROUPS);
-  const body = html`<div class="stack"><div class="tiles">${renderHeadline(overview)}<div id="tiles" data-live>${renderTiles(overview, troubles, now)}</div></div>
-<section id="attention" class="notices" data-live>${renderNotices(troubles, canAct)}</section></div>
+  const body = html`<div class="stack"><div class="tiles">${renderHeadline(overview)}<div id="tiles" data-live>${renderTiles(overview, issues, now)}</div></div>
+<section id="attention" class="notices" data-live>${renderNotices(issues, canAct)}</section></div>
 <section id="invitation" data-live>${isEmpty && renderSetup(webhookUrl, activity.newestDeliveryAt, now)}</section>
 <div class="columns">
 <section id="available" data-live>${availableByProject.length > 0 && renderVintageMatrix('Available', availableByProject, { query })}</section>
@@ -112,19 +112,19 @@ function renderSetup(webhookUrl: string | null, newestDeliveryAt: string | null,
 function renderHeadline({ warehouseCounts, availableByProject }: Overview): Html {
   if (countOrganizations(warehouseCounts) === 0)
     return html`<h1 id="sentence" class="tile hero" data-live><span><b>Nothing is mirrored yet</b></span> No organization has installed the app yet, as far as the mirror knows.</h1>`;
-  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmounts(formatSumsByType(availableByProject))} <span class="of">available to sell now in ${formatWithCommas(warehouseCounts.available)} of ${formatKnownOrganizations(warehouseCounts.known)}${describeExcludedRows(availableByProject)}</span></h1>`;
+  return html`<h1 id="sentence" class="tile hero" data-live>${renderAmountLines(formatSumsByType(availableByProject))} <span class="of">available to sell now in ${formatWithCommas(warehouseCounts.available)} of ${formatKnownOrganizations(warehouseCounts.known)}${describeExcludedRows(availableByProject)}</span></h1>`;
 }
 
 /** Renders a list of amounts, such as "5 t ex-post and 2 t ex-ante", with each amount on a line of its own. */
-function renderAmounts(sentence: string): HtmlContent {
-  return sentence.split(/ and |, /).map((line, index) => {
+function renderAmountLines(amounts: string): HtmlContent {
+  return amounts.split(/ and |, /).map((line, index) => {
     const [number = '', ...unit] = line.split(' ');
     return html`${index > 0 && html`<span class="unseen"> and </span>`}<span><b>${renderTonnes(number)}</b> ${unit.join(' ')}</span>`;
   });
 }
 
 /** Renders the summary tiles beside the headline. */
-function renderTiles(overview: Overview, troubles: readonly Trouble[], now: number): Html {
+function renderTiles(overview: Overview, issues: readonly Trouble[], now: number): Html {
   const { activity } = overview;
   const rejected = activity.rejectedWebhooks.reduce((sum, reason) => sum + reason.rejected, 0);
   const webhookTile = renderTile(
@@ -134,7 +134,7 @@ function renderTiles(overview: Overview, troubles: readonly Trouble[], now: numb
   );
   const attentionTile = renderTile(
     'Attention',
-    renderIssueCount(troubles),
+    renderIssueCount(issues),
     html`<a href="/jobs?state=failed">${formatCount(activity.jobs.failed, 'job')} failed</a>, ${formatWithCommas(activity.jobs.due)} due now`,
   );
   return html`${renderReservedTile(overview, now)}${renderUnavailableTile(overview)}${renderFreshTile(overview, now)}${webhookTile}${attentionTile}`;
@@ -181,10 +181,10 @@ function renderFreshTile({ warehouseCounts }: Overview, now: number): Html {
 }
 
 /** Renders the number of issues in the colour of the worst issue. */
-function renderIssueCount(troubles: readonly Trouble[]): Html {
-  if (troubles.length === 0) return html`<span class="good">✓ None</span>`;
-  const colour = troubles.some(trouble => findNoticeColour(trouble) === 'bad') ? 'bad' : 'doubt';
-  return html`<a class="${colour}" href="#attention">▲ ${formatCount(troubles.length, 'issue')}</a>`;
+function renderIssueCount(issues: readonly Trouble[]): Html {
+  if (issues.length === 0) return html`<span class="good">✓ None</span>`;
+  const colour = issues.some(issue => findNoticeColour(issue) === 'bad') ? 'bad' : 'doubt';
+  return html`<a class="${colour}" href="#attention">▲ ${formatCount(issues.length, 'issue')}</a>`;
 }
 
 function renderTile(label: string, value: HtmlContent, details: HtmlContent): Html {
@@ -197,10 +197,10 @@ function getWarehouseName({ organization_name: name, ...ids }: Warehouse): strin
 }
 
 /** Renders a notice with advice and a command for each issue. Some notices also get a button. */
-function renderNotices(troubles: readonly Trouble[], canAct: boolean): Html {
-  return html`${troubles.map(
-    trouble =>
-      html`<div class="notice ${findNoticeColour(trouble)}"><strong>${capitalize(trouble.found)}.</strong> <span>${trouble.todo}</span> <a href="${trouble.href}">Details</a> ${NOTICE_ACTIONS[trouble.href]?.(canAct)}${trouble.command !== null && html`<details><summary>Command</summary><code>${trouble.command}</code></details>`}</div>`,
+function renderNotices(issues: readonly Trouble[], canAct: boolean): Html {
+  return html`${issues.map(
+    issue =>
+      html`<div class="notice ${findNoticeColour(issue)}"><strong>${capitalize(issue.found)}.</strong> <span>${issue.todo}</span> <a href="${issue.href}">Details</a> ${NOTICE_ACTIONS[issue.href]?.(canAct)}${issue.command !== null && html`<details><summary>Command</summary><code>${issue.command}</code></details>`}</div>`,
   )}`;
 }
 

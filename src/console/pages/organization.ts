@@ -59,7 +59,7 @@ async function renderOrganization(
   const listLink = { href: withAsOf('/organizations', at), title: 'Organizations' };
   const top = html`${renderPageHead(listLink, title, at === null && state)}
 <ul class="links no-paper">${links.map(list => html`<li><a href="${toListHref(list.name)}">${list.title}</a></li>`)}${at === null && html`<li><a href="${toListHref('jobs')}&amp;state=waiting">Next reads</a></li>`}</ul>`;
-  if (at !== null) return { title, body: top, renderRest: () => renderKnownAt(request, id, at) };
+  if (at !== null) return { title, body: top, renderRest: () => renderResourcesAt(request, id, at) };
   const body = html`${top}
 <section id="available" data-live>${await renderAvailability(reader, { organizationId: id })}</section>
 <section id="resources" data-live>${renderResources(status, toListHref, now)}</section>
@@ -113,7 +113,11 @@ function renderResources(
 /**
  * Renders a table of an organization's resources at an instant: number of rows, last complete read and missing data.
  */
-async function renderKnownAt({ reader }: ConsoleRequest, organizationId: string, at: string): Promise<Html> {
+async function renderResourcesAt(
+  { reader }: ConsoleRequest,
+  organizationId: string,
+  at: string,
+): Promise<Html> {
   const knownResources = [];
   for (const [resource, entry] of Object.entries(ENTRY_BY_RESOURCE)) {
     if (findOwnerColumn(entry) === null) continue;

@@ -68,14 +68,14 @@ export async function decideRemovals(read: FinishedRead, answers: AnswerSummary)
   }
   const hasUnaccountedRows =
     pages.skippedCount > 0 &&
-    (comparison.unseenCount !== 0 || pages.mayHaveOtherKeys(comparison.fingerprints.known));
+    (comparison.unseenCount !== 0 || pages.mayHaveMissedRows(comparison.fingerprints.known));
   if (hasUnaccountedRows) return { ...createPartialDecision(ROWS_UNACCOUNTED), readAgain: true };
   if (comparison.unseenCount === 0 && request.full !== true) return COMPLETE;
   const missing = await findMissingRows(port, list, comparison.seen);
   if (missing.versions.size === 0) return COMPLETE;
   return (
     decideIfInconclusive(missing, read, answers) ??
-    (await decideMissingRows(missing, collectRemovalFacts(read, answers.lookUpMissing)))
+    (await decideMissingRows(missing, collectCircumstances(read, answers.lookUpMissing)))
   );
 }
 
@@ -96,7 +96,7 @@ function decideIfInconclusive(
 }
 
 /** Collects what `decideMissingRows` must know about a read besides the missing rows. */
-function collectRemovalFacts(
+function collectCircumstances(
   read: FinishedRead,
   lookUpMissing: LookUpMissingRows | undefined,
 ): RemovalCircumstances {

@@ -95,7 +95,7 @@ export class PageDigests {
    * Whether this read may have missed rows of the previous read, or may have seen a row twice. `comparedSum` is the sum
    * of the key fingerprints of the compared rows that were stored before.
    */
-  mayHaveOtherKeys(comparedSum: number): boolean {
+  mayHaveMissedRows(comparedSum: number): boolean {
     // The number of rows may be right although one row came twice and another not at all.
     return this.hasRepeatedRow || this.#skippedSum + comparedSum !== Number(this.#previousSum);
   }
