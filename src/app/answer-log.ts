@@ -39,7 +39,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
     log.info({ ...ids, sender, duplicates: count }, 'duplicate deliveries received');
   });
 
-  /** Counts a stored delivery in the metrics and writes a log line. Duplicate deliveries share a log line. */
+  /** Counts a stored delivery in the metrics and logs it. Logs duplicates together, at most once per interval. */
   function recordStoredDelivery(answer: ReceiverAnswer): void {
     const { status, delivery, stored, durationMs } = answer;
     metrics.observeAcceptDuration(durationMs / 1000);
@@ -92,8 +92,8 @@ function createThrottledReport(intervalMs: number, report: (count: number, lates
   let timer: NodeJS.Timeout | undefined;
 
   /**
-   * Calls `report` with the number of answers since the last call and restarts the timer. If there were no answers,
-   * only stops the timer.
+   * Reports the answers since the last report and schedules the next report. If there are none, stops until the next
+   * answer.
    */
   function reportPending(): void {
     if (latest === undefined) {

@@ -8,7 +8,10 @@ import { createDiscoverJob } from '../sync/schedule/discover.js';
 const TRIGGER = 'person';
 const LOG_MESSAGE = 'console action requested';
 
-/** Creates the actions behind the console's buttons, which queue jobs for the worker. Logs each action. */
+/**
+ * Creates the functions behind the console's buttons. They queue jobs for the worker or start a comparison, and log
+ * this.
+ */
 export function createConsoleActions(
   openInbox: () => Promise<InboxPort>,
   log: Pick<Log, 'info'>,

@@ -18,7 +18,7 @@ export interface ReceiverThreadData {
   readonly appId: string;
 }
 
-/** Opens the inbox and returns the functions that the receiver thread serves. */
+/** Opens the inbox and returns the functions that the main thread can call in the receiver thread. */
 async function openReceiverApi(
   { store, secrets, appId }: ReceiverThreadData,
   onConnectionLost: (error: Error) => void,

@@ -23,7 +23,7 @@ export interface ProcessDependencies {
   readonly now: () => number;
 }
 
-/** Tracks whether a process is running, stopping or broken. Its promise `failed` rejects when the process breaks. */
+/** Creates an object that tracks whether a process is running, stopping or broken. */
 export function createProcessHealth() {
   let state: 'running' | 'stopping' | 'broken' = 'running';
   let reject: (error: Error) => void = () => undefined;

@@ -16,8 +16,8 @@ function createShutdownStack(): ShutdownStack {
 }
 
 /**
- * Calls `open`, which opens resources and adds a close function for each to `shutdown`. If `open` throws, calls these
- * close functions.
+ * Calls `open`, which must add a close function to `shutdown` for each resource that it opens. If `open` throws, closes
+ * these resources.
  */
 export async function openWithCleanup<T>(open: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
   const shutdown = createShutdownStack();

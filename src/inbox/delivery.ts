@@ -92,7 +92,10 @@ export interface DeliveryPage {
   readonly next: DeliveryRange | null;
 }
 
-/** Converts database rows to a page of accepted deliveries. `until` is the end of the whole range. */
+/**
+ * Converts a page of database rows to a page with only accepted deliveries. `until` is the end of the range that all
+ * pages cover.
+ */
 export function toDeliveryPage(rows: readonly DeliveryRow[], until: string): DeliveryPage {
   // A page that is not full is the last page.
   const lastOfFullPage = rows[DELIVERY_PAGE_SIZE - 1];

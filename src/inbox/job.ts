@@ -75,7 +75,10 @@ export interface NewJob {
 
 export const INSTALLATION_JOB = 'installation';
 
-/** Creates the request for a job that reads one installation. While such a job waits, another request is merged into it. */
+/**
+ * Creates a request for a job that reads one installation. The inbox merges the request into a waiting job for this
+ * installation.
+ */
 export function createInstallationJob(
   installationId: string,
   organizationId: string | null,
@@ -193,8 +196,8 @@ export interface PruneResult {
 }
 
 /**
- * Returns the lowest job id whose webhooks this job's read covers: 0 for a job that a webhook caused, its own id for a
- * job of a person. Otherwise returns null.
+ * Returns the first id of the range of jobs whose deliveries this job answers. The range ends with this job. Returns
+ * null if the job answers no deliveries.
  */
 export function findFirstAnsweredJobId({ id, trigger }: Pick<ClaimedJob, 'id' | 'trigger'>): number | null {
   // A job for a delivery also answers the deliveries of all earlier jobs of its installation.

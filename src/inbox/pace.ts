@@ -10,8 +10,8 @@ export const PACES_MS = [MIN_PACE_MS, 2000, 4000, 8000, MAX_PACE_MS] as const;
 export const RECENT_READS = PACES_MS.length - 1;
 
 /**
- * Returns how many milliseconds must pass between the starts of two jobs with one dedupe key. Repeated webhooks that
- * bring no new data lengthen this time.
+ * Returns the minimum time between the starts of two jobs with the same dedupe key. The time grows with each read in a
+ * row that only duplicates requested and that found nothing new.
  */
 export function choosePaceMs(onlyDuplicates: boolean, listFruitlessReads: () => readonly boolean[]): number {
   if (!onlyDuplicates) return MIN_PACE_MS;

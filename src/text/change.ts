@@ -95,7 +95,7 @@ const SINGULARS: Readonly<Record<string, string>> = {
   certificates: 'certificate of retirement',
 };
 
-/** Returns a label for the row that changed, such as `of 20 t Harbour Wind 2021 for Acme`, a name or an id. */
+/** Returns a label for the changed row: `of 20 t Harbour Wind 2021 for Acme`, the row's name, or its id. */
 function formatRowLabel({ resource, row_id: id }: Change, cells: CellsByColumn): string {
   if (resource in VERBS_FOR_ADDED) return `of ${describeMovement(resource, cells)}`;
   const name = toNonEmptyText(cells['full_name']);
@@ -121,8 +121,7 @@ function describeReserver(cells: CellsByColumn): string {
 }
 
 /**
- * Formats a retirement's day: ` on 2025-07-01`. Returns an empty string if this is also the day on which the mirror
- * first saw the retirement.
+ * Formats the day of a retirement: ` on 2025-07-01`. Returns an empty string if the change was observed on that day.
  */
 function formatRetirementDay({ resource, after, observed_at: observedAt }: Change): string {
   const day = toNonEmptyText(after?.['created_at'])?.slice(0, 10) ?? null;
@@ -142,7 +141,8 @@ function describeChangedColumns({ changed_columns: changed, before, after }: Cha
 }
 
 /**
- * Removes redundant column names: `amount_micro` if `amount_exact` is listed, and `updated_at` if any other column is.
+ * Removes redundant column names: `amount_micro` if `amount_exact` is there too, and `updated_at` unless it is the only
+ * one.
  */
 function omitRedundantColumns(columns: readonly string[]): readonly string[] {
   const hasExactAmount = columns.includes('amount_exact');

@@ -24,7 +24,7 @@ interface EpochRange {
   readonly untilMs: number;
 }
 
-/** Parses a date or an instant to a time range that ends at `now` at the latest. A future date is an error. */
+/** Parses a date or an instant to a time range and cuts the range off at `now`. Returns a fault for a future date. */
 export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const range = parsePastOrFutureRange(text, now);
   if ('fault' in range) return range;

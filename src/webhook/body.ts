@@ -30,7 +30,7 @@ export function readBody(request: IncomingMessage, onResult: (result: BodyResult
   request.on('error', () => undefined);
 }
 
-/** Returns why a body is refused because of the request headers. Returns null if the headers are acceptable. */
+/** Checks the headers of a request. Returns why its body must be refused, or null. */
 function findHeaderRefusal({ headers }: IncomingMessage): BodyRefusal | null {
   const { 'content-type': type, 'content-encoding': encoding, 'content-length': length } = headers;
   if (encoding !== undefined && encoding !== 'identity')

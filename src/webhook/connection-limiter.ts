@@ -60,8 +60,8 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
   }
 
   /**
-   * Called when a client has received a response. Moves its connection to the end of the queue of connections that may
-   * be reset.
+   * Called when a response has been sent. Marks its connection as the most recently used, or stops parsing if the
+   * connection will close.
    */
   function handleResponseRead(this: ServerResponse): void {
     const { socket } = this.req;

@@ -19,7 +19,7 @@ export const PAGES = [
   },
 ];
 
-/** Creates the handler that sends a fixed HTML page. Browsers neither cache the page nor send its URL as referrer. */
+/** Creates the handler that sends a fixed HTML page with `no-store` and `no-referrer` headers. */
 function createPageHandler(title: string, text: string) {
   const html = `<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>${title}</title>

@@ -12,8 +12,8 @@ const SIGNATURE_HEADER = /^x-(.+)-signature-256$/;
 const USUAL_PREFIX = /^[a-z0-9-]{1,40}$/;
 
 /**
- * Returns the prefix of a request header `x-<prefix>-signature-256`: `ourPrefix` if that header exists, otherwise
- * another prefix. Returns an empty text if there is no such header.
+ * Returns the prefix of the header `x-<prefix>-signature-256`, preferably `ourPrefix`. Returns `OTHER_PREFIX` for an
+ * unusual prefix, and an empty text if there is no such header.
  */
 export function findSignaturePrefix(headers: IncomingHttpHeaders, ourPrefix: string): string {
   if (headers[`x-${ourPrefix}-signature-256`] !== undefined) return ourPrefix;
@@ -47,7 +47,7 @@ export function createRejectionCounter(options: RejectionCounterOptions) {
   let timer: NodeJS.Timeout | undefined;
   let lastWrite: Promise<void> = Promise.resolve();
 
-  /** Adds a count to the pending count with equal reason, status and prefix. */
+  /** Adds a count to the pending counts. Merges counts with the same reason, status and header prefix. */
   function addCount(count: PendingCount): void {
     const counted = pendingCounts.size < MAX_PENDING_COUNTS ? count : replaceExcessPrefix(count);
     const key = toCountKey(counted);

@@ -34,7 +34,7 @@ export function readStoreSettings(env: Environment): StoreSettings {
   return { dataDir: env['DATA_DIR'] || 'data', diskReserveMb: readDiskReserve(env), database };
 }
 
-/** Reads DISK_RESERVE_MB. Returns null, which means the default, if the text is missing or invalid. */
+/** Reads DISK_RESERVE_MB. Returns null, which means the default, if the setting is missing or invalid. */
 function readDiskReserve(env: Environment): number | null {
   const text = env['DISK_RESERVE_MB'] ?? '';
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
@@ -131,16 +131,15 @@ function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   return [{ name: 'DYNO', expected, problem }];
 }
 
-/**
- * Returns the text of each setting from the environment. If the text is missing or empty, returns the default for the
- * role instead.
- */
+/** Returns an environment with only the settings. A setting that is missing or empty gets the default of the role. */
 function applyDefaults(env: Environment, role: Role): Environment {
   const texts = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.getDefault(role)]);
   return Object.fromEntries(texts);
 }
 
-/** Reads the secret of a role from a file if the environment names a file. */
+/**
+ * Adds the secret of a role to the environment if the secret is in a file. Otherwise leaves the environment unchanged.
+ */
 function resolveRoleSecret(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
   const secret = listSettingsOfRole(role).find(setting => setting.secret);
   return secret === undefined ? { env, faults: [] } : resolveSecretFile(env, secret.name, readFile);
@@ -163,7 +162,7 @@ async function findEvidenceKeyFaults(
   }
 }
 
-/** Creates the fault of a setting whose text is missing or invalid. */
+/** Creates the fault for a missing or invalid setting. Names `<name>_FILE` instead if the value came from a file. */
 function createSettingFault(setting: Setting, expected: string, env: Environment): SettingsFault {
   const fileName = `${setting.name}_FILE`;
   const name = env[fileName] === undefined ? setting.name : fileName;

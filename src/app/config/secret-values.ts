@@ -2,7 +2,7 @@ import { SETTINGS } from './settings.js';
 import type { Environment } from './setting.js';
 import { maskUrl, isPossibleSecret } from './format-value.js';
 
-/** Returns the values of all secret settings. A value with commas is also returned in parts. */
+/** Returns every secret in the settings. A comma-separated list is returned as a whole and as single secrets. */
 export function listSecretValues(env: Environment): string[] {
   return SETTINGS.filter(({ secret }) => secret).flatMap(({ name }) => {
     const value = env[name] ?? '';
