@@ -26,8 +26,8 @@ export async function withEvidenceLog<Result>(
 }
 
 /**
- * Calls `removeRows` to delete mirrored rows, and erases these rows from the evidence log too. Returns the
- * result of `removeRows`.
+ * Erases the entries that `selectLeaves` selects from the evidence log, if there is one. Then calls
+ * `removeRows` and returns its result.
  */
 export async function eraseWithEvidence<Removed>(
   { io, requireMirror }: EvidenceContext,
@@ -45,8 +45,8 @@ export async function eraseWithEvidence<Removed>(
 }
 
 /**
- * Continues the evidence log under a new log name after a backup was restored. Returns how many entries were
- * lost, or null if no log exists.
+ * Gives the evidence log a new name (origin) after a restore and records this in the log. Returns the new
+ * name and the number of lost entries, or null if the log never had entries.
  */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,

@@ -51,8 +51,8 @@ export function createMirrorLocation(
 }
 
 /**
- * Returns the mirror in the data folder. If only the demo exists there and no setting forbids it, returns
- * the demo.
+ * Returns the mirror in the data folder. Returns the demo instead if only the demo exists there and
+ * `mayUseDemo` allows it.
  */
 export function findMirrorLocation(io: Io): MirrorLocation {
   const real = createMirrorLocation(io, { folder: getDataFolder(io.env), env: io.env, isDemo: false });

@@ -5,7 +5,7 @@ export function describeUntouchedCopy(folder: string): string {
   return `NOT touched: ${folder} holds an older copy of the mirror. Remove it once you no longer need it.`;
 }
 
-/** Creates a warning for each folder. Every folder in the list is known to hold an older copy of the mirror. */
+/** Creates a warning for each folder that holds an older copy of the mirror. */
 export function checkOlderCopies(folders: readonly string[]): Finding[] {
   return folders.map(folder =>
     warn(

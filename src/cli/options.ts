@@ -119,8 +119,8 @@ export function withDefault<T>(parameter: OptionalParameter<T>, defaultText: str
 }
 
 /**
- * Defines an optional parameter for a past date or period. `usedEdge` says whether the command uses the start
- * or the end of a period.
+ * Defines an optional parameter for a past date or period. `usedEdge` affects only the help, which says that
+ * a period means its start or its end.
  */
 export function definePastDate(
   description: string,

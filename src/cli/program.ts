@@ -60,8 +60,8 @@ async function runCommandLine(args: readonly string[], version: string, io: Io):
 }
 
 /**
- * Returns whether the program must register this command. Registers all commands if the arguments name no
- * known command, because the help lists all of them.
+ * Returns whether the arguments name this command. Also returns true if they name no known command, because
+ * the help then lists all commands.
  */
 function shouldRegister(args: readonly string[], commandName: string): boolean {
   const requestedName = args.find(arg => !arg.startsWith('-'));

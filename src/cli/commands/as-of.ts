@@ -70,10 +70,7 @@ async function* serializeLists(header: object, lists: readonly ListAsOf[]): Asyn
   yield '}\n';
 }
 
-/**
- * Prints the rows that a list had at a past instant, and the total of their tonnes. First prints why rows may
- * be missing.
- */
+/** Prints why rows may be missing, then the rows that a list had at a past instant, then their total. */
 async function printListAsOf(
   { printLines, printRows, printNotice }: CommandContext,
   list: ListAsOf,

@@ -147,7 +147,10 @@ function describeFreshCount(freshCount: number, knownCount: number): string {
     : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
-/** Returns one line for each excluded warehouse. Names only the first few of those that were never read. */
+/**
+ * Describes excluded warehouses, one per line. After the first few that were never read, counts the rest of
+ * those in one line.
+ */
 function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));

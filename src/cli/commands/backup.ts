@@ -165,8 +165,8 @@ async function readContents(engine: FileEngine, since?: StoredRecordCounts): Pro
 }
 
 /**
- * Says where `restore` moved the replaced data, and how many of its records are newer than the backup.
- * Returns no line if the folder of the replaced data does not exist.
+ * Returns a line that says where `restore` moved the replaced data, and how many of its records are newer
+ * than the backup. Returns an empty array if that folder does not exist.
  */
 function describeReplacedData(
   previousDataFolder: string,

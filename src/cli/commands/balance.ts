@@ -65,8 +65,8 @@ const FIELD_BY_COLUMN: Readonly<Record<string, keyof BalanceLine>> = {
 const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
 /**
- * Prints the sums of the balance check, then a reason for each sum that does not add up. On a terminal, hides
- * some sums of single organizations if there are many.
+ * Prints the sums of the balance check, then the reason for each sum that does not balance. On a terminal,
+ * shows at most `MAX_SUMS_SHOWN` sums of single organizations.
  */
 async function printBalance(
   { io, printRows, printLines, printNotice }: CommandContext,

@@ -68,8 +68,8 @@ export const CHANGES = defineCommand({
 });
 
 /**
- * Returns the number of the newest change. Throws if it is lower than `after`, because `after` then belongs
- * to another mirror.
+ * Returns the number of the newest change. Throws if `after` is higher, which means that the mirror was
+ * replaced or rebuilt.
  */
 async function readNewestChangeNumber(reader: Reader, after: number): Promise<number> {
   const newest = await readLastNumber(reader);

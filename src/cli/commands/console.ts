@@ -88,8 +88,8 @@ export const CONSOLE = defineCommand({
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
 
 /**
- * Returns access to the registry in the settings if it is a sandbox on this machine. Returns null for a real
- * registry.
+ * Returns the demo's sandbox: its control API, the app id and settings with a private key. Returns null if
+ * the registry in the settings is not a sandbox on this machine.
  */
 async function findDemo({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;

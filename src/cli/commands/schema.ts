@@ -61,7 +61,7 @@ const OPERATIONAL_TABLES = [
   'processes',
 ];
 
-/** Sorts tables and views by usefulness. Views come first, then mirrored tables, and internal tables last. */
+/** Sorts relations in this order: views, mirrored tables, operational tables, history, internal tables. */
 export function sortByUse(relations: readonly Relation[]): readonly Relation[] {
   const rank = ({ kind, name }: Relation): number => {
     if (name.endsWith('_history')) return 3;

@@ -41,8 +41,8 @@ export function adviseOnRegistryError(error: object): readonly string[] {
 }
 
 /**
- * Returns the registry's JSON of `candidate`, an object that a write may have created although its response
- * was lost. Returns an empty text if `candidate` has no JSON.
+ * Returns the JSON document of an object that may be the result of a write whose response was lost. Returns
+ * an empty text if there is no document.
  */
 function getCandidateJson(candidate: unknown): string {
   if (typeof candidate !== 'object' || candidate === null) return '';

@@ -120,8 +120,8 @@ export async function findRowVersions(
 }
 
 /**
- * Returns the lists whose rows at the requested instant are known. Prints why each other list is unknown, and
- * throws if no list is known.
+ * Returns the lists whose past rows the mirror knows. Prints the reason (`unknown`) for each other list, and
+ * throws if no list remains.
  */
 export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>>(
   { printNotice }: CommandContext,
@@ -141,7 +141,10 @@ export function selectKnownLists<KnownList extends Pick<AsOfCoverage, 'unknown'>
   return knownLists;
 }
 
-/** Returns the ids of organizations whose list at the requested instant is known. Throws if there are none. */
+/**
+ * Returns the ids of the organizations whose past rows the mirror knows. Prints the reason for each other
+ * organization, and throws if none remains.
+ */
 export function selectKnownOrganizationIds(
   context: CommandContext,
   lists: readonly AsOfCoverage[],

@@ -103,8 +103,8 @@ async function printList(
 }
 
 /**
- * Counts the organizations whose list was never read completely. `isWholeList` is true if the list was never
- * read completely for any organization.
+ * Counts the organizations whose list was never read completely. `isUnreadEverywhere` is true if this applies
+ * to all organizations.
  */
 async function countUnreadOrganizations(
   reader: Reader,
@@ -120,8 +120,8 @@ async function countUnreadOrganizations(
 }
 
 /**
- * Limits a query about a past instant to organizations whose list at that instant is known. Prints why the
- * list of each other organization is unknown.
+ * Limits a query to the organizations whose rows at `instant` the mirror knows. Prints the reason for each
+ * other organization.
  */
 async function selectKnownOrganizations(
   context: CommandContext,

@@ -105,8 +105,8 @@ interface RowRequest {
 type RowWithProvenance = Awaited<ReturnType<typeof readRowsWithProvenance>>[number];
 
 /**
- * Finds rows by id and adds where they came from and their past versions. Several organizations may have the
- * same credit id.
+ * Finds rows by id and adds their provenance and past versions. Returns several rows if organizations share a
+ * credit id.
  */
 async function readRowsWithProvenance(
   context: CommandContext,
@@ -130,8 +130,8 @@ async function readRowsWithProvenance(
 }
 
 /**
- * Reads the present row that belongs to these versions, and adds columns that say how fresh it is. Returns
- * null if the row no longer exists.
+ * Reads the current version of a row and adds columns that say how fresh it is. Returns null if the row no
+ * longer exists.
  */
 async function readCurrentRow(
   reader: Reader,

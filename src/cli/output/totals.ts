@@ -5,7 +5,7 @@ import type { OutputRow } from './table.js';
 /** The tonnes and number of summed rows, and how many rows had no usable amount. */
 export type RowTotal = ReturnType<typeof sumRows>;
 
-/** Creates an object that adds up rows one by one: their tonnes by credit type and their number. */
+/** Creates an object that totals rows one by one: the number of rows, and the tonnes by credit type. */
 export function createRunningTotal() {
   const sums = new Map<unknown, { readonly type?: unknown; amount_micro: bigint }>();
   let rowCount = 0;

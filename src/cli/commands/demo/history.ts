@@ -62,8 +62,8 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
       ?.id ?? '';
 
   /**
-   * Picks an ex-post credit of which an organization holds at least `tonnes` in this account. Picks another
-   * credit after each new reservation.
+   * Returns the id of an ex-post credit with at least `tonnes` in this account of an organization. Takes
+   * turns among such credits, so that reservations use different ones.
    */
   function chooseCredit(
     organizationIndex: number,

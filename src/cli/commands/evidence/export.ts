@@ -91,8 +91,8 @@ const NOT_SEALED_ADVICE =
   'A worker with EVIDENCE_KEY_FILE seals new observations within a minute. The history that a demo plays is never sealed.';
 
 /**
- * Finds out what a user wants to export: a period such as 2025-05, a retirement by the start of its id, or
- * an organization.
+ * Finds what the user wants to export. The text is a period such as 2025-05, a retirement id or its start, or
+ * the name or id of an organization.
  */
 async function findEvidenceSubject(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))

@@ -14,8 +14,8 @@ export interface OrganizationAccess {
 }
 
 /**
- * Returns registry clients for the organization with this id or name. Throws if the mirror has no
- * installation on that organization.
+ * Finds an organization by its name or id and creates registry clients for it. Throws if the mirror shows no
+ * installation of the app on the organization.
  */
 export async function connectToOrganization(
   context: CommandContext,

@@ -36,8 +36,8 @@ const USELESS_OPTIONS: Readonly<Record<FinishOptionValues['action'], FinishOptio
 };
 
 /**
- * Builds the request body that retires or transfers reserved credits. Throws a usage error if an option is
- * missing or not allowed.
+ * Checks the options of `reservations finish` and converts them to fields of the request body. Throws a usage
+ * error if the action requires a missing option or does not accept a given one.
  */
 export function parseFinishOptions(values: FinishOptionValues) {
   const { action, receiverId, receiverAddress, reason, beneficiary: beneficiaryName, comment } = values;
@@ -57,7 +57,9 @@ export function parseFinishOptions(values: FinishOptionValues) {
   return { receiverId, receiverAddress, retirementData };
 }
 
-/** Describes what will be done with reserved credits, for example `Retire 10 t of X for Ada.` for the credits `10 t of X`. */
+/**
+ * Formats what `reservations finish` will do with reserved credits: `10 t of X` → `Retire 10 t of X for Ada.`
+ */
 export function describeReservationEnd(credits: string, values: FinishOptionValues): string {
   const receiver = values.receiverId ?? values.receiverAddress ?? '';
   const beneficiary = values.beneficiary ?? '';

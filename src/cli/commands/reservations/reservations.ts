@@ -132,7 +132,10 @@ interface ReservationEnding {
   readonly endAtRegistry: (access: OrganizationAccess, id: string) => Promise<Reservation | null>;
 }
 
-/** Ends a reservation after the user has confirmed it. Prints the resulting reservation. */
+/**
+ * Asks the user for confirmation, ends the reservation and prints the result. Returns null if the registry no
+ * longer shows the reservation.
+ */
 async function endReservation(
   context: CommandContext,
   { id: idStart, organization: owner, yes }: ReservationArguments,
@@ -183,7 +186,7 @@ function toReservationRow(reservation: Reservation, { registry, organizationId }
 
 /**
  * Enqueues a job that reads the organization into the mirror. Prints an error instead of throwing it, because
- * the reservation at the registry has already changed.
+ * the change at the registry succeeded.
  */
 async function requestRead(context: CommandContext, installationId: string): Promise<void> {
   try {

@@ -113,8 +113,8 @@ function throwIfDiskFull({ engine }: MirrorLocation): void {
 }
 
 /**
- * Returns whether `sync` must keep waiting for a job. If the job failed after `requestedAt`, does not wait
- * for its retry.
+ * Returns whether `sync` must keep waiting for a job. Returns false if the job failed after `requestedAt` and
+ * now waits for a retry.
  */
 function mustWaitForJob(
   { state, attempts, started_at: startedAt, run_at: runAt }: FollowedJob,

@@ -123,8 +123,8 @@ interface ListComparisonInput {
 }
 
 /**
- * Prepares the comparison of one list of an organization. Does not report a person as missing whom
- * `carbon-mirror forget` erased from the mirror.
+ * Prepares the comparison of one list of an organization. Ignores people at the registry whom `carbon-mirror
+ * forget` erased from the mirror.
  */
 function createListComparison<Name extends ListResource>(
   resource: Name,
