@@ -63,7 +63,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
    * Called when a response has been sent. Marks its connection as the most recently used, or stops parsing if the
    * connection will close.
    */
-  function handleResponseRead(this: ServerResponse): void {
+  function handleResponseSent(this: ServerResponse): void {
     const { socket } = this.req;
     const connection = connections.get(socket);
     if (connection === undefined) return;
@@ -90,7 +90,7 @@ export function createConnectionLimiter(limits: ConnectionLimits) {
         return false;
       }
       connection.pendingResponses += 1;
-      response.on('finish', handleResponseRead);
+      response.on('finish', handleResponseSent);
       return true;
     },
     /** Resets the connections whose client has not read all responses yet. */

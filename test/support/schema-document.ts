@@ -1,11 +1,11 @@
-import { sortByUse, getQueryName } from '../../src/cli/commands/schema.js';
+import { sortRelations, getQueryName } from '../../src/cli/commands/schema.js';
 import { describeSchema, type Relation } from '../../src/store/contract/relation.js';
 
 type Column = Relation['columns'][number];
 
 /** Formats docs/schema.md. Column types are those of PostgreSQL; its introduction says how SQLite differs. */
 export function formatSchemaDocument(): string {
-  const relations = sortByUse(describeSchema('sqlite'));
+  const relations = sortRelations(describeSchema('sqlite'));
   const inPostgres = describeSchema('postgres');
   const createColumnFormatter =
     ({ database, name: table }: Relation) =>

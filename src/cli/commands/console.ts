@@ -53,7 +53,7 @@ export const CONSOLE = defineCommand({
     const { startConsole } = await import('../../app/console.js');
     const secret = readConsoleAddress(location)?.secret ?? randomBytes(32).toString('hex');
     await runService(io, 'console', settings, [secret], async log => {
-      const demo = await findDemo(location);
+      const demo = await findDemoSandbox(location);
       const setup = {
         openReader: location.engine.openReader,
         secret: Buffer.from(secret, 'hex'),
@@ -85,13 +85,13 @@ export const CONSOLE = defineCommand({
 });
 
 /** A sandbox registry, with settings to act as its app. */
-type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemo>>>;
+type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemoSandbox>>>;
 
 /**
  * Returns the demo's sandbox: its control API, the app id and settings with a private key. Returns null if
  * the registry in the settings is not a sandbox on this machine.
  */
-async function findDemo({ env }: MirrorLocation) {
+async function findDemoSandbox({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);
   if (control === null || !appId) return null;

@@ -26,7 +26,7 @@ export const SCHEMA = defineCommand({
   ],
   run: async ({ io, format, findMirror, printJson, printNotice }, { name, grants }) => {
     if (grants !== undefined) return await writeStdout(io, formatGrants(grants, name));
-    const all = sortByUse(findMirror().engine.describeSchema());
+    const all = sortRelations(findMirror().engine.describeSchema());
     const relations = name === undefined ? all : findRelations(all, name);
     if (format === 'json') return await printJson(relations);
     if (name !== undefined) return await printColumns(io, relations);
@@ -62,7 +62,7 @@ const OPERATIONAL_TABLES = [
 ];
 
 /** Sorts relations in this order: views, mirrored tables, operational tables, history, internal tables. */
-export function sortByUse(relations: readonly Relation[]): readonly Relation[] {
+export function sortRelations(relations: readonly Relation[]): readonly Relation[] {
   const rank = ({ kind, name }: Relation): number => {
     if (name.endsWith('_history')) return 3;
     if (name === 'past') return 4;

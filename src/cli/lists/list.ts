@@ -68,7 +68,7 @@ async function printList(
   const organizationId = textOf(request, 'organization_id');
   const rows = streamRows(
     reader,
-    instant === null ? request : await selectKnownOrganizations(context, request, instant, organizationId),
+    instant === null ? request : await limitToKnownOrganizations(context, request, instant, organizationId),
     limit,
   );
   const unread = await countUnreadOrganizations(
@@ -87,11 +87,11 @@ async function printList(
       importantColumns: [...columns.slice(0, 1), list.idColumn, ...IMPORTANT_COLUMNS],
       tonneColumns: ['amount_exact'],
       emptyMessage:
-        isUnfiltered || unread.isWholeList ? list.empty : `No ${list.plural} match these filters.`,
+        isUnfiltered || unread.isUnreadEverywhere ? list.empty : `No ${list.plural} match these filters.`,
     },
   );
   const unreadOrganizations = formatCount(unread.organizations, 'organization');
-  if (unread.isWholeList)
+  if (unread.isUnreadEverywhere)
     throw createCheckError(
       `This list was never read completely for ${unreadOrganizations}, so its rows are unknown.`,
       'See "carbon-mirror status".',
@@ -115,15 +115,15 @@ async function countUnreadOrganizations(
   const organizations = sums
     .filter(({ state }) => state === 'never_read')
     .reduce((sum, { resources }) => sum + resources, 0);
-  const isWholeList = organizations > 0 && sums.every(sum => sum.as_of === null);
-  return { organizations, isWholeList };
+  const isUnreadEverywhere = organizations > 0 && sums.every(sum => sum.as_of === null);
+  return { organizations, isUnreadEverywhere };
 }
 
 /**
  * Limits a query to the organizations whose rows at `instant` the mirror knows. Prints the reason for each
  * other organization.
  */
-async function selectKnownOrganizations(
+async function limitToKnownOrganizations(
   context: CommandContext,
   request: ListSelection,
   instant: string,

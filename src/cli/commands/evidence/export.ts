@@ -30,17 +30,17 @@ export async function exportEvidenceFolder(
   const interrupted = context.io.createInterruptSignal();
   const reader = await context.openReader();
   const pdfs = await context.openPdfs();
-  const subject = await findEvidenceSubject(reader, what);
+  const scope = await findExportScope(reader, what);
   const target = createChecksummedFolder(folder, interrupted);
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const totals = createPageTotals(names);
-  const title = `Evidence of ${subject.what} ${subject.which}`;
+  const title = `Evidence of ${scope.what} ${scope.which}`;
   target.append('page.html', renderPageHead(title));
   let rows = 0;
   let retirements = 0;
   const exported = await exportEvidence({
     port,
-    asked: subject,
+    asked: scope,
     asOf,
     since,
     write: target.append,
@@ -71,7 +71,7 @@ export async function exportEvidenceFolder(
   if (rows === 0) {
     rmSync(folder, { recursive: true });
     throw createCheckError(
-      `Nothing was written: no row of ${subject.what} ${subject.which} is sealed yet.`,
+      `Nothing was written: no row of ${scope.what} ${scope.which} is sealed yet.`,
       NOT_SEALED_ADVICE,
     );
   }
@@ -94,7 +94,7 @@ const NOT_SEALED_ADVICE =
  * Finds what the user wants to export. The text is a period such as 2025-05, a retirement id or its start, or
  * the name or id of an organization.
  */
-async function findEvidenceSubject(reader: Reader, text: string): Promise<ExportScope> {
+async function findExportScope(reader: Reader, text: string): Promise<ExportScope> {
   if (/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/.test(text))
     return { what: 'period', which: text, organizationId: null, numbers: [] };
   const read = async (id: string) => await readHistory(reader, LISTS.retirements, id);

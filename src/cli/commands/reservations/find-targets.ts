@@ -19,14 +19,11 @@ export interface OrganizationAccess {
  */
 export async function connectToOrganization(
   context: CommandContext,
-  organizationName: string,
+  nameOrId: string,
 ): Promise<OrganizationAccess> {
   const registry = await context.connectRegistry();
   const reader = await context.openReader();
-  const { id: installationId, organizationId } = await findInstallationOfOrganization(
-    reader,
-    organizationName,
-  );
+  const { id: installationId, organizationId } = await findInstallationOfOrganization(reader, nameOrId);
   const organization = registry.organization(installationId, organizationId);
   return { registry, organization, organizationId, installationId };
 }

@@ -60,7 +60,7 @@ export function parseFinishOptions(values: FinishOptionValues) {
 /**
  * Formats what `reservations finish` will do with reserved credits: `10 t of X` → `Retire 10 t of X for Ada.`
  */
-export function describeReservationEnd(credits: string, values: FinishOptionValues): string {
+export function describeFinishAction(credits: string, values: FinishOptionValues): string {
   const receiver = values.receiverId ?? values.receiverAddress ?? '';
   const beneficiary = values.beneficiary ?? '';
   return {

@@ -28,7 +28,7 @@ import {
   findReservation,
   type OrganizationAccess,
 } from './find-targets.js';
-import { describeReservationEnd, FINISH_OPTIONS, parseFinishOptions } from './finish-options.js';
+import { describeFinishAction, FINISH_OPTIONS, parseFinishOptions } from './finish-options.js';
 
 const CREDIT_ID_OPTION = defineParsedText('id', 'credit id, or its first characters', value =>
   requirePrintable('--credit-id', value),
@@ -87,7 +87,7 @@ const finish = defineCommand({
     const { action, transferComment } = given;
     const body = { ...parseFinishOptions(given), transferComment };
     const finished = await endReservation(context, given, {
-      describeAction: credits => describeReservationEnd(credits, given),
+      describeAction: credits => describeFinishAction(credits, given),
       endAtRegistry: ({ organization }, id) => organization.finishReservation(id, action, body),
     });
     if (FAILED_STATES.includes(finished?.state?.toLowerCase() ?? ''))
