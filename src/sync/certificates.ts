@@ -71,13 +71,16 @@ interface CertificateFetcherOptions {
 }
 
 /**
- * Creates a function that downloads and stores one certificate. The function throws if further downloads would fail
- * too.
+ * Creates a function that downloads and stores one certificate. The function records the error of a failed download,
+ * and throws only errors that must stop the remaining downloads.
  */
 function createCertificateFetcher({ session, organization, requestOptions, now }: CertificateFetcherOptions) {
   let consecutiveFailures = 0;
 
-  /** Records why a certificate was not stored. Throws the error if further downloads would fail too. */
+  /**
+   * Records why a certificate was not stored. Throws an error that must stop the remaining downloads, such as
+   * `rate_limited`.
+   */
   async function recordError(retirementId: string, error: unknown, requestedAt: number): Promise<void> {
     if (error instanceof RegistryError && error.code === 'not_found') {
       await session.markUnavailable(retirementId, requestedAt);

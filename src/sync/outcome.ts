@@ -126,7 +126,7 @@ const SYSTEM_CODES: Readonly<Record<string, StorageCode>> = {
   away: 'database_busy',
 };
 
-/** Returns the failure code of an error. An unknown error gives `unexpected`. */
+/** Returns the failure code of an error. Returns `unexpected` for an unknown error. */
 export function toFailureCode(error: unknown): FailureCode {
   if (error instanceof RegistryError) return error.code;
   if (error instanceof MirrorError || error instanceof SyncError) return error.code;

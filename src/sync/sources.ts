@@ -92,7 +92,7 @@ type Parse<Item> = ListSource<Item>['parse'];
 /** Reads the key of a row that cannot be parsed. */
 type ReadUnreadableKey = ListSource<never>['readUnreadableKey'];
 
-/** Returns how to read and parse a resource that is a single object. */
+/** Creates the source of a single object, which requests the object and returns it as a list of one item. */
 function createSingleSource<Item>(
   parse: Parse<Item>,
   readObject: (owner: OrganizationClient, options: ReadOptions) => Promise<Item>,
@@ -104,7 +104,7 @@ function createSingleSource<Item>(
   return { ...createWholeSource(parse, () => null, readAsList), kind: 'one' };
 }
 
-/** Returns how to read and parse a list that the registry sends in one short answer. */
+/** Creates the source of a list that the registry sends whole, in one short answer. */
 function createWholeSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
@@ -119,7 +119,10 @@ function createWholeSource<Item>(
   return { kind: 'whole', parse, readUnreadableKey, readChunks };
 }
 
-/** Returns how to read and parse a list that the registry sends without pages, in one long answer. */
+/**
+ * Creates the source of a list that the registry sends in one long answer, without pages. The source reads the answer
+ * in batches.
+ */
 function createStreamedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,
@@ -134,7 +137,7 @@ function createStreamedSource<Item>(
   return { kind: 'streamed', parse, readUnreadableKey, readChunks };
 }
 
-/** Creates the source of a paginated list: an object that requests its pages and parses their items. */
+/** Creates the source of a paginated list, which requests the pages and parses their items. */
 function createPagedSource<Item>(
   parse: Parse<Item>,
   readUnreadableKey: ReadUnreadableKey,

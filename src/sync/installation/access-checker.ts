@@ -14,7 +14,10 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   let changed = false;
   let fenceRaised = false;
 
-  /** Whether a scheduled job can rely on the stored list of installations, because that list was read recently. */
+  /**
+   * Whether the stored list of installations is recent enough for this job. Always false for a job that is retried or
+   * that the schedule did not create.
+   */
   async function isListCurrent(): Promise<boolean> {
     if (job.trigger !== 'schedule' || job.attempts > 1) return false;
     // If the installation has changed since then, reads are refused and a recheck finds out why.
@@ -23,7 +26,8 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   }
 
   /**
-   * Returns the installation if it is active, otherwise null. Calls the registry only if the stored state is too old.
+   * Returns the installation if it is active, otherwise null. Asks the registry, unless this is a scheduled job and a
+   * recently stored list shows the installation as active.
    */
   async function checkAtStart(): Promise<ActiveInstallation | null> {
     const [known] = await mirror.listInstallations(installationId);
@@ -65,8 +69,8 @@ export function createAccessChecker(context: SyncContext, run: InstallationRun) 
   }
 
   /**
-   * Assigns the job to an organization. From then on, older jobs can no longer write its rows. Throws if another job
-   * reads the organization.
+   * Assigns the job to an organization. From then on, the mirror refuses writes of older claims for this organization.
+   * Throws `organization_busy` if another job is reading the organization.
    */
   async function claimOrganization(organizationId: string): Promise<void> {
     if (job.organizationId !== organizationId) {

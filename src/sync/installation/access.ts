@@ -78,7 +78,7 @@ async function awaitOrNull<T>(code: 'forbidden' | 'not_found', request: Promise<
   }
 }
 
-/** Throws if the registry answered with another id than expected. Null stands for an unknown id. */
+/** Throws if the id in an answer is not the expected one. Null stands for an unknown id and is always accepted. */
 function assertSameId(name: string, expected: string | null, actual: string | null): void {
   if (expected === null || actual === null || expected === actual) return;
   throw new RegistryError('bad_answer', `installation: the answer is for another ${name}`);

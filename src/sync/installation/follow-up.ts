@@ -56,7 +56,8 @@ async function hasFetchedCertificates({ mirror, organizationId }: ReadContext): 
 }
 
 /**
- * Creates a job with the trigger `worker`. While it waits, another job of the same kind and subject is merged into it.
+ * Creates a job, by default with the trigger `worker`. Later jobs of the same kind and subject are merged into a
+ * waiting job.
  */
 function createFollowUpJob(
   { installationId, organizationId }: ReadContext,
@@ -69,8 +70,8 @@ function createFollowUpJob(
 }
 
 /**
- * Enqueues a job that reads the failed resources again, and returns the outcome of this job. Throws if this job is
- * itself such a retry and every resource failed again.
+ * Enqueues a job that reads the failed resources again, and returns the outcome of the current job. If the current job
+ * is itself a retry and no resource could be read, throws the first error instead.
  */
 async function enqueueRetry(context: ReadContext): Promise<string> {
   const { inbox, now, random, job, scope, installationId } = context;
@@ -102,7 +103,9 @@ function describeFailures(failures: ReadonlyMap<SyncedResource, unknown>): strin
   ).join('; ');
 }
 
-/** Returns the HTTP status of an error, such as "503". An error without a status gives its failure code in words. */
+/**
+ * Returns the HTTP status of an error, such as "503". If there is no error status, returns the failure code in words.
+ */
 function describeCause(error: unknown): string {
   const status = error instanceof RegistryError ? error.status : null;
   return status !== null && status >= 400 ? String(status) : describeFailure(error).code.replaceAll('_', ' ');

@@ -43,7 +43,10 @@ export async function readInstallation(context: SyncContext, running: RunningJob
   }
 }
 
-/** Returns `unchanged` if the job found no changes and only the schedule or repeated webhooks had requested it. Otherwise returns `outcome`. */
+/**
+ * Returns `unchanged` for a routine job that found no changes, otherwise `outcome`. A job is routine if only the
+ * schedule or repeated webhooks requested it.
+ */
 function toJobOutcome(outcome: string, job: ClaimedJob, foundChanges: boolean): string {
   const isRoutine = job.onlyDuplicates || job.trigger === 'schedule';
   return isRoutine && !foundChanges ? UNCHANGED_OUTCOME : outcome;
@@ -105,7 +108,8 @@ function createPlanner(context: ReadContext, { installation, permissionsChanged 
   const input = { organizationId, permissions, permissionsChanged, mirrorMembers };
 
   /**
-   * Loads what the plan depends on: the last read of each resource, and which resources have received a webhook since.
+   * Loads what the plan depends on: the last read of each resource, and for which resources a webhook has arrived
+   * since.
    */
   async function loadHistory() {
     const previousReads = await mirror.readListStates(organizationId);
@@ -172,8 +176,8 @@ async function findResourcesWithDelivery(
 }
 
 /**
- * Marks the resources for which the registry answered 404 as not offered. If no list of the organization could be read, these
- * resources count as failed reads.
+ * Marks the resources that the registry answered with 404 as not offered. If the registry answered no list of the
+ * organization, a 404 that is new counts as a failed read instead.
  */
 async function markNotOffered({ mirror, now, writeClaim, observations }: ReadContext): Promise<void> {
   const { notFound, hasAnsweredList, failures } = observations;

@@ -24,8 +24,8 @@ export function findNextReservationEnd(
 }
 
 /**
- * Returns when the reservation list must be read again because this reservation ends. Returns null for an ended
- * reservation.
+ * Returns when the reservation list must be read again because this reservation ends. Returns null if this reservation
+ * requires no read.
  */
 function findReadTime(reservation: Reservation, registryNow: number): number | null {
   const { state, reservedToDate } = reservation;

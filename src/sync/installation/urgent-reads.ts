@@ -13,7 +13,7 @@ export interface UrgentReadsOptions {
 }
 
 const CHECK_INTERVAL_MS = 1000;
-/** They show what is available for sale, which must not wait for the end of a long list. */
+/** Resources that show what is available for sale. Reading them must not wait for the end of a long list. */
 const URGENT_RESOURCES = ['warehouse', 'reservations'] as const satisfies readonly SyncedResource[];
 
 /**
@@ -31,8 +31,8 @@ export function createUrgentReads(
   const refused = new Set<SyncedResource>();
 
   /**
-   * Whether a webhook has arrived since the last read of the warehouse and of the reservations. Queries the inbox at most once a
-   * second.
+   * Whether a webhook has arrived since the last urgent read, or since the start of the job. Queries the inbox at most
+   * once a second.
    */
   async function hasNewDelivery(): Promise<boolean> {
     if (readInProgress || now() - lastCheckAt < CHECK_INTERVAL_MS) return false;
@@ -43,7 +43,8 @@ export function createUrgentReads(
   }
 
   /**
-   * Checks the access, and reads warehouse and reservations. Skips the resource whose read was interrupted for this.
+   * Checks the access, then reads the warehouse and the reservations. Skips `interruptedResource`, which is being read
+   * already.
    */
   async function readUrgent(interruptedResource: SyncedResource | undefined): Promise<void> {
     lastReadAt = now();
@@ -68,7 +69,8 @@ export function createUrgentReads(
 
   return {
     /**
-     * Lets other jobs run. If a webhook has arrived, reads warehouse and reservations, except `interruptedResource`.
+     * Lets other jobs run. If a webhook has arrived, also reads the warehouse and the reservations. Skips
+     * `interruptedResource`, which is being read already.
      */
     async yieldTurn(interruptedResource?: SyncedResource): Promise<void> {
       await context.yieldTurn();

@@ -66,7 +66,7 @@ export function createListSummary<Item extends object>(
 }
 
 /**
- * Throws if the read of a list ended too early: its last page is not marked as the last, and fewer rows arrived than the
+ * Throws unless the whole list was read: its last page is marked as the end, or the number of rows equals the
  * registry's total.
  */
 function assertComplete(lastPage: ListPage<unknown> | null, seenRows: number): void {

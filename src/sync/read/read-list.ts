@@ -83,7 +83,7 @@ async function beginPass<Name extends ListResource>(context: ReadContext, resour
     },
 
     /**
-     * Ends the read after the last chunk: closes stored rows that the registry no longer has, and returns the result.
+     * Ends the read after the last chunk. Archives stored rows that the registry no longer has, and returns the result.
      */
     async finish(): Promise<ReadResult> {
       await reader.recordUnreadable(summary.listUnreadableKeys());
@@ -141,7 +141,10 @@ function createMissingRowLookup<Item>(
 /** Errors that concern every request and so say nothing about the requested item. */
 const GENERAL_ERRORS: readonly string[] = ['cancelled', 'unauthorized', 'installation_gone', 'rate_limited'];
 
-/** Whether a request fails with `not_found`. Throws errors that concern all requests, such as `rate_limited`. */
+/**
+ * Whether a request fails with `not_found`. Throws errors that say nothing about the requested item, such as
+ * `rate_limited`.
+ */
 async function isNotFound(request: Promise<unknown>): Promise<boolean> {
   try {
     await request;

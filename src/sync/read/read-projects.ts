@@ -22,7 +22,10 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const dueIds = await session.listDue(computeRequestCutoff(context));
   if (dueIds.length === 0) return;
 
-  /** Requests one project. A refusal is returned as an answer, other errors are thrown. */
+  /**
+   * Requests one project. If the registry refuses to show the project, returns an answer with the error. Throws all
+   * other errors.
+   */
   async function requestProject(id: string): Promise<ProjectAnswer> {
     const requestedAt = now();
     try {
@@ -37,7 +40,10 @@ export async function readProjects(context: ReadContext): Promise<void> {
   const failures: unknown[] = [];
   let consecutiveFailures = 0;
 
-  /** Requests a batch of projects and stores the answers. Throws only if further requests would fail too. */
+  /**
+   * Requests a batch of projects and stores the answers. Collects errors in `failures`, and throws an error that must
+   * stop the remaining batches.
+   */
   async function readBatch(ids: readonly string[]): Promise<void> {
     const results = await Promise.allSettled(ids.map(requestProject));
     await session.write(results.flatMap(result => (result.status === 'fulfilled' ? [result.value] : [])));

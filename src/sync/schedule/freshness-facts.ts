@@ -102,7 +102,10 @@ function createUnreadDeliveryFinder(
         addInstallation(installationId, resources);
     },
 
-    /** Returns the resources whose oldest unread delivery is this one, and ends their searches. */
+    /**
+     * Returns the resources for which this delivery is the oldest since their last read. Ends the searches of these
+     * resources.
+     */
     matchDelivery(installationId: string, receivedAt: string): UnreadDelivery[] {
       const shared = openByInstallation.get(installationId);
       if (shared === undefined || shared.open.length === 0) return [];
@@ -123,8 +126,7 @@ function hasKnownUnreadDelivery({ dataAsOf, oldestUnreadAt }: KnownResource): bo
 }
 
 /**
- * Returns the oldest unread delivery of a resource that an earlier run of this task found, as a list of one. Returns an empty
- * list if it found none.
+ * Returns a list with the unread delivery that an earlier run found for a resource, or an empty list if there is none.
  */
 function findKnownUnread(known: KnownResource): UnreadDelivery[] {
   const { organizationId, resource, oldestUnreadAt } = known;
@@ -133,8 +135,8 @@ function findKnownUnread(known: KnownResource): UnreadDelivery[] {
 }
 
 /**
- * Returns a list with the search for a resource's oldest unread delivery. Returns an empty list if an earlier run found
- * that delivery.
+ * Returns a list with the search for the oldest unread delivery of a resource, or an empty list if an earlier run found
+ * the delivery.
  */
 function toDeliverySearch(known: KnownResource, searchedUntil: string | null): DeliverySearch[] {
   if (hasKnownUnreadDelivery(known)) return [];

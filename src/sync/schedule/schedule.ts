@@ -24,7 +24,8 @@ const CRON_OPTIONS = { paused: true, utcOffset: 0 };
 const MAX_CRON_GAP_MS = 9 * 366 * DAY_MS;
 
 /**
- * Creates a task that enqueues one tick job at each time of a cron pattern. Several processes enqueue a tick only once.
+ * Creates a task that enqueues one tick job at each time of a cron pattern. If several processes run this task, each
+ * tick is enqueued once.
  */
 export function createSchedule({ pattern, inbox, now, log }: ScheduleOptions): RepeatingTask {
   return createRepeatingTask(async () => {

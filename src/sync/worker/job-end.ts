@@ -19,7 +19,7 @@ export interface JobEndOptions {
   readonly onEnded: ((ended: EndedJob) => void) | undefined;
 }
 
-/** Records in the inbox and the log how a job ended. If the inbox fails, the job runs again after its lease. */
+/** Records in the inbox and the log how a job ended. If the inbox fails, the job runs again when its lease expires. */
 export async function recordJobEnd(
   job: ClaimedJob,
   { outcome, failure, end }: JobResult,

@@ -15,14 +15,17 @@ export interface OutageTrackerOptions {
   readonly log: WorkerLog;
 }
 
-/** Creates a tracker that detects when a registry outage ends, and then makes the jobs that failed during the outage run first. */
+/**
+ * Creates a tracker that detects the end of a registry outage. Then the jobs that failed during the outage run first.
+ */
 export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
   // Assume an outage until the first success: jobs may have failed before this process started.
   let outageSuspected = true;
   let lastSuccessAt = -Infinity;
 
   /**
-   * Called when the registry has answered. If this ends an outage, the jobs that failed during the outage run first.
+   * Records that the registry has answered. If this ends an outage, makes the jobs that failed during the outage run
+   * first.
    */
   async function recordSuccess(): Promise<void> {
     const outageEnded = outageSuspected && now() - lastSuccessAt >= RECENT_SUCCESS_MS;
@@ -40,8 +43,8 @@ export function createOutageTracker({ inbox, now, log }: OutageTrackerOptions) {
 
   return {
     /**
-     * Called when a job has ended. A failure such as an unreachable registry suggests an outage, and a successful read
-     * ends it.
+     * Records the result of a job. A failure such as an unreachable registry suggests an outage, and a successful read
+     * ends the outage.
      */
     async recordResult(job: ClaimedJob, { outcome, failure }: JobResult): Promise<void> {
       if (failure !== null) {

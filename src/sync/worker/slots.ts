@@ -17,8 +17,8 @@ export interface SlotOptions {
 }
 
 /**
- * Waits for a free slot of a queue. Returns `yieldTurn`, which sometimes lets a waiting run use the slot first, and
- * `release`, which frees the slot.
+ * Waits for a free slot of a queue. Returns `release`, which frees the slot, and `yieldTurn`, by which a long run
+ * shares its slot with waiting runs.
  */
 export async function acquireSlot({ queue, onLongRun, areRunsWaiting }: SlotOptions) {
   let yields = 0;

@@ -103,8 +103,8 @@ export function createWorker(options: WorkerOptions) {
   }
 
   /**
-   * Lists how many jobs of each part (`data`, `certificates`) can start now. An idle worker also lists parts without
-   * free slots.
+   * Lists how many jobs of each part (`data`, `certificates`) can start now. An idle worker also lists parts with 0
+   * slots, to learn whether jobs are waiting.
    */
   function listClaimableParts() {
     const parts = pools.map(pool => ({
