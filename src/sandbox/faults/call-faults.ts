@@ -66,8 +66,8 @@ export function applyCallFault(fault: ActiveFault, exchange: HttpExchange): void
 }
 
 /**
- * Passes the request to the registry. A simulated fault delays, slows, changes or truncates the response of the
- * registry.
+ * Passes the request to the registry. Delays, slows, changes or truncates the response, depending on the kind of
+ * simulated fault.
  */
 function distortRegistryResponse({ kind, options }: ActiveFault, { res, next }: HttpExchange): void {
   distortResponse({ kind, options }, res);

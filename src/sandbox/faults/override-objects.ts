@@ -6,7 +6,10 @@ export function overrideObjects(responseBody: Buffer, fieldsById: JsonRecord): B
   return Buffer.from(JSON.stringify(replaceFields(value, fieldsById)));
 }
 
-/** Copies a JSON value. In the copy, replaces fields of each object, at any depth, whose `id` is in `fieldsById`. */
+/**
+ * Returns a copy of a JSON value. Each object in the copy, at any depth, gets the new fields that `fieldsById` contains
+ * for its `id`.
+ */
 function replaceFields(value: unknown, fieldsById: JsonRecord): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => replaceFields(item, fieldsById));
   if (!isObject(value)) return value;

@@ -86,8 +86,8 @@ function addInstallationToUrl(callbackUrl: string, installationId: string, state
 const REBINDING_SAFE_HOST = /^(localhost|[a-z\d.-]+\.localhost|\d+(\.\d+){3}|\[[\d.:a-f]+\])$/;
 
 /**
- * Throws a 403 error if another site sent the request, or if the host name is not in `allowedHosts` and may be DNS
- * rebinding.
+ * Throws a 403 error if another site sent the request. Also throws for an unknown host name, which may be a DNS
+ * rebinding attack.
  */
 function assertSameOrigin(req: Request, allowedHosts: readonly string[]): void {
   // Compare hosts but not protocols, because a proxy may terminate TLS.

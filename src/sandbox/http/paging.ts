@@ -74,8 +74,8 @@ export function readListSlice(query: Request['query']): ListSlice {
 type PageSource<Row> = readonly Row[] | Pick<MemoryTable<Row>, 'count' | 'listNewest'>;
 
 /**
- * Returns one page of rows, newest first, and the `pagination` object of the response. In a table, `groupKey` selects
- * the rows of one group, such as an organization.
+ * Returns one page of rows, newest first, and the `pagination` object of the response. If `source` is a table,
+ * `groupKey` selects the rows of one group, such as an organization.
  */
 export function paginate<Row>(source: PageSource<Row>, request: PageRequest, groupKey?: string) {
   const { limit, page, hiddenRows, reportedPage, repeatsFirstPage } = request;

@@ -119,8 +119,8 @@ function readPublicKeys(value: unknown, problems: string[]): AppPublicKey[] {
 }
 
 /**
- * Reads an app's settings from a request body. A setting that is absent from the body keeps the value in `old`, but an
- * absent `organizationInfo` becomes `organizationInfoByDefault`.
+ * Reads an app's settings from a request body. An absent setting keeps its value in `old`, but the default of
+ * `organizationInfo` is `organizationInfoByDefault`.
  */
 function readAppSettings(
   fields: BodyFields,

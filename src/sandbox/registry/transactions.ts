@@ -55,8 +55,8 @@ export function readReceiver(
 }
 
 /**
- * Reads the reason, beneficiary and comment of a retirement from a request body. Returns null if a plain transfer has
- * no such details.
+ * Reads the reason, beneficiary and comment of a retirement from a request body. Returns null for a plain transfer
+ * without these details.
  */
 export function readRetirementDetails(fields: BodyFields, action: CreditAction): RetirementDetails | null {
   if (action === 'transfer' && !fields.has('retirementData')) return null;
@@ -125,7 +125,7 @@ export function createTransactionService(options: TransactionServiceOptions) {
     return { receiverId: idByAddress, externalAddress: null };
   }
 
-  /** Adds an amount of a credit to the stored amount that an address outside the registry holds. */
+  /** Adds an amount of a credit to the holdings of an address outside the registry. */
   function addExternalHolding(address: string, creditId: string, addedMicro: number): void {
     const previousMicro = externalHoldings.get(`${address} ${creditId}`)?.amountMicro ?? 0;
     externalHoldings.put({ address, creditId, amountMicro: previousMicro + addedMicro });

@@ -153,8 +153,8 @@ export function openSandboxStore({ folder, wallClock: realWallClock }: SandboxSt
   }
 
   /**
-   * Replays the operations in the journal. First drops the oldest lines of each operation with more lines than
-   * `maxLinesByOperation` allows.
+   * Replays the operations in the journal. First drops the oldest lines of each operation that has more lines than its
+   * limit in `maxLinesByOperation`.
    */
   function replayJournal(maxLinesByOperation: Readonly<Record<string, number>>): void {
     const lines = dropOldLines(journal.lines, maxLinesByOperation);

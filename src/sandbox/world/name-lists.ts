@@ -85,8 +85,8 @@ function toCountry([name = '', alpha2 = '', alpha3 = '', code, city = '', ...pla
 }
 
 /**
- * Converts the cells of a row of the table `PROJECT_KINDS` to an object. The object has fields such as title, summary,
- * sector and methodology.
+ * Converts one row of the table `PROJECT_KINDS` to an object with fields such as title, summary, sector and
+ * methodology.
  */
 function toProjectKind([title = '', summary = '', effect, code = '', sectorTitle = '']: readonly string[]) {
   const methodology = `SBX-M${code.padStart(3, '0')}`;

@@ -66,8 +66,8 @@ function getCommonFields({ organizationId, creditId, amountMicro, appId, created
 }
 
 /**
- * Generates a finished reservation for every second one of the latest retirements that apps made. Each reservation ends
- * at the time of its retirement.
+ * Generates a finished reservation for every second retirement among the latest ones by apps. Each reservation ends at
+ * the time of its retirement.
  */
 function generateFinishedReservations({ spec, retirements }: WorldParts): ReservationRecord[] {
   // The other retirements came from inventory requests.
