@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Relation } from '../../migrations/schema.js';
 import type { Kinds, Value } from './dialect.js';
 import { type Family, relationsOf } from './migrations.js';
-import { type Asked, fixed, insertion } from './statement.js';
+import { insertRows, prepared } from './sql/prepared.js';
+import type { BoundStatement } from './statement.js';
 
 export type Cells = Readonly<Record<string, Value>>;
 
@@ -24,13 +26,13 @@ export function historiesIn(family: Family): readonly Relation[] {
 export async function copyTable(
   table: Relation,
   read: Read,
-  write: (asked: Asked) => unknown,
+  write: (statement: BoundStatement) => unknown,
 ): Promise<void> {
   const kinds = kindsOf(table);
-  const insert = insertion(table.name, kinds);
+  const insert = insertRows(table.name, kinds);
   const toCells = (row: Cells) =>
     Object.entries(kinds).map(([name, kind]) => cellOf(row[name] ?? null, kind));
-  await write(fixed(`DELETE FROM ${table.name}`));
+  await write(prepared(() => sql`DELETE FROM ${sql.table(table.name)}`)());
   for await (const rows of read(table)) await write(insert(rows.map(toCells)));
 }
 

@@ -14,7 +14,6 @@ import { readerIn as readerInSchemas } from './postgres/snapshot.js';
 import { nameIn, readerIn } from './sqlite/copy.js';
 import { demandSchema } from './sqlite/migrate.js';
 import { openDatabase, type Sqlite } from './sqlite/open.js';
-import { createBinder } from './statement.js';
 
 export interface From {
   readonly files: readonly (readonly [Family, file: string])[];
@@ -74,10 +73,9 @@ async function moveFile(postgres: Postgres, family: Family, file: string): Promi
 }
 
 function copy({ transact }: Postgres, table: Relation, read: Read): Promise<number> {
-  const bind = createBinder(POSTGRES);
   return transact(async query => {
-    await copyTable(table, read, asked => {
-      const { text, values } = bind(asked);
+    await copyTable(table, read, statement => {
+      const { text, values } = statement.bind(POSTGRES);
       return query(text, [...values]);
     });
     return await demandEqual(table, read, readerInSchemas(query));

@@ -1,39 +1,52 @@
 import type { Bound, Dialect, Kinds, Rows, Table, Value } from './dialect.js';
 
-type Values = Readonly<Record<string, Value | Table>>;
+export type Values = Readonly<Record<string, Value | Table>>;
 type Text = string | ((dialect: Dialect) => string);
 
-/** A statement with all that it is given, and the rows that it answers. */
-export interface Asked<Row = unknown> {
-  readonly text: Text;
-  readonly values: Values;
-  /** It puts these into a table. */
-  readonly rows?: Table;
-  readonly answers?: Row[];
+/** A statement with its values, for either engine. `Row` is the type of the rows that it returns. */
+export interface BoundStatement<Row = unknown> {
+  readonly bind: (dialect: Dialect) => Bound;
+  /** Never set. It carries the type of the rows. */
+  readonly rows?: Row[];
 }
 
 /** One text for both engines: each `@name` is filled by that name, and tables are named as in `mirror.origin`. */
-export function statement<Given extends Values, Row = never>(text: Text): (given: Given) => Asked<Row> {
-  return values => ({ text, values });
+export function statement<Given extends Values, Row = never>(
+  text: Text,
+): (given: Given) => BoundStatement<Row> {
+  const compileFor = oncePerDialect(dialect => compile(dialect, text));
+  return values => ({
+    bind: dialect => {
+      const compiled = compileFor(dialect);
+      return {
+        text: compiled.text,
+        values: compiled.names.map(name => toCell(dialect, valueOf(values, name))),
+      };
+    },
+  });
 }
 
 /** One that is given nothing. */
-export function fixed<Row = never>(text: Text): Asked<Row> {
-  return { text, values: {} };
+export function fixed<Row = never>(text: Text): BoundStatement<Row> {
+  return statement<Values, Row>(text)({});
 }
 
 /** Whole rows into a table; `more` is what follows in SQL. */
-export function insertion(table: string, columns: Kinds, more = ''): (rows: Rows) => Asked {
-  const text = (dialect: Dialect) => dialect.insertion(table, columns, more);
-  return rows => ({ text, values: {}, rows: { columns, rows } });
+export function insertion(table: string, columns: Kinds, more = ''): (rows: Rows) => BoundStatement {
+  const compileFor = oncePerDialect(dialect => compile(dialect, dialect.insertion(table, columns, more)));
+  return rows => ({
+    bind: dialect => ({ text: compileFor(dialect).text, ...dialect.bindRows({ columns, rows }) }),
+  });
 }
 
-export type Answers<All extends readonly (Asked | null)[]> = {
-  -readonly [Each in keyof All]: All[Each] extends Asked<infer Row> | null ? Row[] : never;
+export type BatchResults<All extends readonly (BoundStatement | null)[]> = {
+  -readonly [Each in keyof All]: All[Each] extends BoundStatement<infer Row> | null ? Row[] : never;
 };
 
-/** Statements one after the other in one message: none needs what another answers, and null is none. */
-export type Batch = <const All extends readonly (Asked | null)[]>(...all: All) => Promise<Answers<All>>;
+/** Runs statements in order, in one message, and returns the rows of each. No statement can use the rows of another. Skips null. */
+export type Batch = <const All extends readonly (BoundStatement | null)[]>(
+  ...all: All
+) => Promise<BatchResults<All>>;
 
 /** Where statements of both engines are done. */
 export interface Database {
@@ -56,29 +69,25 @@ export function compile(dialect: Dialect, source: Text) {
   return { text, names };
 }
 
-/** Compiles each text once. */
-export function createBinder(dialect: Dialect): (asked: Asked) => Bound {
-  const known = new Map<Text, ReturnType<typeof compile>>();
-  return ({ text: source, values, rows }) => {
-    const compiled = known.get(source) ?? compile(dialect, source);
-    known.set(source, compiled);
-    const { text, names } = compiled;
-    if (rows !== undefined) return { text, ...dialect.bindRows(rows) };
-    const bound = (name: string): Value => {
-      const value = valueOf(values, name);
-      return isTable(value) ? dialect.json(value) : value;
-    };
-    return { text, values: names.map(bound) };
+/** Caches a value for each dialect, from the first use on. */
+export function oncePerDialect<T>(create: (dialect: Dialect) => T): (dialect: Dialect) => T {
+  const cache = new Map<Dialect, T>();
+  return dialect => {
+    const value = cache.get(dialect) ?? create(dialect);
+    cache.set(dialect, value);
+    return value;
   };
 }
 
-/** An undefined value would be bound as NULL in silence. */
+/** Returns the value of a parameter. A missing value is an error, because a driver would bind it as NULL. */
 export function valueOf<V>(values: Readonly<Record<string, V>>, name: string): V {
   const value = values[name];
   if (value === undefined) throw new TypeError(`expected a value for the parameter "${name}", got undefined`);
   return value;
 }
 
-function isTable(value: Value | Table): value is Table {
-  return typeof value === 'object' && value !== null && 'columns' in value;
+/** Returns a value as a driver takes it: rows become JSON. */
+export function toCell(dialect: Dialect, value: Value | Table): Value {
+  const isTable = typeof value === 'object' && value !== null && 'columns' in value;
+  return isTable ? dialect.json(value) : value;
 }

@@ -12,7 +12,17 @@ const checkout = process.cwd();
 const emptyFolder = mkdtempSync(join(tmpdir(), 'carbon-mirror-nowhere-'));
 process.chdir(emptyFolder);
 
+/** Only data may go to stdout. Kysely, for example, prints deprecations there with `console.log`. */
+const { log } = console;
+const printed: unknown[][] = [];
+console.log = (...values: unknown[]) => {
+  printed.push(values);
+  log(...values);
+};
+
 afterAll(() => {
+  console.log = log;
+  expect(printed).toEqual([]);
   process.chdir(checkout);
   expect(readdirSync(emptyFolder)).toEqual([]);
   rmdirSync(emptyFolder);

@@ -1,3 +1,4 @@
+import type { Generated } from 'kysely';
 import type { Column, Columns, Kind, Part, Relation } from '../../../migrations/schema.js';
 import type { DATED, ENDED_IN_HISTORY, VERSION } from '../../../migrations/schema.js';
 import type { TABLES as INBOX } from '../../../migrations/inbox/0001/tables.js';
@@ -86,6 +87,26 @@ export type Tables = {
   readonly [R in Single as Named<R>]: RowOf<Named<R>, R['columns']>;
 } & { readonly [E in Entry as E['table']]: RowOf<E['table'], Now<E>> } & {
   readonly [E in Entry as `${E['table']}_history`]: RowOf<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
+};
+
+/** A column for INSERT: optional if the database has a default for it. */
+type WritableCell<Name extends string, C extends Column> = C extends
+  | readonly ['id' | 'counted', ...(readonly unknown[])]
+  | readonly [Kind, string, `${string}DEFAULT${string}`]
+  ? Generated<Cell<Name, C>>
+  : Cell<Name, C>;
+type WritableRow<Table extends string, C extends Columns> = {
+  [Name in keyof C & string]: WritableCell<`${Table}.${Name}`, C[Name]>;
+};
+type WithSchema<Table extends string> = Table extends `inbox.${string}` ? Table : `mirror.${Table}`;
+
+/** The schema for Kysely: every table and view of both databases, with its schema name. */
+export type Db = {
+  [R in Single as WithSchema<Named<R>>]: WritableRow<Named<R>, R['columns']>;
+} & {
+  [E in Entry as `mirror.${E['table']}`]: WritableRow<E['table'], Now<E>>;
+} & {
+  [E in Entry as `mirror.${E['table']}_history`]: WritableRow<E['table'], Now<E> & typeof ENDED_IN_HISTORY>;
 };
 
 /** The columns of each of them. */

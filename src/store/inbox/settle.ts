@@ -10,7 +10,7 @@ import {
 import { PACES_MS } from '../../inbox/pace.js';
 import type { InboxPort } from '../../inbox/port.js';
 import type { Dialect, Table } from '../dialect.js';
-import { type Asked, fixed, statement } from '../statement.js';
+import { type BoundStatement, fixed, statement } from '../statement.js';
 import { holdAll, IS_HELD } from './claims.js';
 import { type Dated, type InboxDatabase, NOW } from './database.js';
 
@@ -171,7 +171,7 @@ export function createSettlements({
   commit,
   now,
 }: InboxDatabase): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
-  function stepsOf({ claim: { id, claim }, end }: JobSettlement): Asked<Settled>[] {
+  function stepsOf({ claim: { id, claim }, end }: JobSettlement): BoundStatement<Settled>[] {
     const { code, message } = 'error' in end ? end.error : { code: null, message: null };
     const inMs = 'delayMs' in end ? end.delayMs : 0;
     const outcome = 'outcome' in end ? end.outcome : null;
@@ -179,7 +179,7 @@ export function createSettlements({
   }
 
   /** One after the other: two of them may have one key, and then the second is merged with the first. */
-  function retriesOf(ids: readonly number[]): readonly (Asked<Settled> | null)[] {
+  function retriesOf(ids: readonly number[]): readonly (BoundStatement<Settled> | null)[] {
     const given = { claim: 0, code: null, message: null, inMs: 0, outcome: null, now: now() };
     const hold = holdAll(ids.map(id => ({ id, claim: 0 })));
     return [hold, ...ids.flatMap(id => RETRIES.map(step => step({ ...given, id })))];

@@ -8,7 +8,7 @@ import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
 import type { Table } from '../dialect.js';
-import { type Asked, type Batch, fixed, statement, type Database } from '../statement.js';
+import { type BoundStatement, type Batch, fixed, statement, type Database } from '../statement.js';
 import { enter, guard, leave, numbers } from './syncs.js';
 import { type Closing, createVersions } from './versions.js';
 
@@ -23,7 +23,7 @@ const DUE_AT_ONCE = 500;
 export interface CertificateFiles {
   /** Those that are there; nobody removes one of them until the transaction has ended. */
   readonly among: (batch: Batch, files: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Answers how many were there. */
+  /** BatchResults how many were there. */
   readonly remove: (batch: Batch, files: readonly string[]) => Promise<number>;
 }
 
@@ -158,7 +158,7 @@ export function createCertificates(
         const knownOf = new Map(known.map(row => [row.retirement_id, row]));
         const endedAt = new Map(ended.map(row => [row['retirement_id'], row['ended']]));
         const closings: Closing[] = [];
-        const statements: Asked[] = [];
+        const statements: BoundStatement[] = [];
 
         function writeOne(answer: CertificateDownload, n: number): CertificateWriteResult {
           const row = knownOf.get(answer.retirementId);

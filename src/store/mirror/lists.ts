@@ -6,7 +6,7 @@ import { CERTIFICATES } from '../../resources/certificates.js';
 import { formatInstant } from '../../resources/columns.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
 import type { Table, Value } from '../dialect.js';
-import { type Asked, statement, type Database } from '../statement.js';
+import { type BoundStatement, statement, type Database } from '../statement.js';
 import { FORGOTTEN } from './people.js';
 import { enter, type Entered, guard, leave, leaveEnded, leaveFailed, named } from './syncs.js';
 import { forEachList } from './rows.js';
@@ -53,7 +53,7 @@ interface Found {
 }
 
 interface Work extends Pick<ChangeCounts, 'added' | 'changed' | 'removed'> {
-  readonly statements: readonly (Asked | null)[];
+  readonly statements: readonly (BoundStatement | null)[];
   /** One for each insert; 0 where it is left out. */
   readonly versions: readonly number[];
 }

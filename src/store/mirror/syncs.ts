@@ -4,7 +4,7 @@ import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } 
 import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
 import { formatInstant, toReadableText } from '../../resources/columns.js';
 import type { Tables } from '../contract/tables.js';
-import { type Asked, statement } from '../statement.js';
+import { type BoundStatement, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';
 import { prepareStates } from './states.js';
 import { FORGOTTEN, HOLD_COUNTER } from './people.js';
@@ -126,7 +126,7 @@ const LONGEST_CALL_MS = 60_000;
 const NOTHING: ChangeCounts = { added: 0, changed: 0, removed: 0, unchanged: 0 };
 
 /** So many numbers of the counter, under the lock of all who write versions: theirs are seen in the order of the numbers. */
-export function numbers(count: number): Asked<{ readonly last: number }> | null {
+export function numbers(count: number): BoundStatement<{ readonly last: number }> | null {
   return count === 0 ? null : NUMBERS({ count });
 }
 
@@ -192,7 +192,7 @@ export function enter(
 
 export interface Left {
   /** What the books are observedAt, in the same message as the rows. */
-  readonly books: readonly (Asked | null)[];
+  readonly books: readonly (BoundStatement | null)[];
   readonly done: CommitResult;
 }
 
@@ -266,7 +266,7 @@ const NO_SPAN: SpanState = {
 function closeSpan(
   { request: { organizationId, resource } }: OpenSync,
   state: StoredState | undefined,
-): (Asked | null)[] {
+): (BoundStatement | null)[] {
   const isOpen = (state?.unchanged_reads ?? 0) > 0;
   return isOpen ? [HOLD_COUNTER, CLOSE_SPAN({ organizationId, resource })] : [];
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { type Cells, copyTable, type Read, tablesIn } from '../copy-tables.js';
 import { SQLITE } from '../dialect.js';
-import { type Asked, createBinder } from '../statement.js';
+import type { BoundStatement } from '../statement.js';
 import { createWorks } from './database.js';
 import { migrateFile } from './migrate.js';
 import { type Files, openBoth } from './open-both.js';
@@ -24,9 +24,9 @@ export async function writeFilled(file: string, at: string, read: Read): Promise
     migrateFile(draft, 'mirror', at);
     const db = openDatabase(draft, { busyTimeoutMs: 0 });
     try {
-      const [bind, works] = [createBinder(SQLITE), createWorks(db)];
-      const write = (asked: Asked): void => {
-        works.send([bind(asked)]);
+      const works = createWorks(db);
+      const write = (statement: BoundStatement): void => {
+        works.send([statement.bind(SQLITE)]);
         works.end(true);
       };
       for (const table of tablesIn('mirror')) await copyTable(table, read, write);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Bound, SQLITE } from '../dialect.js';
-import { type Answers, type Asked, type Batch, createBinder, type Database } from '../statement.js';
+import { type BatchResults, type BoundStatement, type Batch, type Database } from '../statement.js';
 import { LONGEST_LOG_BYTES } from './log-state.js';
 import { begin, type Sqlite } from './open.js';
 
@@ -58,22 +58,20 @@ export function createWorks(db: Sqlite): Works {
   };
 }
 
-/** Statements of ours as a connection takes them. */
-export function createBatches(): (send: Calls['send']) => Batch {
-  const bind = createBinder(SQLITE);
-  return send => {
-    function batch<const All extends readonly (Asked | null)[]>(...all: All): Promise<Answers<All>>;
-    async function batch(...all: readonly (Asked | null)[]): Promise<unknown> {
-      return await send(all.map(each => (each === null ? null : bind(each))));
-    }
-    return batch;
-  };
+/** Creates a batch that runs its statements on one connection. */
+export function createBatch(send: Calls['send']): Batch {
+  function batch<const All extends readonly (BoundStatement | null)[]>(
+    ...all: All
+  ): Promise<BatchResults<All>>;
+  async function batch(...all: readonly (BoundStatement | null)[]): Promise<unknown> {
+    return await send(all.map(each => (each === null ? null : each.bind(SQLITE))));
+  }
+  return batch;
 }
 
 /** Written on one connection, one transaction after the other. Who looks on that one (`isOne`) waits for them. */
 export function databaseOf(calls: Calls, isOne = false): Database {
-  const batchOf = createBatches();
-  const batch = batchOf(calls.send);
+  const batch = createBatch(calls.send);
   let last: Promise<unknown> = Promise.resolve();
 
   async function whole<T>(work: (given: Batch) => Promise<T>): Promise<T> {
@@ -91,7 +89,7 @@ export function databaseOf(calls: Calls, isOne = false): Database {
 
   return {
     dialect: SQLITE,
-    look: batchOf(async all => {
+    look: createBatch(async all => {
       if (isOne) await last;
       return await calls.look(all);
     }),

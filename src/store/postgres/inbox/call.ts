@@ -3,7 +3,7 @@ import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS } from '../../../inbox/delivery.js'
 import { UNCHANGED_OUTCOME } from '../../../inbox/job.js';
 import { PACES_MS, RECENT_READS } from '../../../inbox/pace.js';
 import type { InboxDatabase } from '../../inbox/database.js';
-import { createBatches } from '../database.js';
+import { createBatch } from '../database.js';
 import { stateOf } from '../errors.js';
 import type { Postgres, Query } from '../open.js';
 import type { InboxClock } from '../settings.js';
@@ -77,6 +77,6 @@ export function createCall(query: Query, clock: InboxClock): Call {
 }
 
 export function inboxDatabaseIn({ whole }: Postgres, clock: InboxClock): InboxDatabase {
-  const batch = createBatches()(all => again(() => whole(SETTINGS, all, ANSWER_MS)));
+  const batch = createBatch(all => again(() => whole(SETTINGS, all, ANSWER_MS)));
   return { look: batch, commit: batch, now: () => instantOf(clock) };
 }

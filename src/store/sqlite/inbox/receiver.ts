@@ -5,7 +5,7 @@ import { formatInstant } from '../../../resources/columns.js';
 import type { InboxDatabase } from '../../inbox/database.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/rejected.js';
-import { createBatches, createWorks } from '../database.js';
+import { createBatch, createWorks } from '../database.js';
 import { openDatabase, type Sqlite, write } from '../open.js';
 import { createStore } from './deliveries.js';
 
@@ -24,10 +24,9 @@ export function openReceiverPort(dataDir: string, now: () => number): ReceiverPo
 /** On a connection of this thread: no transaction is open while anything else is done. */
 export function inboxDatabaseOn(db: Sqlite, now: () => number): InboxDatabase {
   const { run } = createWorks(db);
-  const batchOf = createBatches();
   return {
-    look: batchOf(run),
-    commit: batchOf(all => write(db, () => run(all))),
+    look: createBatch(run),
+    commit: createBatch(all => write(db, () => run(all))),
     now: () => formatInstant(now()),
   };
 }

@@ -1,0 +1,78 @@
+import {
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryCompiler,
+  type SchemableIdentifierNode,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely';
+import type { Db } from '../contract/tables.js';
+import type { Dialect } from '../dialect.js';
+import { POSTGRES_FUNCTIONS, SQLITE_FUNCTIONS, type SqlFunctions } from './functions.js';
+
+/** A parameter of a prepared statement, which gets a value each time the statement is bound. */
+export class Parameter {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+/** Writes constants into the SQL text, so that partial indexes are found. Only parameters are bound. */
+class PostgresCompiler extends PostgresQueryCompiler {
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Parameter) super.appendValue(value);
+    else this.appendImmediateValue(value);
+  }
+}
+
+/** Omits schema names, because each schema is a file of its own, and row locks, because SQLite has one writer at a time. */
+class SqliteCompiler extends SqliteQueryCompiler {
+  protected override visitSchemableIdentifier({ identifier }: SchemableIdentifierNode): void {
+    this.visitNode(identifier);
+  }
+
+  protected override appendValue(value: unknown): void {
+    if (value instanceof Parameter) super.appendValue(value);
+    else this.appendImmediateValue(value);
+  }
+
+  protected override visitSelectModifier(): void {
+    // FOR UPDATE and FOR SHARE
+  }
+}
+
+/** Builds and compiles statements for one engine. */
+export interface SqlBuilder {
+  /** Has no connection: it builds and compiles only. */
+  readonly db: Kysely<Db>;
+  readonly fn: SqlFunctions;
+}
+
+function createBuilder(fn: SqlFunctions, createQueryCompiler: () => QueryCompiler): SqlBuilder {
+  const isSqlite = fn === SQLITE_FUNCTIONS;
+  const db = new Kysely<Db>({
+    dialect: {
+      createAdapter: () => (isSqlite ? new SqliteAdapter() : new PostgresAdapter()),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: kysely =>
+        isSqlite ? new SqliteIntrospector(kysely) : new PostgresIntrospector(kysely),
+      createQueryCompiler,
+    },
+  });
+  return { db, fn };
+}
+
+const BUILDERS = {
+  sqlite: createBuilder(SQLITE_FUNCTIONS, () => new SqliteCompiler()),
+  postgres: createBuilder(POSTGRES_FUNCTIONS, () => new PostgresCompiler()),
+};
+
+export function builderFor({ engine }: Dialect): SqlBuilder {
+  return BUILDERS[engine];
+}

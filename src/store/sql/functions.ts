@@ -1,0 +1,109 @@
+import { type Expression, type RawBuilder, sql } from 'kysely';
+import type { Kind } from '../../../migrations/schema.js';
+import { type Kinds, POSTGRES, SQLITE, WORK } from '../dialect.js';
+
+/** The type of a cell in a relation of JSON rows. */
+interface CellTypes extends Record<Kind, unknown> {
+  readonly id: number;
+  readonly counted: number;
+  readonly text: string;
+  readonly int: number;
+  readonly large: number | bigint;
+  readonly real: number;
+  readonly instant: string;
+  readonly json: string;
+  readonly bytes: Uint8Array;
+}
+export type RelationRow<Columns extends Kinds> = {
+  readonly [Name in keyof Columns & string]: CellTypes[Columns[Name]];
+};
+
+/** SQL that differs between the engines. */
+export interface SqlFunctions {
+  /** A subquery with the rows of a JSON array of arrays. */
+  readonly jsonRows: <const Columns extends Kinds>(
+    json: Expression<string>,
+    columns: Columns,
+  ) => RawBuilder<RelationRow<Columns>>;
+  readonly cast: <T>(kind: Kind, value: Expression<T>) => RawBuilder<T>;
+  /** The given instant; if it is NULL, the time of the database at the start of the transaction. */
+  readonly clock: (now: Expression<string | null>) => RawBuilder<string>;
+  readonly addMs: (instant: Expression<string | null>, ms: Expression<number>) => RawBuilder<string>;
+  /** The minute of an instant as text, such as `2026-05-04T12:00`. */
+  readonly minute: (instant: Expression<string>) => RawBuilder<string>;
+  readonly least: <T>(...values: Expression<T>[]) => RawBuilder<T>;
+  readonly greatest: <T>(...values: Expression<T>[]) => RawBuilder<T>;
+  /**
+   * The merged payload of two jobs. `resources` narrows what a job reads, so it stays only if both jobs have it: a retry of one
+   * resource that is merged with a delivery reads all of them.
+   */
+  readonly mergePayloads: (left: Expression<string>, right: Expression<string>) => RawBuilder<string>;
+  /** Notifies processes that wait for work. A statement of its own. */
+  readonly notifyWorkers: RawBuilder<unknown>;
+  /** Waits until no other transaction holds the lock with this name. A statement of its own. */
+  readonly lockByName: (name: string) => RawBuilder<unknown>;
+  /** Overwrites the bytes of rows that are deleted from now on. A statement of its own. */
+  readonly overwriteDeleted: RawBuilder<unknown>;
+  readonly forUpdate: RawBuilder<unknown>;
+  readonly forShare: RawBuilder<unknown>;
+  /** Locks the rows of one table of a SELECT and skips rows that are locked. */
+  readonly forUpdateSkipLocked: (alias: string) => RawBuilder<unknown>;
+}
+
+const NOTHING = sql``;
+
+export const SQLITE_FUNCTIONS: SqlFunctions = {
+  jsonRows: (json, columns) => {
+    const cells = Object.keys(columns).map((name, n) => sql`value ->> ${sql.lit(n)} AS ${sql.id(name)}`);
+    return sql`(SELECT ${sql.join(cells)} FROM json_each(${json}))`;
+  },
+  cast: (kind, value) => sql`CAST(${value} AS ${sql.raw(SQLITE.types[kind])})`,
+  clock: now => sql`${now}`,
+  addMs: (instant, ms) =>
+    sql`strftime('%Y-%m-%dT%H:%M:%fZ', ${instant}, printf('%.3f seconds', (${ms}) / 1000.0))`,
+  minute: instant => sql`substr(${instant}, 1, 16)`,
+  least: (...values) => sql`min(${sql.join(values)})`,
+  greatest: (...values) => sql`max(${sql.join(values)})`,
+  mergePayloads: (left, right) => {
+    const isNarrow = sql`json_type(${left}, '$.resources') + json_type(${right}, '$.resources') IS NOT NULL`;
+    const merged = sql`json_patch(${left}, ${right})`;
+    return sql`iif(${isNarrow}, ${merged}, json_remove(${merged}, '$.resources'))`;
+  },
+  notifyWorkers: sql`SELECT 1`,
+  lockByName: () => sql`SELECT 1`,
+  overwriteDeleted: sql`PRAGMA secure_delete = ON`,
+  forUpdate: NOTHING,
+  forShare: NOTHING,
+  forUpdateSkipLocked: () => NOTHING,
+};
+
+const typeOf = (kind: Kind) => sql.raw(POSTGRES.types[kind].replace(' COLLATE "C"', ''));
+
+/** Returns the cells of a JSON array `v`, each with the type and name of its column. */
+export function selectJsonCells(columns: Kinds): RawBuilder<unknown> {
+  return sql.join(
+    Object.entries(columns).map(([name, kind], n) => {
+      const text = sql`v ->> ${sql.lit(n)}`;
+      const cell = kind === 'bytes' ? sql`decode(${text}, 'base64')` : sql`(${text})::${typeOf(kind)}`;
+      return sql`${cell} AS ${sql.id(name)}`;
+    }),
+  );
+}
+
+export const POSTGRES_FUNCTIONS: SqlFunctions = {
+  jsonRows: (json, columns) =>
+    sql`(SELECT ${selectJsonCells(columns)} FROM jsonb_array_elements(${json}::jsonb) AS e (v))`,
+  cast: (kind, value) => sql`${value}::${typeOf(kind)}`,
+  clock: now => sql`coalesce(${now}::timestamptz(3), date_trunc('milliseconds', now()))`,
+  addMs: (instant, ms) => sql`${instant} + (${ms})::double precision * interval '1 millisecond'`,
+  minute: instant => sql`to_char(${instant} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI')`,
+  least: (...values) => sql`least(${sql.join(values)})`,
+  greatest: (...values) => sql`greatest(${sql.join(values)})`,
+  mergePayloads: (left, right) => sql`inbox.merged_payload(${left}::jsonb, ${right}::jsonb)`,
+  notifyWorkers: sql`SELECT pg_notify(${sql.lit(WORK)}, '')`,
+  lockByName: name => sql`SELECT pg_advisory_xact_lock(hashtextextended(${sql.lit(name)}, 0))`,
+  overwriteDeleted: sql`SELECT`,
+  forUpdate: sql`FOR UPDATE`,
+  forShare: sql`FOR SHARE`,
+  forUpdateSkipLocked: alias => sql`FOR UPDATE OF ${sql.id(alias)} SKIP LOCKED`,
+};

@@ -1,0 +1,118 @@
+import {
+  type Compilable,
+  createQueryId,
+  type DeleteResult,
+  type Expression,
+  type InsertResult,
+  type RawBuilder,
+  type RootOperationNode,
+  sql,
+  type UpdateResult,
+} from 'kysely';
+import type { Dialect, Kinds, Rows, Table, Value } from '../dialect.js';
+import { type BoundStatement, oncePerDialect, toCell, valueOf, type Values } from '../statement.js';
+import { builderFor, Parameter, type SqlBuilder } from './builder.js';
+import { selectJsonCells } from './functions.js';
+
+type ParameterValue<T> = T extends Table ? string : T;
+/** The parameters of a statement as SQL. A table is passed as the text of a JSON array. */
+export type Params<Given> = { readonly [Name in keyof Given]-?: RawBuilder<ParameterValue<Given[Name]>> };
+
+/** A statement of the builder or of an `sql` template. */
+export type BuiltStatement = { toOperationNode: () => RootOperationNode } & (
+  | Compilable
+  | Expression<unknown>
+);
+type WriteResult = InsertResult | UpdateResult | DeleteResult;
+type RowOf<Built> =
+  Built extends Compilable<infer Row>
+    ? Row extends WriteResult
+      ? never
+      : Row
+    : Built extends Expression<infer Row>
+      ? Row
+      : never;
+
+type NoValues = Readonly<Record<string, never>>;
+
+/** A statement that was compiled for one engine. */
+interface CompiledStatement<Given> {
+  readonly text: string;
+  readonly bind: (values: Given) => Value[];
+}
+
+/** A statement that is built and compiled once for each engine, and bound to values at each use. */
+export interface PreparedStatement<Given extends Values, Row> {
+  (...values: Given extends NoValues ? [] : [Given]): BoundStatement<Row>;
+  readonly compileFor: (dialect: Dialect) => CompiledStatement<Given>;
+}
+
+/** The type of the rows that a prepared statement returns. */
+export type ResultRow<Statement> = Statement extends PreparedStatement<never, infer Row> ? Row : never;
+
+/** Returns a parameter for any name. Their names cannot be listed, so a rest pattern would silently be empty. */
+function createParameters<Given>(): Params<Given>;
+function createParameters(): object {
+  return new Proxy(
+    {},
+    {
+      get: (_, name) => sql.val(new Parameter(String(name))),
+      ownKeys: () => {
+        throw new TypeError('parameters of a statement cannot be spread: take each by its name');
+      },
+    },
+  );
+}
+
+/** Compiles a statement. Every value in it that is not a parameter is part of the text. */
+function compileStatement({ db }: SqlBuilder, node: RootOperationNode): { text: string; names: string[] } {
+  const compiled = db.getExecutor().compileQuery(node, createQueryId());
+  const names = compiled.parameters.map(parameter => (parameter instanceof Parameter ? parameter.name : ''));
+  return { text: compiled.sql, names };
+}
+
+/**
+ * Prepares a statement. The type of its rows is inferred from what `build` returns, because a declared type would not be
+ * checked: the second type parameter is the built statement, so a row type cannot be declared.
+ */
+export function prepared<Given extends Values = NoValues, Built extends BuiltStatement = never>(
+  build: (builder: SqlBuilder, params: Params<Given>) => Built,
+): PreparedStatement<Given, RowOf<Built>> {
+  const compileFor = oncePerDialect((dialect): CompiledStatement<Given> => {
+    const builder = builderFor(dialect);
+    const node = build(builder, createParameters<Given>()).toOperationNode();
+    const { text, names } = compileStatement(builder, node);
+    return {
+      text,
+      bind: values => names.map(name => toCell(dialect, valueOf<Value | Table>(values, name))),
+    };
+  });
+  function bindTo(values?: Given): BoundStatement<RowOf<Built>> {
+    return {
+      bind: dialect => {
+        const { text, bind } = compileFor(dialect);
+        return { text, values: values === undefined ? [] : bind(values) };
+      },
+    };
+  }
+  return Object.assign(bindTo, { compileFor });
+}
+
+/** Inserts many whole rows with one statement. */
+export function insertRows(table: string, columns: Kinds): (rows: Rows) => BoundStatement<never> {
+  const names = Object.keys(columns);
+  const target = sql`INSERT INTO ${sql.table(table)} (${sql.join(names.map(name => sql.id(name)))})`;
+  const textFor = oncePerDialect(dialect => {
+    const parameters = names.map(name => sql.val(new Parameter(name)));
+    const json = sql.val(new Parameter('rows'));
+    const source =
+      dialect.engine === 'sqlite'
+        ? sql`VALUES (${sql.join(parameters)})`
+        : sql`SELECT ${selectJsonCells(columns)} FROM jsonb_array_elements(${json}::jsonb) AS e (v)`;
+    const { db } = builderFor(dialect);
+    return sql`${target} ${source}`.compile(db).sql;
+  });
+  return rows => ({
+    bind: dialect => ({ text: textFor(dialect), ...dialect.bindRows({ columns, rows }) }),
+  });
+}
