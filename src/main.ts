@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The entry of the program. It alone connects the command line to this process: streams, signals, clock and exit code. */
 import { runProgram } from './cli/program.js';
-import { getProcessEnvironment } from './app/config/config.js';
+import { getProcessEnvironment } from './app/config/read-settings.js';
 import { readPackageVersion } from './package.js';
 
 const EXIT_CODE_BY_SIGNAL = { SIGINT: 130, SIGTERM: 143 } as const;

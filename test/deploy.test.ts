@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { SETTINGS } from '../src/app/config/settings.js';
+import { SETTINGS } from '../src/app/config/settings-table.js';
 import { runCommand } from './support/command.js';
 import { temporaryFolder } from './support/inbox.js';
 

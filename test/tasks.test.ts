@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { readStoreSettings } from '../src/app/config/config.js';
+import { readStoreSettings } from '../src/app/config/read-settings.js';
 import { lastSignedBeside, readKeyFile } from '../src/evidence/key-file.js';
 import { seal } from '../src/evidence/seal.js';
 import { openEngine } from '../src/store/open.js';

@@ -2,7 +2,7 @@
  * Starts the receiver process: a thread that stores deliveries, the webhook listener, and the operations listener. The receiver
  * opens the inbox and nothing else. It never reads the registry and holds no private key.
  */
-import type { ReceiveSettings } from './config/settings.js';
+import type { ReceiveSettings } from './config/settings-table.js';
 import type { StoreFailure } from '../inbox/delivery.js';
 import type { ProcessIdentity } from '../inbox/process.js';
 import type { Engine } from '../store/engine.js';

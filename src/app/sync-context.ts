@@ -1,5 +1,5 @@
 import type { Client } from '../client.js';
-import type { WorkSettings } from './config/settings.js';
+import type { WorkSettings } from './config/settings-table.js';
 import type { InboxPort } from '../inbox/port.js';
 import { createCertificateStore } from '../mirror/certificates/certificate-store.js';
 import { createMirror } from '../mirror/create-mirror.js';

@@ -4,7 +4,7 @@
  * secret.
  */
 import { type Client, createClient } from '../client.js';
-import type { WorkSettings } from './config/settings.js';
+import type { WorkSettings } from './config/settings-table.js';
 import { describeDisk } from '../store/contract/disk.js';
 import type { Engine, WorkStore } from '../store/engine.js';
 import { openEngine } from '../store/open.js';

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { SETTINGS } from '../app/config/settings.js';
+import { SETTINGS } from '../app/config/settings-table.js';
 import { type Finding, warn } from '../store/contract/finding.js';
 import type { Io } from './io.js';
 import { isLoopbackHost } from './loopback.js';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { openEngine } from '../store/open.js';
-import { readSettings, readStoreSettings } from '../app/config/config.js';
-import { getDemoSettingsFile, readDemoSettings } from './commands/demo/settings.js';
+import { readSettings, readStoreSettings } from '../app/config/read-settings.js';
+import { getDemoSettingsFile, readDemoSettings } from './commands/demo/demo-settings.js';
 import { createUsageError } from './exit.js';
-import type { Environment } from '../app/config/setting.js';
+import type { Environment } from '../app/config/define-setting.js';
 import { type Io, printNotice } from './io.js';
 import type { MirrorLocation } from './context.js';
 

@@ -5,7 +5,7 @@
  * on stderr. Never ends the process and never touches process.env or the real streams: all of them come from `ProgramIo`.
  */
 import { Command, CommanderError } from 'commander';
-import { readTextFile } from '../app/config/config.js';
+import { readTextFile } from '../app/config/read-settings.js';
 import { removeMisspeltNames } from '../app/config/unknown-names.js';
 import { readEnvFileOptions } from '../app/config/env-file.js';
 import { registerCommand } from './register-command.js';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createConsoleActions } from '../../src/app/console-actions.js';
 import { createDemoActions } from '../../src/cli/commands/demo/actions.js';
 import { createClient } from '../../src/client.js';
-import { readSettings } from '../../src/app/config/config.js';
+import { readSettings } from '../../src/app/config/read-settings.js';
 import { openEngine } from '../../src/store/open.js';
 import { createControlClient } from '../../src/sandbox/control/client.js';
 import { getPageText, visitConsole } from '../support/console.js';

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startReceiver } from '../../src/app/receive.js';
 import { startWorker } from '../../src/app/work.js';
 import { startHeartbeats } from '../../src/app/heartbeats.js';
-import { readSettings } from '../../src/app/config/config.js';
+import { readSettings } from '../../src/app/config/read-settings.js';
 import { createLog } from '../../src/app/log.js';
 import { createMask } from '../../src/registry/http/mask.js';
 import { APP_ID, SECRET } from '../support/receiver.js';

@@ -5,7 +5,7 @@ import { makeKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/note.js';
 import { runCommand } from '../support/command.js';
 import { startWorker, type WorkerStartOptions } from '../../src/app/work.js';
-import { readSettings } from '../../src/app/config/config.js';
+import { readSettings } from '../../src/app/config/read-settings.js';
 import { createSqliteEngine } from '../../src/store/sqlite/engine.js';
 import type { WorkStore } from '../../src/store/engine.js';
 import { createMask } from '../../src/registry/http/mask.js';

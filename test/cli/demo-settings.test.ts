@@ -6,7 +6,7 @@ import {
   formatSetting,
   readDemoSettings,
   writeDemoSettings,
-} from '../../src/cli/commands/demo/settings.js';
+} from '../../src/cli/commands/demo/demo-settings.js';
 import { runCommand } from '../support/command.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { openTablesOfFile } from '../support/tables.js';

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findExposures } from '../../src/cli/exposures.js';
-import { SETTINGS } from '../../src/app/config/settings.js';
+import { SETTINGS } from '../../src/app/config/settings-table.js';
 import { openEngine } from '../../src/store/open.js';
 import { runCommand } from '../support/command.js';
 import { getPageText, visitConsole } from '../support/console.js';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { readStoreSettings } from '../../src/app/config/config.js';
+import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { headOf } from '../../src/evidence/checkpoint.js';
 import { seal } from '../../src/evidence/seal.js';
 import { openEngine } from '../../src/store/open.js';

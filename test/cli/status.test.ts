@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { writeDemoSettings } from '../../src/cli/commands/demo/settings.js';
+import { writeDemoSettings } from '../../src/cli/commands/demo/demo-settings.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { runCommand } from '../support/command.js';
 import { type InstalledProgram, startInstalled } from '../support/program.js';

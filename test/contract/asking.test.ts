@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readStoreSettings } from '../../src/app/config/config.js';
+import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { createQueryRunner } from '../../src/console/ask/query-runner.js';
 import { openEngine } from '../../src/store/open.js';
 import { ENGINES } from '../support/mirror/open.js';

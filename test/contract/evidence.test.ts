@@ -6,7 +6,7 @@ import { headOf } from '../../src/evidence/checkpoint.js';
 import { signingKey } from '../../src/evidence/note.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
-import { readStoreSettings } from '../../src/app/config/config.js';
+import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { describeSealOfVersion } from '../../src/cli/evidence-log.js';
 import { openEngine } from '../../src/store/open.js';
 import { describeSeal } from '../../src/evidence/sealed-in.js';

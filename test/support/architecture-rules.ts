@@ -92,11 +92,18 @@ export interface DependencyHome {
 
 /** Dependencies that only some places may use. A home is an area, a folder, a file, or a file name prefix with a star. */
 export const HOMES: Readonly<Record<string, DependencyHome>> = {
-  'process.env': { homes: ['app/config/config.ts'], sandbox: 'one' },
+  'process.env': { homes: ['app/config/read-settings.ts'], sandbox: 'one' },
   'the global fetch': { homes: ['registry/http/http-client.ts', 'cli/commands/trigger.ts'], sandbox: 'one' },
   'the wall clock': { homes: ['main.ts', 'cli'], sandbox: 'one' },
   'node:fs': {
-    homes: ['app/config/config.ts', 'package.ts', 'folder.ts', 'evidence/key-file.ts', 'store/sqlite', 'cli'],
+    homes: [
+      'app/config/read-settings.ts',
+      'package.ts',
+      'folder.ts',
+      'evidence/key-file.ts',
+      'store/sqlite',
+      'cli',
+    ],
     sandbox: 'any',
   },
   'node:http': { homes: ['webhook', 'app/operations', 'console', 'main.ts', 'cli'], sandbox: 'any' },

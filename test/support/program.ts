@@ -5,7 +5,7 @@ import { createSyncContext } from '../../src/app/sync-context.js';
 import { startReceiver } from '../../src/app/receive.js';
 import { startWorker, type RunningWorker } from '../../src/app/work.js';
 import { type Client, createClient } from '../../src/client.js';
-import { readSettings } from '../../src/app/config/config.js';
+import { readSettings } from '../../src/app/config/read-settings.js';
 import type { Engine } from '../../src/store/engine.js';
 import { openEngine } from '../../src/store/open.js';
 import type { InboxPort } from '../../src/inbox/port.js';

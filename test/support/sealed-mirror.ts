@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { readStoreSettings } from '../../src/app/config/config.js';
+import { readStoreSettings } from '../../src/app/config/read-settings.js';
 import { lastSignedBeside, makeKeyFile, readKeyFile } from '../../src/evidence/key-file.js';
 import { openNote } from '../../src/evidence/note.js';
 import type { EvidencePort, Leaf } from '../../src/evidence/port.js';

@@ -1,7 +1,7 @@
 import { parseEnv } from 'node:util';
 import { SettingsError } from './settings-error.js';
-import { SETTINGS } from './settings.js';
-import type { Environment } from './setting.js';
+import { SETTINGS } from './settings-table.js';
+import type { Environment } from './define-setting.js';
 
 /** A command line without its options `--env-file`, and the environment with the settings of those files. */
 export interface CommandLineWithEnv {

@@ -1,6 +1,6 @@
 import type { SettingsFault } from './settings-error.js';
 import { formatSettingValue } from './format-value.js';
-import type { Environment } from './setting.js';
+import type { Environment } from './define-setting.js';
 
 export type ReadTextFile = (path: string) => string;
 

@@ -1,5 +1,5 @@
-import { SETTINGS } from './settings.js';
-import type { Environment } from './setting.js';
+import { SETTINGS } from './settings-table.js';
+import type { Environment } from './define-setting.js';
 import { maskUrl, isPossibleSecret } from './format-value.js';
 
 /** Returns every secret in the settings. A comma-separated list is returned as a whole and as single secrets. */

@@ -1,7 +1,7 @@
 import { computeEditDistance, isSimilar } from '../../text/edit-distance.js';
 import type { SettingsFault } from './settings-error.js';
-import type { Environment } from './setting.js';
-import { SETTINGS } from './settings.js';
+import type { Environment } from './define-setting.js';
+import { SETTINGS } from './settings-table.js';
 import { formatSettingName } from './format-value.js';
 
 const KNOWN_NAMES = SETTINGS.map(({ name }) => name);

@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type StoredRecordCounts, readKept } from '../../query/inbox/deliveries.js';
 import type { BackupStore } from '../../store/engine.js';
-import { readStoreSettings } from '../../app/config/config.js';
+import { readStoreSettings } from '../../app/config/read-settings.js';
 import { openEngine } from '../../store/open.js';
 import { verifyCertificateFiles } from '../certificate-files.js';
 import { defineCommand } from '../command.js';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readSettings } from '../../app/config/config.js';
+import { readSettings } from '../../app/config/read-settings.js';
 import type { ConsoleActions } from '../../console/actions/actions.js';
 import type { RegistryComparer } from '../../console/comparison.js';
 import { describeSealOfVersion } from '../evidence-log.js';

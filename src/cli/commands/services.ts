@@ -1,4 +1,4 @@
-import { checkUpSettings, readSettings } from '../../app/config/config.js';
+import { checkUpSettings, readSettings } from '../../app/config/read-settings.js';
 import { formatSettingName } from '../../app/config/format-value.js';
 import { defineCommand } from '../command.js';
 import { readConsoleAddress, describeConsoleAccess } from '../console-address.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readSettings } from '../../app/config/config.js';
+import { readSettings } from '../../app/config/read-settings.js';
 import { WEBHOOK_EVENTS, isObject } from '../../registry/model.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { defineCommand } from '../command.js';

@@ -1,6 +1,6 @@
 import type { Log } from '../../app/log.js';
 import type { RunningProcess } from '../../app/running-process.js';
-import { listDatabaseSecrets } from '../../app/config/database.js';
+import { listDatabaseSecrets } from '../../app/config/database-settings.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { createMask } from '../../registry/http/mask.js';
 import { usesColours, type Io } from '../io.js';

@@ -8,7 +8,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createChildEnvironment } from '../../app/config/config.js';
+import { createChildEnvironment } from '../../app/config/read-settings.js';
 import { PACKAGE_FOLDER } from '../../package.js';
 import { CommandError, EXIT } from '../exit.js';
 import { NEXT_PORT_VARIABLE } from './service.js';

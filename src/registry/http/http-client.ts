@@ -19,7 +19,7 @@ import { createRefusalError } from './refusal.js';
 import { createRequestLimiter } from './request-limiter.js';
 import { type RetryableRequest, sendWithRetries } from './retry.js';
 import { parseRetryAfter } from './retry-after.js';
-import { resolveHttpSettings } from './settings.js';
+import { resolveHttpSettings } from './http-settings.js';
 import { createCancelledError } from './transport-errors.js';
 import { appendQuery, fillRoute, resolveUrl } from './url.js';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { SETTINGS } from '../../../src/app/config/settings.js';
+import { SETTINGS } from '../../../src/app/config/settings-table.js';
 import { createCertificateTable } from '../../../src/store/postgres/mirror/certificates.js';
 import { runCommand } from '../../support/command.js';
 import { takeEmptyDatabase, openDatabase, openForTest, createDatabase } from '../../support/postgres.js';

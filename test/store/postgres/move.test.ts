@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readStoreSettings } from '../../../src/app/config/config.js';
+import { readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { Reader, Statement } from '../../../src/store/contract/reader.js';
 import { relationsOf } from '../../../src/store/migrations.js';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { readStoreSettings } from '../../../src/app/config/config.js';
+import { readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { makeKeyFile } from '../../../src/evidence/key-file.js';
 import { createInstallationJob } from '../../../src/inbox/job.js';
 import type { InboxPort } from '../../../src/inbox/port.js';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, inject } from 'vitest';
 import { startReceiver } from '../../../src/app/receive.js';
 import { startWorker } from '../../../src/app/work.js';
-import { readSettings, readStoreSettings } from '../../../src/app/config/config.js';
+import { readSettings, readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createHistoryClock, playHistory } from '../../../src/cli/commands/demo/history.js';
 import { openEngine } from '../../../src/store/open.js';
 import { createMask } from '../../../src/registry/http/mask.js';

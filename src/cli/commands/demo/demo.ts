@@ -22,7 +22,7 @@ import { listenForPeople } from '../../../webhook/listen.js';
 import { type Io, printNotice } from '../../io.js';
 import type { MirrorLocation } from '../../context.js';
 import { getDemoFolder, createMirrorLocation, useAndClose } from '../../mirror-location.js';
-import { getDemoSettingsFile, readDemoSettings, writeDemoSettings } from './settings.js';
+import { getDemoSettingsFile, readDemoSettings, writeDemoSettings } from './demo-settings.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMirrored } from '../../../query/coverage.js';
 

@@ -1,4 +1,4 @@
-import { readSettings } from '../../../app/config/config.js';
+import { readSettings } from '../../../app/config/read-settings.js';
 import { createLog } from '../../../app/log.js';
 import { startReceiver } from '../../../app/receive.js';
 import { openWithCleanup } from '../../../app/shutdown.js';

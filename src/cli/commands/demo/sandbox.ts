@@ -4,7 +4,7 @@ import { isLoopbackUrl } from '../../loopback.js';
 import { getValueAtPath } from '../../value-at-path.js';
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
-import { readDemoSettings } from './settings.js';
+import { readDemoSettings } from './demo-settings.js';
 
 const ANSWER_TIMEOUT_MS = 2_000;
 

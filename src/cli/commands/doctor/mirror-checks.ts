@@ -1,4 +1,4 @@
-import type { WorkSettings } from '../../../app/config/settings.js';
+import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { compareStandings, type FreshnessStanding, wordsOf } from '../../../query/freshness/words.js';

@@ -1,5 +1,5 @@
 import { type Client, createClient } from '../../../client.js';
-import type { WorkSettings } from '../../../app/config/settings.js';
+import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import { getRegistryAccessAdvice, RegistryError } from '../../../registry/errors.js';
 import type { Permissions } from '../../../registry/model.js';

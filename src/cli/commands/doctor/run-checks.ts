@@ -1,5 +1,5 @@
-import { hasDatabaseUrl } from '../../../app/config/database.js';
-import type { WorkSettings } from '../../../app/config/settings.js';
+import { hasDatabaseUrl } from '../../../app/config/database-settings.js';
+import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { readProcesses } from '../../../query/inbox/activity.js';
 import { readStatus } from '../../../query/status.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';

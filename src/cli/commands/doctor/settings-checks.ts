@@ -1,8 +1,8 @@
 import { createHash, createPublicKey } from 'node:crypto';
-import { readSettings } from '../../../app/config/config.js';
-import type { Environment } from '../../../app/config/setting.js';
+import { readSettings } from '../../../app/config/read-settings.js';
+import type { Environment } from '../../../app/config/define-setting.js';
 import { SettingsError } from '../../../app/config/settings-error.js';
-import type { WorkSettings } from '../../../app/config/settings.js';
+import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { readPrivateKey } from '../../../registry/auth/private-key.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 

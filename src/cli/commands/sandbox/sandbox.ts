@@ -12,7 +12,7 @@ import { writeStdout } from '../../io.js';
 import { defineChoice, makeRequired, defineText, defineTextList, defineParsedText } from '../../options.js';
 import { toJson } from '../../output/formats.js';
 import { getValueAtPath } from '../../value-at-path.js';
-import { formatSetting } from '../demo/settings.js';
+import { formatSetting } from '../demo/demo-settings.js';
 import { connectToSandbox, SANDBOX_URL_OPTION } from './connect.js';
 import { START } from './start.js';
 

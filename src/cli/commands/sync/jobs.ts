@@ -16,7 +16,7 @@ import { findRegistrySettings } from '../../mirror-location.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunningProcess } from '../../../app/running-process.js';
 import { startWorker } from '../../../app/work.js';
-import { readSettings } from '../../../app/config/config.js';
+import { readSettings } from '../../../app/config/read-settings.js';
 import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../app/log.js';
 import { createMask } from '../../../registry/http/mask.js';

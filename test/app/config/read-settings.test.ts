@@ -3,12 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, test } from 'vitest';
-import { checkUpSettings, createChildEnvironment, readSettings } from '../../../src/app/config/config.js';
-import { listDatabaseSecrets } from '../../../src/app/config/database.js';
+import {
+  checkUpSettings,
+  createChildEnvironment,
+  readSettings,
+} from '../../../src/app/config/read-settings.js';
+import { listDatabaseSecrets } from '../../../src/app/config/database-settings.js';
 import { SettingsError } from '../../../src/app/config/settings-error.js';
-import type { Role } from '../../../src/app/config/setting.js';
+import type { Role } from '../../../src/app/config/define-setting.js';
 import { signingKey, writeKey } from '../../../src/evidence/note.js';
-import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings.js';
+import { type ReceiveSettings, SETTINGS, type WorkSettings } from '../../../src/app/config/settings-table.js';
 
 const keyOf = (modulusLength: number, type: 'pkcs1' | 'pkcs8') =>
   generateKeyPairSync('rsa', { modulusLength }).privateKey.export({ type, format: 'pem' }).toString();

@@ -3,7 +3,7 @@
  * everything that is wrong at once. Errors never contain the text of a secret.
  */
 import { readFileSync } from 'node:fs';
-import { hasDatabaseUrl, readDatabaseSettings } from './database.js';
+import { hasDatabaseUrl, readDatabaseSettings } from './database-settings.js';
 import {
   type ResolvedSecret,
   type ReadTextFile,
@@ -11,8 +11,8 @@ import {
   createUnreadableFileFault,
 } from './secret-file.js';
 import { SettingsError, type SettingsFault } from './settings-error.js';
-import type { Environment, Role, Setting } from './setting.js';
-import { SETTINGS, type SettingsByRole } from './settings.js';
+import type { Environment, Role, Setting } from './define-setting.js';
+import { SETTINGS, type SettingsByRole } from './settings-table.js';
 import type { StoreSettings } from '../../store/settings.js';
 import { formatSettingValue } from './format-value.js';
 import { findMisspeltNameFaults, findUnknownNameFaults } from './unknown-names.js';

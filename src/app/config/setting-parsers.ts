@@ -1,5 +1,5 @@
 import { PrivateKeyError, readPrivateKey } from '../../registry/auth/private-key.js';
-import type { SettingParser } from './setting.js';
+import type { SettingParser } from './define-setting.js';
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
 const MIN_SECRET_CHARACTERS = 16;

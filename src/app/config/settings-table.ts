@@ -17,7 +17,7 @@ import {
   parseWebhookSecrets,
   createTextParser,
   createIntegerParser,
-} from './parsers.js';
+} from './setting-parsers.js';
 import {
   defineExternalSetting,
   defineSetting,
@@ -25,7 +25,7 @@ import {
   type Role,
   ROLES,
   type Setting,
-} from './setting.js';
+} from './define-setting.js';
 
 const OPERATED_ROLES = ['receive', 'work'] as const;
 const REGISTRY_ROLES = ['work', 'live'] as const;
