@@ -49,7 +49,6 @@ export function readGrants(
   includesOrganizationInfo: boolean,
   problems: string[],
 ): PermissionGrants {
-  // `organization_info` depends on `includesOrganizationInfo` alone, whatever the app requests.
   const grants: Record<string, GrantLevel> = includesOrganizationInfo ? { organization_info: 'VIEW' } : {};
   if (typeof value !== 'object' || value === null) problems.push('permissions must be an object or a list');
   const requested = Array.isArray(value) ? value.map(parsePermission) : Object.entries(Object(value));

@@ -64,7 +64,6 @@ export function createRandom(seed: number, streamName: string, index = 0): Rando
  * the original.
  */
 export function flattenString(text: string): string {
-  // V8 would otherwise keep the parts, which doubles the memory of a million rows.
   return Buffer.from(text).toString();
 }
 

@@ -50,7 +50,6 @@ export function generateTransactions(
  * Returns whether a reservation or inventory request led to a retirement: organization, credit and time are the same.
  */
 function hasLedTo(row: ReservationRecord | InventoryRequestRecord, retirement: RetirementRecord): boolean {
-  // Both then have the same organization, credit and time.
   return (
     row.updatedAt === retirement.createdAt &&
     row.organizationId === retirement.organizationId &&

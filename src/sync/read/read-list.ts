@@ -9,7 +9,7 @@ import { createCallCounter } from './call-counter.js';
 import { forEachConcurrently } from './concurrency.js';
 import { createListSummary } from './list-summary.js';
 
-/** A list that changes while it is read is read again at once, up to this many times in total; then later by a retry. */
+/** The maximum number of reads in a row of a list that changes while it is read. Afterwards a retry job reads the list. */
 const MAX_PASSES = 3;
 /** How many rows that are missing from a list are looked up at the same time. */
 const LOOKUP_CONCURRENCY = 8;

@@ -28,8 +28,8 @@ export interface ExecuteOptions {
 }
 
 /**
- * Returns what the inbox stores for a successful job: `unchanged` for a scheduled job that found no changes, otherwise
- * `done` with the outcome.
+ * Returns what the inbox stores for a successful job: `unchanged` for a scheduled job whose first attempt found no
+ * changes, otherwise `done` with the outcome.
  */
 function toSuccessfulEnd(job: ClaimedJob, outcome: string): JobEnd {
   // An unchanged job replaces the previous one, because a fleet would fill the disk with equal rows.

@@ -1,7 +1,7 @@
 import { setImmediate as waitForEventLoop } from 'node:timers/promises';
 import type PQueue from 'p-queue';
 
-/** A run that has yielded this often is long. From then on it offers its slot to waiting runs, once in as many yields. */
+/** After each group of this many yields, a run offers its slot to waiting runs. After the first group, it is a long run. */
 const YIELDS_PER_SHARE = 50;
 
 const NEW_RUN = { priority: 1 };
