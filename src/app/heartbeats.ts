@@ -21,7 +21,7 @@ export interface HeartbeatOptions {
   readonly intervalMs?: number;
 }
 
-/** Writes a heartbeat at once and then every 15 seconds. Returns a function that stops the heartbeats. */
+/** Writes a heartbeat at once and then every `intervalMs`. Returns a function that stops the heartbeats. */
 export function startHeartbeats({
   writeHeartbeat,
   onFailure,

@@ -112,7 +112,9 @@ export interface ClaimedJob {
   readonly createdAt: string;
 }
 
-/** Parses the payload of a job. Returns an empty object if the text is not a JSON object. */
+/**
+ * Parses the JSON payload of a job. Returns an empty object for JSON that is not an object. Throws for invalid JSON.
+ */
 export function parseJobPayload(text: string): ClaimedJob['payload'] {
   const payload: unknown = JSON.parse(text);
   return isObject(payload) ? payload : {};

@@ -24,7 +24,10 @@ interface EpochRange {
   readonly untilMs: number;
 }
 
-/** Parses a date or an instant to a time range and cuts the range off at `now`. Returns a fault for a future date. */
+/**
+ * Parses a date, an instant or a duration to a time range and cuts the range off at `now`. Returns a fault for a future
+ * date.
+ */
 export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   const range = parsePastOrFutureRange(text, now);
   if ('fault' in range) return range;
@@ -33,7 +36,7 @@ export function parseTimeRange(text: string, now: number): ParsedTimeRange {
   return { since: range.since, until: range.until < present ? range.until : present };
 }
 
-/** Parses a date or an instant to a time range. Accepts future dates. */
+/** Parses a date, an instant or a duration to a time range, which may be in the future. */
 export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRange {
   const range = parseEpochRange(text, now);
   if (range !== null) return { since: formatInstant(range.sinceMs), until: formatInstant(range.untilMs) };
@@ -41,7 +44,10 @@ export function parsePastOrFutureRange(text: string, now: number): ParsedTimeRan
   return { fault };
 }
 
-/** Parses a date, an instant or a duration to a time range in epoch milliseconds. Returns null for malformed text. */
+/**
+ * Parses a date, an instant or a duration to a time range in epoch milliseconds. The duration `24h` means the instant
+ * 24 hours ago. Returns null for malformed text.
+ */
 function parseEpochRange(text: string, now: number): EpochRange | null {
   if (text === 'now') return createInstantRange(now);
   if (text === 'yesterday') return parseCalendarDate(formatInstant(now - DAY_MS).slice(0, 10));

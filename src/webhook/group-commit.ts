@@ -58,7 +58,10 @@ export function createGroupCommit({
     else startCommit();
   }
 
-  /** Called when a small batch has waited long enough for more posts. Commits the batch. */
+  /**
+   * Called when a small batch has waited long enough for more posts. Commits the batch unless too many commits are
+   * running.
+   */
   function commitAfterWait(): void {
     growTimer = undefined;
     if (queue.length > 0 && commitsInFlight < concurrentCommits) startCommit();

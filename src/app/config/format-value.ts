@@ -20,7 +20,7 @@ export function isPossibleSecret(name: string, value: string): boolean {
   return /[@=]/.test(value) || unusualText.length >= MIN_KEY_LENGTH;
 }
 
-/** Replaces the user, password and query of a URL with `***`. Returns null if the text is not an unambiguous URL. */
+/** Replaces the user, password and query of a URL with `***`. Returns null if the text is not a URL or is ambiguous. */
 export function maskUrl(value: string): string | null {
   const [, scheme, rest = ''] = URL_TEXT.exec(value) ?? [];
   if (scheme === undefined) return null;

@@ -40,7 +40,10 @@ function readDiskReserve(env: Environment): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** Returns the environment for a child process of the command `up`. Removes secrets that belong to other roles. */
+/**
+ * Returns the environment for a child process of the command `up`. Removes the secrets of other roles, and gives the
+ * worker the next operations port.
+ */
 export function createChildEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
   const foreignSecrets = SETTINGS.filter(
     ({ name, property, roles, secret }) =>

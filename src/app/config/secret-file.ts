@@ -10,7 +10,10 @@ export interface ResolvedSecret {
   readonly faults: readonly SettingsFault[];
 }
 
-/** Reads a secret from a file if the variable `<name>_FILE` contains a path. Returns a fault if `<name>` is set too. */
+/**
+ * Adds a secret to the environment from the file that `<name>_FILE` names. Returns a fault if the file cannot be read
+ * or `<name>` is set too.
+ */
 export function resolveSecretFile(env: Environment, name: string, readFile: ReadTextFile): ResolvedSecret {
   const path = env[`${name}_FILE`];
   if (path === undefined) return { env, faults: [] };

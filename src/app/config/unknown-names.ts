@@ -24,7 +24,10 @@ export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
     .map(createUnknownNameFault);
 }
 
-/** Removes misspelt setting names from the environment. Returns the rest, and a warning for each removed name. */
+/**
+ * Removes misspelt setting names from the environment, except names with a prefix such as `MIRROR_`. Returns the rest,
+ * and a warning for each removed name.
+ */
 export function removeMisspeltNames(env: Environment) {
   // Misspelt names with one of our prefixes stay, because they are reported as faults later.
   const misspelt = Object.keys(env).filter(

@@ -13,7 +13,10 @@ export async function runHealthChecks(
   return Object.fromEntries(await Promise.all(results));
 }
 
-/** Returns "ok" or the problem that a check found. Returns "no answer in time" after `deadlineMs`. */
+/**
+ * Returns "ok" or the problem that a check found. Returns "failed" if the check throws, and "no answer in time" after
+ * `deadlineMs`.
+ */
 async function runHealthCheck(check: HealthCheck, deadlineMs: number): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<string>(resolve => {

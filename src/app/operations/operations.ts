@@ -64,7 +64,7 @@ const sendInternalError: ErrorRequestHandler = (_error: unknown, _request, respo
   sendProblem(response, 500, 'internal error');
 };
 
-/** Returns a function that calls `run`, or returns the promise of the current run if `run` has not finished. */
+/** Wraps `run` so that calls during a run share its promise instead of starting another run. */
 function shareConcurrentCalls<T>(run: () => Promise<T>): () => Promise<T> {
   let currentRun: Promise<T> | null = null;
   return () => {
