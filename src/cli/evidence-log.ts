@@ -127,7 +127,7 @@ export async function describeSealOfVersion(
 
 /**
  * Verifies the whole evidence log against the mirror and the signing key. Returns null if EVIDENCE_KEY_FILE
- * is not set.
+ * is not set or no log exists. Throws if the key has signed a log that is now missing.
  */
 export async function verifyEvidenceLog({
   requireMirror,

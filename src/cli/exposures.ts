@@ -16,8 +16,8 @@ const SECRET_FILE_SETTINGS = [
 ];
 
 /**
- * Returns warnings about secret files that other users can read. Also warns if other machines can reach the
- * port for metrics and health checks.
+ * Returns warnings about a data folder and secret files that other users can access. Also warns if other
+ * machines can reach the port for metrics and health checks.
  */
 export function findExposures({ env, secretFiles }: Pick<Io, 'env' | 'secretFiles'>): Finding[] {
   const host = env['OPERATIONS_HOST'] || '127.0.0.1';

@@ -62,7 +62,7 @@ export const AVAILABLE = defineCommand({
     const where = creditFilters.map(({ condition }) => condition);
     const available = await readAvailable(reader, { organizationId, where });
     const { rows, leftOut, known, uninstalled } = available;
-    assertAnyWarehouseRead(available);
+    assertAnyOrganizationKnown(available);
     if (rows.length === 0) await assertFilterValuesExist(reader, creditFilters);
     if (context.format === 'json') await context.printJson({ known, uninstalled, rows, leftOut });
     else if (context.format === 'table') {
@@ -88,8 +88,8 @@ async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenF
   }
 }
 
-/** Throws if the mirror has not read any warehouse yet. An empty result would then be misleading. */
-function assertAnyWarehouseRead({
+/** Throws if the mirror knows no organization yet. An empty result would then be misleading. */
+function assertAnyOrganizationKnown({
   known: knownCount,
   uninstalled: uninstalledCount,
 }: AvailableCredits): void {

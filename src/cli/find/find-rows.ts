@@ -61,7 +61,10 @@ const FINDERS_BY_NAME: Partial<Readonly<Record<string, typeof findOrganizationId
   projects: createIdFinder('project', findProject),
 };
 
-/** Finds rows by an id, the start of an id, or a name. Throws if the text matches several ids. */
+/**
+ * Finds rows by an id, the start of an id or, in tables with names, a name. Throws if the text matches
+ * several ids or is an unknown name.
+ */
 export async function findRowsByName(
   reader: Reader,
   entry: ResourceEntry,

@@ -49,8 +49,8 @@ export const PEM_KEY_PAIR = {
 } as const;
 
 /**
- * Creates a function that returns a private key for the app, in addition to the worker's key. Its first call
- * registers the key; later calls return the same key.
+ * Creates a function that returns a second private key for the app, besides the worker's key. The function
+ * registers the key on its first call, and later returns the same key.
  */
 export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
   /** The app's first key belongs to the worker, so other processes need keys of their own. */

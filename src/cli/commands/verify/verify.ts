@@ -107,7 +107,7 @@ function toJsonReport(
   };
 }
 
-/** Prints which rows of the registry are suspicious and which data was not verified. */
+/** Prints how many of the registry's rows are suspicious, and which data was not verified. */
 function printReportNotices(
   { printNotice }: CommandContext,
   { local, uncheckedLeafCount, comparison }: VerificationReport,
@@ -229,8 +229,8 @@ async function compareRegistry(context: CommandContext, interrupted: AbortSignal
 }
 
 /**
- * Returns a line for each list that was not compared, with the reason. Returns only one line for an
- * organization that suspended or uninstalled the app.
+ * Returns a line for each list that was not compared, but only one line for an organization that suspended or
+ * uninstalled the app. Counts the lines after the first few instead of returning them.
  */
 function describeNotCompared(lists: Awaited<ReturnType<typeof readNotCompared>>): string[] {
   const descriptions = lists.map(({ organization_id, installation_id, name, resource, state, reason }) => {
