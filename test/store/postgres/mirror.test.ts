@@ -3,7 +3,7 @@ import type { Postgres } from '../../../src/store/postgres/open.js';
 import { type ListChanges, type RowInsert, NO_CHANGES } from '../../../src/mirror/port.js';
 import { LISTS } from '../../../src/resources/lists.js';
 import { takeEmptyDatabase, openDatabase } from '../../support/postgres.js';
-import { openSync, type TestMirror, openMirrorOnPostgres } from '../../support/mirror/open.js';
+import { MINUTE, openSync, type TestMirror, openMirrorOnPostgres } from '../../support/mirror/open.js';
 import { installation, retirement } from '../../support/mirror/rows.js';
 import { NOON } from '../../support/inbox.js';
 import { toInstallationColumns } from '../../../src/resources/installations.js';
@@ -176,3 +176,69 @@ test('concurrent workers get version numbers in the order of their commits, with
     numbers: 400,
   });
 });
+
+const DAY_MS = 86_400_000;
+const INSTALLED = { state: 'active', claim: 1, trigger: 'schedule', resources: ['warehouse'] } as const;
+
+/** Writes that take an id of a sync or a span. Each returns the write, and what must precede it. */
+const NUMBERED_WRITES: Readonly<
+  Record<
+    string,
+    { sequence: string; prepare?: (stage: TestMirror) => unknown; write: (stage: TestMirror) => unknown }
+  >
+> = {
+  'a read that writes rows': {
+    sequence: 'syncs',
+    write: ({ port }) => port.commit(openSync('retirements'), { ...NO_CHANGES, inserts: inserts(1) }, null),
+  },
+  'a read for a delivery that finds nothing': {
+    sequence: 'syncs',
+    write: ({ port }) => port.commit(openSync('retirements'), NO_CHANGES, ENDING),
+  },
+  'a read of an installation': {
+    sequence: 'syncs',
+    write: ({ port, clock: { at } }) =>
+      port.writeInstallation('new', toInstallationColumns(installation('new')), {
+        ...INSTALLED,
+        startedAt: at,
+        arrivedAt: at,
+        endedAt: at,
+      }),
+  },
+  'the first scheduled read of a day, which ends the span of the day before': {
+    sequence: 'unchanged_spans',
+    prepare: async ({ read, clock }) => {
+      await read('retirements', [retirement('r-1')]);
+      clock.at += MINUTE;
+      await read('retirements', [retirement('r-1')], { trigger: 'schedule' });
+      clock.at += DAY_MS;
+    },
+    write: ({ read }) => read('retirements', [retirement('r-1')], { trigger: 'schedule' }),
+  },
+};
+
+test.each(Object.entries(NUMBERED_WRITES))(
+  '%s takes its id only under the lock of the version counter',
+  async (_, { sequence, prepare, write }) => {
+    const database = await takeEmptyDatabase();
+    const other = openDatabase(database);
+    const stage = await openMirrorOnPostgres(openDatabase(database));
+    await prepare?.(stage);
+    const readSequence = async () =>
+      await stage.db.row(`SELECT last_value, is_called FROM mirror.${sequence}_id_seq`);
+    const before = await readSequence();
+    let writing: Promise<unknown> = Promise.resolve();
+    await other.transact(async query => {
+      await query('UPDATE mirror.version_counter SET last = last');
+      writing = Promise.resolve(write(stage));
+      const waiting =
+        "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+      await expect.poll(() => other.query(waiting)).toHaveLength(1);
+      // A sequence shows ids that other transactions have taken, committed or not.
+      expect(await readSequence()).toEqual(before);
+    });
+    await writing;
+    // Control: the write did take an id.
+    expect(await readSequence()).not.toEqual(before);
+  },
+);
