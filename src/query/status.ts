@@ -2,6 +2,7 @@ import type { Reader, Statement } from '../store/contract/reader.js';
 import type { Tables } from '../store/contract/tables.js';
 import { type KnownOrganization, readKnown } from './coverage.js';
 import { compareStandings, FRESH, rankOf, type FreshnessStanding, WAITING } from './freshness/words.js';
+import { readFirstReads } from './first-reads.js';
 import { readFindings } from './history/findings.js';
 import { readActivity } from './inbox/activity.js';
 import { readOrigin } from './names.js';
@@ -26,6 +27,7 @@ export async function readStatus(reader: Reader, now: number) {
       organizations: await readOrganizations(snapshot, Infinity),
       registry: (await readOrigin(snapshot))?.base_url ?? null,
       ...(await readActivity(snapshot, now)),
+      firstReads: await readFirstReads(snapshot, now),
       findings: await readFindings(snapshot),
     };
   });

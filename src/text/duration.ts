@@ -1,3 +1,5 @@
+import { formatCount } from './numbers.js';
+
 const MS_PER_UNIT: Readonly<Record<string, number>> = {
   ms: 1,
   s: 1_000,
@@ -31,4 +33,11 @@ export function formatDuration(seconds: number): string {
 /** Formats how long ago an instant was, such as `5 min`. `now` is in epoch milliseconds. */
 export function formatAge(instant: string, now: number): string {
   return formatDuration((now - Date.parse(instant)) / 1000);
+}
+
+/** Formats an estimated duration in words: 20 → `less than a minute`, 360 → `about 6 minutes`, 9000 → `about 3 hours`. */
+export function formatEstimate(seconds: number): string {
+  if (seconds < 60) return 'less than a minute';
+  const minutes = Math.round(seconds / 60);
+  return `about ${minutes < 120 ? formatCount(minutes, 'minute') : formatCount(Math.round(minutes / 60), 'hour')}`;
 }

@@ -15,6 +15,7 @@ interface Finding {
   readonly state: string;
   readonly found: string;
   readonly todo: string | null;
+  readonly values?: Record<string, number | null>;
 }
 
 const demo = await startDemoForFile();
@@ -124,6 +125,16 @@ describe('doctor', () => {
     ]);
     const unread = expect.stringMatching(/^1 organization never read completely; all others are fresh$/);
     expect(of('freshness')).toMatchObject([{ state: 'warn', found: unread }]);
+    const { of: atLimit } = await findings({ ...env, REGISTRY_REQUESTS_PER_SECOND: '0.1' });
+    const [firstReads] = atLimit('first_reads');
+    expect(firstReads).toMatchObject({
+      state: 'warn',
+      found: expect.stringMatching(
+        /^catching up: 1 of \d organizations to go, (about \d minutes?) at 0.1 calls a second$/,
+      ),
+      values: { organizations_to_go: 1, workers: 1, calls_per_second: 0.1, seconds_left: expect.any(Number) },
+    });
+    expect(well).not.toHaveProperty('values');
   });
 
   test('T66 reports a write-ahead log that an open transaction keeps from shrinking', async () => {

@@ -99,6 +99,28 @@ test('status ignores a heartbeat from the future', async () => {
   expect((await status(installed)).json).toMatchObject({ worker: { state: 'gone' } });
 });
 
+test('status says how many organizations wait for their first read, and how long that takes', async () => {
+  const installed = await startInstalled();
+  const { program } = installed;
+  const estimateOf = async () => (await status(installed)).json.first_reads;
+  expect(await estimateOf()).toBe(null);
+  await program.change(
+    "INSERT INTO awaited_installations (id, organization_id, known_at) VALUES ('new-1', 'new-1', '2026-01-01T00:00:00.000Z'), ('new-2', 'new-2', '2026-01-01T00:00:00.000Z')",
+  );
+  await writeHeartbeat(installed, 5 * MINUTE);
+  expect((await status(installed)).text).toContain(
+    '\nCatching up: 2 of 3 organizations to go, no worker is running.\n',
+  );
+  expect(await estimateOf()).toMatchObject({ organizations_to_go: 2, workers: 0, seconds_left: null });
+  await writeHeartbeat(installed, 0);
+  const { text, json } = await status(installed);
+  expect(text).toContain(
+    '\nCatching up: 2 of 3 organizations to go, less than a minute at 20 calls a second.\n',
+  );
+  const calls = json.first_reads.calls_per_organization;
+  expect(json.first_reads).toMatchObject({ calls_per_second: 20, seconds_left: Math.ceil((2 * calls) / 20) });
+});
+
 test('status counts waiting jobs like their list, and how many of them are due', async () => {
   const installed = await startInstalled();
   const { inbox } = installed.program;

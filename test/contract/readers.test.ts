@@ -384,10 +384,10 @@ async function readEveryPage(
 /** Exported functions that other query functions call; they are not tested by themselves. */
 const PARTS = `
   adviceFor ask beginsWith byChoice byDays byFlag byId byOwner byPart byState byWord byYear colourOf columns
-  compareStandings count coverageOf describeUnchanged every exact findByName findFailing findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
+  compareStandings count coverageOf describeFirstReads describeUnchanged estimateFirstReads every exact findByName findFailing findTroubles first freshnessOf gapsIn idsOf inSql isFrozen
   isUpperBound missing textOf
   isNamedBy joined knownIn largest listedIn limit newestInSql ofAnyOrganization ofOne only ownersBy plain
-  rankOf reasonsOf sayOldest selectInstalled sentenceOf shownOf sql stoodAt table toReadableSums verdictOn withFreshness wordsOf worstOf
+  rankOf readFirstReads reasonsOf sayOldest selectInstalled sentenceOf shownOf sql stoodAt table toReadableSums verdictOn withFreshness wordsOf worstOf
 `.match(/\w+/g);
 
 async function sorted(rows: AsyncIterable<unknown>): Promise<string[]> {

@@ -23,7 +23,7 @@ function createRejectionCount(overrides: Partial<RejectionCount> = {}): Rejectio
 
 async function runDoctorCheck(check: 'rejected_webhooks' | 'duplicates', reader: Reader, now: number) {
   const status = await readStatus(reader, now);
-  return await MIRROR_CHECKS[check]({ reader, now, status, workSettings: null });
+  return await MIRROR_CHECKS[check]({ reader, now, status, workSettings: null, env: {} });
 }
 
 test('T01 T02 each rejected webhook is reported with its reason and header prefix, and nothing is stored', async () => {

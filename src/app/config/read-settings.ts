@@ -40,6 +40,15 @@ function readDiskReserve(env: Environment): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
+/** Reads REGISTRY_REQUESTS_PER_SECOND for estimates. Returns the default if the text is missing or invalid. */
+export async function readCallsPerSecond(env: Environment): Promise<number> {
+  const name = 'REGISTRY_REQUESTS_PER_SECOND';
+  const setting = SETTINGS.find(each => each.name === name);
+  const defaultRate = Number(setting?.default);
+  const parsed = await setting?.parse(env[name] || undefined);
+  return parsed !== undefined && 'value' in parsed ? Number(parsed.value) : defaultRate;
+}
+
 /**
  * Returns the environment for a child process of the command `up`. Removes the secrets of other roles, and gives the
  * worker the next operations port.

@@ -1,4 +1,6 @@
 import { describeDisk } from '../../store/contract/disk.js';
+import { readCallsPerSecond } from '../../app/config/read-settings.js';
+import { describeFirstReads, estimateFirstReads, type FirstReadEstimate } from '../../query/first-reads.js';
 import { isFrozen, type OrganizationStatus, readStatus, type Status, worstOf } from '../../query/status.js';
 import { sentenceOf, wordsOf } from '../../query/freshness/words.js';
 import { findTroubles } from '../../query/inbox/troubles.js';
@@ -12,6 +14,9 @@ import { describeFindings, describeRemedy } from '../health.js';
 import { defineFlag } from '../options.js';
 import { describeDemoCreation, isDemoBeingCreated } from './demo/sandbox.js';
 
+/** The status without the first reads, which have a line of their own. */
+type ShownStatus = Omit<Status, 'firstReads'>;
+
 const ROW_COUNT_COLUMNS = ['warehouse', 'inventory', 'retirements'];
 const COLUMNS = ['organization', 'state', ...ROW_COUNT_COLUMNS, 'certificates', 'freshness', 'oldest_read'];
 
@@ -23,12 +28,13 @@ export const STATUS = defineCommand({
   run: async (context, { all }) => {
     const now = context.io.now();
     const location = context.requireMirror();
-    const status = await readStatus(await context.openReader(), now);
+    const { firstReads, ...status } = await readStatus(await context.openReader(), now);
+    const estimate = firstReads && estimateFirstReads(firstReads, await readCallsPerSecond(location.env));
     const disk = location.engine.lookAtDisk();
     const isCreating = status.worker.state !== 'alive' && (await isDemoBeingCreated(location));
     if (context.format === 'json') {
       const mirror = { demo: location.isDemo, being_created: isCreating, folder: location.engine.location };
-      return await context.printJson({ mirror, disk, ...status });
+      return await context.printJson({ mirror, disk, ...status, firstReads: estimate });
     }
     if (isCreating)
       return await context.printLines(`${describeDemoCreation(location)} Try again in a moment.`);
@@ -44,7 +50,8 @@ export const STATUS = defineCommand({
     const reasons = describeListsNotFresh(status);
     const describeHidden = (items: readonly unknown[]) =>
       items.length > limit ? [describeHiddenCount(items.length)] : [];
-    await context.printLines(...describeHidden(organizations), '', ...describeActivity(status, now));
+    await context.printLines(...describeHidden(organizations), '', ...describeEstimate(estimate));
+    await context.printLines(...describeActivity(status, now));
     await context.printLines(...reasons.slice(0, limit), ...describeHidden(reasons));
   },
 });
@@ -87,7 +94,7 @@ function getOrganizationName({
  * Returns one line about the mirror: its location, whether a worker runs, unread deliveries and rejected
  * webhooks.
  */
-function describeMirror({ isDemo, engine }: MirrorLocation, status: Status, now: number): string {
+function describeMirror({ isDemo, engine }: MirrorLocation, status: ShownStatus, now: number): string {
   const { registry, worker, oldestUnreadAt, rejectedWebhooks } = status;
   const rejectedCount = rejectedWebhooks.reduce((sum, { rejected }) => sum + rejected, 0);
   const reasons = [...new Set(rejectedWebhooks.map(({ reason }) => reason.replaceAll('_', ' ')))].join(', ');
@@ -103,8 +110,15 @@ function describeMirror({ isDemo, engine }: MirrorLocation, status: Status, now:
   ].join(' ');
 }
 
+/** Returns a line about the first reads that are left. Returns no line if none is left. */
+function describeEstimate(estimate: FirstReadEstimate | null): string[] {
+  if (estimate === null) return [];
+  const text = describeFirstReads(estimate);
+  return [`${text.charAt(0).toUpperCase()}${text.slice(1)}.`];
+}
+
 /** Returns lines about deliveries, jobs, suspicious rows and current problems. */
-function describeActivity(status: Status, now: number): string[] {
+function describeActivity(status: ShownStatus, now: number): string[] {
   const { newestDeliveryAt, ignored, findings } = status;
   const { due, planned, running, paused, failed } = status.jobs;
   return [
@@ -119,7 +133,7 @@ function describeActivity(status: Status, now: number): string[] {
  * Returns one line for each list that is not fresh, with the reason. Skips lists that the app was never
  * permitted to read.
  */
-function describeListsNotFresh({ organizations }: Status): string[] {
+function describeListsNotFresh({ organizations }: ShownStatus): string[] {
   return organizations.flatMap(organization =>
     organization.resources.flatMap(list => {
       const reason = isFrozen(list)

@@ -5,6 +5,8 @@ export interface Finding {
   readonly found: string;
   /** What to do; null where nothing is to be done. */
   readonly todo: string | null;
+  /** The numbers behind `found`, for programs; absent where it has none. */
+  readonly values?: Readonly<Record<string, number | null>>;
 }
 
 export function ok(check: string, found: string): Finding {

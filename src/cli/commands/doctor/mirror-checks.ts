@@ -1,3 +1,5 @@
+import { readCallsPerSecond } from '../../../app/config/read-settings.js';
+import type { Environment } from '../../../app/config/define-setting.js';
 import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js';
 import type { Reader } from '../../../store/contract/reader.js';
@@ -6,6 +8,7 @@ import { readRejectionCauses } from '../../../query/inbox/rejected-webhooks.js';
 import { findMostDuplicated } from '../../../query/inbox/deliveries.js';
 import { findTroubles } from '../../../query/inbox/troubles.js';
 import { readAnswers } from '../../../query/freshness/answers.js';
+import { describeFirstReads, estimateFirstReads } from '../../../query/first-reads.js';
 import { readOrigin } from '../../../query/names.js';
 import { SYNCS } from '../../../query/lists/lists.js';
 import { readAll } from '../../../query/lists/read.js';
@@ -21,6 +24,7 @@ interface MirrorCheckInput {
   readonly status: Status;
   /** Null if the settings of the worker are incomplete. */
   readonly workSettings: WorkSettings | null;
+  readonly env: Environment;
 }
 
 type CheckResult = Finding | readonly Finding[];
@@ -43,6 +47,10 @@ const NOT_OFFERED_ADVICE =
 const NO_WEBHOOK_ADVICE =
   'Check that the app has a webhook URL at the registry, and that it reaches "carbon-mirror receive".';
 const STATUS_ADVICE = 'See "carbon-mirror status" for the reasons.';
+
+const FIRST_READS_ADVICE =
+  'Wait: each organization is shown as soon as it was read. Downloads of certificates need further calls. To speed it up, raise ' +
+  'REGISTRY_REQUESTS_PER_SECOND as far as the registry permits.';
 
 const CHECKED_TROUBLES = ['worker', 'backlog', 'jobs'];
 const CLOSED_STATES = ['suspended', 'uninstalled'];
@@ -80,6 +88,16 @@ export const MIRROR_CHECKS = {
       ok('jobs', `${jobs.failed} failed, ${jobs.paused} paused`),
     ];
     return [...passed.filter(({ check }) => troubles.every(trouble => trouble.check !== check)), ...troubles];
+  },
+
+  /** Reports how far the first reads of new organizations are, and how long the others will take. */
+  first_reads: async ({ status: { firstReads }, env }) => {
+    if (firstReads === null) return [];
+    const estimate = estimateFirstReads(firstReads, await readCallsPerSecond(env));
+    return {
+      ...warn('first_reads', describeFirstReads(estimate), FIRST_READS_ADVICE),
+      values: { ...estimate },
+    };
   },
 
   /** Fails if a webhook announced a change that was not read; warns of other lists that are not fresh. */

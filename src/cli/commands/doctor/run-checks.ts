@@ -66,12 +66,13 @@ async function* checkDatabases(
   workSettings: WorkSettings | null,
 ): AsyncGenerator<Finding, ReceiverProcesses> {
   try {
-    yield* requireMirror().engine.examine();
+    const { engine, env } = requireMirror();
+    yield* engine.examine();
     const now = io.now();
     const reader = await openReader();
     const status = await readStatus(reader, now);
     for (const check of Object.values(MIRROR_CHECKS))
-      yield* [await check({ reader, now, status, workSettings })].flat();
+      yield* [await check({ reader, now, status, workSettings, env })].flat();
     yield* await checkEvidenceSealing({ io, requireMirror });
     return await readProcesses(reader, 'receive');
   } catch (error) {

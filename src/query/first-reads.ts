@@ -1,0 +1,89 @@
+import type { Reader } from '../store/contract/reader.js';
+import { LIST_RESOURCES } from '../resources/lists.js';
+import { formatEstimate } from '../text/duration.js';
+import { formatCount, formatWithCommas } from '../text/numbers.js';
+import { count, only, plain, sql } from './sql.js';
+
+/** Organizations that wait for their first read, and what these reads need. */
+export interface FirstReads {
+  /** Known organizations, without those that removed the app. */
+  readonly organizations: number;
+  /** Those of them that may be read and of which no list was read yet. */
+  readonly organizationsToGo: number;
+  /** Calls to the registry for each first read: the average of the organizations that were read. */
+  readonly callsPerOrganization: number;
+  /** Workers that are running. */
+  readonly workers: number;
+}
+
+/** First reads with the time that they will take. */
+export interface FirstReadEstimate extends FirstReads {
+  /** Calls per second of all running workers together. */
+  readonly callsPerSecond: number;
+  /** Null if no worker is running. */
+  readonly secondsLeft: number | null;
+}
+
+const MINUTE_MS = 60_000;
+/** A first read needs an access token besides its lists. */
+const TOKEN_CALLS = 1;
+/** Calls to assume until an organization was read: one for each list, one for its projects, and the token. */
+const ASSUMED_CALLS = LIST_RESOURCES.length + 1 + TOKEN_CALLS;
+
+const COUNTS = plain<
+  Pick<FirstReads, 'organizations' | 'organizationsToGo'>
+>(`SELECT count(*) AS organizations,
+    count(*) FILTER (WHERE c.state IN ('active', 'never_read') AND NOT EXISTS (
+      SELECT 1 FROM mirror.resource_states AS s
+      WHERE s.organization_id = c.organization_id AND s.attempted_at IS NOT NULL)) AS "organizationsToGo"
+  FROM mirror.coverage AS c WHERE c.state <> 'uninstalled'`);
+
+/** Certificates are left out: their number differs a lot between organizations, and lists overtake them. */
+const CALLS = plain<{ readonly calls: number | null; readonly read: number }>(
+  `SELECT sum(requests) AS calls, count(DISTINCT organization_id) AS read FROM mirror.resource_states
+   WHERE requests IS NOT NULL AND resource <> 'certificates'`,
+);
+
+/** Returns how many first reads are left and what they need, or null if none is left. */
+export async function readFirstReads(reader: Reader, now: number): Promise<FirstReads | null> {
+  const counts = await only(reader, COUNTS);
+  if (counts.organizationsToGo === 0) return null;
+  const { calls, read } = await only(reader, CALLS);
+  return {
+    ...counts,
+    callsPerOrganization: read === 0 ? ASSUMED_CALLS : Number(calls) / read + TOKEN_CALLS,
+    workers: await countWorkers(reader, now),
+  };
+}
+
+/** Counts the workers that gave a heartbeat within the last minute. */
+async function countWorkers(reader: Reader, now: number): Promise<number> {
+  const [from, to] = [now - MINUTE_MS, now + MINUTE_MS].map(at => new Date(at).toISOString());
+  return await count(
+    reader,
+    sql`inbox.processes WHERE role = 'work' AND seen_at >= ${from ?? ''} AND seen_at <= ${to ?? ''}`,
+  );
+}
+
+/** Computes how long the first reads take if each worker makes so many calls per second. */
+export function estimateFirstReads(
+  firstReads: FirstReads,
+  callsPerSecondOfWorker: number,
+): FirstReadEstimate {
+  const { organizationsToGo, callsPerOrganization, workers } = firstReads;
+  const callsPerSecond = workers * callsPerSecondOfWorker;
+  return {
+    ...firstReads,
+    callsPerSecond,
+    secondsLeft:
+      workers === 0 ? null : Math.ceil((organizationsToGo * callsPerOrganization) / callsPerSecond),
+  };
+}
+
+/** Formats an estimate, such as "catching up: 726 of 1,000 organizations to go, about 6 minutes at 20 calls a second". */
+export function describeFirstReads(estimate: FirstReadEstimate): string {
+  const { organizations, organizationsToGo, callsPerSecond, secondsLeft } = estimate;
+  const toGo = `catching up: ${formatWithCommas(organizationsToGo)} of ${formatCount(organizations, 'organization')} to go`;
+  if (secondsLeft === null) return `${toGo}, no worker is running`;
+  return `${toGo}, ${formatEstimate(secondsLeft)} at ${formatCount(callsPerSecond, 'call')} a second`;
+}
