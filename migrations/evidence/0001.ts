@@ -9,7 +9,7 @@ export const evidence0001 = () =>
         place: ['int', 'index of the leaf in the log, from 0', 'PRIMARY KEY'],
         kind: [
           'text',
-          'what the leaf records: change, sync, unchanged (a span of scheduled reads that found nothing new), coverage, organization, complete, forget, purge, restore or key',
+          'what the leaf records: change, sync, unchanged (a span of scheduled reads that found nothing new), open_span (such a span that had not ended when evidence was exported), coverage, organization, complete, forget, purge, restore or key',
           'NOT NULL',
         ],
         number: [
@@ -21,7 +21,10 @@ export const evidence0001 = () =>
           'text',
           'id of the organization that the leaf concerns; NULL if it concerns none, or if the leaf was erased',
         ],
-        resource: ['text', 'resource of the change, as in changes.resource; NULL for other kinds'],
+        resource: [
+          'text',
+          'resource that changed or was read, as in syncs.resource; NULL for kinds that concern no single resource',
+        ],
         ended: ['int', 'version that the change ended; NULL if it ended none, or for other kinds'],
         observed: [
           'text',
@@ -34,6 +37,14 @@ export const evidence0001 = () =>
         micro: [
           'text',
           'amount of the new version in millionths of a tonne, as decimal text; NULL if the row has no amount, and whenever observed is NULL',
+        ],
+        read_at: [
+          'text',
+          'start of the read; for a span, of its last read. NULL for kinds that are not reads',
+        ],
+        is_complete: [
+          'int',
+          '1 if the read was complete, 0 if it was not. NULL for kinds that are not reads',
         ],
         record: [
           'text',
@@ -48,6 +59,13 @@ export const evidence0001 = () =>
       { rules: ['UNIQUE (kind, number)'] },
     ),
     index('leaves_by_list', 'evidence.leaves', 'subject, resource, number', "kind = 'change'"),
+    /** Finds the newest complete read of a resource, and counts the incomplete reads after it. */
+    index(
+      'leaves_by_read',
+      'evidence.leaves',
+      'subject, resource, is_complete, read_at',
+      'is_complete IS NOT NULL',
+    ),
     index('leaves_by_subject', 'evidence.leaves', 'subject, place', "kind = 'coverage'"),
     index('leaves_by_organization', 'evidence.leaves', 'subject, place', "kind = 'organization'"),
     table('evidence.checkpoints', 'Signed checkpoints of the evidence log.', {

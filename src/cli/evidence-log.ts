@@ -45,8 +45,41 @@ export async function eraseWithEvidence<Removed>(
 }
 
 /**
- * Gives the evidence log a new name (origin) after a restore and records this in the log. Returns the new
- * name and the number of lost entries, or null if the log never had entries.
+ * Seals what an export needs: the newest observations, and when the lists of an organization, or of all if
+ * `organizationId` is null, were last read. Returns why nothing was sealed, or null if it was or there is no key.
+ */
+export async function sealBeforeExport(
+  { io, requireMirror }: EvidenceContext,
+  port: EvidencePort,
+  organizationId: string | null,
+): Promise<string | null> {
+  const keyFile = requireMirror().env['EVIDENCE_KEY_FILE'];
+  if (!keyFile) return 'EVIDENCE_KEY_FILE is not set';
+  const { lastSignedBeside, readKeyFile } = await import('../evidence/key-file.js');
+  const { sealForExport } = await import('../evidence/seal.js');
+  const sealing = {
+    port,
+    key: () => readKeyFile(keyFile),
+    lastSigned: lastSignedBeside(keyFile),
+    now: io.now,
+    randomBytes,
+    holder: randomUUID(),
+    signal: io.createInterruptSignal(),
+  };
+  try {
+    await sealForExport(sealing, organizationId);
+    return null;
+  } catch (error) {
+    /** The user who exports may not be allowed to read the key, or to write the file next to it. */
+    const isExpected = error instanceof Error && (error.name === 'EvidenceError' || 'code' in error);
+    if (isExpected) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Continues the evidence log after a backup was restored, under a new log name if signed leaves were lost. Returns
+ * what was lost, or null if no log exists.
  */
 export async function beginNewOrigin(
   { engine }: Pick<MirrorLocation, 'engine'>,
@@ -61,8 +94,9 @@ export async function beginNewOrigin(
   return await withEvidenceLog({ engine }, port => begin({ port, now, randomBytes, key, lastSigned }));
 }
 
-/** Returns sentences about the log's new origin and the number of lost leaves. */
-export function describeRestoredLog({ origin, held, newest, lost }: RestoredOrigin): string {
+/** Returns sentences about the log's name after a restore and the number of lost leaves. */
+export function describeRestoredLog({ origin, isNew, held, newest, lost }: RestoredOrigin): string {
+  if (!isNew) return `The log continues as ${origin}. No signed leaf was lost.`;
   return `The log continues as ${origin}. Its checkpoint has ${held?.size ?? 0} leaves, the newest signed one had ${newest?.size ?? 0}: ${lost} sealed leaves were lost.`;
 }
 

@@ -1,13 +1,18 @@
 import { refuse } from './errors.js';
 
-/** A tree by its name: whose log it is, how many leaves it has, and its root in base64. */
+/** A tree: the name of its log, its number of leaves, and its root in base64. */
 export interface Head {
   readonly origin: string;
   readonly size: number;
   readonly root: string;
 }
 
-/** The first lines of a checkpoint, as C2SP's tlog-checkpoint says. */
+/** A tree with the instant that was signed with it; empty if it is unknown. */
+export interface SignedHead extends Head {
+  readonly signedAt: string;
+}
+
+/** Returns the first lines of a checkpoint, in the format of C2SP's tlog-checkpoint. */
 export function textOfHead({ origin, size, root }: Head): string {
   return `${origin}\n${size}\n${root}\n`;
 }
@@ -20,6 +25,11 @@ export function headOf(text: string): Head {
   return refuse(`expected origin, size and root of a tree, got "${text.slice(0, 80)}"`);
 }
 
+export function signedHeadOf(text: string): SignedHead {
+  return { ...headOf(text), signedAt: signedAt(text) };
+}
+
+/** Returns the instant in the fourth line of a checkpoint; empty if there is none. */
 export function signedAt(note: string): string {
   return note.split('\n')[3] ?? '';
 }

@@ -7,11 +7,11 @@ export function commit(salt: Uint8Array, canonical: string): Buffer {
 }
 
 export function leafOf(salt: Uint8Array, fact: Observation, place: number): Leaf {
-  const { kind, number, subject, resource, ended, observed, dated, micro } = fact;
+  const { kind, number, subject, resource, ended, observed, dated, micro, read_at, is_complete } = fact;
+  const plain = { subject, resource, ended, observed, dated, micro, read_at, is_complete };
   const text = canonicalJson(fact.record);
   const record = isNumbered(kind) ? null : text;
-  const told = { subject, resource, ended, observed, dated, micro, record };
-  return { ...told, place, kind, number: number ?? place, salt, commitment: commit(salt, text) };
+  return { ...plain, record, place, kind, number: number ?? place, salt, commitment: commit(salt, text) };
 }
 
 export function isNumbered(kind: Leaf['kind']): boolean {

@@ -1,6 +1,13 @@
 import { type Head, headOf, signedAt } from './checkpoint.js';
 import { canonicalJson, isSealed } from './commitment.js';
-import { groupsOf, readComplete, readMonths, readNamed } from './complete.js';
+import {
+  groupsOf,
+  observeComplete,
+  observeOrganization,
+  readComplete,
+  readMonths,
+  readNamed,
+} from './complete.js';
 import { refuse } from './errors.js';
 import { hexOf } from './hashes.js';
 import { ALL, type Checkpoint, type EvidencePort, type Observation, type Leaf } from './port.js';
@@ -36,9 +43,10 @@ type File = 'rows.txt' | 'context.txt';
 export async function exportEvidence({ port, asked, asOf, since, write, attach }: ExportRequest) {
   const checkpoint = (await checkpointAt(port, asOf ?? Infinity)) ?? refuse('nothing was sealed by then');
   const { size } = checkpoint;
-  const { leaf: complete, upTo } = await readComplete(port, size);
+  const { leaf: complete, fields } = await readComplete(port, size);
+  const { up_to: upTo } = fields;
   if (complete?.place !== size - 1) refuse('the checkpoint does not say what is whole');
-  const named = await readNamed(port, complete.place, upTo);
+  const named = await readNamed(port, complete.place);
   const known = await port.leaves({ kind: 'change', numbers: asked.numbers });
   const versions = known.filter(({ number }) => number <= upTo);
   const monthsOfVersions = new Set(versions.map(mirrored));
@@ -50,13 +58,14 @@ export async function exportEvidence({ port, asked, asOf, since, write, attach }
   for (const file of ['rows.txt', 'others.txt', 'nodes.txt']) write(file, '');
   for (const leaf of named.organizations) {
     if (!concerns(leaf)) continue;
-    const { text, fact } = await readMonths(port, String(leaf.subject), upTo);
+    const { text, totals } = await readMonths(port, String(leaf.subject), upTo);
+    const fact = await observeOrganization(port, String(leaf.subject), { upTo, before: leaf.place }, totals);
     await show('context.txt', leaf, fact);
     write(`months/${leaf.place}.txt`, text);
     await showRows(String(leaf.subject), leaf.place);
   }
   for (const version of versions) await showChanges('context.txt', [version]);
-  await show('context.txt', complete, named.fact);
+  await show('context.txt', complete, observeComplete(named, fields));
   for (const leaf of await port.leaves({ kind: 'sync', numbers: [...syncs] })) {
     const [fact] = await port.facts('sync', leaf.number - 1, leaf.number);
     if (leaf.salt !== null && leaf.place < size && fact !== undefined) await show('context.txt', leaf, fact);

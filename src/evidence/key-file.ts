@@ -10,14 +10,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Head, headOf, textOfHead } from './checkpoint.js';
+import { type SignedHead, signedHeadOf, textOfHead } from './checkpoint.js';
 import { readKey, type SigningKey, signingKey, writeKey } from './note.js';
 
-/** For its owner alone, and on the disk before anything goes on. */
+/** Readable for its owner only, and flushed to the disk before the call returns. */
 const SAFE = { mode: 0o600, flush: true };
 const SEED_BYTES = 32;
 
-/** A new key in a file; never over one that is there. */
+/** Creates a key in a new file. Throws if the file exists. */
 export function makeKeyFile(file: string, name: string): SigningKey {
   const seed = randomBytes(SEED_BYTES);
   const key = signingKey(name, seed);
@@ -26,7 +26,7 @@ export function makeKeyFile(file: string, name: string): SigningKey {
   return key;
 }
 
-/** What is to replace it, made once: until it does it stands beside it. */
+/** Returns the key that will replace the one in a file. It is created once, in a file next to it. */
 export function nextKeyFile(file: string, name: string): SigningKey {
   const next = `${file}.next`;
   return existsSync(next) ? readKeyFile(next) : makeKeyFile(next, name);
@@ -42,14 +42,17 @@ export function readKeyFile(file: string): SigningKey {
   return readKey(readFileSync(file, 'utf8'));
 }
 
-/** What the key in a file has signed last: it stands beside that, where no loss of a database reaches it. */
+/**
+ * Keeps the newest checkpoint that a key has signed in a file next to the key, because the loss of a database must not lose
+ * it: its text, without the signature.
+ */
 export function lastSignedBeside(keyFile: string) {
   const file = `${keyFile}.last-signed`;
   return {
-    read: (): Head | null => (existsSync(file) ? headOf(readFileSync(file, 'utf8')) : null),
-    /** Flushed before it returns: a signature leaves only after that. */
-    write: (head: Head): void => {
-      writeFileSync(`${file}.part`, textOfHead(head), SAFE);
+    read: (): SignedHead | null => (existsSync(file) ? signedHeadOf(readFileSync(file, 'utf8')) : null),
+    /** Flushes the file before it returns. A signature must not leave the process earlier. */
+    write: (head: SignedHead): void => {
+      writeFileSync(`${file}.part`, `${textOfHead(head)}${head.signedAt}\n`, SAFE);
       renameSync(`${file}.part`, file);
       flushFolderOf(file);
     },

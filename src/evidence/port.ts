@@ -1,41 +1,64 @@
 import type { Peaks } from './tree.js';
 
-/** A row as people read it, by its columns. */
+/** A record: the columns of a row by their names. */
 export type Cells = Readonly<Record<string, string | number | bigint | null>>;
 
-/** What the mirror numbers, and is sealed in the order of its numbers. */
+/** Kinds of records that the mirror numbers. They are sealed in the order of their numbers. */
 export const NUMBERED = ['change', 'sync', 'unchanged'] as const;
 export type Numbered = (typeof NUMBERED)[number];
 
-/** Of what a leaf speaks: what the mirror numbers, or what no row of it says, so that the leaf keeps its text. */
-type Kind = Numbered | 'coverage' | 'organization' | 'complete' | 'forget' | 'purge' | 'restore' | 'key';
+/** The kind of a leaf. A leaf of a kind without numbers stores its own text, because no row of the mirror has it. */
+export type Kind =
+  | Numbered
+  | 'open_span'
+  | 'coverage'
+  | 'organization'
+  | 'complete'
+  | 'forget'
+  | 'purge'
+  | 'restore'
+  | 'key';
 
-/** What is needed to count changed rows without reading them; of anything else all of it is null. */
-type Counted = {
-  /** The organization that it speaks of; null where it is nobody. */
+/** Columns of a leaf that let the sealer count rows and reads without reading the mirror. Null where they do not apply. */
+type PlainColumns = {
+  /** The organization that the leaf concerns. */
   readonly subject: string | null;
+  /** The resource that changed or was read. */
   readonly resource: string | null;
-  /** The number of the version that it ended. */
+  /** The number of the version that the change ended. */
   readonly ended: number | null;
-  /** In which month the mirror observed it; null where nothing stands by it, and of people. */
+  /** The month in which the mirror observed the new version. */
   readonly observed: string | null;
-  /** In which month the registry says it was created. */
+  /** The month in which the row was created, according to the registry. */
   readonly dated: string | null;
-  /** Millionths of a tonne, in digits: they may be more than a number holds. */
+  /** Millionths of a tonne as digits, because they may exceed what a number holds. */
   readonly micro: string | null;
+  /** The start of a read; for a span, of its last read. */
+  readonly read_at: string | null;
+  /** Whether a read was complete: 1 or 0. */
+  readonly is_complete: number | null;
 };
 
-export const COUNTED = ['subject', 'resource', 'ended', 'observed', 'dated', 'micro'] as const;
+export const PLAIN_COLUMNS = [
+  'subject',
+  'resource',
+  'ended',
+  'observed',
+  'dated',
+  'micro',
+  'read_at',
+  'is_complete',
+] as const;
 
-/** Something that the mirror observed. */
-export interface Observation extends Counted {
+/** Content of a leaf before it is sealed. */
+export interface Observation extends PlainColumns {
   readonly kind: Kind;
-  /** Null where its leaf is known by its place. */
+  /** Null for a kind without numbers, whose leaves are identified by their place. */
   readonly number: number | null;
   readonly record: Cells;
-  /** What the registry sent. */
+  /** The registry's JSON of the row. */
   readonly document: string | null;
-  /** Of a certificate: by which name it is kept. */
+  /** The name of the stored file of a certificate. */
   readonly file: string | null;
 }
 
@@ -47,30 +70,35 @@ const NOTHING = {
   observed: null,
   dated: null,
   micro: null,
+  read_at: null,
+  is_complete: null,
   document: null,
   file: null,
 };
 
-/** What is no change. */
+/** Creates an observation of any kind but `change`. */
 export function createObservation(kind: Kind, record: Cells, more: Partial<Observation> = {}): Observation {
   return { ...NOTHING, ...more, kind, record: { ...record, kind } };
 }
 
-export type Leaf = Counted & {
+export type Leaf = PlainColumns & {
   readonly place: number;
   readonly kind: Kind;
   readonly number: number;
-  /** Canonical JSON; null of what the mirror numbers. */
+  /** Canonical JSON; null for numbered kinds. */
   readonly record: string | null;
-  /** Null once it was forgotten or purged, and with it all that the leaf could tell. */
+  /** Null after `forget` or `purge`, as are all columns that reveal what the leaf is about. */
   readonly salt: Uint8Array | null;
   readonly commitment: Uint8Array;
 };
 
-/** Above every number and place. */
+/** A limit above every number and place. */
 export const ALL = Number.MAX_SAFE_INTEGER;
 
-/** All of an organization or a list; those that have such numbers; what was erased and put back before a place; or of each of whom it speaks the newest before one. */
+/**
+ * Selects leaves: all of an organization; all changes of a resource; those with some numbers; those about erasures,
+ * restores and new keys before a place (`told`); or the newest of a kind for each subject before a place.
+ */
 export type LeafFilter =
   | { readonly organizationId: string }
   | { readonly resource: string }
@@ -82,42 +110,66 @@ export type Checkpoint = Peaks & {
   readonly note: string;
 };
 
-/** How far the log goes: its leaves, and the newest of what has a number; 0 before the first. */
+/** The newest complete read of a resource, as far as reads are sealed, and how many reads failed after it. */
+export interface SealedReads {
+  readonly resource: string;
+  /** The leaf of the newest complete read, and the start of that read; null if no complete read is sealed. */
+  readonly place: number | null;
+  readonly read_at: string | null;
+  /** Number of later reads that were not complete. */
+  readonly failed: number;
+}
+
+/** An organization with reads in a part of the log. */
+interface ReadSubject {
+  readonly subject: string;
+  /** Number of these reads that were not complete. */
+  readonly failed: number;
+}
+
+/** How far the log goes: its number of leaves, and the newest number of each numbered kind; 0 if there is none. */
 export type Ends = Readonly<Record<'size' | Numbered, number>>;
 
-/** The log, and the mirror that it is a log of. */
+/** Access to the log, and to the mirror whose rows it seals. */
 export interface EvidencePort {
-  /** True for one who asks at a time, until then. */
+  /** Takes or extends the claim to write the log until an instant. Returns false while another holder has it. */
   readonly claim: (holder: string, now: number, until: number) => Promise<boolean>;
   readonly ends: () => Promise<Ends>;
-  /** How far the mirror goes beyond a number: a sync counts once it has ended, and so have all before it. */
+  /** Returns the newest number of a kind in the mirror. A sync counts once it and all before it have ended. */
   readonly newest: (kind: Numbered, after: number) => Promise<number>;
-  /** Those above one number, up to another, in their order. */
+  /** Returns what the mirror has between two numbers, the second included, in order. */
   readonly facts: (kind: Numbered, after: number, to: number) => Promise<readonly Observation[]>;
-  /** Syncs that ended before this instant may have been removed because they were old; null where none was. */
+  /** Returns the open spans of unchanged reads of an organization, or of all if `organizationId` is null. */
+  readonly openSpans: (organizationId: string | null) => Promise<readonly Observation[]>;
+  /** Returns the instant before which retention may have deleted syncs; null if it deleted none. */
   readonly syncsKeptSince: () => Promise<string | null>;
   readonly coverage: () => Promise<readonly Observation[]>;
-  /** Of one resource, those that have these numbers. */
+  /** Returns the changes of a resource that have these numbers. */
   readonly versions: (resource: string, numbers: readonly number[]) => Promise<readonly Observation[]>;
-  /** Of what an organization had up to a number, but for people: each list by itself, the newest first, some at a time. */
+  /** Yields the leaves of an organization's rows that were current at a number, without people: one resource after the other, newest first. */
   readonly standing: (organizationId: string, upTo: number) => AsyncIterable<readonly Leaf[]>;
-  /** In their order. */
+  /** Returns the selected leaves in order. */
   readonly leaves: (which: LeafFilter) => Promise<readonly Leaf[]>;
-  /** From one place to before another, some at a time. */
+  /** Yields the leaves from one place to before another, in batches. */
   readonly walk: (from: number, to: number) => AsyncIterable<readonly Leaf[]>;
-  /** The same, with no more than a tree takes. */
+  /** Yields as `walk` does, but only the commitments. */
   readonly commitments: (from: number, to: number) => AsyncIterable<readonly Pick<Leaf, 'commitment'>[]>;
-  /** Of whom sealed changes above one number, up to another, speak, but for people. */
+  /** Returns the organizations whose rows, without people, have sealed changes between two numbers, the second included. */
   readonly touched: (after: number, to: number) => Promise<readonly string[]>;
-  /** At the end, which must be there still. */
+  /** Returns the sealed reads of each resource of an organization before a place. */
+  readonly reads: (organizationId: string, before: number) => Promise<readonly SealedReads[]>;
+  /** Returns the organizations with sealed reads from one place to before another. */
+  readonly readSubjects: (from: number, to: number) => Promise<readonly ReadSubject[]>;
+  /** Appends leaves. Fails if another leaf has one of their places. */
   readonly append: (leaves: readonly Leaf[]) => Promise<void>;
-  /** The newest that covers at most so many leaves. */
+  /** Returns the newest checkpoint that covers at most so many leaves. */
   readonly checkpoint: (atMost: number) => Promise<Checkpoint | null>;
-  /** Those that cover more than one number of leaves, up to another, in their order. */
+  /** Returns the checkpoints that cover more leaves than `after` and at most `to`, in order. */
   readonly checkpoints: (after: number, to: number, atMost?: number) => Promise<readonly Checkpoint[]>;
   readonly keep: (checkpoint: Checkpoint) => Promise<void>;
-  /** Of how many leaves the salt is there still. */
+  /** Counts the selected leaves that still have a salt. */
   readonly salted: (which: LeafFilter) => Promise<number>;
+  /** Erases the salts of the selected leaves, and all columns that reveal what they are about. */
   readonly unsalt: (which: LeafFilter) => Promise<void>;
   readonly close: () => Promise<void>;
 }

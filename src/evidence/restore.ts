@@ -1,29 +1,68 @@
-import { type Head, headOf, textOfHead } from './checkpoint.js';
-import { createObservation } from './port.js';
+import { type Head, type SignedHead, signedHeadOf } from './checkpoint.js';
+import { createObservation, type EvidencePort } from './port.js';
 import type { Sealing } from './seal.js';
 import { EMPTY, growTree } from './tree.js';
 import { appendOne } from './write.js';
 
-export type RestoredOrigin = NonNullable<Awaited<ReturnType<typeof beginOrigin>>>;
+export interface RestoredOrigin {
+  readonly origin: string;
+  /** Whether the log has a new name. */
+  readonly isNew: boolean;
+  /** The newest checkpoint that the restored log still has. */
+  readonly held: Head | null;
+  /** The newest checkpoint that the key signed, as far as is known. */
+  readonly newest: SignedHead | null;
+  /** How many signed leaves were lost. */
+  readonly lost: number;
+}
 
-/** A log that was put back never goes on under the name by which more of it was signed; a leaf says so, and what is lost. Null where nothing was sealed. */
-export async function beginOrigin(restoring: Omit<Sealing, 'holder' | 'signal'>) {
+/**
+ * Continues a log after its database was restored from a backup. Returns null if nothing was sealed.
+ *
+ * If the log still has every leaf that the key has signed, it keeps its name. Otherwise other leaves would take the places
+ * of the lost ones, so a new name begins. Its first leaf names the newest lost checkpoint, so that whoever holds that
+ * checkpoint learns why the log does not continue from it. A log also gets a new name if the file with the newest signed
+ * checkpoint is missing.
+ */
+export async function beginOrigin(
+  restoring: Omit<Sealing, 'holder' | 'signal'>,
+): Promise<RestoredOrigin | null> {
   const { port, key, lastSigned, now } = restoring;
-  const newest = lastSigned.read();
+  const flushed = lastSigned.read();
   const { size } = await port.ends();
-  if (newest === null && size === 0) return null;
+  if (flushed === null && size === 0) return null;
   const checkpoint = await port.checkpoint(size);
-  const held = checkpoint === null ? null : headOf(checkpoint.note);
-  const at = new Date(now()).toISOString();
+  const held = checkpoint === null ? null : signedHeadOf(checkpoint.note);
+  const newest = flushed ?? held;
+  const isWhole =
+    flushed !== null &&
+    flushed.size <= size &&
+    (held === null || held.size <= flushed.size || held.origin === flushed.origin) &&
+    (await rootOf(port, flushed.size)) === flushed.root;
+  if (isWhole) return { origin: flushed.origin, isNew: false, held, newest, lost: 0 };
+  const at = new Date(Math.max(now(), Date.parse(newest?.signedAt ?? '') || 0)).toISOString();
   const origin = `${key().name}/${at}`;
   const lost = Math.max(0, (newest?.size ?? 0) - size);
-  const textOf = (head: Head | null) => (head === null ? null : textOfHead(head));
-  await appendOne(
-    restoring,
-    createObservation('restore', { at, origin, lost, held: textOf(held), newest: textOf(newest) }),
-  );
+  const record = {
+    at,
+    origin,
+    lost,
+    lost_origin: newest?.origin ?? null,
+    lost_root: newest?.root ?? null,
+    lost_signed_at: newest?.signedAt || null,
+    lost_size: newest?.size ?? null,
+    held_root: held?.root ?? null,
+    held_size: held?.size ?? null,
+  };
+  await appendOne(restoring, createObservation('restore', record));
+  const root = await rootOf(port, size + 1);
+  lastSigned.write({ origin, size: size + 1, root, signedAt: at });
+  return { origin, isNew: true, held, newest, lost };
+}
+
+/** Returns the root of the tree of the first leaves of a log. */
+async function rootOf(port: EvidencePort, size: number): Promise<string> {
   const tree = growTree(EMPTY);
-  await tree.grow(port.commitments(0, size + 1));
-  lastSigned.write({ origin, size: size + 1, root: tree.root() });
-  return { origin, held, newest, lost };
+  await tree.grow(port.commitments(0, size));
+  return tree.root();
 }

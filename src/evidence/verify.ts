@@ -4,12 +4,12 @@ import { isNumbered, leafOf, recordOf } from './commitment.js';
 import { openNote, type Verifier } from './note.js';
 import {
   ALL,
-  COUNTED,
   type Observation,
   createObservation,
   type Leaf,
   NUMBERED,
   type Numbered,
+  PLAIN_COLUMNS,
 } from './port.js';
 import { readSigners } from './renew.js';
 import type { Sealing } from './seal.js';
@@ -40,7 +40,7 @@ export interface VerifiedLog {
 const CLOCK_LEEWAY_MS = 86_400_000;
 const NOT_AS_SEALED = 'it is not as it was sealed';
 /** What the log tells of a leaf, beside its salt and commitment. */
-const TOLD = [...COUNTED, 'number', 'record'] as const;
+const TOLD = [...PLAIN_COLUMNS, 'number', 'record'] as const;
 
 /** Holds the mirror against the log, and the log against every checkpoint. */
 export async function verifyEvidence(
@@ -143,9 +143,9 @@ export async function verifyEvidence(
   }
 }
 
-/** The list of a sealed row; a sync tells none. */
-function listOf({ resource }: Leaf): string {
-  return resource === null ? '' : ` (${resource})`;
+/** Returns the list of a sealed row in brackets; nothing for reads. */
+function listOf({ kind, resource }: Leaf): string {
+  return kind === 'change' ? ` (${resource})` : '';
 }
 
 /** By which list and id people find it. */
@@ -165,5 +165,8 @@ function isOf(leaf: Leaf, fact: Observation): boolean {
 function factOfLeaf(leaf: Leaf): Observation {
   const record = recordOf(leaf);
   const owner = record['organization_id'] ?? record['installation_id'] ?? null;
-  return createObservation(leaf.kind, record, { subject: owner === null ? null : String(owner) });
+  const subject = owner === null ? null : String(owner);
+  if (leaf.kind !== 'open_span') return createObservation(leaf.kind, record, { subject });
+  const [resource, read_at] = [String(record['resource']), String(record['last_started_at'])];
+  return createObservation(leaf.kind, record, { subject, resource, read_at, is_complete: 1 });
 }

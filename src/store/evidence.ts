@@ -12,21 +12,22 @@ import {
   type Leaf,
   NUMBERED,
   type LeafFilter,
+  type SealedReads,
 } from '../evidence/port.js';
 import { kindsOf } from './copy-tables.js';
 import type { Bound, Dialect, Value } from './dialect.js';
 import { relationsOf } from './migrations.js';
 
 type Given = readonly (string | number)[];
-/** One statement, its values as `$1`, `$2`. */
+/** Runs a statement whose values are `$1`, `$2`. */
 export type Ask = <Row extends object>(sql: string, given?: Given) => Promise<Row[]>;
 
-/** What an engine has for it. */
+/** What an engine provides for the evidence port. */
 export interface EvidenceStore {
   readonly dialect: Dialect;
   readonly mirror: Ask;
   readonly log: Ask;
-  /** Puts rows into a table of the log, all or none. */
+  /** Inserts rows into a table of the log in one transaction. */
   readonly insert: (insertion: Bound) => Promise<void>;
   readonly close: EvidencePort['close'];
 }
@@ -34,8 +35,32 @@ export interface EvidenceStore {
 type Row = Cells & { readonly document?: string };
 type Entry = (typeof RESOURCES)[number];
 
-/** What a leaf tells of its row. */
-const TOLD = ['subject', 'ended', 'observed', 'dated', 'micro', 'record', 'salt'];
+/** Columns that reveal what a leaf is about. `forget` and `purge` empty them. */
+const ERASED_COLUMNS = [
+  'subject',
+  'ended',
+  'observed',
+  'dated',
+  'micro',
+  'read_at',
+  'is_complete',
+  'record',
+  'salt',
+] as const;
+/** Columns of an open span of unchanged reads. */
+const SPAN = [
+  'organization_id',
+  'resource',
+  'first_started_at',
+  'first_finished_at',
+  'last_started_at',
+  'last_finished_at',
+  'reads',
+  'requests',
+  'bytes',
+] as const;
+/** Resources that are read for an organization, in the order of the lines that are sealed about reads. */
+const READ_RESOURCES = RESOURCES.map(({ resource }) => resource).toSorted();
 const AT_ONCE = 1000;
 const KINDS = new Map(relationsOf('sqlite', 'evidence').map(each => [each.name, kindsOf(each)]));
 
@@ -87,10 +112,13 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       [after, to],
     );
     return rows.map(row =>
-      createObservation('sync', row, { number: Number(row['id']), subject: textOf(row['organization_id']) }),
+      createObservation('sync', row, {
+        ...readOf(row, row['started_at'], row['state'] === 'complete'),
+        number: Number(row['id']),
+      }),
     );
   };
-  /** Spans of unchanged reads that have ended: they never change. */
+  /** Returns spans of unchanged reads that have ended. They never change. */
   const unchangedSpans = async (after: number, to: number) => {
     const rows = await mirror<Row>(
       `SELECT * FROM ${dialect.mirror}unchanged_spans WHERE ${isBetween('id')} AND ${isNotPlayed('first_started_at')} ORDER BY id`,
@@ -98,10 +126,19 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     );
     return rows.map(row =>
       createObservation('unchanged', row, {
+        ...readOf(row, row['last_started_at'], true),
         number: Number(row['id']),
-        subject: textOf(row['organization_id']),
       }),
     );
+  };
+  const openSpans = async (organizationId: string | null) => {
+    const only = organizationId === null ? '' : ' AND organization_id = $1';
+    const rows = await mirror<Row>(
+      `SELECT ${SPAN.join(', ')} FROM ${dialect.mirror}unchanged_reads
+       WHERE is_open = 1 AND ${isNotPlayed('first_started_at')}${only} ORDER BY organization_id, resource`,
+      organizationId === null ? [] : [organizationId],
+    );
+    return rows.map(row => createObservation('open_span', row, readOf(row, row['last_started_at'], true)));
   };
   const factsOf = { change: changes, sync: syncs, unchanged: unchangedSpans };
   const leaves = (where: string, given: Given) => log<Leaf>(`SELECT * FROM ${LEAVES} WHERE ${where}`, given);
@@ -116,7 +153,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     log<Checkpoint>(`SELECT * FROM ${CHECKPOINTS} WHERE ${where}`, given);
   const whichOf = (which: LeafFilter): readonly [where: string, given: Given] => {
     if ('organizationId' in which) return ['subject = $1', [which.organizationId]];
-    if ('resource' in which) return ['resource = $1', [which.resource]];
+    if ('resource' in which) return ["kind = 'change' AND resource = $1", [which.resource]];
     if ('numbers' in which)
       return [`kind = '${which.kind}' AND ${isListed('number')}`, [jsonOf(which.numbers)]];
     if ('told' in which)
@@ -151,6 +188,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       return whole(mirror(`SELECT ${ended} AS n FROM ${dialect.mirror}syncs WHERE id > $1`, [after]));
     },
     facts: (kind, after, to) => factsOf[kind](after, to),
+    openSpans,
     syncsKeptSince: async () => {
       const [origin] = await mirror<Row>(`SELECT syncs_kept_since_at FROM ${dialect.mirror}origin`);
       return textOf(origin?.['syncs_kept_since_at']);
@@ -195,6 +233,28 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
       );
       return rows.map(({ subject }) => subject).toSorted();
     },
+    reads: async (organizationId, before) => {
+      const isRead = (resource: string, isComplete: 0 | 1) =>
+        `l.subject = $1 AND l.resource = ${resource} AND l.is_complete = ${isComplete} AND l.place < $2`;
+      const newest = `(SELECT l.place FROM ${LEAVES} AS l WHERE ${isRead('r.resource', 1)} ORDER BY l.read_at DESC, l.place DESC LIMIT 1)`;
+      const failed = `(SELECT count(*) FROM ${LEAVES} AS l WHERE ${isRead('r.resource', 0)} AND (c.read_at IS NULL OR l.read_at > c.read_at))`;
+      const rows = await log<SealedReads>(
+        `SELECT r.resource, c.place, c.read_at, ${failed} AS failed
+         FROM (${READ_RESOURCES.map(each => `SELECT '${each}' AS resource`).join(' UNION ALL ')}) AS r
+         LEFT JOIN ${LEAVES} AS c ON c.place = ${newest}`,
+        [organizationId, before],
+      );
+      return rows.filter(({ place, failed: failures }) => place !== null || failures > 0);
+    },
+    readSubjects: async (from, to) => {
+      const rows = await log<{ subject: string; failed: number | string }>(
+        `SELECT subject, sum(1 - is_complete) AS failed FROM ${LEAVES}
+         WHERE place >= $1 AND place < $2 AND is_complete IS NOT NULL AND subject IS NOT NULL
+         GROUP BY subject ORDER BY subject`,
+        [from, to],
+      );
+      return rows.map(({ subject, failed }) => ({ subject, failed: Number(failed) }));
+    },
     append: appended => insert('leaves', appended),
     checkpoint: async atMost =>
       (await checkpoints('size <= $1 ORDER BY size DESC LIMIT 1', [atMost]))[0] ?? null,
@@ -207,7 +267,7 @@ export function createEvidencePort(store: EvidenceStore): EvidencePort {
     },
     unsalt: async what => {
       const [where, given] = whichOf(what);
-      const emptied = TOLD.map(name => `${name} = NULL`).join(', ');
+      const emptied = ERASED_COLUMNS.map(name => `${name} = NULL`).join(', ');
       await log(`UPDATE ${LEAVES} SET ${emptied} WHERE ${where}`, given);
     },
     close: store.close,
@@ -240,6 +300,8 @@ function changeOf(
   const stands = isCounted(entry) && row !== undefined;
   return {
     kind: 'change',
+    read_at: null,
+    is_complete: null,
     number,
     subject: entry.owner === null ? null : textOf(known?.[entry.owner]),
     record,
@@ -265,6 +327,16 @@ function toldOf(entry: Entry): string[] {
 /** What organizations have, but for people. */
 function isCounted({ owner, resource }: Entry): boolean {
   return owner !== null && resource !== 'members';
+}
+
+/** Returns the plain columns of a leaf about a read. */
+function readOf(row: Row, readAt: Cells[string] | undefined, isComplete: boolean) {
+  return {
+    subject: textOf(row['organization_id']),
+    resource: textOf(row['resource']),
+    read_at: textOf(readAt),
+    is_complete: Number(isComplete),
+  };
 }
 
 function textOf(cell: Cells[string] | undefined): string | null {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson, commit } from '../../src/evidence/commitment.js';
-import { readComplete, readMonths } from '../../src/evidence/complete.js';
+import { observeOrganization, readComplete, readMonths } from '../../src/evidence/complete.js';
 import { erase } from '../../src/evidence/write.js';
 import { ENGINES, MINUTE } from '../support/mirror/open.js';
 import { amount, retirement } from '../support/mirror/rows.js';
@@ -19,9 +19,11 @@ type Sealed = Awaited<ReturnType<typeof openSealedMirror>>;
 
 /** Reads what the newest checkpoint commits to for the organization. */
 async function readNewestCommitment({ port }: Pick<Sealed, 'port'>) {
-  const { leaf: complete, upTo } = await readComplete(port, ALL);
+  const { leaf: complete, fields } = await readComplete(port, ALL);
+  const { up_to: upTo } = fields;
   const [leaf] = await port.leaves({ newest: 'organization', before: complete?.place ?? 0 });
-  const { text, fact } = await readMonths(port, 'organization-1', upTo);
+  const { text } = await readMonths(port, 'organization-1', upTo);
+  const fact = await observeOrganization(port, 'organization-1', { upTo, before: leaf?.place ?? 0 });
   return { complete, upTo, leaf, text, record: canonicalJson(fact.record) };
 }
 
@@ -38,7 +40,7 @@ describe.each(ENGINES)('$name', engine => {
       .map(each => `${each?.place} ${Buffer.from(each?.commitment ?? '').toString('hex')} ${each?.kind}\n`)
       .join('');
     expect(complete?.record).toContain(
-      `"named_sha256":"${createHash('sha256').update(list).digest('hex')}","organizations":1`,
+      `"named_sha256":"${createHash('sha256').update(list).digest('hex')}","organizations":1,"previous_size":0,"sealed_at":"`,
     );
     const numbers = await scene.stage.db.column<number>(
       "SELECT version FROM retirements WHERE id IN ('a', 'b') ORDER BY version DESC",

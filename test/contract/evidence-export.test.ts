@@ -19,6 +19,8 @@ import { readSigners } from '../../src/evidence/renew.js';
 import { appendOne } from '../../src/evidence/write.js';
 import { verifyEvidence } from '../../src/evidence/verify.js';
 import { EXIT } from '../../src/cli/exit.js';
+import { runCommand } from '../support/command.js';
+import { temporaryFolder } from '../support/inbox.js';
 import { ENGINES } from '../support/mirror/open.js';
 import { retirement } from '../support/mirror/rows.js';
 import { alterFile, runCheckScript, openExportableLog } from '../support/exported-evidence.js';
@@ -152,11 +154,14 @@ describe.each(ENGINES)('$name', engine => {
   });
 
   test('T93 an export without sealed rows is refused and leaves no folder, and the beginning of an id names a retirement', async () => {
-    const { stage, write } = await openExportableLog(engine);
+    const { env, stage, write } = await openExportableLog(engine);
     await stage.read('retirements', [retirement('0f0f0f0f-1111-4111-8111-111111111111')]);
-    const { exitCode, stderr, folder } = await write('0f0f0f0f');
+    const folder = join(temporaryFolder(), 'folder');
+    const keyless = { env: { ...env, REGISTRY_APP_ID: 'a' }, now: () => stage.clock.at };
+    const { exitCode, stderr } = await runCommand(['evidence', 'export', '0f0f0f0f', folder], keyless);
     expect({ exitCode, isThere: existsSync(folder) }).toEqual({ exitCode: EXIT.checkFailed, isThere: false });
     expect(stderr).toContain('no row of retirement 0f0f0f0f-1111-4111-8111-111111111111 is sealed');
+    expect(await write('0f0f0f0f')).toMatchObject({ exitCode: EXIT.ok });
     const none = await write('1999-12');
     expect(none).toMatchObject({ exitCode: EXIT.checkFailed });
     expect(none.stderr).toMatch(/no row of period 1999-12 is sealed yet\.\n.* never sealed\./);

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { headOf } from '../../src/evidence/checkpoint.js';
+import { signedHeadOf } from '../../src/evidence/checkpoint.js';
 import { beginOrigin } from '../../src/evidence/restore.js';
 import { erase } from '../../src/evidence/write.js';
 import type { EvidencePort } from '../../src/evidence/port.js';
@@ -311,7 +311,7 @@ describe.each(ENGINES)('$name', engine => {
         if (isWhole) rmSync(`${keyFile}.last-signed`);
         await forge('DELETE FROM CHECKPOINTS WHERE size > ?', isWhole ? 0 : covered);
         await forge('DELETE FROM LEAVES WHERE place >= ?', isWhole ? 0 : covered);
-        if (!isWhole) lastSigned.write(headOf(readFileSync(older, 'utf8')));
+        if (!isWhole) lastSigned.write(signedHeadOf(readFileSync(older, 'utf8')));
         await change();
         const { folder } = await write('organization-1');
         const { status, output } = runCheckScript(folder, hex, older);

@@ -9,6 +9,7 @@ import { readHistory } from '../../../query/lists/find.js';
 import { readOrganizationNames } from '../../../query/names.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import type { CommandContext } from '../../context.js';
+import { sealBeforeExport } from '../../evidence-log.js';
 import { createCheckError } from '../../exit.js';
 import { findRowsByName, findOrganizationId } from '../../find/find-rows.js';
 import { createChecksummedFolder } from '../../output/checksummed-folder.js';
@@ -31,6 +32,11 @@ export async function exportEvidenceFolder(
   const reader = await context.openReader();
   const pdfs = await context.openPdfs();
   const scope = await findExportScope(reader, what);
+  const notSealed = asOf === null ? await sealBeforeExport(context, port, scope.organizationId) : null;
+  if (notSealed !== null)
+    context.printNotice(
+      `The folder shows when the lists were last read as of the newest checkpoint. Nothing was sealed before the export: ${notSealed}.`,
+    );
   const target = createChecksummedFolder(folder, interrupted);
   const names = new Map((await readOrganizationNames(reader)).map(({ id, name }) => [id, name]));
   const totals = createPageTotals(names);
