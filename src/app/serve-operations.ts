@@ -3,10 +3,10 @@ import { describeDisk } from '../store/contract/disk.js';
 import type { Engine } from '../store/engine.js';
 import type { Family } from '../store/migrations.js';
 import type { Log } from './log.js';
-import { isLoopbackAddress } from './operations/cross-site.js';
 import type { HealthCheck } from './operations/health-checks.js';
 import type { Metrics } from './operations/metrics.js';
 import { createOperationsApp } from './operations/operations.js';
+import { isLoopbackHost } from '../text/loopback.js';
 import { type HttpListener, listenForPeople } from '../webhook/listen.js';
 import { listenOnNextFreePort } from './next-free-port.js';
 
@@ -54,7 +54,7 @@ export async function serveOperations(options: ServeOperationsOptions): Promise<
         return metrics.renderText();
       },
     },
-    isOnLoopback: () => isLoopbackAddress(listener.address),
+    isOnLoopback: () => isLoopbackHost(listener.address),
   });
   const listener = await listenOnNextFreePort(configuredPort, port => listenForPeople(app, { host, port }));
   if (listener.port !== configuredPort)

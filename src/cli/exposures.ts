@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { SETTINGS } from '../app/config/settings-table.js';
 import { type Finding, warn } from '../store/contract/finding.js';
 import type { Io } from './io.js';
-import { isLoopbackHost } from './loopback.js';
+import { isLoopbackHost } from '../text/loopback.js';
 
 const CHECK = 'exposure';
 

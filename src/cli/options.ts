@@ -4,7 +4,7 @@
  * Each definition holds its help text and its parser together. Parsers accept any spelling of a word that is
  * unambiguous, and throw a usage error that names the parameter for anything else.
  */
-import { isId, isPrintable } from '../registry/model.js';
+import { isId, isPrintable } from '../text/checks.js';
 import { parseTimeRange, type TimeRange } from '../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../text/vocabulary.js';
 import { createUsageError } from './exit.js';

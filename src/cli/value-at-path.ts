@@ -1,4 +1,4 @@
-import { isObject } from '../registry/model.js';
+import { isObject } from '../text/checks.js';
 
 /** Returns the nested value at a path such as `organization.fullName`. Returns undefined if there is none. */
 export function getValueAtPath(value: unknown, path: string): unknown {

@@ -4,7 +4,7 @@
  * job is merged with it. A running job belongs to the worker that claimed it until its lease expires. The claim number
  * guards every later write of the job, so a worker that lost its lease can never settle a job of another one.
  */
-import { isObject } from '../registry/model.js';
+import { isObject } from '../text/checks.js';
 
 export const PARTS = ['data', 'certificates'] as const;
 /** The part of an organization's data that a job reads; a claim covers one part. */

@@ -1,4 +1,4 @@
-import { maskCredentials } from './http/mask.js';
+import { maskCredentials } from '../text/mask.js';
 
 export const REGISTRY_ERROR_CODES = [
   /** Refused before anything was sent: an id, a path or an amount that no request may contain. */

@@ -2,7 +2,7 @@ import { computeBackoffMs } from '../inbox/backoff.js';
 import type { JobEnd } from '../inbox/job.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
-import { maskCredentials } from '../registry/http/mask.js';
+import { maskCredentials } from '../text/mask.js';
 import { toReadableText } from '../resources/columns.js';
 
 /**

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { isObject } from '../registry/model.js';
+import { isObject } from '../text/checks.js';
 
 /** Why the content of a signed text cannot be used. */
 export type ContentFault =

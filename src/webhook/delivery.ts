@@ -7,8 +7,8 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { NewDelivery } from '../inbox/delivery.js';
-import { maskCredentials } from '../registry/http/mask.js';
-import { isId, isObject } from '../registry/model.js';
+import { maskCredentials } from '../text/mask.js';
+import { isId, isObject } from '../text/checks.js';
 import { type ContentFault, getMember, type JsonObject, parseContent, parseJson } from './content.js';
 import { verifySignature } from './signature.js';
 

@@ -3,7 +3,7 @@ import { createAnswerLog } from '../../src/app/answer-log.js';
 import { REJECTION_REASONS } from '../../src/inbox/rejection.js';
 import { createLog } from '../../src/app/log.js';
 import { createMetrics } from '../../src/app/operations/metrics.js';
-import { createMask } from '../../src/registry/http/mask.js';
+import { createMask } from '../../src/text/mask.js';
 import type { ReceiverAnswer } from '../../src/webhook/receiver.js';
 
 async function record(tellEveryMs: number) {

@@ -4,7 +4,7 @@ import { startWorker } from '../../src/app/work.js';
 import { startHeartbeats } from '../../src/app/heartbeats.js';
 import { readSettings } from '../../src/app/config/read-settings.js';
 import { createLog } from '../../src/app/log.js';
-import { createMask } from '../../src/registry/http/mask.js';
+import { createMask } from '../../src/text/mask.js';
 import { APP_ID, SECRET } from '../support/receiver.js';
 import { temporaryFolder } from '../support/inbox.js';
 import { findFreePort } from '../support/processes.js';

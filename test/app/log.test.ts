@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { closeSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLearningMask, createMask } from '../../src/registry/http/mask.js';
+import { createLearningMask, createMask } from '../../src/text/mask.js';
 import { createLog, type LogOptions } from '../../src/app/log.js';
 
 const SECRET = 'canary/secret+with "quotes" & ümläuts';

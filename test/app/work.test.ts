@@ -8,7 +8,7 @@ import { startWorker, type WorkerStartOptions } from '../../src/app/work.js';
 import { readSettings } from '../../src/app/config/read-settings.js';
 import { createSqliteEngine } from '../../src/store/sqlite/engine.js';
 import type { WorkStore } from '../../src/store/engine.js';
-import { createMask } from '../../src/registry/http/mask.js';
+import { createMask } from '../../src/text/mask.js';
 import { createLog } from '../../src/app/log.js';
 import type { Sandbox } from '../../src/sandbox/start.js';
 import { startDemoMirror } from '../support/mirror/demo.js';

@@ -9,7 +9,7 @@ import { startSealing } from '../../dist/src/app/sealing.js';
 import { lastSignedBeside, makeKeyFile } from '../../dist/src/evidence/key-file.js';
 import { seal } from '../../dist/src/evidence/seal.js';
 import { verifyEvidence } from '../../dist/src/evidence/verify.js';
-import { createMask } from '../../dist/src/registry/http/mask.js';
+import { createMask } from '../../dist/src/text/mask.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { withFolder } from './parts/children.js';
 import { during, freshDatabase, readArguments, withPostgres } from './parts/engine.js';

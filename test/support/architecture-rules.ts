@@ -34,15 +34,15 @@ const EVERYTHING = [
  * A folder or file with its own row is an area of its own.
  */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  registry: [],
+  registry: ['text'],
   package: [],
   folder: [],
   thread: [],
   'registry/auth': ['registry'],
   client: ['registry'],
   resources: ['registry/model.ts'],
-  inbox: ['registry/model.ts'],
-  mirror: ['store/contract', 'resources', 'registry/model.ts', 'registry/pages/id-set.ts'],
+  inbox: ['registry/model.ts', 'text'],
+  mirror: ['store/contract', 'resources', 'text', 'registry/model.ts', 'registry/pages/id-set.ts'],
   migrations: [],
   store: [
     'inbox',
@@ -64,23 +64,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'registry/errors.ts',
     'registry/json/amount.ts',
   ],
-  webhook: [
-    'inbox',
-    'thread',
-    'registry/model.ts',
-    'registry/http/mask.ts',
-    'registry/json/parse-payload.ts',
-  ],
+  webhook: ['inbox', 'thread', 'registry/model.ts', 'text', 'registry/json/parse-payload.ts'],
   sync: ['registry', 'inbox', 'mirror', 'resources', 'text'],
   text: [],
   console: ['text', 'store/contract', 'query', 'resources'],
   evidence: [],
-  sandbox: [],
+  sandbox: ['text/loopback.ts'],
   cli: EVERYTHING,
   app: EVERYTHING,
   'app/config': ['registry/auth/private-key.ts', 'evidence/note.ts', 'store/settings.ts', 'text'],
   'app/log': [],
-  'app/operations': ['webhook/problem.ts'],
+  'app/operations': ['webhook/problem.ts', 'text'],
   main: [...EVERYTHING, 'cli'],
 };
 

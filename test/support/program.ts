@@ -13,7 +13,7 @@ import { createLog } from '../../src/app/log.js';
 import { CONFIRM_AFTER_MS } from '../../src/mirror/list/removal-verdict.js';
 import type { PdfStore } from '../../src/mirror/pdf-store.js';
 import type { HttpOptions } from '../../src/registry/http/http-types.js';
-import { createMask } from '../../src/registry/http/mask.js';
+import { createMask } from '../../src/text/mask.js';
 import type { Sandbox, SandboxOptions } from '../../src/sandbox/start.js';
 import type { SyncContext } from '../../src/sync/context.js';
 import { enqueueTick } from '../../src/sync/schedule/schedule.js';

@@ -1,4 +1,5 @@
 import { PrivateKeyError, readPrivateKey } from '../../registry/auth/private-key.js';
+import { isLoopbackHost } from '../../text/loopback.js';
 import type { SettingParser } from './define-setting.js';
 
 /** Shorter secrets can be guessed, and an HMAC with an empty one verifies without complaint. */
@@ -7,7 +8,6 @@ const MIN_SECRET_CHARACTERS = 16;
 const MIN_DISTINCT_CHARACTERS = 6;
 const PLACEHOLDER =
   /^<.*>$|^\$\{.*\}$|change[-_ ]?me|^your[-_ ]|replace[-_ ]|example|placeholder|^(secret|password|webhook|test)[-_ ]?(secret|password|key)?\d*$/i;
-const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
  * Creates a parser that accepts a text if `isValid` returns true. `expected` describes valid texts in error messages.
@@ -144,7 +144,7 @@ function isBaseUrl(value: string): boolean {
   if (!URL.canParse(value) || /[?#@\s]/.test(value)) return false;
   const { protocol, hostname, username, password } = new URL(value);
   if (username !== '' || password !== '') return false;
-  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
+  return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
 /** Returns why a long secret can be guessed, such as "it is a placeholder". Returns null for a strong secret. */

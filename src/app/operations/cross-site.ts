@@ -1,16 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isLoopbackHostHeader } from '../../text/loopback.js';
 
 /** Why a request is refused, with the HTTP status of the answer. */
 export interface RequestRefusal {
   readonly status: 403 | 421;
   readonly detail: string;
-}
-
-const LOOPBACK_ADDRESS = /^((::ffff:)?127(\.\d{1,3}){3}|::1)$/;
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
-
-export function isLoopbackAddress(address: string): boolean {
-  return LOOPBACK_ADDRESS.test(address);
 }
 
 /**
@@ -27,7 +21,7 @@ export function findRequestRefusal(
   const { host } = headers;
   // DNS rebinding can point a foreign name at this machine. Elsewhere, probes and scrapers may use any name. A request
   // without a Host header comes from no browser.
-  if (!isOnLoopback || host === undefined || LOOPBACK_HOST.test(host)) return null;
+  if (!isOnLoopback || host === undefined || isLoopbackHostHeader(host)) return null;
   const detail =
     'this port accepts only localhost or a loopback address as host; set OPERATIONS_HOST to open it to other machines';
   return { status: 421, detail };

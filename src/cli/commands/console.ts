@@ -21,7 +21,7 @@ import { createRegistryComparer } from '../processes/registry-comparison.js';
 import { readReadyQuestions } from '../ready-questions.js';
 import { runService, mayUseNextPort } from '../processes/service.js';
 import { defineFlag, defineNegatedFlag } from '../options.js';
-import { formatReceiverUrl } from '../loopback.js';
+import { formatReceiverUrl } from '../receiver-url.js';
 import { readPackageVersion } from '../../package.js';
 
 const CONSOLE_URL = defineCommand({

@@ -1,7 +1,7 @@
 import { readSignedText } from '../../query/inbox/deliveries.js';
 import { DELIVERIES as DELIVERY_LIST, REJECTED_WEBHOOKS } from '../../query/lists/lists.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
-import { maskCredentials } from '../../registry/http/mask.js';
+import { maskCredentials } from '../../text/mask.js';
 import { createListCommand } from '../lists/list.js';
 import { createNumberedShowCommand } from '../lists/show.js';
 import { toJson } from '../output/formats.js';

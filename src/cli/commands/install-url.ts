@@ -2,7 +2,7 @@ import { LANDING_PATH } from '../../webhook/pages.js';
 import { defineCommand } from '../command.js';
 import { createUsageError } from '../exit.js';
 import { makeRequired, defineText } from '../options.js';
-import { isLoopbackUrl } from '../loopback.js';
+import { isLoopbackUrl } from '../../text/loopback.js';
 
 export const INSTALL_URL = defineCommand({
   summary: 'Print the URL where organizations install the app',

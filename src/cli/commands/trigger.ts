@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/read-settings.js';
-import { WEBHOOK_EVENTS, isObject } from '../../registry/model.js';
+import { WEBHOOK_EVENTS } from '../../registry/model.js';
+import { isObject } from '../../text/checks.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { defineCommand } from '../command.js';
 import { createCheckError, CommandError, EXIT, createUsageError } from '../exit.js';
 import { defineChoice, defineFlag, NAME_HINT, makeRequired, defineText } from '../options.js';
 import { findInstallationOfOrganization } from '../find/find-rows.js';
-import { formatReceiverUrl } from '../loopback.js';
+import { formatReceiverUrl } from '../receiver-url.js';
 import { findExceededLimit } from '../../registry/json/json-text.js';
 
 const ANSWER_TIMEOUT_MS = 20_000;

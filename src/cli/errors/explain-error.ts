@@ -1,5 +1,5 @@
 import { createValueMasker, listSecretValues } from '../../app/config/secret-values.js';
-import { createMask } from '../../registry/http/mask.js';
+import { createMask } from '../../text/mask.js';
 import { CommandError, EXIT, type ExitCode } from '../exit.js';
 import { adviseOnRegistryError } from './registry-advice.js';
 import { explainSystemError } from './explain-system-error.js';

@@ -2,7 +2,7 @@ import type { Log } from '../../app/log.js';
 import type { RunningProcess } from '../../app/running-process.js';
 import { listDatabaseSecrets } from '../../app/config/database-settings.js';
 import type { StoreSettings } from '../../store/settings.js';
-import { createMask } from '../../registry/http/mask.js';
+import { createMask } from '../../text/mask.js';
 import { usesColours, type Io } from '../io.js';
 
 /** The settings that every service has. */

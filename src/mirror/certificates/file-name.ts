@@ -1,4 +1,4 @@
-import { isId } from '../../registry/model.js';
+import { isId } from '../../text/checks.js';
 
 /** Hash digits in the file names of earlier versions: too few to prevent collisions made on purpose. */
 const LEGACY_HASH_DIGITS = 12;

@@ -13,7 +13,7 @@ import type { HttpClient, HttpOptions, HttpRequest } from './http-types.js';
 import { isCredential } from './credential.js';
 import { RegistryError } from '../errors.js';
 import { createWriteLog } from '../writes/write-log.js';
-import { createLearningMask } from './mask.js';
+import { createLearningMask } from '../../text/mask.js';
 import { type OpenResponse, type ResponseBodyOptions, receiveStream, receiveWholeBody } from './receive.js';
 import { createRefusalError } from './refusal.js';
 import { createRequestLimiter } from './request-limiter.js';

@@ -1,5 +1,5 @@
 import { RegistryError, type RegistryErrorCode } from '../errors.js';
-import { isObject } from '../model.js';
+import { isObject } from '../../text/checks.js';
 
 /** A response with an error status. */
 export interface RefusalResponse {

@@ -1,5 +1,5 @@
 import { formatExcerpt, RegistryError } from '../errors.js';
-import { isId } from '../model.js';
+import { isId } from '../../text/checks.js';
 
 const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 

@@ -1,5 +1,5 @@
 import { createBadAnswerError, decodeUtf8, parseCheckedJson } from './json-object.js';
-import { isObject } from '../model.js';
+import { isObject } from '../../text/checks.js';
 import { RegistryError, type UnexpectedAnswer } from '../errors.js';
 import { MAX_DEPTH } from './json-text.js';
 

@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { formatExcerpt, RegistryError } from '../errors.js';
 import { findExceededLimit, findMemberText } from './json-text.js';
-import { isId, isObject, isPrintable } from '../model.js';
+import { isId, isObject, isPrintable } from '../../text/checks.js';
 
 /** A JSON object that the registry sent: its text as sent, and its members as parsed by `JSON.parse`. */
 export interface SourceObject {

@@ -23,7 +23,6 @@ import {
   CREDIT,
   INSTALLATION,
   INVENTORY_REQUEST,
-  isId,
   type FieldType,
   type FieldValue,
   MEMBER,
@@ -38,6 +37,7 @@ import {
   TRANSACTION,
   USER,
 } from '../model.js';
+import { isId } from '../../text/checks.js';
 import { RegistryError } from '../errors.js';
 import { parsePermissions } from './permissions.js';
 

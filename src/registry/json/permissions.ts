@@ -1,4 +1,5 @@
-import { isObject, PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../model.js';
+import { PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../model.js';
+import { isObject } from '../../text/checks.js';
 import { type SourceObject, toText } from './json-object.js';
 
 /**

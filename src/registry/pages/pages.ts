@@ -7,7 +7,7 @@ import { hash } from 'node:crypto';
 import type { HttpClient, HttpRequest } from '../http/http-types.js';
 import { matchKnownPage, type PageRow, parsePage } from './parse-page.js';
 import { RegistryError } from '../errors.js';
-import { isObject } from '../model.js';
+import { isObject } from '../../text/checks.js';
 import { type ObjectParser, toSourceObject } from '../json/json-object.js';
 import { type Pagination, predictNextPage, getPagination } from './pagination.js';
 import { checkListOwner } from '../list-owner.js';

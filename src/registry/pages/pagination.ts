@@ -1,4 +1,4 @@
-import { isObject } from '../model.js';
+import { isObject } from '../../text/checks.js';
 
 /** What a response states about the whole list. A field is null if the response does not state it. */
 export interface Pagination {

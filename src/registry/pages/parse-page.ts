@@ -4,7 +4,7 @@ import { createArraySplitter } from '../json/array-splitter.js';
 import { MAX_ENVELOPE_BYTES } from '../json/envelope-scanner.js';
 import { RegistryError } from '../errors.js';
 import { assertWithinLimits, parseCheckedJson } from '../json/json-object.js';
-import { isObject } from '../model.js';
+import { isObject } from '../../text/checks.js';
 import { mayHaveTooManyObjects } from '../json/json-text.js';
 
 /** A response without the rows of its list: the list in it is empty. */

@@ -1,5 +1,6 @@
 import { formatAmount, isSameAmount, normalizeAmount } from '../json/amount.js';
-import { isObject, type CreditAction, type InventoryRequest, type Reservation } from '../model.js';
+import type { CreditAction, InventoryRequest, Reservation } from '../model.js';
+import { isObject } from '../../text/checks.js';
 import { parseObject } from '../json/json-object.js';
 import type { CreatedSinceCheck, LookUpResult } from './write-once.js';
 import type { ListPage } from '../read-types.js';

@@ -1,6 +1,6 @@
 import { type AmountInput, formatAmount } from '../json/amount.js';
 import { RegistryError } from '../errors.js';
-import { isId, isPrintable } from '../model.js';
+import { isId, isPrintable } from '../../text/checks.js';
 
 /** The details of a retirement, as its certificate shows them. */
 export interface RetirementData {

@@ -3,12 +3,11 @@
  * do, such as moving its clock. `routes.ts` lists the endpoints. It must answer only to programs on this machine.
  */
 import { type Request, type RequestHandler, Router } from 'express';
+import { isLoopbackHost, isLoopbackHostHeader } from '../../text/loopback.js';
 import { badRequest, toErrorBody } from '../http/errors.js';
 import type { SandboxRegistry } from '../registry/registry.js';
 import { type ControlRequest, CONTROL_ROUTES } from './routes.js';
 
-const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
-const LOOPBACK_HOST = /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i;
 const FORWARDING_HEADER = /^(forwarded|via|x-forwarded(-.*)?|x-real-ip|.*-(client|connecting)-ip)$/;
 /**
  * The values of Sec-Fetch-Site that browsers send for a page of another origin, including one on another port of this
@@ -26,7 +25,7 @@ export const allowLoopbackOnly: RequestHandler = (req, res, next) => {
   const isForwarded = Object.keys(req.headers).some(name => FORWARDING_HEADER.test(name));
   const isFromWebPage = req.get('origin') !== undefined || OTHER_ORIGIN.test(req.get('sec-fetch-site') ?? '');
   const isFromThisMachine =
-    LOOPBACK_ADDRESSES.has(req.socket.remoteAddress ?? '') && LOOPBACK_HOST.test(req.get('host') ?? '');
+    isLoopbackHost(req.socket.remoteAddress ?? '') && isLoopbackHostHeader(req.get('host') ?? '');
   if (isFromThisMachine && !isForwarded && !isFromWebPage) return next();
   const problem = { type: 'about:blank', title: 'Forbidden', status: 403, detail: REFUSAL };
   return void res

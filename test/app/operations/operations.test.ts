@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { isLoopbackAddress } from '../../../src/app/operations/cross-site.js';
 import { createMetrics } from '../../../src/app/operations/metrics.js';
 import { createOperationsApp, type OperationsOptions } from '../../../src/app/operations/operations.js';
+import { isLoopbackHost } from '../../../src/text/loopback.js';
 import { type HttpListener, listenForPeople } from '../../../src/webhook/listen.js';
 import { sendAndReadAll } from '../../support/wire.js';
 
@@ -14,7 +14,7 @@ async function start(options: Partial<OperationsOptions> = {}, host = '127.0.0.1
     live: {},
     ready: {},
     metrics: createMetrics(EVENTS),
-    isOnLoopback: () => isLoopbackAddress(listener?.address ?? ''),
+    isOnLoopback: () => isLoopbackHost(listener?.address ?? ''),
     ...options,
   });
   listener = await listenForPeople(app, { host, port: 0 });

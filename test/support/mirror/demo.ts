@@ -6,7 +6,7 @@ import { startWorker } from '../../../src/app/work.js';
 import { readSettings, readStoreSettings } from '../../../src/app/config/read-settings.js';
 import { createHistoryClock, playHistory } from '../../../src/cli/commands/demo/history.js';
 import { openEngine } from '../../../src/store/open.js';
-import { createMask } from '../../../src/registry/http/mask.js';
+import { createMask } from '../../../src/text/mask.js';
 import { createLog } from '../../../src/app/log.js';
 import type { Sandbox } from '../../../src/sandbox/start.js';
 import { findFreePort } from '../processes.js';

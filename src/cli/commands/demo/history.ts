@@ -5,7 +5,7 @@ import { openWithCleanup } from '../../../app/shutdown.js';
 import { startWorker } from '../../../app/work.js';
 import { createInstallationJob } from '../../../inbox/job.js';
 import type { InboxPort } from '../../../inbox/port.js';
-import { createMask } from '../../../registry/http/mask.js';
+import { createMask } from '../../../text/mask.js';
 import type { Sandbox } from '../../../sandbox/start.js';
 import type { Engine } from '../../../store/engine.js';
 import { WEBHOOK_PATH } from '../../../webhook/pages.js';

@@ -1,6 +1,6 @@
 import { type ControlClient, ControlError, createControlClient } from '../../../sandbox/control/client.js';
 import type { MirrorLocation } from '../../context.js';
-import { isLoopbackUrl } from '../../loopback.js';
+import { isLoopbackUrl } from '../../../text/loopback.js';
 import { getValueAtPath } from '../../value-at-path.js';
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';

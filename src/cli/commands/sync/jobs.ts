@@ -19,7 +19,7 @@ import { startWorker } from '../../../app/work.js';
 import { readSettings } from '../../../app/config/read-settings.js';
 import { describeDisk } from '../../../store/contract/disk.js';
 import { createLog } from '../../../app/log.js';
-import { createMask } from '../../../registry/http/mask.js';
+import { createMask } from '../../../text/mask.js';
 
 /** The options of `sync`; undefined for all. */
 interface SyncSelection {
