@@ -15,7 +15,7 @@ import { describeFailure } from './outcome.js';
 import type { JobKind } from '../inbox/job.js';
 import { isJobKind } from './plan.js';
 import { discoverInstallations, createDiscoverJob } from './schedule/discover.js';
-import { createFreshnessFacts } from './schedule/freshness-facts.js';
+import { createUnreadDeliveryTask } from './schedule/unread-deliveries.js';
 import { computeTickInterval, createSchedule } from './schedule/schedule.js';
 import { runTick } from './schedule/tick.js';
 import type { JobHandler, RunningJob } from './worker/execute-job.js';
@@ -52,13 +52,13 @@ export interface SyncServiceOptions extends Omit<WorkerOptions, 'inbox' | 'handl
   readonly self: ProcessIdentity;
 }
 
-/** The worker with its schedule and its freshness facts. */
+/** The worker with its schedule and the task that records unread deliveries. */
 export interface SyncService extends Omit<Worker, 'start'> {
   /** Starts everything. Rejects with `foreign_registry` if the mirror was filled from another registry or app. */
   start(): Promise<void>;
 }
 
-/** Creates the service that `carbon-mirror work` runs: worker, schedule and freshness facts. */
+/** Creates the service that `carbon-mirror work` runs: worker, schedule and the task that records unread deliveries. */
 export function createSyncService(context: SyncContext, options: SyncServiceOptions): SyncService {
   const { inbox, mirror, client, appId, now, random } = context;
   const { schedule: pattern, log } = options;
@@ -66,7 +66,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   const stopController = new AbortController();
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
   const freshnessFacts =
-    pattern === null ? null : createFreshnessFacts({ ...context, self: options.self, log });
+    pattern === null ? null : createUnreadDeliveryTask({ ...context, self: options.self, log });
 
   /**
    * Calls the registry once at the start, to log a wrong key or address at once. If the call fails, enqueues a job that

@@ -4,7 +4,7 @@ import { readStatus } from '../../src/query/status.js';
 import { describeFailure } from '../../src/sync/outcome.js';
 import { createJobHandler } from '../../src/sync/sync.js';
 import { createDiscoverJob } from '../../src/sync/schedule/discover.js';
-import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
+import { recordUnreadDeliveries } from '../../src/sync/schedule/unread-deliveries.js';
 import { createRandom, pick, type Random } from '../support/operations.js';
 import { openSyncContext, type Program, startProgram } from '../support/program.js';
 import { createOrganization } from '../support/sandbox.js';
@@ -74,7 +74,7 @@ async function startFleet(): Promise<InstallationFleet> {
     writeFacts: async () => {
       await registry.deliveries.waitUntilSettled();
       time.move(FACTS_INTERVAL_MS);
-      await writeFreshnessFacts(context, time.now());
+      await recordUnreadDeliveries(context, time.now());
     },
     getExpectedStates: async () => {
       const announced = await program.column<string>(

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { UNCHANGED_OUTCOME } from '../../src/inbox/job.js';
-import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
+import { recordUnreadDeliveries } from '../../src/sync/schedule/unread-deliveries.js';
 import { findDifferences } from '../support/compare.js';
 import { startInstalled, openSyncContext, type Program } from '../support/program.js';
 
@@ -78,7 +78,7 @@ test('T20 three replayed deliveries in rotation cause fewer than 12 reads a minu
   const behind: unknown[] = [];
   const watch = async (afterMs: number): Promise<void> => {
     if (afterMs % WATCH_MS !== 0) return;
-    await writeFreshnessFacts(context, program.time.now());
+    await recordUnreadDeliveries(context, program.time.now());
     behind.push(...(await program.rows("SELECT resource FROM freshness WHERE reason = 'unread_webhook'")));
   };
   const readTimes = await replay(program, captured, 2 * MINUTE_MS, watch);

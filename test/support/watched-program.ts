@@ -1,6 +1,6 @@
 import type { SyncContext } from '../../src/sync/context.js';
 import { describeThisProcess } from '../../src/app/heartbeats.js';
-import { writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
+import { recordUnreadDeliveries } from '../../src/sync/schedule/unread-deliveries.js';
 import { type InstalledProgram, startInstalled, openSyncContext, type ProgramOptions } from './program.js';
 
 const FACTS_INTERVAL_SECONDS = 15;
@@ -55,7 +55,7 @@ export async function startWatched(
     if (!isWatching) return;
     lastLook = program.time.now();
     const { at } = await parts.inbox.heartbeat(self);
-    await writeFreshnessFacts(parts, at);
+    await recordUnreadDeliveries(parts, at);
   }
 
   async function work(wanted: boolean): Promise<void> {

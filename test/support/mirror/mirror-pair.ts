@@ -6,7 +6,7 @@ import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror.js';
 import { createInboxPort as createInboxIn } from '../../../src/store/postgres/inbox/inbox.js';
 import { locationOf } from '../../../src/store/postgres/settings.js';
 import { createMirror } from '../../../src/mirror/create-mirror.js';
-import { writeFreshnessFacts } from '../../../src/sync/schedule/freshness-facts.js';
+import { recordUnreadDeliveries } from '../../../src/sync/schedule/unread-deliveries.js';
 import { takeEmptyDatabase, createRole } from '../postgres.js';
 import { type TestMirror, openMirrorOnPostgres, MINUTE, temporaryMirror } from './open.js';
 import { NOON, temporaryFolder, temporaryInbox } from '../inbox.js';
@@ -46,7 +46,7 @@ export async function openOddMirrorTwice(): Promise<MirrorPair> {
   ];
   for (const { tables, ...parts } of both) {
     await fillInboxWithOddRows(tables);
-    await writeFreshnessFacts({ ...parts, mirrorMembers: true }, NOW);
+    await recordUnreadDeliveries({ ...parts, mirrorMembers: true }, NOW);
   }
   return {
     inFiles: { env: { DATA_DIR: folder }, location: folder },

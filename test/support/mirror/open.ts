@@ -32,7 +32,7 @@ import { migrate } from '../../../src/store/sqlite/migrate.js';
 import { createMirrorPort } from '../../../src/store/sqlite/mirror/mirror.js';
 import { openDatabase, type Sqlite } from '../../../src/store/sqlite/open.js';
 import { openReader } from '../../../src/store/sqlite/reader.js';
-import { writeFreshnessFacts } from '../../../src/sync/schedule/freshness-facts.js';
+import { recordUnreadDeliveries } from '../../../src/sync/schedule/unread-deliveries.js';
 import { NOON, type InboxStore, temporaryFolder, temporaryInbox } from '../inbox.js';
 import { createMigratedDatabase } from '../migrated-databases.js';
 import { type PdfTampering, tamperWithFiles, tamperWithTable } from '../pdfs.js';
@@ -333,7 +333,7 @@ async function openLibraryInPostgres(): Promise<TestLibrary> {
 }
 
 function createFactsWriter({ mirror }: TestMirror, inbox: InboxPort): TestLibrary['writeFreshnessFacts'] {
-  return at => writeFreshnessFacts({ inbox, mirror, mirrorMembers: true }, at);
+  return at => recordUnreadDeliveries({ inbox, mirror, mirrorMembers: true }, at);
 }
 
 function openSqliteInbox(folder = temporaryFolder()): InboxStore {

@@ -9,14 +9,14 @@ import { describeFailure } from '../outcome.js';
 import type { WorkerLog } from '../worker/log.js';
 import { createRepeatingTask, type RepeatingTask } from './repeating-task.js';
 
-type FreshnessContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
+type UnreadDeliveryContext = Pick<SyncContext, 'inbox' | 'mirror' | 'mirrorMembers'>;
 
 /** Younger deliveries are ignored, because they are probably being read now. All older ones are certainly stored. */
 const MIN_DELIVERY_AGE_MS = 15_000;
 
 /** Stores in the mirror that the worker is alive, and for each resource the oldest webhook since its last read. */
-export async function writeFreshnessFacts(
-  { inbox, mirror, mirrorMembers }: FreshnessContext,
+export async function recordUnreadDeliveries(
+  { inbox, mirror, mirrorMembers }: UnreadDeliveryContext,
   now: number,
 ): Promise<void> {
   const pendingInstallations = await inbox.listPendingInstallations();
@@ -53,7 +53,7 @@ export async function writeFreshnessFacts(
 
 /** Yields the accepted deliveries of a range in batches, oldest first. */
 async function* readDeliveryBatches(
-  inbox: FreshnessContext['inbox'],
+  inbox: UnreadDeliveryContext['inbox'],
   range: DeliveryRange,
 ): AsyncGenerator<readonly AcceptedDelivery[]> {
   for (let rest: DeliveryRange | null = range; rest !== null; ) {
@@ -155,7 +155,7 @@ function findSearchedUntil(workerSeenAt: string | null, now: number): string | n
 }
 
 /** What the task needs besides the inbox and the mirror. */
-export interface FreshnessFactsOptions extends FreshnessContext {
+export interface UnreadDeliveryTaskOptions extends UnreadDeliveryContext {
   readonly self: ProcessIdentity;
   readonly log: WorkerLog;
   readonly intervalMs?: number;
@@ -165,12 +165,12 @@ export interface FreshnessFactsOptions extends FreshnessContext {
  * Creates a task that runs every 15 seconds. It records that the process is alive, and for each resource the oldest
  * webhook since its last read.
  */
-export function createFreshnessFacts(options: FreshnessFactsOptions): RepeatingTask {
+export function createUnreadDeliveryTask(options: UnreadDeliveryTaskOptions): RepeatingTask {
   const { inbox, self, log, intervalMs = HEARTBEAT_INTERVAL_MS } = options;
   return createRepeatingTask(async () => {
     try {
       const { at } = await inbox.heartbeat(self);
-      await writeFreshnessFacts(options, at);
+      await recordUnreadDeliveries(options, at);
     } catch (error) {
       log.warn({ error: describeFailure(error) }, 'heartbeat failed');
     }

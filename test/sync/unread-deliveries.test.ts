@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import type { ProcessIdentity } from '../../src/inbox/process.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
-import { createFreshnessFacts, writeFreshnessFacts } from '../../src/sync/schedule/freshness-facts.js';
+import {
+  createUnreadDeliveryTask,
+  recordUnreadDeliveries,
+} from '../../src/sync/schedule/unread-deliveries.js';
 import { openJobStage } from '../support/job-stage.js';
 import { toNewDelivery, acceptedDelivery } from '../support/inbox.js';
 import { openSyncContext, startProgram } from '../support/program.js';
@@ -27,10 +30,10 @@ test('freshness facts are written repeatedly, also after a failure, until the ta
       await context.mirror.report(...args);
     },
   };
-  const facts = createFreshnessFacts({ ...context, mirror, self: SELF, log, intervalMs: 1 });
-  facts.start();
+  const task = createUnreadDeliveryTask({ ...context, mirror, self: SELF, log, intervalMs: 1 });
+  task.start();
   await expect.poll(() => reports).toBeGreaterThan(3);
-  await facts.stop();
+  await task.stop();
   const before = reports;
   await new Promise(resolve => setTimeout(resolve, 20));
   expect(reports).toBe(before);
@@ -55,7 +58,7 @@ test('each resource reports its oldest unread delivery until it is read', async 
   };
   const readUnread = async (): Promise<Map<unknown, unknown>> => {
     move(20_000);
-    await writeFreshnessFacts({ ...context, mirrorMembers: false }, now());
+    await recordUnreadDeliveries({ ...context, mirrorMembers: false }, now());
     const rows = await mirror.rows(
       'SELECT resource, oldest_unread_at FROM freshness_facts WHERE oldest_unread_at IS NOT NULL',
     );
