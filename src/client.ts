@@ -16,7 +16,7 @@ import type { HttpOptions } from './registry/http/http-types.js';
 import { RegistryError } from './registry/errors.js';
 import { createHttpClient } from './registry/http/http-client.js';
 import type { AppJwt, TokenSource } from './registry/http/credential.js';
-import type { Installation } from './registry/model.js';
+import type { Installation } from './registry/object-models.js';
 import { createOrganizationClient } from './registry/organization-client.js';
 import type { ListPage } from './registry/read-types.js';
 import { createTokenClient } from './registry/token-client.js';
@@ -31,7 +31,7 @@ export {
   createClientWithToken,
 } from './registry/access-token-client.js';
 export { RegistryError, type RegistryErrorCode } from './registry/errors.js';
-export type { Amount, CreditAction, Permissions } from './registry/model.js';
+export type { Amount, CreditAction, Permissions } from './registry/object-models.js';
 export type {
   Address,
   Credit,
@@ -42,7 +42,7 @@ export type {
   Project,
   Reservation,
   Retirement,
-} from './registry/model.js';
+} from './registry/object-models.js';
 export { getReservationState } from './registry/reservation-state.js';
 export type { Download, ListOptions, ListPage, ReadOptions } from './registry/read-types.js';
 export type {

@@ -10,7 +10,7 @@ import { openEngine } from '../store/open.js';
 import { createGroupCommit } from '../webhook/group-commit.js';
 import { createMetrics, type Metrics } from './operations/metrics.js';
 import { resolveBuiltFile } from '../package.js';
-import { WEBHOOK_EVENTS } from '../registry/model.js';
+import { WEBHOOK_EVENTS } from '../registry/object-models.js';
 import { type HttpListener, listen } from '../webhook/listen.js';
 import type { WebhookPost } from '../webhook/posts.js';
 import { createReceiver } from '../webhook/receiver.js';

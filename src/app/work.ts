@@ -14,7 +14,7 @@ import { createMetrics, type Metrics } from './operations/metrics.js';
 import { readFindings } from '../query/history/findings.js';
 import { readAges } from '../query/freshness/read.js';
 import { readCertificateCounts } from '../query/status.js';
-import { WEBHOOK_EVENTS } from '../registry/model.js';
+import { WEBHOOK_EVENTS } from '../registry/object-models.js';
 import type { HttpOptions } from '../registry/http/http-types.js';
 import type { ReadSummary } from '../sync/context.js';
 import { describeFailure } from '../sync/outcome.js';

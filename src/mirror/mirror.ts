@@ -1,4 +1,4 @@
-import type { Installation } from '../registry/model.js';
+import type { Installation } from '../registry/object-models.js';
 import type { ListItems, ListResource } from '../resources/lists.js';
 import type { PdfStore } from './pdf-store.js';
 import type {

@@ -1,4 +1,4 @@
-import type { Project } from '../registry/model.js';
+import type { Project } from '../registry/object-models.js';
 import type { ProjectsSession } from './mirror.js';
 import { formatInstant } from '../resources/columns.js';
 import { PROJECTS } from '../resources/projects.js';

@@ -2,7 +2,7 @@ import type { HttpClient, HttpRequest, RouteParams } from './http/http-types.js'
 import type { AppClient, CreatedOrganization } from './clients.js';
 import type { AppJwt, TokenSource } from './http/credential.js';
 import { createBadAnswerError, getObjectField, parseObject } from './json/json-object.js';
-import type { Installation } from './model.js';
+import type { Installation } from './object-models.js';
 import { parseInstallation, parseOrganization, parseUser } from './json/parse-objects.js';
 import { findMatches } from './writes/lost-write-match.js';
 import { writeOnce } from './writes/write-once.js';

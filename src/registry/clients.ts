@@ -12,7 +12,7 @@ import type {
   Reservation,
   Retirement,
   User,
-} from './model.js';
+} from './object-models.js';
 import type { Download, DownloadOptions, ListOptions, ListPage, ReadOptions } from './read-types.js';
 import type {
   CreateUserAndOrganizationRequest,

@@ -1,4 +1,4 @@
-import type { Reservation } from './model.js';
+import type { Reservation } from './object-models.js';
 
 const OUTSTANDING = 'outstanding';
 

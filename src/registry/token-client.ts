@@ -2,7 +2,7 @@ import type { CallRecord, HttpClient, HttpRequest, HttpResponse, RouteParams } f
 import type { ProjectQuery, TokenClient } from './clients.js';
 import type { AnyAccessToken, TokenSource } from './http/credential.js';
 import { RegistryError } from './errors.js';
-import type { Credit } from './model.js';
+import type { Credit } from './object-models.js';
 import { isObject, isId, isPrintable } from '../text/checks.js';
 import { parseJson } from './json/json-object.js';
 import { parseCredit, parseProject, parseRetirement } from './json/parse-objects.js';

@@ -1,4 +1,4 @@
-import type { Amount, ProjectReference } from '../registry/model.js';
+import type { Amount, ProjectReference } from '../registry/object-models.js';
 import { type MirrorColumn, createColumn, toReadableText } from './columns.js';
 
 const YEAR_AT_END = /-(\d{4})$/;

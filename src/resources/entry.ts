@@ -1,4 +1,4 @@
-import type { PermissionName, ProjectReference } from '../registry/model.js';
+import type { PermissionName, ProjectReference } from '../registry/object-models.js';
 import type { MirrorColumn } from './columns.js';
 
 /** A column whose values are not read from objects of the registry, so that only its name is known. */

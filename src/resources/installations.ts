@@ -1,4 +1,4 @@
-import type { Installation } from '../registry/model.js';
+import type { Installation } from '../registry/object-models.js';
 import { toReadableText } from './columns.js';
 import { parseSortOrder, type ResourceEntry, createNamedColumns } from './entry.js';
 

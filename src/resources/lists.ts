@@ -6,7 +6,7 @@ import type {
   Organization,
   Reservation,
   Retirement,
-} from '../registry/model.js';
+} from '../registry/object-models.js';
 import { createColumn, toFlag, createTextColumns } from './columns.js';
 import { createAmountColumns, createProjectColumns, getVintage } from './common-columns.js';
 import { parseSortOrder, type ListEntry, splitWords } from './entry.js';

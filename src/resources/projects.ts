@@ -1,4 +1,4 @@
-import type { Project } from '../registry/model.js';
+import type { Project } from '../registry/object-models.js';
 import { createColumn, createTextColumns } from './columns.js';
 import { parseSortOrder, type ItemEntry } from './entry.js';
 

@@ -6,7 +6,7 @@
  * is requested again at growing intervals.
  */
 import { createHash } from 'node:crypto';
-import { type Permissions, hasPermission } from '../registry/model.js';
+import { type Permissions, hasPermission } from '../registry/object-models.js';
 import type { LastRead } from '../mirror/port.js';
 import { JOB_KINDS, type JobKind } from '../inbox/job.js';
 import { LIST_RESOURCES, type Resource } from '../resources/lists.js';

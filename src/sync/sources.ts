@@ -15,7 +15,14 @@ import {
   parseReservation,
   parseRetirement,
 } from '../registry/json/parse-objects.js';
-import { ADDRESS, CREDIT, INVENTORY_REQUEST, MEMBER, RESERVATION, RETIREMENT } from '../registry/model.js';
+import {
+  ADDRESS,
+  CREDIT,
+  INVENTORY_REQUEST,
+  MEMBER,
+  RESERVATION,
+  RETIREMENT,
+} from '../registry/object-models.js';
 import { hasReservationEnded } from '../registry/reservation-state.js';
 import type { ListOptions, ListPage, ReadOptions } from '../registry/read-types.js';
 import { splitWords } from '../resources/entry.js';

@@ -65,7 +65,7 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
   const worker = createWorker({ ...options, inbox, now, random, handleJob: createJobHandler(context) });
   const stopController = new AbortController();
   const schedule = pattern === null ? null : createSchedule({ pattern, inbox, now, log });
-  const freshnessFacts =
+  const unreadDeliveryTask =
     pattern === null ? null : createUnreadDeliveryTask({ ...context, self: options.self, log });
 
   /**
@@ -103,14 +103,14 @@ export function createSyncService(context: SyncContext, options: SyncServiceOpti
       worker.start();
       schedule?.start();
       if (schedule !== null) void checkRegistryAccess();
-      freshnessFacts?.start();
+      unreadDeliveryTask?.start();
     },
     /** Stops the schedule first and the worker last. */
     async stop() {
       // The schedule must not enqueue jobs while the worker stops.
       stopController.abort();
       await schedule?.stop();
-      await freshnessFacts?.stop();
+      await unreadDeliveryTask?.stop();
       await worker.stop();
     },
   };

@@ -4,7 +4,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/object-models.js';
 import { APP_ID, installationOf, payloadOf, requestBytes, SECRET, signedPost } from '../support/receiver.js';
 import { openConnection } from '../support/load.js';
 import { pipelineUntilClosed, REPEATED_REQUESTS } from '../support/pipelining.js';

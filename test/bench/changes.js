@@ -9,7 +9,7 @@ import { install, read, retirement, withWriters } from './parts/mirrored.js';
 import { chooseSize } from './parts/size.js';
 
 /** @import { Engine } from '../../dist/src/store/engine.js' */
-/** @import { Retirement } from '../../dist/src/registry/model.js' */
+/** @import { Retirement } from '../../dist/src/registry/object-models.js' */
 /** @import { Settings } from './parts/engine.js' */
 
 const ROWS = chooseSize({ name: 'ROWS', usual: 1_000_000, smallest: 200 });

@@ -15,7 +15,7 @@ import { chooseSize } from './parts/size.js';
 import { FIRST_PAGE, openConsole } from './parts/visitor.js';
 
 /** @import { Engine } from '../../dist/src/store/engine.js' */
-/** @import { Retirement } from '../../dist/src/registry/model.js' */
+/** @import { Retirement } from '../../dist/src/registry/object-models.js' */
 /** @import { Reader, Statement } from '../../dist/src/store/contract/reader.js' */
 /** @import { Stage } from './parts/mirrored.js' */
 /** @import { Settings } from './parts/engine.js' */

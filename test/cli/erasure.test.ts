@@ -7,7 +7,7 @@ import { createCertificateStore } from '../../src/mirror/certificates/certificat
 import { openTestInbox, acceptedDelivery, temporaryFolder, temporaryInbox } from '../support/inbox.js';
 import { installation, retirement } from '../support/mirror/rows.js';
 import { MINUTE, openMirror, TRAFFIC } from '../support/mirror/open.js';
-import type { Member } from '../../src/registry/model.js';
+import type { Member } from '../../src/registry/object-models.js';
 import { listPdfNames } from '../support/pdfs.js';
 import { runCommand } from '../support/command.js';
 

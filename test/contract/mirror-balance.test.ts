@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCertificateStore } from '../../src/mirror/certificates/certificate-store.js';
 import { readBalance } from '../../src/query/history/balance.js';
-import type { Credit, InventoryRequest, Reservation } from '../../src/registry/model.js';
+import type { Credit, InventoryRequest, Reservation } from '../../src/registry/object-models.js';
 import { ENGINES, type TestEngine, type TestMirror, MINUTE } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';

@@ -3,7 +3,7 @@ import { createMirror } from '../../src/mirror/create-mirror.js';
 import { parseObject } from '../../src/registry/json/json-object.js';
 import { parseInstallation, parseProject } from '../../src/registry/json/parse-objects.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
-import type { Retirement } from '../../src/registry/model.js';
+import type { Retirement } from '../../src/registry/object-models.js';
 import { ENGINES, type TestMirror, MINUTE, createListRead } from '../support/mirror/open.js';
 import { credit, retirement, retirements } from '../support/mirror/rows.js';
 

@@ -2,7 +2,7 @@ import { createMirror } from '../../src/mirror/create-mirror.js';
 import { describe, expect, test } from 'vitest';
 import { ENGINES, beginRead, TRAFFIC } from '../support/mirror/open.js';
 import { installation, retirement } from '../support/mirror/rows.js';
-import type { Member } from '../../src/registry/model.js';
+import type { Member } from '../../src/registry/object-models.js';
 
 function createMember(id: string): Member {
   const item = { id, fullName: `Member ${id}`, email: `${id}@people.example` };

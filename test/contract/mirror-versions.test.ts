@@ -18,7 +18,7 @@ import {
 } from '../support/mirror/rows.js';
 import { createMirror } from '../../src/mirror/create-mirror.js';
 import type { MirrorPort } from '../../src/mirror/port.js';
-import type { Credit } from '../../src/registry/model.js';
+import type { Credit } from '../../src/registry/object-models.js';
 
 const confirmAllGone = async (ids: readonly string[]) => ids;
 

@@ -4,7 +4,7 @@ import { credit, installation, retirements } from '../support/mirror/rows.js';
 import { createCertificateFolder } from '../../src/store/sqlite/certificates/folder.js';
 import type { ProjectsSession } from '../../src/mirror/mirror.js';
 import { toProjectAnswer } from '../../src/mirror/projects.js';
-import type { Member, Project } from '../../src/registry/model.js';
+import type { Member, Project } from '../../src/registry/object-models.js';
 import { temporaryFolder } from '../support/inbox.js';
 
 const createProject = (id: string, fullName = 'Peat bog'): Project => ({

@@ -3,7 +3,7 @@ import { findDifferences } from '../support/compare.js';
 import { createInstallationJob } from '../../src/inbox/job.js';
 import { CONFIRM_AFTER_MS } from '../../src/mirror/list/removal-verdict.js';
 import { startInstalled, type Program } from '../support/program.js';
-import type { Permissions } from '../../src/registry/model.js';
+import type { Permissions } from '../../src/registry/object-models.js';
 import { ALL_PERMISSIONS, createOrganization, issueCredit } from '../support/sandbox.js';
 
 /** Creates the job of a person who asks to read this organization now. */

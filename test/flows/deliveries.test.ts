@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/object-models.js';
 import { runCommand } from '../support/command.js';
 import { findDifferences } from '../support/compare.js';
 import { visitConsole } from '../support/console.js';

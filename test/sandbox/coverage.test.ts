@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/object-models.js';
 import { ROUTES } from '../../src/sandbox/http/routes.js';
 
 const TESTS = join(import.meta.dirname, '..');

@@ -2,7 +2,7 @@ import { createCertificateStore } from '../../src/mirror/certificates/certificat
 import { toProjectAnswer } from '../../src/mirror/projects.js';
 import type { InstallationState } from '../../src/store/contract/states.js';
 import { createAmount } from '../../src/registry/json/amount.js';
-import type { Amount, Organization, Reservation } from '../../src/registry/model.js';
+import type { Amount, Organization, Reservation } from '../../src/registry/object-models.js';
 import { type TestMirror, MINUTE, TRAFFIC } from './mirror/open.js';
 import { credit, installation, retirement } from './mirror/rows.js';
 import { NOON } from './inbox.js';

@@ -1,4 +1,4 @@
-import type { Reservation } from '../../src/registry/model.js';
+import type { Reservation } from '../../src/registry/object-models.js';
 import { NOON } from './inbox.js';
 import { amount } from './mirror/rows.js';
 import { MINUTE } from './mirror/open.js';

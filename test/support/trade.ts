@@ -1,4 +1,4 @@
-import type { Credit, Reservation, Retirement } from '../../src/registry/model.js';
+import type { Credit, Reservation, Retirement } from '../../src/registry/object-models.js';
 import { type TestMirror, MINUTE } from './mirror/open.js';
 import { amount, credit, installation, retirement } from './mirror/rows.js';
 import { reservation } from './reservation.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Reservation } from '../../src/registry/model.js';
+import type { Reservation } from '../../src/registry/object-models.js';
 import { findNextReservationEnd } from '../../src/sync/installation/reservation-end.js';
 import { NOON } from '../support/inbox.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/object-models.js';
 import { RegistryError } from '../../src/registry/errors.js';
 import { type OpenedDelivery, openDelivery, readPayload } from '../../src/webhook/public.js';
 import { signDelivery } from '../../src/webhook/signature.js';

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { WEBHOOK_EVENTS } from '../../src/registry/model.js';
+import { WEBHOOK_EVENTS } from '../../src/registry/object-models.js';
 import {
   type Receiver,
   installationOf,

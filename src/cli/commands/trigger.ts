@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readSettings } from '../../app/config/read-settings.js';
-import { WEBHOOK_EVENTS } from '../../registry/model.js';
+import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { isObject } from '../../text/checks.js';
 import { signDelivery } from '../../webhook/signature.js';
 import { defineCommand } from '../command.js';

@@ -10,7 +10,7 @@ import {
   splitWords,
 } from '../../resources/entry.js';
 import { JOB_KINDS, JOB_STATES, TRIGGERS } from '../../inbox/job.js';
-import { WEBHOOK_EVENTS } from '../../registry/model.js';
+import { WEBHOOK_EVENTS } from '../../registry/object-models.js';
 import { INSTALLATIONS } from '../../resources/installations.js';
 import { ENTRY_BY_RESOURCE, hasColumn, isResource } from '../../resources/resources.js';
 import { withEnds, withJobs } from '../inbox/outcomes.js';

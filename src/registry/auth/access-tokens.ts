@@ -4,7 +4,7 @@
  */
 import type { AccessToken, AppToken, InstallationToken, TokenSource } from '../http/credential.js';
 import { RegistryError } from '../errors.js';
-import type { Permissions } from '../model.js';
+import type { Permissions } from '../object-models.js';
 import { createTokenCache, type IssuedToken, type TokenCache } from './token-cache.js';
 
 /** The part of the app client that requests tokens. */

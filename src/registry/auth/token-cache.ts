@@ -1,5 +1,5 @@
 import type { AccessToken } from '../http/credential.js';
-import type { Permissions } from '../model.js';
+import type { Permissions } from '../object-models.js';
 
 /** How long before its expiry a token is renewed. A token with a short lifetime is renewed after half of it. */
 const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;

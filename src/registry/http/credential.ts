@@ -1,4 +1,4 @@
-import type { Permissions } from '../model.js';
+import type { Permissions } from '../object-models.js';
 
 /**
  * The kinds of credential are all strings. The brands exist only for the compiler,

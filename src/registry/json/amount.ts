@@ -1,6 +1,6 @@
 import { RegistryError } from '../errors.js';
 import { findMemberText } from './json-text.js';
-import type { Amount } from '../model.js';
+import type { Amount } from '../object-models.js';
 
 /** An amount that a caller passes: a decimal text, or a number whose printed digits are used. */
 export type AmountInput = string | number;

@@ -1,4 +1,4 @@
-/** Parses the objects of the registry by the models in `model.ts`: each field by its type, under any of its names. */
+/** Parses the objects of the registry by the models in `object-models.ts`: each field by its type, under any of its names. */
 import { parseAmount } from './amount.js';
 import {
   createBadAnswerError,
@@ -36,7 +36,7 @@ import {
   RETIREMENT,
   TRANSACTION,
   USER,
-} from '../model.js';
+} from '../object-models.js';
 import { isId } from '../../text/checks.js';
 import { RegistryError } from '../errors.js';
 import { parsePermissions } from './permissions.js';

@@ -1,4 +1,4 @@
-import type { CreditTransaction, Installation, User } from '../model.js';
+import type { CreditTransaction, Installation, User } from '../object-models.js';
 import { parseInstallation, parseTransaction, parseUser } from './parse-objects.js';
 import { getObjectField, getOptionalText, parseObject } from './json-object.js';
 

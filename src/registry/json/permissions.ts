@@ -1,4 +1,4 @@
-import { PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../model.js';
+import { PERMISSION_LEVELS, type PermissionLevel, type Permissions } from '../object-models.js';
 import { isObject } from '../../text/checks.js';
 import { type SourceObject, toText } from './json-object.js';
 

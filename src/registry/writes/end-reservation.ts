@@ -1,7 +1,7 @@
 import type { HttpClient, HttpRequest, HttpResponse } from '../http/http-types.js';
 import { RegistryError } from '../errors.js';
 import { parseJson } from '../json/json-object.js';
-import type { Reservation } from '../model.js';
+import type { Reservation } from '../object-models.js';
 import { parseReservation } from '../json/parse-objects.js';
 import { writeOnce } from './write-once.js';
 import { isSameId } from '../list-owner.js';

@@ -1,5 +1,5 @@
 import { formatAmount, isSameAmount, normalizeAmount } from '../json/amount.js';
-import type { CreditAction, InventoryRequest, Reservation } from '../model.js';
+import type { CreditAction, InventoryRequest, Reservation } from '../object-models.js';
 import { isObject } from '../../text/checks.js';
 import { parseObject } from '../json/json-object.js';
 import type { CreatedSinceCheck, LookUpResult } from './write-once.js';

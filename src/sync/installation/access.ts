@@ -1,7 +1,7 @@
 import type { AccessTokens } from '../../registry/auth/access-tokens.js';
 import type { AppClient } from '../../registry/clients.js';
 import { RegistryError } from '../../registry/errors.js';
-import type { Installation } from '../../registry/model.js';
+import type { Installation } from '../../registry/object-models.js';
 import type { ReadOptions } from '../../registry/read-types.js';
 
 /**

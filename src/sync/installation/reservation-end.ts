@@ -1,4 +1,4 @@
-import type { Reservation } from '../../registry/model.js';
+import type { Reservation } from '../../registry/object-models.js';
 import { hasReservationEnded } from '../../registry/reservation-state.js';
 
 /** The registry ends a reservation by its own clock and sends no event, so the list is read a moment after the end. */

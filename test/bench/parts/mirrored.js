@@ -3,7 +3,7 @@ import { createMirror } from '../../../dist/src/mirror/create-mirror.js';
 
 /** @import { Engine } from '../../../dist/src/store/engine.js' */
 /** @import { Mirror } from '../../../dist/src/mirror/mirror.js' */
-/** @import { Credit, Retirement } from '../../../dist/src/registry/model.js' */
+/** @import { Credit, Retirement } from '../../../dist/src/registry/object-models.js' */
 /** @typedef {{ clock: { at: number }, mirror: Mirror }} Stage */
 
 const DAY_MS = 86_400_000;

@@ -7,7 +7,7 @@ import {
   isCredential,
 } from '../../../src/registry/http/credential.js';
 import { RegistryError } from '../../../src/registry/errors.js';
-import type { Permissions } from '../../../src/registry/model.js';
+import type { Permissions } from '../../../src/registry/object-models.js';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { ObservedPage } from '../../../src/mirror/mirror.js';
-import type { Amount, Credit, Installation, Organization, Retirement } from '../../../src/registry/model.js';
+import type {
+  Amount,
+  Credit,
+  Installation,
+  Organization,
+  Retirement,
+} from '../../../src/registry/object-models.js';
 
 export function amount(exact: string): Amount {
   const [tonnes = '0', rest = ''] = exact.split('.');

@@ -2,7 +2,7 @@ import { type Client, createClient } from '../../../client.js';
 import type { WorkSettings } from '../../../app/config/settings-table.js';
 import { type Finding, fail, ok, warn } from '../../../store/contract/finding.js';
 import { getRegistryAccessAdvice, RegistryError } from '../../../registry/errors.js';
-import type { Permissions } from '../../../registry/model.js';
+import type { Permissions } from '../../../registry/object-models.js';
 import type { UnreadableRow } from '../../../registry/read-types.js';
 import { ENTRY_BY_RESOURCE } from '../../../resources/resources.js';
 import { isPermitted, RESOURCES } from '../../../sync/plan.js';

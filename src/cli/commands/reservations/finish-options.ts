@@ -1,4 +1,4 @@
-import { CREDIT_ACTIONS } from '../../../registry/model.js';
+import { CREDIT_ACTIONS } from '../../../registry/object-models.js';
 import { createUsageError } from '../../exit.js';
 import {
   defineChoice,

@@ -4,7 +4,7 @@
  * A call is never repeated here: the client itself finds out whether a write whose answer was lost has succeeded.
  */
 import { createInstallationJob } from '../../../inbox/job.js';
-import type { Reservation } from '../../../registry/model.js';
+import type { Reservation } from '../../../registry/object-models.js';
 import { getReservationState } from '../../../registry/reservation-state.js';
 import { LISTS } from '../../../resources/lists.js';
 import { defineCommand } from '../../command.js';
