@@ -4,7 +4,7 @@
  * proves that the registry no longer has the row (see list/decide-removals.ts).
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { formatInstant } from '../resources/columns.js';
+import { formatInstant } from '../resources/sql-values.js';
 import { MirrorListReader } from './list/list-reader.js';
 import type { Mirror, MirrorOptions } from './mirror.js';
 import type { MirrorPort, PrunePosition, PruneProgress } from './port.js';

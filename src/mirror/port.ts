@@ -1,5 +1,5 @@
 import type { CertificateState, InstallationState, SyncState } from '../store/contract/states.js';
-import type { SqlValue } from '../resources/columns.js';
+import type { SqlValue } from '../resources/sql-values.js';
 import type { InstallationColumns } from '../resources/installations.js';
 import type { ListResource, Resource } from '../resources/lists.js';
 import type { CertificateFile } from './pdf-store.js';

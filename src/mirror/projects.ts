@@ -1,6 +1,6 @@
 import type { Project } from '../registry/object-models.js';
 import type { ProjectsSession } from './mirror.js';
-import { formatInstant } from '../resources/columns.js';
+import { formatInstant } from '../resources/sql-values.js';
 import { PROJECTS } from '../resources/projects.js';
 import type { MirrorPort, ProjectAnswer } from './port.js';
 import type { SyncSession } from './sync-session.js';

@@ -1,4 +1,4 @@
-import { formatInstant } from '../resources/columns.js';
+import { formatInstant } from '../resources/sql-values.js';
 
 /** Returns `observedAt`, or `previousInstant` plus one millisecond if `observedAt` is not later. */
 export function computeVersionInstant(observedAt: string, previousInstant: string | null): string {

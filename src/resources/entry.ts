@@ -1,5 +1,5 @@
 import type { PermissionName, ProjectReference } from '../registry/object-models.js';
-import type { MirrorColumn } from './columns.js';
+import type { MirrorColumn } from './mirror-columns.js';
 
 /** A column whose values are not read from objects of the registry, so that only its name is known. */
 export interface NamedColumn {

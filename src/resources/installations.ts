@@ -1,5 +1,5 @@
 import type { Installation } from '../registry/object-models.js';
-import { toReadableText } from './columns.js';
+import { toReadableText } from './sql-values.js';
 import { parseSortOrder, type ResourceEntry, createNamedColumns } from './entry.js';
 
 const COLUMNS = ['organization_id', 'app_id', 'state', 'permissions', 'created_at', 'updated_at'] as const;

@@ -7,8 +7,14 @@ import type {
   Reservation,
   Retirement,
 } from '../registry/object-models.js';
-import { createColumn, toFlag, createTextColumns } from './columns.js';
-import { createAmountColumns, createProjectColumns, getVintage } from './common-columns.js';
+import { toFlag } from './sql-values.js';
+import {
+  createAmountColumns,
+  createColumn,
+  createProjectColumns,
+  createTextColumns,
+  getVintage,
+} from './mirror-columns.js';
 import { parseSortOrder, type ListEntry, splitWords } from './entry.js';
 
 /** Returns the entry unchanged. The call makes the compiler check the entry's type. */

@@ -1,5 +1,5 @@
 import type { Project } from '../registry/object-models.js';
-import { createColumn, createTextColumns } from './columns.js';
+import { createColumn, createTextColumns } from './mirror-columns.js';
 import { parseSortOrder, type ItemEntry } from './entry.js';
 
 /** Projects belong to no organization: all organizations share the rows, and the app reads them with its own token. */

@@ -4,7 +4,8 @@
  */
 import { parseObject, type SourceObject } from '../registry/json/json-object.js';
 import { parseInstallation, parseProject } from '../registry/json/parse-objects.js';
-import { toComparableText, type MirrorColumn, type SqlValue } from '../resources/columns.js';
+import type { MirrorColumn } from '../resources/mirror-columns.js';
+import { toComparableText, type SqlValue } from '../resources/sql-values.js';
 import type { ItemEntry } from '../resources/entry.js';
 import { toInstallationColumns } from '../resources/installations.js';
 import { LIST_RESOURCES, type ListResource, LISTS } from '../resources/lists.js';

@@ -3,7 +3,7 @@ import type { JobEnd } from '../inbox/job.js';
 import { MirrorError, type MirrorErrorCode } from '../mirror/errors.js';
 import { RegistryError, type RegistryErrorCode } from '../registry/errors.js';
 import { maskCredentials } from '../text/mask.js';
-import { toReadableText } from '../resources/columns.js';
+import { toReadableText } from '../resources/sql-values.js';
 
 /**
  * Every way in which a job can fail, and what happens to the job then: `FAILURE_RULES` is the table, `describeFailure` finds

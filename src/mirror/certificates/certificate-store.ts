@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import { MirrorError } from '../errors.js';
 import type { CertificateStore, CertificateSession } from '../mirror.js';
 import { ORPHAN_AGE_MS, type PdfStore } from '../pdf-store.js';

@@ -10,7 +10,7 @@ import type {
   StoredRow,
 } from '../port.js';
 import { createIdSet, hashId, type IdSet } from '../../registry/pages/id-set.js';
-import { toComparableText } from '../../resources/columns.js';
+import { toComparableText } from '../../resources/sql-values.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { SyncSession } from '../sync-session.js';
 import { VersionSet } from './version-set.js';

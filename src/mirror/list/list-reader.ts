@@ -1,4 +1,4 @@
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import type { ReadCompletion, ReadResult, ListReader, ObservedPage } from '../mirror.js';
 import { decideRemovals } from './decide-removals.js';

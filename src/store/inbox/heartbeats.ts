@@ -7,7 +7,7 @@ import {
 } from '../../inbox/process.js';
 import { type Part, PARTS } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import { statement } from '../statement.js';
 import { type Dated, type InboxDatabase, NOW } from './database.js';
 

@@ -13,7 +13,7 @@ import {
   type InstallationRef,
 } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import { fixed, statement } from '../statement.js';
 import { type Dated, type InboxDatabase, NOW } from './database.js';

@@ -5,7 +5,7 @@ import type {
   MirrorPort,
 } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import type { Table } from '../dialect.js';
 import { type BoundStatement, type Batch, fixed, statement, type Database } from '../statement.js';

@@ -1,5 +1,5 @@
 import type { UnreadDelivery, KnownResource, MirrorPort } from '../../mirror/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import { fixed, statement, type Database } from '../statement.js';
 import { HOLD_COUNTER } from './people.js';

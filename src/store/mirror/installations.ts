@@ -1,6 +1,6 @@
 import { computeVersionInstant } from '../../mirror/version-clock.js';
 import type { InstallationRead, KnownInstallation, MirrorPort } from '../../mirror/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import { listTableColumns } from '../../resources/entry.js';
 import {
   INSTALLATIONS,

@@ -3,7 +3,7 @@ import { isUnchangedRead } from '../../mirror/unchanged-read.js';
 import { isForgotten } from '../../mirror/forgotten-people.js';
 import type { ListChanges, ChangeCounts, RowInsert, MirrorPort, OpenSync } from '../../mirror/port.js';
 import { CERTIFICATES } from '../../resources/certificates.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import { isListResource, type ListResource, LISTS } from '../../resources/lists.js';
 import type { Table, Value } from '../dialect.js';
 import { type BoundStatement, statement, type Database } from '../statement.js';

@@ -1,6 +1,6 @@
 import { MirrorError } from '../../mirror/errors.js';
 import type { MirrorPort } from '../../mirror/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { fixed, statement, type Database } from '../statement.js';
 import { FORGOTTEN } from './people.js';

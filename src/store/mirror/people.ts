@@ -1,7 +1,7 @@
 import { hashEmail } from '../../mirror/forgotten-people.js';
 import { isRowOfPerson, containsEmail, normalizeEmail } from '../../mirror/email-matching.js';
 import type { MirrorPort } from '../../mirror/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import type { Table } from '../dialect.js';
 import { fixed, statement, type Database } from '../statement.js';

@@ -1,5 +1,5 @@
 import type { ChangeCounts, MirrorPort, ProjectAnswer, ProjectWriteResult } from '../../mirror/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import { PROJECTS } from '../../resources/projects.js';
 import type { Table, Value } from '../dialect.js';
 import { statement, type Database } from '../statement.js';

@@ -1,5 +1,5 @@
 import type { RowKey, MirrorPort } from '../../mirror/port.js';
-import type { SqlValue } from '../../resources/columns.js';
+import type { SqlValue } from '../../resources/sql-values.js';
 import { type ListResource, LISTS } from '../../resources/lists.js';
 import type { Rows, Table } from '../dialect.js';
 import { statement, type Database } from '../statement.js';

@@ -1,5 +1,5 @@
 import type { AccessMark, MirrorPort, ListState } from '../../mirror/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { Resource } from '../../resources/lists.js';
 import { statement, type Database } from '../statement.js';
 import { demandHeld, fence } from './fence.js';

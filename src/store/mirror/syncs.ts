@@ -2,7 +2,7 @@ import { VersionClock } from '../../mirror/version-clock.js';
 import { MirrorError } from '../../mirror/errors.js';
 import type { SyncCause, CommitResult, ChangeCounts, SyncCompletion, OpenSync } from '../../mirror/port.js';
 import { isFreeOfForgottenPeople } from '../../mirror/forgotten-people.js';
-import { formatInstant, toReadableText } from '../../resources/columns.js';
+import { formatInstant, toReadableText } from '../../resources/sql-values.js';
 import type { Tables } from '../contract/tables.js';
 import { type BoundStatement, statement } from '../statement.js';
 import { demandHeld, fence } from './fence.js';

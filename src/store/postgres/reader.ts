@@ -1,5 +1,5 @@
 import { PostgresQueryCompiler } from 'kysely';
-import { toReadableText } from '../../resources/columns.js';
+import { toReadableText } from '../../resources/sql-values.js';
 import { AT_ONCE, compileBy, type Reader, shown, type Statement } from '../contract/reader.js';
 import { instantFor } from '../dialect.js';
 import type { Postgres, Transaction } from './open.js';

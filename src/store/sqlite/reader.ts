@@ -1,5 +1,5 @@
 import { SqliteQueryCompiler } from 'kysely';
-import { toReadableText as asKept } from '../../resources/columns.js';
+import { toReadableText as asKept } from '../../resources/sql-values.js';
 import { compileBy, type OpenReader, type Reader, shown, type Statement } from '../contract/reader.js';
 import type { Value } from '../contract/tables.js';
 import { type Files, openBoth } from './open-both.js';

@@ -2,7 +2,7 @@ import type { ReadFault, RowKey } from '../../mirror/port.js';
 import { RegistryError } from '../../registry/errors.js';
 import { hashObjectText } from '../../registry/json/json-object.js';
 import type { ListPage, UnreadableRow } from '../../registry/read-types.js';
-import type { MirrorColumn } from '../../resources/columns.js';
+import type { MirrorColumn } from '../../resources/mirror-columns.js';
 import type { ListEntry } from '../../resources/entry.js';
 import type { ReadContext } from '../installation/read-context.js';
 import type { ListSource } from '../sources.js';

@@ -2,7 +2,7 @@ import { createInstallationJob, type NewJob } from '../../inbox/job.js';
 import type { KnownInstallation } from '../../mirror/port.js';
 import type { Installation } from '../../registry/object-models.js';
 import type { UnreadableRow } from '../../registry/read-types.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { SyncContext } from '../context.js';
 import type { RunningJob } from '../worker/execute-job.js';
 

@@ -3,7 +3,7 @@ import type { AcceptedDelivery, DeliveryRange } from '../../inbox/delivery.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { type ProcessIdentity, HEARTBEAT_INTERVAL_MS } from '../../inbox/process.js';
 import type { UnreadDelivery, KnownResource } from '../../mirror/port.js';
-import { formatInstant } from '../../resources/columns.js';
+import { formatInstant } from '../../resources/sql-values.js';
 import type { SyncContext } from '../context.js';
 import { describeFailure } from '../outcome.js';
 import type { WorkerLog } from '../worker/log.js';

@@ -5,7 +5,7 @@ import {
   type StoreResult,
 } from '../../../inbox/delivery.js';
 import { createInstallationJob } from '../../../inbox/job.js';
-import { formatInstant } from '../../../resources/columns.js';
+import { formatInstant } from '../../../resources/sql-values.js';
 import type { Tables } from '../../contract/tables.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';

@@ -1,6 +1,6 @@
 import { MAX_BACKOFF_MS } from '../../../inbox/backoff.js';
 import { type Part, type NewJob, PRIORITIES } from '../../../inbox/job.js';
-import { formatInstant } from '../../../resources/columns.js';
+import { formatInstant } from '../../../resources/sql-values.js';
 import { SQLITE } from '../../dialect.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';

@@ -1,5 +1,5 @@
 import type { InboxPort } from '../../../inbox/port.js';
-import { formatInstant } from '../../../resources/columns.js';
+import { formatInstant } from '../../../resources/sql-values.js';
 import { createInboxStore } from '../../inbox/inbox.js';
 import { type Sqlite, write } from '../open.js';
 import { statement } from '../statement.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { toStoreFailure } from '../../../inbox/delivery.js';
 import type { InboxPort, ReceiverPort } from '../../../inbox/port.js';
-import { formatInstant } from '../../../resources/columns.js';
+import { formatInstant } from '../../../resources/sql-values.js';
 import type { InboxDatabase } from '../../inbox/database.js';
 import { createHeartbeats } from '../../inbox/heartbeats.js';
 import { createCountRejected } from '../../inbox/rejected.js';

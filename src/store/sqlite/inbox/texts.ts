@@ -1,6 +1,6 @@
 import { DUPLICATE_WINDOW_MS, FOLD_WINDOW_MS, type NewDelivery } from '../../../inbox/delivery.js';
 import { createTransactionalCache, MAX_CACHED_KEYS } from '../../../inbox/transactional-cache.js';
-import { formatInstant } from '../../../resources/columns.js';
+import { formatInstant } from '../../../resources/sql-values.js';
 import type { Sqlite } from '../open.js';
 import { statement } from '../statement.js';
 

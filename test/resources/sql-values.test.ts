@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toReadableText } from '../../src/resources/columns.js';
+import { toReadableText } from '../../src/resources/sql-values.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { openMirror } from '../support/mirror/open.js';
 

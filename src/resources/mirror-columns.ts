@@ -1,5 +1,32 @@
 import type { Amount, ProjectReference } from '../registry/object-models.js';
-import { type MirrorColumn, createColumn, toReadableText } from './columns.js';
+import { type SqlValue, toReadableText } from './sql-values.js';
+
+/** A column of a mirrored table, with the function that reads its value from an object of the registry. */
+export interface MirrorColumn<Item> {
+  readonly name: string;
+  readonly getValue: (item: Item) => SqlValue;
+}
+
+export function createColumn<Item>(name: string, getValue: (item: Item) => SqlValue): MirrorColumn<Item> {
+  return { name, getValue };
+}
+
+/** Names of the fields of an item that hold text or null. */
+type TextFieldName<Item> = {
+  [Name in keyof Item]: Item[Name] extends string | null ? Name : never;
+}[keyof Item] &
+  string;
+
+/** Creates a text column for each field. The column name is in snake case: `creditId` → `credit_id`. */
+export function createTextColumns<Item>(...names: readonly TextFieldName<Item>[]): MirrorColumn<Item>[] {
+  return names.map(name => {
+    const columnName = name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);
+    return createColumn(columnName, item => {
+      const value: unknown = item[name];
+      return typeof value === 'string' ? toReadableText(value) : null;
+    });
+  });
+}
 
 const YEAR_AT_END = /-(\d{4})$/;
 
