@@ -1,6 +1,7 @@
 import type { Engine } from '../store/engine.js';
 import type { Log } from './log.js';
 import type { MirrorPort } from '../mirror/port.js';
+import { FINDINGS } from '../query/history/findings.js';
 import { describeFailure } from '../sync/outcome.js';
 
 interface FindingCounterOptions {
@@ -12,26 +13,35 @@ interface FindingCounterOptions {
 
 const FIRST_DELAY_MS = 30_000;
 const MIN_INTERVAL_MS = 5 * 60_000;
-/** The interval is at least this many times as long as the count took, so that a large mirror is not counted all the time. */
-const INTERVAL_FACTOR = 20;
+/** The interval of a kind is this many times as long as its count took: a kind takes 1 % of a processor at most. */
+const INTERVAL_FACTOR = 100;
+/** Whatever the count takes: `doctor` warns of counts that are twice as old. */
+const MAX_INTERVAL_MS = 4 * 3_600_000;
 const TIME_LIMIT_MS = 10 * 60_000;
-const SQL = 'SELECT finding, rows FROM findings';
+const selectCount = (finding: string) => `SELECT rows FROM findings WHERE finding = '${finding}'`;
 
-/** Counts the rows with inconsistent data by kind of inconsistency. Stores the counts in the mirror. */
+/** Counts the rows of each of these kinds of inconsistent data, one kind after the other. Stores each count in the mirror at once. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
+  kinds: readonly string[] = FINDINGS,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { rows } = await engine.ask({ sql: SQL, timeLimitMs: TIME_LIMIT_MS, ...(signal && { signal }) });
-  const findings = [];
-  for await (const { finding, rows: count } of rows) {
-    findings.push({ finding: String(finding), rows: Number(count) });
+  for (const finding of kinds) {
+    const question = { sql: selectCount(finding), timeLimitMs: TIME_LIMIT_MS, ...(signal && { signal }) };
+    const { rows } = await engine.ask(question);
+    for await (const { rows: count } of rows) {
+      const findings = [{ finding, rows: Number(count) }];
+      await mirror.report({ at: new Date(now()).toISOString(), findings, knownFindings: FINDINGS });
+    }
   }
-  await mirror.report({ at: new Date(now()).toISOString(), findings });
 }
 
-/** Counts rows with inconsistent data periodically. Returns a function that stops the counting. */
+/**
+ * Counts rows with inconsistent data periodically, each kind at an interval of its own: most need only the current rows, but some need
+ * all older versions. Returns a function that stops the counting.
+ */
 export function startFindingCounter(options: FindingCounterOptions): () => Promise<void> {
+  const dueAtMs = new Map(FINDINGS.map(finding => [finding, 0]));
   let timer = setTimeout(startCount, FIRST_DELAY_MS).unref();
   let lastCount = Promise.resolve();
   const stopping = new AbortController();
@@ -40,16 +50,21 @@ export function startFindingCounter(options: FindingCounterOptions): () => Promi
     lastCount = countAndSchedule();
   }
 
-  /** Counts once, then schedules the next count. */
+  /** Counts the kinds that are due, then schedules the next count. */
   async function countAndSchedule(): Promise<void> {
-    const startedMs = performance.now();
-    await countFindings(options, stopping.signal).catch((error: unknown) => {
-      if (stopping.signal.aborted) return;
-      options.log.warn({ error: describeFailure(error) }, 'counting findings failed');
-    });
+    for (const finding of FINDINGS) {
+      const startedMs = performance.now();
+      if (stopping.signal.aborted || (dueAtMs.get(finding) ?? 0) > startedMs) continue;
+      await countFindings(options, [finding], stopping.signal).catch((error: unknown) => {
+        if (stopping.signal.aborted) return;
+        options.log.warn({ finding, error: describeFailure(error) }, 'counting findings failed');
+      });
+      const intervalMs = INTERVAL_FACTOR * (performance.now() - startedMs);
+      dueAtMs.set(finding, startedMs + Math.min(MAX_INTERVAL_MS, Math.max(MIN_INTERVAL_MS, intervalMs)));
+    }
     if (stopping.signal.aborted) return;
-    const durationMs = performance.now() - startedMs;
-    timer = setTimeout(startCount, Math.max(MIN_INTERVAL_MS, INTERVAL_FACTOR * durationMs)).unref();
+    const waitMs = Math.min(...dueAtMs.values()) - performance.now();
+    timer = setTimeout(startCount, Math.max(0, waitMs)).unref();
   }
 
   return async () => {

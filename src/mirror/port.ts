@@ -365,8 +365,10 @@ interface WorkerReport {
   readonly awaitedInstallations?: readonly Pick<KnownInstallation, 'id' | 'organizationId'>[];
   /** All resources with an unread delivery. Drops earlier awaited installations that are not in this report. */
   readonly unreadDeliveries?: readonly UnreadDelivery[];
-  /** How many rows each check of the mirror's data found wrong. */
+  /** How many rows a check of the mirror's data found wrong, for each check that was run. */
   readonly findings?: readonly { readonly finding: string; readonly rows: number }[];
+  /** All checks there are: counts of others are removed. By default those of this report. */
+  readonly knownFindings?: readonly string[];
   /** When the registry's complete list of installations was read. */
   readonly listedAt?: number;
 }

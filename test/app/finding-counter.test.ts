@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { startFindingCounter } from '../../src/app/finding-counter.js';
+import { FINDINGS } from '../../src/query/history/findings.js';
 import type { Question } from '../../src/store/contract/asked.js';
 import { createLog } from '../../src/app/log.js';
 
@@ -29,3 +30,34 @@ test('stopping ends a running count of findings without logging a failure', asyn
   await stop();
   expect([lines, vi.getTimerCount()]).toEqual([[], 0]);
 });
+
+test('each kind of finding is counted every five minutes, and one whose count takes long more rarely', async () => {
+  const mask = { line: (text: string) => text };
+  const counted: string[] = [];
+  const stop = startFindingCounter({
+    engine: {
+      ask: async ({ sql }) => {
+        const [, finding = ''] = /'(\w+)'/.exec(sql) ?? [];
+        if (finding === 'balance_credits') await new Promise(resolve => setTimeout(resolve, 30_000));
+        return { columns: ['rows'], rows: toStream([{ rows: 0 }]) };
+      },
+    },
+    mirror: {
+      report: async ({ findings = [] }) => void counted.push(...findings.map(({ finding }) => finding)),
+    },
+    now: () => 0,
+    log: createLog({ level: 'info', mask, now: () => 0, pretty: false, sink: { write: () => undefined } }),
+  });
+  const count = (kind: string) => counted.filter(finding => finding === kind).length;
+  await vi.advanceTimersByTimeAsync(5 * 60_000 - 1);
+  expect(counted.toSorted()).toEqual(FINDINGS.toSorted());
+  await vi.advanceTimersByTimeAsync(45 * 60_000);
+  expect([count('negative_amount') > 5, count('balance_credits')]).toEqual([true, 1]);
+  await vi.advanceTimersByTimeAsync(10 * 60_000);
+  expect(count('balance_credits')).toBe(2);
+  await stop();
+});
+
+async function* toStream<Row>(rows: readonly Row[]): AsyncIterable<Row> {
+  yield* rows;
+}

@@ -3,6 +3,7 @@ import { ENGINES, type TestMirror, MINUTE } from '../support/mirror/open.js';
 import { amount, credit, retirement } from '../support/mirror/rows.js';
 import { reservation } from '../support/reservation.js';
 import { NOON } from '../support/inbox.js';
+import { FINDINGS } from '../../src/query/history/findings.js';
 
 const OTHER = 'ICR-ISL-354-2-14-R-0-2021';
 
@@ -36,6 +37,20 @@ describe.each(ENGINES)('$name', ({ stage }) => {
     expect(await scene.db.rows('SELECT * FROM findings WHERE rows > 0')).toEqual([
       { finding: 'negative_amount', rows: 2 },
     ]);
+  });
+
+  test('each kind of finding counted alone has the same count as in the whole view', async () => {
+    const scene = await stage();
+    await scene.read('warehouse', [credit('c-1', { amount: amount('-5') }), credit('c-2')]);
+    await scene.read('reservations', [reservation('h-1')]);
+    await scene.db.change('UPDATE warehouse_credits SET amount_micro = 7');
+    const all = await scene.db.rows<{ finding: string; rows: number }>('SELECT * FROM findings');
+    expect(all.map(({ finding }) => finding).toSorted()).toEqual(FINDINGS.toSorted());
+    expect(all.filter(({ rows }) => rows > 0).length).toBeGreaterThan(1);
+    for (const { finding, rows } of all)
+      expect(await scene.db.rows('SELECT * FROM findings WHERE finding = ?', finding)).toEqual([
+        { finding, rows },
+      ]);
   });
 
   test('a serialization used by two issued credits is a finding that names both, in any letter case', async () => {

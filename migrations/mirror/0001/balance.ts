@@ -130,16 +130,17 @@ const MOVES = view(
   },
   dialect => {
     const { mirror, as, word, now } = dialect;
+    /** A cross join, so that SQLite reads the versions in the order in which they are stored, and not organization by organization. */
+    const states = `CROSS JOIN ${mirror}resource_states AS s`;
     const since = (place: Place, alias: string, instant: string) =>
-      `JOIN ${mirror}resource_states AS s ON s.organization_id = ${alias}.organization_id AND s.resource = '${place.resource}' AND ${alias}.${instant} > s.first_complete_at`;
+      `s.organization_id = ${alias}.organization_id AND s.resource = '${place.resource}' AND ${alias}.${instant} > s.first_complete_at`;
     const row = (place: Place, column: Of) =>
       `${word(place.place)}, ${column('credit_id')}, ${column(place.part)}, ${column('project_id')}, ${vintageOf(dialect, place, column)}, ${column('serialization')}`;
     const ended = PLACES.filter(({ isReserved }) => isReserved).map(
       place => `SELECT h.version, h.reserved_to_at, h.organization_id, ${row(place, of('h'))},
   h.amount_micro, ${as('large', '0')}, ${micro(`(0 - ${wide('h.amount_micro')})`)}, h.type
-FROM ${mirror}${place.table}_history AS h
-${since(place, 'h', 'reserved_to_at')}
-WHERE ${isOpen(of('h'))} AND h.reserved_to_at > h.valid_from AND h.reserved_to_at <= coalesce(h.valid_to, ${now})`,
+FROM ${mirror}${place.table}_history AS h ${states}
+WHERE ${since(place, 'h', 'reserved_to_at')} AND ${isOpen(of('h'))} AND h.reserved_to_at > h.valid_from AND h.reserved_to_at <= coalesce(h.valid_to, ${now})`,
     );
     const observed = PLACES.flatMap(place => {
       const past = ofPast(dialect, place.table);
@@ -149,13 +150,12 @@ WHERE ${isOpen(of('h'))} AND h.reserved_to_at > h.valid_from AND h.reserved_to_a
       return [
         `SELECT n.version, n.valid_from, n.organization_id, ${row(place, of('n'))},
   CASE WHEN p.version IS NOT NULL THEN ${before} END, ${after}, ${micro(moved)}, n.type
-FROM ${mirror}${place.table}_history AS n LEFT JOIN ${mirror}past AS p ON p.closed_version = n.version
-${since(place, 'n', 'valid_from')}`,
+FROM ${mirror}${place.table}_history AS n ${states} LEFT JOIN ${mirror}past AS p ON p.closed_version = n.version
+WHERE ${since(place, 'n', 'valid_from')}`,
         `SELECT p.closed_version, p.valid_to, p.organization_id, ${row(place, past)},
   ${before}, ${as('int', 'NULL')}, ${micro(`(0 - ${wide(before)})`)}, ${past('type')}
-FROM ${mirror}past AS p
-${since(place, 'p', 'valid_to')}
-WHERE p.resource = '${place.resource}' AND p.is_removed = 1`,
+FROM ${mirror}past AS p ${states}
+WHERE ${since(place, 'p', 'valid_to')} AND p.resource = '${place.resource}' AND p.is_removed = 1`,
       ];
     });
     return [...observed, ...ended].join('\nUNION ALL\n');
@@ -235,7 +235,9 @@ const FINDINGS_OF_CREDITS = view(
       ([resource, table]) =>
         `SELECT organization_id, ${word(resource)} AS resource, credit_id, lower(serialization) AS serial, serialization, amount_exact FROM ${mirror}${table} WHERE type = 'exPost' AND serialization IS NOT NULL`,
     );
-    const isRetired = ' AND lower(s.serialization) IN (SELECT serial FROM retired)';
+    /** The first condition is known before any row is read. */
+    const isRetired = (serialization: string) =>
+      `EXISTS (SELECT 1 FROM retired) AND lower(${serialization}) IN (SELECT serial FROM retired)`;
     const never = as('instant', 'NULL');
     const summed = (rule: string) => sum(`CASE WHEN kind = 'stood' AND ${rule} THEN amount_micro ELSE 0 END`);
     const within = (kind: string) =>
@@ -253,14 +255,16 @@ twice AS (
   SELECT serial, min(credit_id) AS one, max(credit_id) AS other FROM issued GROUP BY serial HAVING min(credit_id) <> max(credit_id)
 ),
 ${judged(dialect)},
-retired AS (
+-- Only serializations that a reservation or a request used can be listed_and_retired: all older versions of others need not be read.
+retired AS MATERIALIZED (
   SELECT r.organization_id, r.id, r.serialization, lower(r.serialization) AS serial, r.amount_micro, r.amount_exact, r.created_at
   FROM ${mirror}retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
   WHERE r.created_at > j.since AND r.serialization IS NOT NULL
+    AND lower(r.serialization) IN (SELECT lower(u.serialization) FROM ${mirror}credit_uses AS u)
 ),
 -- Read once: a planner that expects one judged organization would read all older versions again for each.
 stock AS MATERIALIZED (
-  ${stock(dialect, () => 'lower(s.serialization) AS serial', isRetired)}
+  ${stock(dialect, () => 'lower(s.serialization) AS serial', ` AND ${isRetired('s.serialization')}`)}
 ),
 -- One sorted list of events per serialization instead of joins: a planner that expects one row would scan all others for each.
 events AS (
@@ -270,10 +274,10 @@ events AS (
   SELECT ${word('taken')}, serial, ${never}, ${never}, amount_micro, created_at, created_at, ${never} FROM retired
   UNION ALL
   SELECT ${word('used')}, lower(serialization), ${never}, ${never}, amount_micro, begun_at, ended_at, ${never}
-  FROM ${mirror}credit_uses WHERE lower(serialization) IN (SELECT serial FROM retired)
+  FROM ${mirror}credit_uses WHERE ${isRetired('serialization')}
   UNION ALL
   SELECT ${word('rose')}, lower(serialization), ${never}, ${never}, moved_micro, observed_at, observed_at, ${never}
-  FROM ${mirror}credit_moves WHERE lower(serialization) IN (SELECT serial FROM retired) AND coalesce(type, '') <> 'exAnte' AND place <> 'reserved' AND moved_micro > 0
+  FROM ${mirror}credit_moves WHERE ${isRetired('serialization')} AND coalesce(type, '') <> 'exAnte' AND place <> 'reserved' AND moved_micro > 0
 ),
 placed AS (
   SELECT e.*, max(since) OVER (PARTITION BY serial) AS begun, min(settled_at) OVER (PARTITION BY serial) AS settled FROM events AS e
@@ -493,20 +497,36 @@ const OF_PROJECTS = view(
   ${stock(dialect, columns)}
 ),
 ${judged(dialect)},
-places AS (
-  SELECT s.project_id, s.vintage, max(s.project_name) AS project_name, max(j.since) AS since, min(j.settled_at) AS settled_at
-  FROM (SELECT DISTINCT organization_id, project_id, project_name, vintage FROM stock) AS s JOIN judged AS j ON j.organization_id = s.organization_id
-  WHERE s.project_id IS NOT NULL AND s.vintage IS NOT NULL GROUP BY s.project_id, s.vintage
+period AS (
+  SELECT min(since) AS first_since, max(since) AS last_since FROM judged
 ),
-credits AS (
-  SELECT credit_id, min(valid_from) AS seen_at FROM stock GROUP BY credit_id
+-- All older versions are read once for what is said of whole credits; what follows reads few of them again.
+held AS MATERIALIZED (
+  SELECT organization_id, credit_id, project_id, vintage, max(project_name) AS project_name, min(valid_from) AS seen_at
+  FROM stock GROUP BY organization_id, credit_id, project_id, vintage
 ),
--- Materialized, so that the planner knows the number of rows. In the joins below it would expect few and scan all credits for each.
+places AS MATERIALIZED (
+  SELECT h.project_id, h.vintage, max(h.project_name) AS project_name, max(j.since) AS since, min(j.settled_at) AS settled_at
+  FROM held AS h JOIN judged AS j ON j.organization_id = h.organization_id
+  WHERE h.project_id IS NOT NULL AND h.vintage IS NOT NULL GROUP BY h.project_id, h.vintage
+),
+credits AS MATERIALIZED (
+  SELECT credit_id, min(seen_at) AS seen_at FROM held GROUP BY credit_id
+),
+-- The cross joins make SQLite read all versions or moves once, and look up the few credits and projects for each.
 seen AS MATERIALIZED (
-  SELECT s.*, c.seen_at FROM stock AS s JOIN credits AS c ON c.credit_id = s.credit_id
+  SELECT s.*, c.seen_at FROM stock AS s CROSS JOIN credits AS c
+  WHERE c.credit_id = s.credit_id
+    AND (s.valid_to IS NULL OR s.valid_from <= (SELECT last_since FROM period) AND s.valid_to > (SELECT first_since FROM period))
 ),
 moved AS MATERIALIZED (
-  SELECT m.*, c.seen_at FROM ${mirror}credit_moves AS m JOIN credits AS c ON c.credit_id = m.credit_id WHERE coalesce(m.type, '') <> 'exAnte'
+  SELECT p.project_id, p.vintage, ${sum(fallen)} AS fallen, ${sum(`CASE WHEN c.seen_at > p.since THEN ${fallen} ELSE 0 END`)} AS fallen_new,
+    ${sum(`CASE WHEN c.seen_at <= p.since AND m.place <> 'reserved' THEN ${risen} ELSE 0 END`)} AS risen,
+    max(CASE WHEN m.moved_micro > 0 THEN m.observed_at END) AS rose_at
+  FROM ${mirror}credit_moves AS m CROSS JOIN credits AS c CROSS JOIN judged AS j CROSS JOIN places AS p
+  WHERE coalesce(m.type, '') <> 'exAnte' AND m.moved_micro <> 0 AND c.credit_id = m.credit_id AND j.organization_id = m.organization_id
+    AND p.project_id = m.project_id AND p.vintage = m.vintage AND m.observed_at > p.since
+  GROUP BY p.project_id, p.vintage
 ),
 amounts AS (
   SELECT p.project_id, p.vintage,
@@ -517,12 +537,7 @@ amounts AS (
   FROM seen AS s JOIN judged AS j ON j.organization_id = s.organization_id
   ${place}s.project_id AND p.vintage = s.vintage
   UNION ALL
-  SELECT p.project_id, p.vintage, 0, 0, 0, ${fallen},
-    CASE WHEN m.seen_at > p.since THEN ${fallen} ELSE 0 END, 0, 0,
-    CASE WHEN m.seen_at <= p.since AND m.place <> 'reserved' THEN ${risen} ELSE 0 END, 0,
-    CASE WHEN m.moved_micro > 0 THEN m.observed_at END
-  FROM moved AS m JOIN judged AS j ON j.organization_id = m.organization_id
-  ${place}m.project_id AND p.vintage = m.vintage AND m.observed_at > p.since
+  SELECT project_id, vintage, 0, 0, 0, fallen, fallen_new, 0, 0, risen, 0, rose_at FROM moved
   UNION ALL
   SELECT p.project_id, p.vintage, 0, 0, 0, 0, 0, coalesce(r.amount_micro, 0), 1, 0, 0, ${as('instant', 'NULL')}
   FROM ${mirror}retirements AS r JOIN judged AS j ON j.organization_id = r.organization_id
@@ -651,23 +666,19 @@ const KINDS = ['negative_amount', 'serialization_twice', 'listed_and_retired', '
 
 const FINDINGS = view(
   'mirror.findings',
-  'Number of rows of each kind of finding at this moment: unbalanced rows of each balance, restatements, and rows of credit_findings. The query reads every row of the lists.',
+  'Number of rows of each kind of finding at this moment: unbalanced rows of each balance, restatements, and rows of credit_findings. The query reads every row of the lists. To count one kind alone, select it by its name.',
   {
     finding: ['text', 'name of the balance view, restatements, or credit_findings.finding', SURE],
     rows: ['int', 'number of rows', SURE],
   },
-  ({ mirror, word, bytewise }) => `WITH found AS (
-  SELECT finding, count(*) AS rows FROM ${mirror}credit_findings GROUP BY finding
-),
-kinds (finding) AS (
-  VALUES ${KINDS.map(kind => `('${kind}')`).join(', ')}
-)
-${COUNTED.map(name => `SELECT ${word(name)}, (SELECT count(*) FROM ${mirror}${name} WHERE balanced = 0)`).join('\nUNION ALL\n')}
-UNION ALL
-SELECT ${word('restatements')}, (SELECT count(*) FROM ${mirror}restatements)
-UNION ALL
-SELECT ${bytewise('k.finding')}, coalesce(f.rows, 0)
-FROM kinds AS k LEFT JOIN found AS f ON f.finding = k.finding`,
+  ({ mirror, word }) =>
+    [
+      ...COUNTED.map(name => [name, `${name} WHERE balanced = 0`]),
+      ['restatements', 'restatements'],
+      ...KINDS.map(kind => [kind, `credit_findings WHERE finding = '${kind}'`]),
+    ]
+      .map(([finding = '', rows]) => `SELECT ${word(finding)}, (SELECT count(*) FROM ${mirror}${rows})`)
+      .join('\nUNION ALL\n'),
 );
 
 export const BALANCE = [

@@ -4,8 +4,21 @@ import { sql } from '../sql.js';
 
 export type FindingCount = Tables['findings'];
 
+/** The kinds of findings in the view, the quickly counted ones first. */
+export const FINDINGS = [
+  'negative_amount',
+  'serialization_twice',
+  'reservation_outlived',
+  'balance_serials',
+  'balance_retirements',
+  'restatements',
+  'listed_and_retired',
+  'balance_credits',
+  'balance_projects',
+] as const;
+
 export interface Findings {
-  /** When a worker counted them last; null before the first time. */
+  /** When a worker last counted the kind that was counted longest ago; null before the first time. */
   readonly countedAt: string | null;
   readonly counts: readonly FindingCount[];
 }
@@ -14,7 +27,8 @@ export interface Findings {
 export async function readFindings({ all }: Reader): Promise<Findings> {
   const rows = await all(sql<Tables['finding_counts']>`SELECT * FROM mirror.finding_counts ORDER BY finding`);
   const counts = rows.map(({ finding, rows: count }) => ({ finding, rows: count }));
-  return { countedAt: rows[0]?.counted_at ?? null, counts };
+  const oldest = rows.map(({ counted_at: at }) => at).toSorted()[0];
+  return { countedAt: oldest ?? null, counts };
 }
 
 /** As they are at this moment: every row is looked at. */

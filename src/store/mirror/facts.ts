@@ -25,10 +25,10 @@ const EXPECT = statement<Named>(
 );
 
 const COUNTS = { finding: 'text', rows: 'int' } as const;
-const FORGET_FINDINGS = statement<{ counts: string }>(
+const FORGET_FINDINGS = statement<{ known: string }>(
   ({ rows }) =>
     `DELETE FROM mirror.finding_counts
-     WHERE finding NOT IN (SELECT c.finding FROM ${rows('@counts', 'c', COUNTS)})`,
+     WHERE finding NOT IN (SELECT k.finding FROM ${rows('@known', 'k', { finding: 'text' })})`,
 );
 const KEEP_FINDINGS = statement<{ counts: string; at: string }>(
   ({ rows, as }) =>
@@ -97,9 +97,17 @@ export function createFacts({
       return new Map(ids.map((id, index) => [id, found[index] ?? []]));
     },
     /** What waits is told under the lock of all who remove it. */
-    report: async ({ at, awaitedInstallations: named, unreadDeliveries: unread, findings, listedAt }) => {
+    report: async ({
+      at,
+      awaitedInstallations: named,
+      unreadDeliveries: unread,
+      findings,
+      knownFindings = findings?.map(({ finding }) => finding),
+      listedAt,
+    }) => {
       const names = named && JSON.stringify(named.map(({ id, organizationId }) => [id, organizationId]));
       const counts = findings && JSON.stringify(findings.map(({ finding, rows }) => [finding, rows]));
+      const known = JSON.stringify(knownFindings?.map(finding => [finding]));
       const facts = unread && factsOf(unread);
       await transact(batch =>
         batch(
@@ -108,7 +116,7 @@ export function createFacts({
           ...(facts === undefined
             ? []
             : [HOLD_COUNTER, FORGET_FACTS({ facts }), KEEP_FACTS({ facts }), SEE({ at })]),
-          ...(counts === undefined ? [] : [FORGET_FINDINGS({ counts }), KEEP_FINDINGS({ counts, at })]),
+          ...(counts === undefined ? [] : [FORGET_FINDINGS({ known }), KEEP_FINDINGS({ counts, at })]),
           listedAt === undefined ? null : NOTE_LISTED({ listedAt: formatInstant(listedAt) }),
         ),
       );

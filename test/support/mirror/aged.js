@@ -1,29 +1,34 @@
 // Fills an empty, migrated mirror with one that is years old, by SQL alone: a million older versions take seconds.
 // Organization n has ten credits in its warehouse, which a delivery's read changed again and again for `days` days, and lists that a
-// schedule read all that time without finding anything new. All data laws hold on it.
+// schedule read all that time without finding anything new. For two of its credits a reservation and its retirement are finished. All data
+// laws hold on it, and each document says what the columns of its row say.
 
 /** @import { Tables } from '../tables.js' */
 
 const DAY_SECONDS = 86_400;
 const CREDITS = 10;
+/** Credits of each organization of which a reservation retired a part. */
+const RESERVED = 2;
 const RETIREMENTS = 20;
 /** Lists that the schedule reads. */
 const SCHEDULED = ['organization', 'warehouse', 'inventory', 'reservations', 'retirements'];
 
 /**
  * What SQLite and PostgreSQL say differently.
- * @type {Record<'sqlite' | 'postgres', { series: (count: number) => string, instant: (seconds: string) => string, object: (pairs: string) => string }>}
+ * @type {Record<'sqlite' | 'postgres', { series: (count: number) => string, instant: (seconds: string) => string, text: (seconds: string) => string, object: (pairs: string) => string }>}
  */
 const WORDS = {
   sqlite: {
     series: count =>
       `(WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n)`,
     instant: seconds => `strftime('%Y-%m-%dT%H:%M:%S.000Z', ${seconds}, 'unixepoch')`,
+    text: seconds => WORDS.sqlite.instant(seconds),
     object: pairs => `json_object(${pairs})`,
   },
   postgres: {
     series: count => `(SELECT generate_series(1, ${count}) AS i)`,
     instant: seconds => `to_timestamp(${seconds})`,
+    text: seconds => `mirror.as_text(to_timestamp(${seconds}))`,
     object: pairs => `jsonb_build_object(${pairs})`,
   },
 };
@@ -56,7 +61,7 @@ export async function fillAgedMirror(
     readRows = false,
   } = {},
 ) {
-  const { series, instant, object } = WORDS[engine];
+  const { series, instant, object, text } = WORDS[engine];
   const orgs = organizations;
   const end = Math.floor(now / 1000) - 120;
   const start = end - days * DAY_SECONDS;
@@ -73,10 +78,14 @@ export async function fillAgedMirror(
   const lastVersion = firstCredit + rounds * orgs * CREDITS;
   const tonnes = `(100 + (r.i * 7 + c.i * 3) % 50)`;
   const credit = `'credit-' || o.i || '-' || c.i`;
-  const document = `'{"creditId":"' || ${credit} || '","organizationId":"' || ${organization()} || '","serialization":"ICR-ISL-' || c.i || '-14-R-0-2021","type":"exPost","amount":' || ${tonnes} || '}'`;
+  const project = `'project-' || c.i`;
+  const projectName = `'Project ' || c.i`;
+  const serialization = `'ICR-ISL-' || o.i || '-' || c.i || '-R-0-2021'`;
+  const sameInDocuments = `"organizationId":"' || ${organization()} || '","serialization":"' || ${serialization} || '","project":{"id":"' || ${project} || '","fullName":"' || ${projectName} || '"}`;
+  const document = `'{"creditId":"' || ${credit} || '","type":"exPost","vintage":"2021","amount":' || ${tonnes} || ',${sameInDocuments}}'`;
   const cells = `'type', 'exPost', 'unit', NULL, 'fault', NULL, 'amount', ${tonnes}, 'vintage', '2021', 'token_id', NULL,
-    'project_id', NULL, 'amount_exact', '' || ${tonnes}, 'amount_micro', ${tonnes} * 1000000, 'inventory_id', '',
-    'project_name', NULL, 'serialization', 'ICR-ISL-' || c.i || '-14-R-0-2021', 'token_address', NULL`;
+    'project_id', ${project}, 'amount_exact', '' || ${tonnes}, 'amount_micro', ${tonnes} * 1000000, 'inventory_id', '',
+    'project_name', ${projectName}, 'serialization', ${serialization}, 'token_address', NULL`;
   const everyOrganization = `${series(orgs)} AS o`;
   const everyRound = `${everyOrganization} CROSS JOIN ${series(rounds)} AS r`;
   const everyCredit = `CROSS JOIN ${series(CREDITS)} AS c`;
@@ -105,7 +114,8 @@ export async function fillAgedMirror(
   await tables.change(
     `INSERT INTO installations (version, id, organization_id, app_id, state, permissions, valid_from, sync_id, document)
      SELECT ${orgs} + o.i, 'installation-' || o.i, ${organization()}, 'app-1', 'active',
-       '{"organization_info":"VIEW","organization_warehouse":"WRITE"}', ${instant(`${start} + 1`)}, ${orgs} + o.i, '{}'
+       '{"organization_info":"VIEW","organization_warehouse":"WRITE"}', ${instant(`${start} + 1`)}, ${orgs} + o.i,
+       '{"id":"installation-' || o.i || '","appId":"app-1","organizationId":"' || ${organization()} || '"}'
      FROM ${everyOrganization}`,
   );
   await tables.change(
@@ -122,9 +132,9 @@ export async function fillAgedMirror(
      FROM ${everyRound} ${everyCredit} WHERE r.i < ${rounds} ORDER BY r.i, o.i, c.i`,
   );
   await tables.change(
-    `INSERT INTO warehouse_credits (version, organization_id, credit_id, inventory_id, serialization, vintage, type, amount, amount_micro,
-       amount_exact, valid_from, sync_id, document)
-     SELECT ${version()}, ${organization()}, ${credit}, '', 'ICR-ISL-' || c.i || '-14-R-0-2021', '2021', 'exPost', ${tonnes},
+    `INSERT INTO warehouse_credits (version, organization_id, credit_id, inventory_id, project_id, project_name, serialization, vintage, type,
+       amount, amount_micro, amount_exact, valid_from, sync_id, document)
+     SELECT ${version()}, ${organization()}, ${credit}, '', ${project}, ${projectName}, ${serialization}, '2021', 'exPost', ${tonnes},
        ${tonnes} * 1000000, '' || ${tonnes}, ${instant(`${readAt()} + 1`)}, ${syncId()}, ${document}
      FROM ${everyRound} ${everyCredit} WHERE r.i = ${rounds} ORDER BY o.i, c.i`,
   );
@@ -135,27 +145,48 @@ export async function fillAgedMirror(
        ${RETIREMENTS}, ${lastVersion} + o.i * ${RETIREMENTS} FROM ${everyOrganization}`,
   );
   await tables.change(
-    `INSERT INTO retirements (version, organization_id, id, serialization, vintage, beneficiary, amount, amount_micro, amount_exact, is_claimed,
-       created_at, valid_from, sync_id, document)
-     SELECT ${lastVersion} + (o.i - 1) * ${RETIREMENTS} + c.i, ${organization()}, 'retirement-' || o.i || '-' || c.i,
-       'ICR-ISL-' || o.i || '-' || c.i || '-R-0-2021', '2021', 'Beneficiary ' || c.i, 5, 5000000, '5', 1, ${instant(`${start} + c.i * 60`)},
-       ${instant(`${start} + 201`)}, ${retirementSync}, '{"id":"retirement-' || o.i || '-' || c.i || '"}'
+    `INSERT INTO retirements (version, organization_id, id, project_id, project_name, serialization, vintage, beneficiary, amount,
+       amount_micro, amount_exact, is_claimed, created_at, valid_from, sync_id, document)
+     SELECT ${lastVersion} + (o.i - 1) * ${RETIREMENTS} + c.i, ${organization()}, 'retirement-' || o.i || '-' || c.i, ${project},
+       ${projectName}, ${serialization}, '2021', 'Beneficiary ' || c.i, 5, 5000000, '5', 1, ${instant(`${start} + 3600 + c.i`)},
+       ${instant(`${start} + 201`)}, ${retirementSync},
+       '{"id":"retirement-' || o.i || '-' || c.i || '","vintage":"2021","beneficiaryName":"Beneficiary ' || c.i || '","amount":5,"isClaimed":true,"createdAt":"' || ${text(`${start} + 3600 + c.i`)} || '",${sameInDocuments}}'
      FROM ${everyRetirement} ORDER BY o.i, c.i`,
   );
-  await tables.change(`UPDATE version_counter SET last = ${lastVersion + orgs * RETIREMENTS}`);
+  const lastRetirement = lastVersion + orgs * RETIREMENTS;
+  const reservationSync = syncId(`${rounds + 2}`);
+  const everyReservation = `${everyOrganization} CROSS JOIN ${series(RESERVED)} AS c`;
+  await tables.change(
+    `${sync(', rows_added, changes_up_to')} SELECT ${reservationSync}, ${organization()}, 'reservations', 'delivery', 1, ${times(`${start} + 4000`)},
+       ${RESERVED}, ${lastRetirement} + o.i * ${RESERVED} FROM ${everyOrganization}`,
+  );
+  await tables.change(
+    `INSERT INTO reservations (version, organization_id, id, credit_id, project_id, project_name, serialization, type, amount, amount_micro,
+       amount_exact, state, is_complete, reserved_to_at, created_at, updated_at, valid_from, sync_id, document)
+     SELECT ${lastRetirement} + (o.i - 1) * ${RESERVED} + c.i, ${organization()}, 'reservation-' || o.i || '-' || c.i, ${credit}, ${project},
+       ${projectName}, ${serialization}, 'exPost', 5, 5000000, '5', 'finished', 1, ${instant(`${start} + 4200`)}, ${instant(`${start} + 3600`)},
+       ${instant(`${start} + 3700`)}, ${instant(`${start} + 4001`)}, ${reservationSync},
+       '{"id":"reservation-' || o.i || '-' || c.i || '","creditId":"' || ${credit} || '","type":"exPost","amount":5,"state":"finished","isComplete":true,"reservedToDate":"' || ${text(`${start} + 4200`)} || '","createdAt":"' || ${text(`${start} + 3600`)} || '","updatedAt":"' || ${text(`${start} + 3700`)} || '",${sameInDocuments}}'
+     FROM ${everyReservation} ORDER BY o.i, c.i`,
+  );
+  await tables.change(
+    `INSERT INTO project_references (organization_id, project_id)
+     SELECT ${organization()}, ${project} FROM ${everyRetirement}`,
+  );
+  await tables.change(`UPDATE version_counter SET last = ${lastRetirement + orgs * RESERVED}`);
   await fillScheduledReads(tables, engine, {
     orgs,
     days,
     readsPerDay,
     start,
     end,
-    firstId: syncId(`${rounds + 2}`).replace('o.i', '0'),
+    firstId: syncId(`${rounds + 3}`).replace('o.i', '0'),
     rows: readRows,
   });
   await tables.change(
     engine === 'sqlite'
       ? 'ANALYZE'
-      : 'ANALYZE past, syncs, resource_states, warehouse_credits, retirements, unchanged_spans',
+      : 'ANALYZE past, syncs, resource_states, warehouse_credits, retirements, reservations, unchanged_spans',
   );
 }
 
@@ -200,7 +231,7 @@ async function fillScheduledReads(tables, engine, { orgs, days, readsPerDay, sta
     `INSERT INTO resource_states (organization_id, resource, rows, first_complete_at, as_of, attempted_at, outcome, answer_status, answer_form,
        last_answer_at, stamp_at, requests, duration_ms, read_at, read_claim, unchanged_reads, unchanged_first_started_at,
        unchanged_first_finished_at, unchanged_last_finished_at)
-     SELECT 'organization-' || o.i, l.resource, CASE l.resource WHEN 'warehouse' THEN ${CREDITS} WHEN 'organization' THEN 1 WHEN 'retirements' THEN ${RETIREMENTS} ELSE 0 END,
+     SELECT 'organization-' || o.i, l.resource, CASE l.resource WHEN 'warehouse' THEN ${CREDITS} WHEN 'organization' THEN 1 WHEN 'retirements' THEN ${RETIREMENTS} WHEN 'reservations' THEN ${RESERVED} ELSE 0 END,
        ${instant(`${start} + 300`)}, ${instant(lastRead())}, ${instant(lastRead())}, 'complete', 200, 'list', ${instant(`${lastRead()} + 1`)},
        ${instant(`${end} - 1`)}, 1, 1000, ${instant(lastRead())}, 1${
          rows
