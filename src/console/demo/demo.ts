@@ -4,7 +4,7 @@ import type { ReaderPool } from '../reader-pool.js';
 import { ALL_CHANGES, readNewest } from '../../query/history/changes.js';
 import type { PageContent } from '../page.js';
 import { renderButton } from '../actions/button.js';
-import { renderChangeFeed, groupChanges } from '../components/changes.js';
+import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { html } from '../components/html.js';
 import { renderAge } from '../components/formats.js';
 import type { Reader } from '../../store/contract/reader.js';

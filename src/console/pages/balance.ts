@@ -25,7 +25,7 @@ import type { ComparisonOutcome } from '../comparison.js';
 import { findChosenOrganization } from '../name-fault.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
-import { renderChoice, renderFilterBar } from '../components/filters.js';
+import { renderChoice, renderFilterBar } from '../components/filter-bar.js';
 import { renderTable } from '../components/table.js';
 import { renderAge, renderBadge, renderTonnes, describeRowsWithoutAmount } from '../components/formats.js';
 

@@ -1,7 +1,7 @@
 import type { Row, Tables } from '../../store/contract/tables.js';
 import { formatCount } from '../../text/numbers.js';
-import { describeChangeCount } from '../components/changes.js';
-import { type TimelineEntry, renderTimeline } from '../components/head.js';
+import { describeChangeCount } from '../components/change-feed.js';
+import { type TimelineEntry, renderTimeline } from '../components/detail-page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderAge, renderBadge, findStateColour, renderInstant } from '../components/formats.js';
 

@@ -11,7 +11,7 @@ import { formatSumsByType, formatCreditType } from '../../text/tonnes.js';
 import { renderButton } from '../actions/button.js';
 import type { ConsoleRequest, ConsolePage, PageContent } from '../page.js';
 import { renderDetailLink, sumAmountsBy, formatWholeTonnes } from '../components/cell.js';
-import { renderChangeFeed, groupChanges } from '../components/changes.js';
+import { renderChangeFeed, groupChanges } from '../components/change-feed.js';
 import { renderFreshnessState } from '../components/freshness.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { ALL, renderTopRows, getRowLimit } from '../components/table.js';

@@ -11,7 +11,7 @@ import { formatCount, formatWithCommas } from '../../text/numbers.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { withAsOf } from '../components/as-of.js';
 import { renderDetailLink } from '../components/cell.js';
-import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/facts.js';
+import { renderRawText, BOOKKEEPING, renderRowFacts } from '../components/row-facts.js';
 import {
   renderCard,
   type LabelledValue,
@@ -19,9 +19,9 @@ import {
   renderPageHead,
   type TimelineEntry,
   renderTimeline,
-} from '../components/head.js';
+} from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
-import { selectVersionsKnownAt, renderVersions } from '../components/versions.js';
+import { selectVersionsKnownAt, renderVersions } from '../components/version-history.js';
 import {
   renderAge,
   renderBadge,

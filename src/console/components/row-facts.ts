@@ -1,6 +1,6 @@
 import type { Row, Value } from '../../store/contract/tables.js';
 import { renderCell, isEmptyCell, isLongId, isInstantColumn, renderDetailLink } from './cell.js';
-import { type LabelledValue, renderFacts } from './head.js';
+import { type LabelledValue, renderFacts } from './detail-page.js';
 import { html, type Html } from './html.js';
 import { renderTermLabel } from './terms.js';
 import { toHeading, renderInstantWithAge } from './formats.js';

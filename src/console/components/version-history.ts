@@ -1,6 +1,6 @@
 import type { Row } from '../../store/contract/tables.js';
 import { renderCell } from './cell.js';
-import { BOOKKEEPING } from './facts.js';
+import { BOOKKEEPING } from './row-facts.js';
 import { html, type Html } from './html.js';
 import { toLabel, toDisplayValue } from './formats.js';
 
