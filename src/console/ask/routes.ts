@@ -2,7 +2,7 @@ import type { Express, Request, Response } from 'express';
 import { SqlQueryError } from '../../store/contract/asked.js';
 import { type Responder, readFormBody, parseForm } from '../responder.js';
 import { ORIGIN } from '../guard/guard.js';
-import { FILE_FORMATS } from '../lists/files.js';
+import { FILE_FORMATS } from '../downloads.js';
 import {
   type SqlAccess,
   createQueryRunner,

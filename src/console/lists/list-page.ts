@@ -23,7 +23,7 @@ import { renderFreshness, renderAsOfCoverage } from '../components/freshness.js'
 import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { toLabel, describeRowsWithoutAmount } from '../components/formats.js';
-import { renderFileLinks, createFilePages } from './files.js';
+import { renderFileLinks, createFilePages } from '../downloads.js';
 import { createListColumns } from './list-columns.js';
 import { type FilterChoices, readFilterChoices, renderFilters } from './list-filters.js';
 

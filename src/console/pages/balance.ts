@@ -18,7 +18,7 @@ import {
   formatWithCommas,
 } from '../../text/numbers.js';
 import { formatTonnes, formatCreditType } from '../../text/tonnes.js';
-import { createFilePages, renderFileLinks } from '../lists/files.js';
+import { createFilePages, renderFileLinks } from '../downloads.js';
 import type { Row } from '../../store/contract/tables.js';
 import { renderButton } from '../actions/button.js';
 import type { ComparisonOutcome } from '../comparison.js';

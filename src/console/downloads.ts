@@ -1,8 +1,8 @@
-import type { Row, Value } from '../../store/contract/tables.js';
-import { formatCsvLine } from '../../text/csv.js';
-import { withQuery } from '../components/as-of.js';
-import { html, type Html } from '../components/html.js';
-import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
+import type { Row, Value } from '../store/contract/tables.js';
+import { formatCsvLine } from '../text/csv.js';
+import { withQuery } from './components/as-of.js';
+import { html, type Html } from './components/html.js';
+import type { ConsoleRequest, PageFault, ConsolePage } from './page.js';
 
 interface ExportedRows {
   readonly rows: AsyncIterable<Row>;
