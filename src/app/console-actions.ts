@@ -1,4 +1,4 @@
-import type { ConsoleActions } from '../console/actions/actions.js';
+import type { ConsoleActions } from '../console/actions/action-routes.js';
 import type { RegistryComparison } from '../console/comparison.js';
 import { createInstallationJob } from '../inbox/job.js';
 import type { InboxPort } from '../inbox/port.js';

@@ -1,10 +1,10 @@
-import type { ConsoleActions } from '../console/actions/actions.js';
+import type { ConsoleActions } from '../console/actions/action-routes.js';
 import type { SqlAccess } from '../console/ask/query-runner.js';
 import { createConsole } from '../console/console.js';
 import { type RegistryComparer, createComparisonRunner } from '../console/comparison.js';
-import type { DemoAction } from '../console/demo/demo.js';
-import { createVisitorKeys } from '../console/guard/keys.js';
-import { createLiveUpdates } from '../console/live/updates.js';
+import type { DemoAction } from '../console/demo/demo-page.js';
+import { createVisitorKeys } from '../console/guard/visitor-keys.js';
+import { createLiveUpdates } from '../console/live/live-updates.js';
 import { createReaderPool } from '../console/reader-pool.js';
 import type { OpenPdfs } from '../store/engine.js';
 import type { PdfStore } from '../mirror/pdf-store.js';

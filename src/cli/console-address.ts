@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createVisitorKeys } from '../console/guard/keys.js';
+import { createVisitorKeys } from '../console/guard/visitor-keys.js';
 import { createPrivateFolder } from '../folder.js';
 import type { Io } from './io.js';
 import type { MirrorLocation } from './context.js';

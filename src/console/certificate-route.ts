@@ -1,7 +1,7 @@
 import type { Express, NextFunction, Request, Response } from 'express';
 import { isNamed } from '../query/certificates.js';
 import { type Responder, getPathParameters } from './responder.js';
-import { allowOwnFrame } from './guard/headers.js';
+import { allowOwnFrame } from './guard/security-headers.js';
 import type { CertificateFileAccess } from './page.js';
 import type { ReaderPool } from './reader-pool.js';
 

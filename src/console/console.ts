@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { type ConsoleActions, addActionRoutes } from './actions/actions.js';
+import { type ConsoleActions, addActionRoutes } from './actions/action-routes.js';
 import {
   type Responder,
   chooseTheme,
@@ -9,15 +9,15 @@ import {
   sendText,
 } from './responder.js';
 import type { SqlAccess } from './ask/query-runner.js';
-import { addQueryRoutes } from './ask/routes.js';
+import { addQueryRoutes } from './ask/query-routes.js';
 import { addCertificateRoute } from './certificate-route.js';
-import { type DemoAction, addDemoRoutes } from './demo/demo.js';
+import { type DemoAction, addDemoRoutes } from './demo/demo-page.js';
 import { createGuard, type GuardOptions } from './guard/guard.js';
-import type { LiveUpdates } from './live/updates.js';
-import { SCRIPT } from './live/script.js';
+import type { LiveUpdates } from './live/live-updates.js';
+import { SCRIPT } from './live/page-script.js';
 import type { CertificateFileAccess, PageEnvironment } from './page.js';
 import { createPageHandler } from './page-route.js';
-import { createPages } from './pages/pages.js';
+import { createPages } from './pages/all-pages.js';
 import type { ReaderPool } from './reader-pool.js';
 import { STYLE } from './components/style.js';
 

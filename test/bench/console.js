@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { parseTimeRange } from '../../dist/src/text/time-range.js';
-import { createPages } from '../../dist/src/console/pages/pages.js';
+import { createPages } from '../../dist/src/console/pages/all-pages.js';
 import { openEngine } from '../../dist/src/store/open.js';
 import { openDatabase } from '../../dist/src/store/sqlite/open.js';
 import { withFolder } from './parts/children.js';

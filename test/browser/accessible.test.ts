@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createPages } from '../../src/console/pages/pages.js';
-import { SCRIPT } from '../../src/console/live/script.js';
+import { createPages } from '../../src/console/pages/all-pages.js';
+import { SCRIPT } from '../../src/console/live/page-script.js';
 import { storeCertificate } from '../support/certificates.js';
 import { openConsoleStage } from '../support/console.js';
 import { credit, installation, retirement } from '../support/mirror/rows.js';

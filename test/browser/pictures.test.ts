@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createPages } from '../../src/console/pages/pages.js';
+import { createPages } from '../../src/console/pages/all-pages.js';
 import { openPage, startBrowser } from './browser.js';
 import { type Demo, startDemo } from './demo.js';
 import { openConsoleInTrouble, TROUBLES } from './trouble.js';

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createPages } from '../../src/console/pages/pages.js';
+import { createPages } from '../../src/console/pages/all-pages.js';
 import { openPage, startBrowser } from './browser.js';
 import { openConsoleInTrouble, TROUBLES } from './trouble.js';
 

@@ -3,7 +3,7 @@ import { METHODS } from 'node:http';
 import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { createVisitorKeys } from '../../src/console/guard/keys.js';
+import { createVisitorKeys } from '../../src/console/guard/visitor-keys.js';
 import { openConsoleStage, type ConsoleVisit } from '../support/console.js';
 
 const HOME = 'GET /';

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { fillOrganizations } from '../support/mirror/open.js';
-import { createPages } from '../../src/console/pages/pages.js';
+import { createPages } from '../../src/console/pages/all-pages.js';
 import { STYLE } from '../../src/console/components/style.js';
-import { SCRIPT } from '../../src/console/live/script.js';
+import { SCRIPT } from '../../src/console/live/page-script.js';
 import { openConsoleStage, getPageText } from '../support/console.js';
 import { amount, credit, installation, retirement } from '../support/mirror/rows.js';
 import { MINUTE } from '../support/mirror/open.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readSettings } from '../../app/config/read-settings.js';
-import type { ConsoleActions } from '../../console/actions/actions.js';
+import type { ConsoleActions } from '../../console/actions/action-routes.js';
 import type { RegistryComparer } from '../../console/comparison.js';
 import { describeSealOfVersion } from '../evidence-log.js';
 import { measureFile as inspect } from '../certificate-files.js';

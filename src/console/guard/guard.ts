@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { HEADERS } from './headers.js';
-import type { VisitorKeys } from './keys.js';
+import { HEADERS } from './security-headers.js';
+import type { VisitorKeys } from './visitor-keys.js';
 
 export interface GuardOptions {
   readonly keys: VisitorKeys;

@@ -17,7 +17,7 @@ import {
 import { formatCount, pluralize, formatWithCommas } from '../../text/numbers.js';
 import { formatTonnes } from '../../text/tonnes.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
-import { describeFilterFault } from '../name-fault.js';
+import { describeFilterFault } from '../filter-fault.js';
 import { withAsOf, withQuery } from '../components/as-of.js';
 import { renderFreshness, renderAsOfCoverage } from '../components/freshness.js';
 import { html, type Html } from '../components/html.js';

@@ -22,7 +22,7 @@ import { createFilePages, renderFileLinks } from '../downloads.js';
 import type { Row } from '../../store/contract/tables.js';
 import { renderButton } from '../actions/button.js';
 import type { ComparisonOutcome } from '../comparison.js';
-import { findChosenOrganization } from '../name-fault.js';
+import { findChosenOrganization } from '../filter-fault.js';
 import type { ConsoleRequest, ConsolePage } from '../page.js';
 import { html, type Html, type HtmlContent } from '../components/html.js';
 import { renderChoice, renderFilterBar } from '../components/filter-bar.js';

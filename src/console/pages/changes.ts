@@ -9,7 +9,7 @@ import {
 import { readChoices } from '../../query/names.js';
 import { parseTimeRange } from '../../text/time-range.js';
 import { describeWrongWord, findSpelling } from '../../text/vocabulary.js';
-import { findChosenOrganization } from '../name-fault.js';
+import { findChosenOrganization } from '../filter-fault.js';
 import { renderFileLinks, createFilePages } from '../downloads.js';
 import type { ConsoleRequest, PageFault, ConsolePage } from '../page.js';
 import { withQuery } from '../components/as-of.js';

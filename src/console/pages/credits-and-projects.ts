@@ -17,7 +17,7 @@ import { renderAsOfCoverage } from '../components/freshness.js';
 import { selectVersionsKnownAt, renderVersions } from '../components/version-history.js';
 import { renderBadge, capitalize } from '../components/formats.js';
 import type { ConsoleRequest, PageResult, ConsolePage } from '../page.js';
-import { redirectByIdPrefix } from './by-id.js';
+import { redirectByIdPrefix } from './redirect-by-id.js';
 import { renderAvailability, renderProjectStockAt } from './availability.js';
 
 const LISTS_WITH_DETAIL_PAGES = ['projects', 'warehouse', 'inventory'];

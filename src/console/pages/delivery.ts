@@ -8,7 +8,7 @@ import { renderRawText, renderRowFacts } from '../components/row-facts.js';
 import { renderPageHead } from '../components/detail-page.js';
 import { html } from '../components/html.js';
 import { renderBadge, toDisplayValue } from '../components/formats.js';
-import { describeNotFound } from './by-id.js';
+import { describeNotFound } from './redirect-by-id.js';
 import { describeChangesOfSyncs, isCompleteOrRunning, renderDeliveryTimeline } from './delivery-timeline.js';
 
 /** The page of a delivery: its payload, and a timeline from its arrival to the changes. */

@@ -8,7 +8,7 @@ import { renderPageHead } from '../components/detail-page.js';
 import { html, type Html } from '../components/html.js';
 import { JOB_KIND_MEANINGS } from '../components/terms.js';
 import { renderBadge } from '../components/formats.js';
-import { describeNotFound } from './by-id.js';
+import { describeNotFound } from './redirect-by-id.js';
 
 /** The page of a job: what it does, its state and its last error. */
 export const JOB: ConsolePage = {

@@ -17,7 +17,7 @@ import { html, type Html } from '../components/html.js';
 import { renderTable } from '../components/table.js';
 import { renderTermLabel } from '../components/terms.js';
 import { renderAge, renderBadge, renderCertificateCounts, renderInstantsIn } from '../components/formats.js';
-import { redirectByIdPrefix } from './by-id.js';
+import { redirectByIdPrefix } from './redirect-by-id.js';
 import { renderAvailability } from './availability.js';
 
 const MAX_CHANGES = 200;

@@ -29,7 +29,7 @@ import {
   toDisplayValue,
   renderInstantsIn,
 } from '../components/formats.js';
-import { redirectByIdPrefix } from './by-id.js';
+import { redirectByIdPrefix } from './redirect-by-id.js';
 
 /** The page of a retirement: who retired what for whom, its certificate, and how the mirror knows. */
 export const RETIREMENT: ConsolePage = {

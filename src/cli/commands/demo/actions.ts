@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { RegistryClient } from '../../../registry/clients.js';
-import type { DemoAction } from '../../../console/demo/demo.js';
-import type { ConsoleActions } from '../../../console/actions/actions.js';
+import type { DemoAction } from '../../../console/demo/demo-page.js';
+import type { ConsoleActions } from '../../../console/actions/action-routes.js';
 import type { Reader } from '../../../store/contract/reader.js';
 import { readFirstCredit, readTargets } from '../../../query/at-registry.js';
 import type { ControlClient } from '../../../sandbox/control/client.js';

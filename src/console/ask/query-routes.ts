@@ -10,7 +10,7 @@ import {
   type QueryResult,
   type Visitor,
 } from './query-runner.js';
-import { renderQueryPage } from './page.js';
+import { renderQueryPage } from './query-page.js';
 
 /** Creates the visitor who waits for `response`. The visitor's signal aborts when the connection closes. */
 function createVisitor(response: Response): Visitor {
