@@ -1,16 +1,16 @@
 import type { Dialect } from '../dialect.js';
 import type { Batch } from '../statement.js';
 
-/** Where an inbox is kept. */
+/** The database of an inbox. */
 export interface InboxDatabase {
   readonly look: Batch;
-  /** A whole transaction in one message: no statement is given what another answers. */
+  /** A whole transaction in one message: no statement can use the rows of another. */
   readonly commit: Batch;
-  /** What the clock says; null where the database's own is asked. */
+  /** The time of the clock; null if the clock of the database is used. */
   readonly now: () => string | null;
 }
 
-/** By the one clock, which each statement is given. */
-export type Dated = { readonly now: string | null };
+/** The time that a statement is given; null for the clock of the database. */
+export type AtTime = { readonly now: string | null };
 
 export const NOW = ({ clock }: Dialect): string => clock('@now');

@@ -9,9 +9,9 @@ import { type Part, PARTS } from '../../inbox/job.js';
 import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import { statement } from '../statement.js';
-import { type Dated, type InboxDatabase, NOW } from './database.js';
+import { type AtTime, type InboxDatabase, NOW } from './database.js';
 
-type Beat = Dated & { id: number; role: ProcessRole; host: string; pid: number; startedAt: string };
+type Beat = AtTime & { id: number; role: ProcessRole; host: string; pid: number; startedAt: string };
 type Numbered = { readonly id: number };
 
 const ITSELF = 'id = @id AND role = @role AND host = @host AND pid = @pid AND started_at = @startedAt';
@@ -25,7 +25,7 @@ const ENTER = statement<Beat, Numbered>(dialect => {
     SELECT ${beat.join(', ')}, ${NOW(dialect)}
     WHERE NOT EXISTS (SELECT 1 FROM inbox.processes WHERE ${ITSELF}) RETURNING id`;
 });
-const REMOVE = statement<Dated>(
+const REMOVE = statement<AtTime>(
   dialect =>
     `DELETE FROM inbox.processes WHERE id IN (
        SELECT id FROM inbox.processes AS p WHERE seen_at < ${dialect.later(NOW(dialect), `-${PROCESS_RETENTION_MS}`)}
@@ -42,7 +42,7 @@ interface Seen {
   readonly dueAt: string | null;
 }
 
-const PULSE = statement<Dated, Seen>(dialect => {
+const PULSE = statement<AtTime, Seen>(dialect => {
   const soon = dialect.later(NOW(dialect), String(HEARTBEAT_INTERVAL_MS));
   const due = (part: Part) =>
     `SELECT min(run_at) AS at FROM inbox.jobs WHERE state = 'waiting' AND part = '${part}' AND run_at <= ${NOW(dialect)}`;

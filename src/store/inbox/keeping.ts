@@ -1,8 +1,8 @@
 import type { InboxPort } from '../../inbox/port.js';
 import { fixed, statement } from '../statement.js';
-import { type Dated, type InboxDatabase, NOW } from './database.js';
+import { type AtTime, type InboxDatabase, NOW } from './database.js';
 
-type Old = Dated & { readonly ms: number };
+type Old = AtTime & { readonly ms: number };
 type Numbered = { readonly id: number };
 
 const DAY_MS = 86_400_000;

@@ -16,7 +16,7 @@ import type { InboxPort } from '../../inbox/port.js';
 import { formatInstant } from '../../resources/sql-values.js';
 import type { Table } from '../dialect.js';
 import { fixed, statement } from '../statement.js';
-import { type Dated, type InboxDatabase, NOW } from './database.js';
+import { type AtTime, type InboxDatabase, NOW } from './database.js';
 
 type Looks = Pick<
   InboxPort,
@@ -76,7 +76,7 @@ const ANNOUNCED = statement<{ from: string; until: string; above: number }, Deli
 
 const ARRIVAL = { place: 'int', begun: 'instant', since: 'instant', event: 'text' } as const;
 /** By the index of arrival. */
-const CAME = statement<Dated & { installationId: string; asked: Table }, { readonly came: number }>(
+const CAME = statement<AtTime & { installationId: string; asked: Table }, { readonly came: number }>(
   dialect =>
     `SELECT CASE WHEN EXISTS (SELECT 1 FROM inbox.deliveries AS d
        WHERE d.installation_id = @installationId AND d.verdict = 'accepted'

@@ -1,9 +1,9 @@
 import type { InboxPort } from '../../inbox/port.js';
 import { MAX_ROWS_PER_MINUTE, MAX_REJECTED_ROWS, OTHER_PREFIX } from '../../inbox/rejection.js';
 import { fixed, statement } from '../statement.js';
-import { type Dated, type InboxDatabase, NOW } from './database.js';
+import { type AtTime, type InboxDatabase, NOW } from './database.js';
 
-type Counted = Dated & { reason: string; status: number; prefix: string; rejected: number; ms: number };
+type Counted = AtTime & { reason: string; status: number; prefix: string; rejected: number; ms: number };
 
 /** How full a minute is decides of the next. */
 const ALONE = fixed(({ alone }) => alone('inbox.rejected_webhooks'));

@@ -1,6 +1,6 @@
+import { type RawBuilder, sql } from 'kysely';
 import {
   type JobSettlement,
-  type ClaimRef,
   type JobEnd,
   MAX_ATTEMPTS,
   PAUSED_ATTEMPTS,
@@ -9,204 +9,242 @@ import {
 } from '../../inbox/job.js';
 import { PACES_MS } from '../../inbox/pace.js';
 import type { InboxPort } from '../../inbox/port.js';
-import type { Dialect, Table } from '../dialect.js';
-import { type BoundStatement, fixed, statement } from '../statement.js';
-import { holdAll, IS_HELD } from './claims.js';
-import { type Dated, type InboxDatabase, NOW } from './database.js';
+import type { Table } from '../dialect.js';
+import { jsonRelation, named, select, sqlStatement } from '../sql/columns.js';
+import type { SqlFunctions } from '../sql/functions.js';
+import { type Params, prepared, type ResultRow } from '../sql/prepared.js';
+import type { BoundStatement } from '../statement.js';
+import { isClaimed, lockClaims } from './claims.js';
+import type { AtTime, InboxDatabase } from './database.js';
 
-type Given = Dated & {
+type EndValues = AtTime & {
   readonly id: number;
   readonly claim: number;
   readonly code: string | null;
   readonly message: string | null;
-  readonly inMs: number;
+  readonly delayMs: number;
   readonly outcome: string | null;
 };
-/** What was done with a job. */
-type Settled = ClaimRef & { readonly mergedInto: number | null };
-type Clause = (dialect: Dialect) => string;
+type EndParams = Params<EndValues>;
+type Clause = (fn: SqlFunctions, params: EndParams) => RawBuilder<string>;
+type Condition = (params: EndParams) => RawBuilder<unknown>;
 
-const IS_FAILED = "id = @id AND state = 'failed'";
-const UPCOMING = "state IN ('waiting', 'paused')";
-const ERROR =
-  'error_or_pause_code = coalesce(@code, error_or_pause_code), last_error = coalesce(@message, last_error)';
-const later = (dialect: Dialect) => dialect.later(NOW(dialect), '@inMs');
+const own = named('inbox.jobs');
+const upcoming = named('inbox.jobs', 'upcoming');
+const mine = named('inbox.jobs', 'mine');
 
-function ending(clause: Clause, which: string) {
-  return statement<Given, Settled>(
-    dialect =>
-      `UPDATE inbox.jobs SET claimed_until = NULL, ${clause(dialect)} WHERE ${which}
-       RETURNING id, claim, merged_into AS "mergedInto"`,
+const isFailed: Condition = ({ id }) => sql`${own.id} = ${id} AND ${own.state} = 'failed'`;
+const isUpcoming = sql`${own.state} IN ('waiting', 'paused')`;
+const now: Clause = (fn, params) => fn.clock(params.now);
+const afterDelay: Clause = (fn, params) => fn.addMs(now(fn, params), params.delayMs);
+const setError = ({ code, message }: EndParams) =>
+  sql`${own.error_or_pause_code} = coalesce(${code}, ${own.error_or_pause_code}),
+    ${own.last_error} = coalesce(${message}, ${own.last_error})`;
+
+/** Prepares an UPDATE that ends the run of a job. */
+function endRun(set: (fn: SqlFunctions, params: EndParams) => RawBuilder<unknown>, condition: Condition) {
+  return prepared(
+    ({ fn }, params: EndParams) =>
+      sqlStatement`UPDATE ${own()} SET ${own.claimed_until} = NULL, ${set(fn, params)} WHERE ${condition(params)}
+        RETURNING ${select({ id: own.id, claim: own.claim, mergedInto: own.merged_into })}`,
   );
 }
+type EndedRun = ResultRow<ReturnType<typeof endRun>>;
 
-/** Names and locks the waiting job with the same key. */
-const pointing = (which: string) =>
-  statement<Given>(
-    ({ forUpdate }) =>
-      `UPDATE inbox.jobs SET merged_into = (
-         SELECT id FROM inbox.jobs AS upcoming WHERE upcoming.dedupe_key = jobs.dedupe_key AND ${UPCOMING} ${forUpdate})
-       WHERE ${which}`,
+/** Stores the id of the waiting job with the same key, and locks that job. */
+const pointToUpcoming = (condition: Condition) =>
+  prepared(
+    ({ fn }, params: EndParams) =>
+      sqlStatement`UPDATE ${own()} SET ${own.merged_into} = (
+          SELECT ${upcoming.id} FROM ${upcoming()} WHERE ${upcoming.dedupe_key} = jobs.dedupe_key
+            AND ${upcoming.state} IN ('waiting', 'paused') ${fn.forUpdate})
+        WHERE ${condition(params)}`,
   );
 
 /** Returns the earliest start that the pace of the key allows. */
-const nextPace: Clause = dialect => {
-  const lastStart = '(SELECT max(started_at) FROM inbox.jobs AS s WHERE s.dedupe_key = upcoming.dedupe_key)';
-  return dialect.later(dialect.least(lastStart, NOW(dialect)), String(PACES_MS[0]));
+const earliestByPace: Clause = (fn, params) => {
+  const started = named('inbox.jobs', 'started');
+  const lastStart = sql<string>`(SELECT max(${started.started_at}) FROM ${started()} WHERE ${started.dedupe_key} = ${upcoming.dedupe_key})`;
+  return fn.addMs(fn.least(lastStart, now(fn, params)), sql.lit(PACES_MS[0]));
 };
 
 /** Returns the earlier run time of the two jobs, but none before any of `floors`. */
-function earlierRunTime(dialect: Dialect, ...floors: readonly Clause[]): string {
-  const earlier = dialect.least('upcoming.run_at', later(dialect));
-  return dialect.greatest(earlier, ...floors.map(floor => floor(dialect)));
+function earlierRunTime(...floors: readonly Clause[]): Clause {
+  return (fn, params) => {
+    const earlier = fn.least(upcoming.run_at, afterDelay(fn, params));
+    return fn.greatest(earlier, ...floors.map(floor => floor(fn, params)));
+  };
 }
 
 /** A person does not wait for a backoff: the run time that was given for a person stays. */
-const unlessAPersonAsked = (runTime: string) =>
-  `CASE upcoming.trigger WHEN 'person' THEN upcoming.run_at ELSE ${runTime} END`;
+const unlessPersonAsked =
+  (runTime: Clause): Clause =>
+  (fn, params) =>
+    sql`CASE ${upcoming.trigger} WHEN 'person' THEN ${upcoming.run_at} ELSE ${runTime(fn, params)} END`;
 
 /** The upcoming job takes over what the merged one was asked for. The job with the higher id names the newer installation. */
-const inheriting = (which: string, runAt: Clause) =>
-  statement<Given>(
-    dialect => `UPDATE inbox.jobs AS upcoming SET state = 'waiting',
-      trigger = CASE WHEN 'person' IN (upcoming.trigger, mine.trigger) THEN 'person'
-        WHEN mine.trigger = 'delivery' THEN 'delivery' ELSE upcoming.trigger END,
-      priority = ${dialect.least('upcoming.priority', 'mine.priority')},
-      only_duplicates_asked = ${dialect.least('upcoming.only_duplicates_asked', 'mine.only_duplicates_asked')},
-      payload = ${dialect.mergedPayload('upcoming.payload', 'mine.payload')},
-      installation_id = CASE WHEN mine.id > upcoming.id THEN coalesce(mine.installation_id, upcoming.installation_id)
-        ELSE coalesce(upcoming.installation_id, mine.installation_id) END,
-      error_or_pause_code = coalesce(@code, mine.error_or_pause_code),
-      last_error = coalesce(@message, mine.last_error),
-      run_at = ${runAt(dialect)}
-      FROM (SELECT * FROM inbox.jobs WHERE ${which}) AS mine WHERE upcoming.id = mine.merged_into`,
+const inherit = (condition: Condition, runAt: Clause, more: Clause = () => sql``) =>
+  prepared(
+    ({ fn }, params: EndParams) => sqlStatement`UPDATE ${upcoming()} SET ${own.state} = 'waiting',
+      ${own.trigger} = CASE WHEN 'person' IN (${upcoming.trigger}, ${mine.trigger}) THEN 'person'
+        WHEN ${mine.trigger} = 'delivery' THEN 'delivery' ELSE ${upcoming.trigger} END,
+      ${own.priority} = ${fn.least(upcoming.priority, mine.priority)},
+      ${own.only_duplicates_asked} = ${fn.least(upcoming.only_duplicates_asked, mine.only_duplicates_asked)},
+      ${own.payload} = ${fn.mergePayloads(upcoming.payload, mine.payload)},
+      ${own.installation_id} = CASE WHEN ${mine.id} > ${upcoming.id}
+        THEN coalesce(${mine.installation_id}, ${upcoming.installation_id})
+        ELSE coalesce(${upcoming.installation_id}, ${mine.installation_id}) END,
+      ${own.error_or_pause_code} = coalesce(${params.code}, ${mine.error_or_pause_code}),
+      ${own.last_error} = coalesce(${params.message}, ${mine.last_error}),
+      ${own.run_at} = ${runAt(fn, params)}${more(fn, params)}
+      FROM (SELECT * FROM ${own()} WHERE ${condition(params)}) AS mine WHERE ${upcoming.id} = ${mine.merged_into}`,
   );
 
-/** Merges a job into the waiting job with the same key, where there is one. */
-function merging(which: string, runAt: Clause) {
+/** Merges a job into the waiting job with the same key, if there is one. */
+function merge(condition: Condition, runAt: Clause, more?: Clause) {
   return [
-    pointing(which),
-    inheriting(which, runAt),
-    ending(
-      dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = 'merged', ${ERROR}`,
-      `${which} AND merged_into IS NOT NULL`,
+    pointToUpcoming(condition),
+    inherit(condition, runAt, more),
+    endRun(
+      (fn, params) =>
+        sql`${own.state} = 'done', ${own.finished_at} = ${now(fn, params)}, ${own.outcome} = 'merged', ${setError(params)}`,
+      params => sql`${condition(params)} AND ${own.merged_into} IS NOT NULL`,
     ),
   ];
 }
 
-const fails: Clause = dialect => `state = 'failed', finished_at = ${NOW(dialect)}, ${ERROR}`;
-const asPaced: Clause = dialect => unlessAPersonAsked(earlierRunTime(dialect, nextPace));
-const afterBackoff: Clause = dialect => `${unlessAPersonAsked(earlierRunTime(dialect, nextPace, later))},
-  attempts = ${dialect.greatest('upcoming.attempts', 'mine.attempts')}`;
+const setFailed = (fn: SqlFunctions, params: EndParams) =>
+  sql`${own.state} = 'failed', ${own.finished_at} = ${now(fn, params)}, ${setError(params)}`;
+const setDone = (fn: SqlFunctions, params: EndParams, outcome: RawBuilder<string | null>) =>
+  sql`${own.state} = 'done', ${own.finished_at} = ${now(fn, params)}, ${own.outcome} = ${outcome}`;
+const setWaiting = (fn: SqlFunctions, params: EndParams) =>
+  sql`${own.state} = 'waiting', ${own.run_at} = ${afterDelay(fn, params)}`;
 
-/** What is done one after the other, until one of them has ended the job. */
-const ENDS: Readonly<Record<JobEnd['act'], readonly ReturnType<typeof ending | typeof pointing>[]>> = {
-  done: [ending(dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = @outcome`, IS_HELD)],
+const runAtByPace = unlessPersonAsked(earlierRunTime(earliestByPace));
+const runAtAfterBackoff = unlessPersonAsked(earlierRunTime(earliestByPace, afterDelay));
+const keepAttempts: Clause = fn => sql`, ${own.attempts} = ${fn.greatest(upcoming.attempts, mine.attempts)}`;
+
+/** Only the latest unchanged read stays, as it tells when the installation was read last. A job that another one was merged into stays, too. */
+const REMOVE_EARLIER_UNCHANGED = prepared((_, { id, claim }: EndParams) => {
+  const latest = named('inbox.jobs', 'latest');
+  const merged = named('inbox.jobs', 'merged');
+  return sqlStatement`DELETE FROM ${own()} WHERE ${own.dedupe_key} = (
+      SELECT ${latest.dedupe_key} FROM ${latest()} WHERE ${latest.id} = ${id} AND ${latest.claim} = ${claim})
+    AND ${own.id} < ${id} AND ${own.state} = 'done' AND ${own.trigger} = 'schedule' AND ${own.outcome} = ${UNCHANGED_OUTCOME}
+    AND NOT EXISTS (SELECT 1 FROM ${merged()}
+      WHERE ${merged.dedupe_key} = jobs.dedupe_key AND ${merged.merged_into} = jobs.id)`;
+});
+
+type EndStatement = (values: EndValues) => BoundStatement<EndedRun>;
+
+/** The statements of each end. They run one after the other, until one of them has ended the run. */
+const ENDS: Readonly<Record<JobEnd['act'], readonly EndStatement[]>> = {
+  done: [endRun((fn, params) => setDone(fn, params, params.outcome), isClaimed)],
   unchanged: [
-    ending(
-      dialect => `state = 'done', finished_at = ${NOW(dialect)}, outcome = '${UNCHANGED_OUTCOME}'`,
-      IS_HELD,
-    ),
-    // Only the latest stays: it says when the installation was read last. A job that another one was merged into stays, too.
-    statement<Given>(
-      `DELETE FROM inbox.jobs WHERE dedupe_key = (SELECT dedupe_key FROM inbox.jobs AS latest WHERE latest.id = @id AND latest.claim = @claim)
-         AND id < @id AND state = 'done' AND trigger = 'schedule' AND outcome = '${UNCHANGED_OUTCOME}'
-         AND NOT EXISTS (SELECT 1 FROM inbox.jobs AS merged
-           WHERE merged.dedupe_key = jobs.dedupe_key AND merged.merged_into = jobs.id)`,
-    ),
+    endRun((fn, params) => setDone(fn, params, sql.lit(UNCHANGED_OUTCOME)), isClaimed),
+    REMOVE_EARLIER_UNCHANGED,
   ],
-  fail: [ending(fails, IS_HELD)],
+  fail: [endRun(setFailed, isClaimed)],
   retry: [
-    ending(fails, `${IS_HELD} AND attempts >= ${MAX_ATTEMPTS}`),
-    ...merging(IS_HELD, afterBackoff),
-    ending(dialect => `state = 'waiting', run_at = ${later(dialect)}, ${ERROR}`, IS_HELD),
+    endRun(setFailed, params => sql`${isClaimed(params)} AND ${own.attempts} >= ${MAX_ATTEMPTS}`),
+    ...merge(isClaimed, runAtAfterBackoff, keepAttempts),
+    endRun((fn, params) => sql`${setWaiting(fn, params)}, ${setError(params)}`, isClaimed),
   ],
   pause: [
-    ...merging(IS_HELD, asPaced),
-    ending(
-      dialect =>
-        `state = 'paused', run_at = ${later(dialect)}, attempts = ${dialect.least('attempts', String(PAUSED_ATTEMPTS))}, ${ERROR}`,
-      IS_HELD,
+    ...merge(isClaimed, runAtByPace),
+    endRun(
+      (fn, params) => sql`${own.state} = 'paused', ${own.run_at} = ${afterDelay(fn, params)},
+        ${own.attempts} = ${fn.least(own.attempts, sql.lit(PAUSED_ATTEMPTS))}, ${setError(params)}`,
+      isClaimed,
     ),
   ],
   release: [
-    ...merging(IS_HELD, asPaced),
-    ending(
-      dialect =>
-        `state = 'waiting', run_at = ${later(dialect)}, attempts = ${dialect.greatest('attempts - 1', '0')}`,
-      IS_HELD,
+    ...merge(isClaimed, runAtByPace),
+    endRun(
+      (fn, params) =>
+        sql`${setWaiting(fn, params)}, ${own.attempts} = ${fn.greatest(sql`${own.attempts} - 1`, sql`0`)}`,
+      isClaimed,
     ),
   ],
 };
-const RETRIES = [
-  ...merging(IS_FAILED, dialect => earlierRunTime(dialect, nextPace)),
-  ending(
-    dialect => `state = 'waiting', attempts = 0, run_at = ${NOW(dialect)}, finished_at = NULL`,
-    IS_FAILED,
+const RETRY_FAILED: readonly EndStatement[] = [
+  ...merge(isFailed, earlierRunTime(earliestByPace)),
+  endRun(
+    (fn, params) =>
+      sql`${own.state} = 'waiting', ${own.attempts} = 0, ${own.run_at} = ${now(fn, params)}, ${own.finished_at} = NULL`,
+    isFailed,
   ),
 ];
 
-const FAILED = fixed<{ readonly id: number }>(
-  "SELECT id FROM inbox.jobs WHERE state = 'failed' ORDER BY id DESC",
+const LIST_FAILED = prepared(({ db }) =>
+  db.selectFrom('inbox.jobs').select('id').where('state', '=', 'failed').orderBy('id', 'desc'),
 );
-const CODES = { code: 'text' } as const;
-const among = ({ rows }: Dialect) => `(SELECT c.code FROM ${rows('@codes', 'c', CODES)})`;
-const FAILED_FOR = statement<{ codes: Table }, { readonly id: number }>(
-  dialect =>
-    `SELECT id FROM inbox.jobs WHERE state = 'failed' AND error_or_pause_code IN ${among(dialect)} ORDER BY id`,
+const codeList = jsonRelation('given', { code: 'text' });
+type Codes = { readonly codes: Table };
+const hasGivenCode = (fn: SqlFunctions, { codes }: Params<Codes>) =>
+  sql<boolean>`${own.error_or_pause_code} IN (SELECT ${codeList.columns.code} FROM ${codeList.from(fn, codes)})`;
+const LIST_FAILED_WITH_CODE = prepared(({ db, fn }, params: Params<Codes>) =>
+  db
+    .selectFrom('inbox.jobs')
+    .select('id')
+    .where('state', '=', 'failed')
+    .where(hasGivenCode(fn, params))
+    .orderBy('id'),
 );
-const TRY_FIRST = statement<Dated & { codes: Table }, { readonly id: number }>(
-  dialect =>
-    `UPDATE inbox.jobs SET state = 'waiting', attempts = 1, run_at = created_at WHERE id IN (
-       SELECT id FROM inbox.jobs AS j WHERE ${UPCOMING} AND NOT (attempts > 0 AND run_at <= created_at)
-         AND (error_or_pause_code IN ${among(dialect)}
-           OR (kind = 'retry' AND attempts = 0 AND run_at <= ${dialect.later(NOW(dialect), String(RETRY_SOON_MS))}))
-       ORDER BY dedupe_key, id ${dialect.forUpdateOfFree('j')})
-     RETURNING id`,
-);
-const TELL = fixed(({ tellOfWork }) => tellOfWork);
+const PRIORITIZE = prepared(({ fn }, params: Params<AtTime & Codes>) => {
+  const soon = fn.addMs(fn.clock(params.now), sql.lit(RETRY_SOON_MS));
+  return sqlStatement`UPDATE ${own()} SET ${own.state} = 'waiting', ${own.attempts} = 1, ${own.run_at} = ${own.created_at}
+    WHERE ${own.id} IN (
+      SELECT ${own.id} FROM ${upcoming()} WHERE ${isUpcoming}
+        AND NOT (${own.attempts} > 0 AND ${own.run_at} <= ${own.created_at})
+        AND (${hasGivenCode(fn, params)} OR (${own.kind} = 'retry' AND ${own.attempts} = 0 AND ${own.run_at} <= ${soon}))
+      ORDER BY ${own.dedupe_key}, ${own.id} ${fn.forUpdateSkipLocked('upcoming')})
+    RETURNING ${select({ id: own.id })}`;
+});
+const NOTIFY_WORKERS = prepared(({ fn }) => fn.notifyWorkers);
 
 export function createSettlements({
   look,
   commit,
-  now,
+  now: readClock,
 }: InboxDatabase): Pick<InboxPort, 'settle' | 'retryFailed' | 'prioritizeFailed'> {
-  function stepsOf({ claim: { id, claim }, end }: JobSettlement): BoundStatement<Settled>[] {
+  function listEndStatements({ claim: { id, claim }, end }: JobSettlement): BoundStatement<EndedRun>[] {
     const { code, message } = 'error' in end ? end.error : { code: null, message: null };
-    const inMs = 'delayMs' in end ? end.delayMs : 0;
+    const delayMs = 'delayMs' in end ? end.delayMs : 0;
     const outcome = 'outcome' in end ? end.outcome : null;
-    return ENDS[end.act].map(step => step({ id, claim, code, message, inMs, outcome, now: now() }));
+    const values = { id, claim, code, message, delayMs, outcome, now: readClock() };
+    return ENDS[end.act].map(statement => statement(values));
   }
 
-  /** One after the other: two of them may have one key, and then the second is merged with the first. */
-  function retriesOf(ids: readonly number[]): readonly (BoundStatement<Settled> | null)[] {
-    const given = { claim: 0, code: null, message: null, inMs: 0, outcome: null, now: now() };
-    const hold = holdAll(ids.map(id => ({ id, claim: 0 })));
-    return [hold, ...ids.flatMap(id => RETRIES.map(step => step({ ...given, id })))];
+  /** One job after the other: of two with the same key, the second merges with the first. */
+  function listRetryStatements(ids: readonly number[]): readonly (BoundStatement<EndedRun> | null)[] {
+    const values = { claim: 0, code: null, message: null, delayMs: 0, outcome: null, now: readClock() };
+    const lock = lockClaims(ids.map(id => ({ id, claim: 0 })));
+    return [lock, ...ids.flatMap(id => RETRY_FAILED.map(statement => statement({ ...values, id })))];
   }
 
   return {
-    settle: async ended => {
-      const steps = ended.flatMap(stepsOf);
-      const settled = (await commit(holdAll(ended.map(({ claim: held }) => held)), ...steps)).flat();
-      return ended.map(({ claim: held }) =>
-        settled.some(({ id, claim }) => id === held.id && claim === held.claim),
+    settle: async settlements => {
+      const lock = lockClaims(settlements.map(({ claim }) => claim));
+      const ended = (await commit(lock, ...settlements.flatMap(listEndStatements))).flat();
+      return settlements.map(({ claim: ref }) =>
+        ended.some(({ id, claim }) => id === ref.id && claim === ref.claim),
       );
     },
     retryFailed: async which => {
-      const ids = which === 'all' ? (await look(FAILED))[0].map(({ id }) => id) : which;
-      const retried = (await commit(...retriesOf(ids), TELL)).flat();
+      const ids = which === 'all' ? (await look(LIST_FAILED()))[0].map(({ id }) => id) : which;
+      const retried = (await commit(...listRetryStatements(ids), NOTIFY_WORKERS())).flat();
       return ids.map(failed => {
         const job = retried.find(({ id }) => id === failed);
         return { failed, job: job === undefined ? null : (job.mergedInto ?? job.id) };
       });
     },
     prioritizeFailed: async reasons => {
-      const codes = { columns: CODES, rows: reasons.map(code => [code]) };
-      const [failed] = await look(FAILED_FOR({ codes }));
-      const retries = retriesOf(failed.map(({ id }) => id));
-      const answers = await commit(...retries, TRY_FIRST({ codes, now: now() }), TELL);
-      return answers.at(-2)?.length ?? 0;
+      const codes = codeList.toTable(reasons.map(code => ({ code })));
+      const [failed] = await look(LIST_FAILED_WITH_CODE({ codes }));
+      const retries = listRetryStatements(failed.map(({ id }) => id));
+      const results = await commit(...retries, PRIORITIZE({ codes, now: readClock() }), NOTIFY_WORKERS());
+      return results.at(-2)?.length ?? 0;
     },
   };
 }

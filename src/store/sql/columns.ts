@@ -87,10 +87,10 @@ type RowIn<Parts extends readonly unknown[]> = Parts extends readonly [infer Fir
   ? First extends SelectList<infer Row>
     ? Row
     : RowIn<Rest>
-  : unknown;
+  : never;
 
-/** An `sql` statement whose rows have the type of the `select` list in it. */
-export function sqlRows<const Parts extends readonly unknown[]>(
+/** A whole statement as SQL text. Its rows have the type of the `select` list in it; without one it returns none. */
+export function sqlStatement<const Parts extends readonly unknown[]>(
   texts: TemplateStringsArray,
   ...parts: Parts
 ): RawBuilder<RowIn<Parts>> {

@@ -39,11 +39,11 @@ export interface SqlFunctions {
    */
   readonly mergePayloads: (left: Expression<string>, right: Expression<string>) => RawBuilder<string>;
   /** Notifies processes that wait for work. A statement of its own. */
-  readonly notifyWorkers: RawBuilder<unknown>;
+  readonly notifyWorkers: RawBuilder<never>;
   /** Waits until no other transaction holds the lock with this name. A statement of its own. */
-  readonly lockByName: (name: string) => RawBuilder<unknown>;
+  readonly lockByName: (name: string) => RawBuilder<never>;
   /** Overwrites the bytes of rows that are deleted from now on. A statement of its own. */
-  readonly overwriteDeleted: RawBuilder<unknown>;
+  readonly overwriteDeleted: RawBuilder<never>;
   readonly forUpdate: RawBuilder<unknown>;
   readonly forShare: RawBuilder<unknown>;
   /** Locks the rows of one table of a SELECT and skips rows that are locked. */

@@ -24,13 +24,12 @@ export type BuiltStatement = { toOperationNode: () => RootOperationNode } & (
   | Expression<unknown>
 );
 type WriteResult = InsertResult | UpdateResult | DeleteResult;
+/** The type of the rows of a built statement. `never` if it returns none. */
 type RowOf<Built> =
   Built extends Compilable<infer Row>
-    ? Row extends WriteResult
-      ? never
-      : Row
+    ? Exclude<Row, WriteResult>
     : Built extends Expression<infer Row>
-      ? Row
+      ? Exclude<Row, undefined>
       : never;
 
 type NoValues = Readonly<Record<string, never>>;

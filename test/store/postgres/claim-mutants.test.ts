@@ -91,7 +91,7 @@ test('a claim skips jobs that another transaction has locked', async () => {
 
 test('control: without SKIP LOCKED a claim waits for the other transaction', async () => {
   const waiting: Broken = real =>
-    mutateStatements(real, 'FOR UPDATE OF job SKIP LOCKED', 'FOR UPDATE OF job');
+    mutateStatements(real, 'FOR UPDATE OF "job" SKIP LOCKED\n', 'FOR UPDATE OF "job"\n');
   expect(await claimBesideHeld(waiting)).toMatchObject({ code: 'away' });
 });
 
@@ -114,7 +114,7 @@ test('T63 concurrent claims get different numbers', async () => {
 });
 
 test('T63 control: if claims do not increase the counter, concurrent claims get the same number', async () => {
-  const counted = 'SET last = last + $1';
+  const counted = 'set "last" = "last" + $1';
   const claims = await claimsAtOnce(real => mutateStatements(real, counted, `${counted} WHERE false`));
   expect(new Set(claims).size).toBe(1);
 });

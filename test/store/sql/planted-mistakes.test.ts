@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { insertFrom, named, select, sqlRows } from '../../../src/store/sql/columns.js';
+import { insertFrom, named, select, sqlStatement } from '../../../src/store/sql/columns.js';
 import { type Params, prepared, type ResultRow } from '../../../src/store/sql/prepared.js';
 
 type JobId = { readonly id: number };
@@ -121,7 +121,7 @@ const SQL_MISTAKES = {
     // @ts-expect-error the column is called `claimed_until`
     prepared(() => sql`UPDATE ${job()} SET ${job.lease_ends_at} = NULL`),
   'a wrong type of row': () => {
-    const find = prepared(() => sqlRows`SELECT ${select({ id: job.id })} FROM ${job()}`);
+    const find = prepared(() => sqlStatement`SELECT ${select({ id: job.id })} FROM ${job()}`);
     // @ts-expect-error the id is a number
     const row: { readonly id: string } | undefined = undefined as ResultRow<typeof find> | undefined;
     return row;

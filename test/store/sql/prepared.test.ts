@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { POSTGRES, SQLITE } from '../../../src/store/dialect.js';
-import { insertFrom, jsonRelation, named, select, sqlRows } from '../../../src/store/sql/columns.js';
+import { insertFrom, jsonRelation, named, select, sqlStatement } from '../../../src/store/sql/columns.js';
 import { insertRows, type Params, prepared } from '../../../src/store/sql/prepared.js';
 import { databaseOn } from '../../../src/store/sqlite/database.js';
 import { fixed } from '../../../src/store/statement.js';
@@ -86,7 +86,7 @@ test('rows that are passed as JSON are a relation with typed columns', async () 
   const claims = jsonRelation('claims', { job_id: 'int', note: 'text' });
   const list = prepared(({ fn }, params: Params<{ readonly claims: ReturnType<typeof claims.toTable> }>) => {
     const { job_id: id, note } = claims.columns;
-    return sqlRows`SELECT ${select({ id, note })} FROM ${claims.from(fn, params.claims)} ORDER BY ${id}`;
+    return sqlStatement`SELECT ${select({ id, note })} FROM ${claims.from(fn, params.claims)} ORDER BY ${id}`;
   });
   const rows = [
     { note: 'b', job_id: 2 },
