@@ -39,7 +39,7 @@ export function createAnswerLog(options: AnswerLogOptions) {
     log.info({ ...ids, sender, duplicates: count }, 'duplicate deliveries received');
   });
 
-  /** Counts a stored delivery in the metrics and logs it. Logs duplicates together, at most once per interval. */
+  /** Counts a stored delivery in the metrics and logs it. Duplicates are logged together. */
   function recordStoredDelivery(answer: ReceiverAnswer): void {
     const { status, delivery, stored, durationMs } = answer;
     metrics.observeAcceptDuration(durationMs / 1000);
@@ -82,21 +82,16 @@ function getLogFields({ status, rejection, sender, failure, delivery }: Receiver
   };
 }
 
-/**
- * Limits how often `report` is called. Calls `report` at once for the first answer, then at most once per interval with
- * the number of answers since the last call.
- */
+/** Creates a collector of answers that calls `report` at most once per interval. */
 function createThrottledReport(intervalMs: number, report: (count: number, latest: ReceiverAnswer) => void) {
   let count = 0;
   let latest: ReceiverAnswer | undefined;
   let timer: NodeJS.Timeout | undefined;
 
-  /**
-   * Reports the answers since the last report and schedules the next report. If there are none, stops until the next
-   * answer.
-   */
+  /** Reports the answers since the last report and starts the timer for the next report. */
   function reportPending(): void {
     if (latest === undefined) {
+      // The next answer starts the timer again.
       timer = undefined;
       return;
     }
@@ -110,6 +105,7 @@ function createThrottledReport(intervalMs: number, report: (count: number, lates
     add: (answer: ReceiverAnswer): void => {
       count += 1;
       latest = answer;
+      // The first answer is reported at once.
       if (timer === undefined) reportPending();
     },
     close: (): void => {

@@ -8,10 +8,7 @@ import { createDiscoverJob } from '../sync/schedule/discover.js';
 const TRIGGER = 'person';
 const LOG_MESSAGE = 'console action requested';
 
-/**
- * Creates the functions behind the console's buttons. They queue jobs for the worker or start a comparison, and log
- * this.
- */
+/** Creates the actions behind the console's buttons. Each action is logged. */
 export function createConsoleActions(
   openInbox: () => Promise<InboxPort>,
   log: Pick<Log, 'info'>,

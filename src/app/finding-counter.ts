@@ -20,7 +20,7 @@ const MAX_INTERVAL_MS = 4 * 3_600_000;
 const TIME_LIMIT_MS = 10 * 60_000;
 const selectCount = (finding: string) => `SELECT rows FROM findings WHERE finding = '${finding}'`;
 
-/** Counts the rows of each of these kinds of inconsistent data, one kind after the other. Stores each count in the mirror at once. */
+/** Counts the rows of each kind of inconsistent data and stores the counts in the mirror. */
 export async function countFindings(
   { engine, mirror, now }: Omit<FindingCounterOptions, 'log'>,
   kinds: readonly string[] = FINDINGS,
@@ -36,11 +36,9 @@ export async function countFindings(
   }
 }
 
-/**
- * Counts rows with inconsistent data periodically, each kind at an interval of its own: most need only the current rows, but some need
- * all older versions. Returns a function that stops the counting.
- */
+/** Counts inconsistent rows periodically. Returns a function that stops the counting. */
 export function startFindingCounter(options: FindingCounterOptions): () => Promise<void> {
+  // Each kind has its own interval: most need only the current rows, but some need all older versions.
   const dueAtMs = new Map(FINDINGS.map(finding => [finding, 0]));
   let timer = setTimeout(startCount, FIRST_DELAY_MS).unref();
   let lastCount = Promise.resolve();

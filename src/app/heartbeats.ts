@@ -21,7 +21,7 @@ export interface HeartbeatOptions {
   readonly intervalMs?: number;
 }
 
-/** Writes a heartbeat at once and then every `intervalMs`. Returns a function that stops the heartbeats. */
+/** Starts to write heartbeats periodically. Returns a function that stops the heartbeats. */
 export function startHeartbeats({
   writeHeartbeat,
   onFailure,
@@ -44,7 +44,7 @@ export interface WorkerCheckOptions {
   readonly hasSeenWorker: () => Promise<boolean>;
 }
 
-/** Creates a readiness check that fails two minutes after the start if no worker has ever used the inbox. */
+/** Creates a readiness check that fails if no worker has used the inbox after two minutes. */
 export function createWorkerCheck({
   startedAt,
   now,

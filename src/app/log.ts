@@ -17,10 +17,7 @@ export interface LogOptions {
   readonly sink?: { readonly write: (line: string) => unknown };
 }
 
-/**
- * Creates the log of a process, which writes JSON or text for a terminal. Callers pass data as fields, not in the
- * message.
- */
+/** Creates the log of a process, in JSON or in a readable form for a terminal. */
 export function createLog(options: LogOptions): Log {
   const { level, mask, now, pretty, fields = {}, sink = openStandardOutput() } = options;
   const formatLine = pretty ? createTerminalFormatter(options.inColour === true) : keepJson;
@@ -64,7 +61,7 @@ interface LogEvent {
   readonly msg?: string;
 }
 
-/** Creates a function that formats a JSON log line for a terminal, with time, level, message and fields. */
+/** Creates a function that formats a JSON log line for a terminal. */
 function createTerminalFormatter(inColour: boolean): (line: string) => string {
   return line => {
     const { level, time, msg = '', ...fields }: LogEvent = JSON.parse(line);

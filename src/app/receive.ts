@@ -110,9 +110,7 @@ export function startReceiver(
   });
 }
 
-/**
- * Starts the thread that verifies and stores deliveries. If the thread ends unexpectedly, calls `health.markBroken`.
- */
+/** Starts the thread that verifies and stores deliveries. */
 function startInboxThread(
   { webhookSecrets: secrets, appId, dataDir, diskReserveMb, database }: ReceiverStartOptions,
   { log, now }: ProcessDependencies,

@@ -26,10 +26,7 @@ export interface SealThreadApi {
 const THREAD_ENTRY = resolveBuiltFile(import.meta.url, './seal-thread.js');
 const INTERVAL_MS = 60_000;
 
-/**
- * Starts a thread that appends observed data to the evidence log at once and after every interval. Returns a function
- * that stops the thread.
- */
+/** Starts a thread that adds new data to the evidence log. Returns a stop function. */
 export async function startSealing(
   { log, now }: ProcessDependencies,
   workerData: SealThreadData,

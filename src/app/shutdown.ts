@@ -15,10 +15,7 @@ function createShutdownStack(): ShutdownStack {
   };
 }
 
-/**
- * Calls `open`, which must add a close function to `shutdown` for each resource that it opens. If `open` throws, closes
- * these resources.
- */
+/** Calls `open`. If `open` throws, closes the resources that were added to `shutdown`. */
 export async function openWithCleanup<T>(open: (shutdown: ShutdownStack) => Promise<T>): Promise<T> {
   const shutdown = createShutdownStack();
   try {

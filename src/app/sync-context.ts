@@ -17,7 +17,7 @@ export interface SyncDependencies {
   readonly random: () => number;
 }
 
-/** Creates the stores and settings that all sync code uses. Deletes all mirrored members if `mirrorMembers` is false. */
+/** Creates the stores and settings for sync code. Deletes members that must not be mirrored. */
 export async function createSyncContext(
   settings: Pick<WorkSettings, 'appId' | 'mirrorMembers' | 'retentionDays'>,
   dependencies: SyncDependencies,

@@ -127,12 +127,13 @@ export function startWorker(
   });
 }
 
-/** Runs the migrations of the worker's databases. Includes the evidence log only if a signing key is set. */
+/** Runs the migrations of the worker's databases. */
 async function prepareDatabases(
   engine: Engine,
   { evidenceKeyFile }: WorkerStartOptions,
   { log, now }: ProcessDependencies,
 ): Promise<void> {
+  // The evidence log is used only if a signing key is set.
   const evidence = evidenceKeyFile === null ? [] : (['evidence'] as const);
   const families = ['inbox', 'mirror', ...evidence] as const;
   const applied = await engine.prepare(families, now(), what => log.warn({ what }, DATABASE_NOT_READY));
@@ -173,10 +174,7 @@ async function updateWorkerGauges(metrics: Metrics, store: WorkStore, now: numbe
   metrics.setFindingCounts((await readFindings(reader)).counts);
 }
 
-/**
- * Starts to delete, in the background, certificate files that no certificate in the mirror refers to. Returns a
- * function that stops the deletion.
- */
+/** Deletes unreferenced certificate files in the background. Returns a stop function. */
 function startOrphanFileRemoval(
   certificates: CertificateStore,
   log: ProcessDependencies['log'],

@@ -20,13 +20,14 @@ export function isPossibleSecret(name: string, value: string): boolean {
   return /[@=]/.test(value) || unusualText.length >= MIN_KEY_LENGTH;
 }
 
-/** Replaces the user, password and query of a URL with `***`. Returns null if the text is not a URL or is ambiguous. */
+/** Replaces the user, password and query of a URL with `***`. Returns null for other text. */
 export function maskUrl(value: string): string | null {
   const [, scheme, rest = ''] = URL_TEXT.exec(value) ?? [];
   if (scheme === undefined) return null;
   const atIndex = rest.lastIndexOf('@');
   const location = /^[^?#]*/.exec(rest.slice(atIndex + 1))?.[0] ?? '';
   const isUnambiguous = !/[?#]/.test(rest.slice(0, atIndex + 1)) && /^[^/:\s]*(:\d*)?(\/|$)/.test(location);
+  // Where the password of an ambiguous URL ends is not certain.
   if (!isUnambiguous) return null;
   const query = rest.length > atIndex + 1 + location.length ? '?***' : '';
   return `${scheme}${atIndex < 0 ? '' : '***@'}${location}${query}`;

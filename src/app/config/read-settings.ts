@@ -40,7 +40,7 @@ function readDiskReserve(env: Environment): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }
 
-/** Reads REGISTRY_REQUESTS_PER_SECOND for estimates. Returns the default if the text is missing or invalid. */
+/** Returns the setting REGISTRY_REQUESTS_PER_SECOND, or its default if missing or invalid. */
 export async function readCallsPerSecond(env: Environment): Promise<number> {
   const name = 'REGISTRY_REQUESTS_PER_SECOND';
   const setting = SETTINGS.find(each => each.name === name);
@@ -49,10 +49,7 @@ export async function readCallsPerSecond(env: Environment): Promise<number> {
   return parsed !== undefined && 'value' in parsed ? Number(parsed.value) : defaultRate;
 }
 
-/**
- * Returns the environment for a child process of the command `up`. Removes the secrets of other roles, and gives the
- * worker the next operations port.
- */
+/** Returns the environment for a child process of `up`, without the secrets of other roles. */
 export function createChildEnvironment(env: Environment, role: 'receive' | 'work' | 'console'): Environment {
   const foreignSecrets = SETTINGS.filter(
     ({ name, property, roles, secret }) =>
@@ -122,7 +119,7 @@ function hasAllSettings<R extends Role>(role: R, settings: object): settings is 
   return listSettingsOfRole(role).every(({ property }) => property !== null && property in settings);
 }
 
-/** Checks the settings of all processes that the command `up` starts. Throws a `SettingsError` with all faults. */
+/** Checks the settings of all processes that `up` starts. Throws an error with all faults. */
 export async function checkUpSettings(env: Environment, readFile?: ReadTextFile): Promise<void> {
   const faults: SettingsFault[] = [];
   for (const role of ['receive', 'work', 'console'] as const)
@@ -143,15 +140,13 @@ function findDynoFaults(env: Environment, role: Role): SettingsFault[] {
   return [{ name: 'DYNO', expected, problem }];
 }
 
-/** Returns an environment with only the settings. A setting that is missing or empty gets the default of the role. */
+/** Returns the settings in the environment, with defaults of the role for missing settings. */
 function applyDefaults(env: Environment, role: Role): Environment {
   const texts = SETTINGS.map(setting => [setting.name, env[setting.name] || setting.getDefault(role)]);
   return Object.fromEntries(texts);
 }
 
-/**
- * Adds the secret of a role to the environment if the secret is in a file. Otherwise leaves the environment unchanged.
- */
+/** Adds the role's secret to the environment if the secret is in a file. */
 function resolveRoleSecret(role: Role, env: Environment, readFile: ReadTextFile): ResolvedSecret {
   const secret = listSettingsOfRole(role).find(setting => setting.secret);
   return secret === undefined ? { env, faults: [] } : resolveSecretFile(env, secret.name, readFile);
@@ -174,9 +169,10 @@ async function findEvidenceKeyFaults(
   }
 }
 
-/** Creates the fault for a missing or invalid setting. Names `<name>_FILE` instead if the value came from a file. */
+/** Creates the fault for a missing or invalid setting. */
 function createSettingFault(setting: Setting, expected: string, env: Environment): SettingsFault {
   const fileName = `${setting.name}_FILE`;
+  // If a file name is set, the value came from that file.
   const name = env[fileName] === undefined ? setting.name : fileName;
   const value = env[setting.name];
   if (value === undefined) return { name, expected, problem: 'it is not set' };

@@ -2,7 +2,7 @@ import { SETTINGS } from './settings-table.js';
 import type { Environment } from './define-setting.js';
 import { maskUrl, isPossibleSecret } from './format-value.js';
 
-/** Returns every secret in the settings. A comma-separated list is returned as a whole and as single secrets. */
+/** Returns all secrets in the settings, including each item of comma-separated lists. */
 export function listSecretValues(env: Environment): string[] {
   return SETTINGS.filter(({ secret }) => secret).flatMap(({ name }) => {
     const value = env[name] ?? '';
@@ -10,7 +10,7 @@ export function listSecretValues(env: Environment): string[] {
   });
 }
 
-/** Creates a function that hides setting values in a text. Masks URLs and replaces possible secrets with `[NAME]`. */
+/** Creates a function that masks URLs and possible secrets from the settings in a text. */
 export function createValueMasker(env: Environment): (text: string) => string {
   const replacements = SETTINGS.flatMap(({ name, secret }) => {
     const value = env[name] ?? '';

@@ -122,11 +122,9 @@ export const parseWebhookSecrets: SettingParser<readonly string[]> = async text 
 
 const SECRETS_EXPECTED = `secrets of at least ${MIN_SECRET_CHARACTERS} characters without a comma, separated by commas`;
 
-/**
- * Returns an error message if a secret is too short or can be guessed, otherwise null. The message contains `position`,
- * such as "number 2 of 3", instead of the secret.
- */
+/** Returns an error message if a secret is too short or can be guessed, otherwise null. */
 function findSecretFault(secret: string, position: string): string | null {
+  // The message shows the position, such as "number 2 of 3", because it must not show the secret.
   if (secret.length < MIN_SECRET_CHARACTERS) {
     return `at least ${MIN_SECRET_CHARACTERS} characters in each secret, but secret ${position} has ${secret.length}; a comma separates secrets and cannot be part of one`;
   }
@@ -136,10 +134,7 @@ function findSecretFault(secret: string, position: string): string | null {
     : `random secrets, such as from openssl rand -hex 32, but secret ${position} is weak: ${weakness}`;
 }
 
-/**
- * Whether a text is the base URL of a server. It must use https, or http for this machine, and have no user name, query or
- * fragment.
- */
+/** Whether a text is the base URL of a server that uses https or runs on this machine. */
 function isBaseUrl(value: string): boolean {
   if (!URL.canParse(value) || /[?#@\s]/.test(value)) return false;
   const { protocol, hostname, username, password } = new URL(value);
@@ -147,7 +142,7 @@ function isBaseUrl(value: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopbackHost(hostname));
 }
 
-/** Returns why a long secret can be guessed, such as "it is a placeholder". Returns null for a strong secret. */
+/** Returns why a secret is easy to guess, such as "it is a placeholder", or null. */
 function findWeakness(secret: string): string | null {
   if (/^(["'`]).*\1$/.test(secret)) return 'it has quotes around it';
   if (PLACEHOLDER.test(secret)) return 'it is a placeholder';

@@ -8,7 +8,7 @@ const KNOWN_NAMES = SETTINGS.map(({ name }) => name);
 /** No other program has settings with these prefixes, so an unknown name with one of them is a mistake. */
 const OWN_PREFIX = /^(REGISTRY|WEBHOOK|MIRROR|QUERY_DATABASE)_/;
 
-/** Returns a fault for each misspelt setting name, and for each unknown name with a prefix such as `MIRROR_`. */
+/** Returns a fault for each environment variable that looks like a setting but is none. */
 export function findUnknownNameFaults(env: Environment): SettingsFault[] {
   return Object.keys(env)
     .filter(
@@ -24,10 +24,7 @@ export function findMisspeltNameFaults(env: Environment): SettingsFault[] {
     .map(createUnknownNameFault);
 }
 
-/**
- * Removes misspelt setting names from the environment, except names with a prefix such as `MIRROR_`. Returns the rest,
- * and a warning for each removed name.
- */
+/** Removes misspelt setting names from the environment and returns a warning for each. */
 export function removeMisspeltNames(env: Environment) {
   // Misspelt names with one of our prefixes stay, because they are reported as faults later.
   const misspelt = Object.keys(env).filter(

@@ -7,10 +7,7 @@ export interface RequestRefusal {
   readonly detail: string;
 }
 
-/**
- * Returns why a request must be refused, or null. Refuses requests from pages of other sites and, on loopback, requests
- * whose Host header is not a loopback name.
- */
+/** Returns why a request that another web site may have caused must be refused, or null. */
 export function findRequestRefusal(
   headers: IncomingHttpHeaders,
   isOnLoopback: boolean,

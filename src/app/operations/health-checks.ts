@@ -13,10 +13,7 @@ export async function runHealthChecks(
   return Object.fromEntries(await Promise.all(results));
 }
 
-/**
- * Returns "ok" or the problem that a check found. Returns "failed" if the check throws, and "no answer in time" after
- * `deadlineMs`.
- */
+/** Runs a health check with a time limit. Returns "ok" or the problem. */
 async function runHealthCheck(check: HealthCheck, deadlineMs: number): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<string>(resolve => {
