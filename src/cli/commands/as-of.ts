@@ -58,8 +58,9 @@ async function readListAsOf(reader: Reader, list: List, organizationId: string, 
   return { ...known, resource: list.name, columns, rows: streamRows(reader, request) };
 }
 
-/** Serializes lists as one JSON object. Yields the JSON in pieces, because it may be too long for one string. */
+/** Serializes lists as one JSON object. Yields the text in pieces. */
 async function* serializeLists(header: object, lists: readonly ListAsOf[]): AsyncGenerator<string> {
+  // The whole JSON may be too long for one string.
   yield toJson(header).slice(0, -1);
   for (const { resource, lastRead, reading, rows } of lists) {
     const reads = toJson({ last_read: lastRead, being_read: reading }).slice(0, -1);
@@ -87,7 +88,7 @@ async function printListAsOf(
   await printLines('', `${resource}: ${describeTotal(tally.getTotal())}`, '');
 }
 
-/** Returns the id of the only mirrored organization. Throws a usage error if the mirror has none or several. */
+/** Returns the id of the only mirrored organization. Throws unless there is exactly one. */
 function getOnlyOrganizationId(organizations: readonly NamedObject[]): string {
   const [only] = organizations;
   if (only !== undefined && organizations.length === 1) return only.id;

@@ -74,13 +74,11 @@ export const AVAILABLE = defineCommand({
   },
 });
 
-/**
- * Throws a not-found error for a filter value that no warehouse credit ever had. Such a value is probably
- * misspelt.
- */
+/** Throws if no warehouse credit ever matched one of the filters. */
 async function assertFilterValuesExist(reader: Reader, filters: readonly ChosenFilter[]): Promise<void> {
   for (const { name, text, condition } of filters) {
     if (await wasEverHeld(reader, condition)) continue;
+    // Such a value is probably misspelt.
     throw createNotFoundError(
       `No known warehouse has ever held credits with the ${name} "${text}".`,
       'See "carbon-mirror available" for all available credits.',
@@ -100,7 +98,7 @@ function assertAnyOrganizationKnown({
   );
 }
 
-/** Prints the available credits as a table with a total. Then lists the excluded warehouses, such as stale ones. */
+/** Prints the available credits, their total and the warehouses that were left out. */
 async function printAvailable(
   context: CommandContext,
   { rows, known, warehouses, leftOut }: AvailableCredits,
@@ -147,10 +145,7 @@ function describeFreshCount(freshCount: number, knownCount: number): string {
     : `All ${formatWithCommas(knownCount)} organizations are up to date.`;
 }
 
-/**
- * Describes excluded warehouses, one per line. After the first few that were never read, counts the rest of
- * those in one line.
- */
+/** Returns a line for each excluded warehouse, with a count if many were never read. */
 function describeExcludedWarehouses(warehouses: readonly ExcludedWarehouse[]): string[] {
   const neverRead = warehouses.filter(({ state, rows }) => state === 'never_read' && rows === 0);
   const unnamed = new Set(neverRead.slice(MAX_SHOWN));

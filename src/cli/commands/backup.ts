@@ -106,10 +106,7 @@ export const MOVE = defineCommand({
   },
 });
 
-/**
- * Returns the object that backs up and restores a mirror kept in files. Throws a usage error for a mirror in
- * PostgreSQL.
- */
+/** Returns the backup store of a mirror in files. Throws for a mirror in PostgreSQL. */
 function requireFileBackupStore({ engine }: MirrorLocation): BackupStore {
   if (engine.keeping !== null) return engine.keeping;
   throw createUsageError([
@@ -129,10 +126,7 @@ function openFolder(folder: string) {
 /** The opened databases and certificates of a folder. */
 type FileEngine = ReturnType<typeof openFolder>;
 
-/**
- * Checks the databases and certificate files of a copy of the mirror. Returns the number of certificates, or
- * throws if the copy is damaged.
- */
+/** Checks a copy of the mirror and counts its certificates. Throws if the copy is damaged. */
 async function verifyCopiedMirror(
   { io }: CommandContext,
   copy: FileEngine,
@@ -164,10 +158,7 @@ async function readContents(engine: FileEngine, since?: StoredRecordCounts): Pro
   return await useAndClose(engine.openReader(), reader => readKept(reader, since));
 }
 
-/**
- * Returns a line that says where `restore` moved the replaced data, and how many of its records are newer
- * than the backup. Returns an empty array if that folder does not exist.
- */
+/** Returns a line about the data that `restore` replaced, or nothing if there was none. */
 function describeReplacedData(
   previousDataFolder: string,
   newerContents: StoredRecordCounts | null,

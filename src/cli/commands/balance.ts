@@ -64,10 +64,7 @@ const FIELD_BY_COLUMN: Readonly<Record<string, keyof BalanceLine>> = {
 };
 const TONNES = Object.keys(FIELD_BY_COLUMN).filter(column => FIELD_BY_COLUMN[column]?.endsWith('_micro'));
 
-/**
- * Prints the sums of the balance check, then the reason for each sum that does not balance. On a terminal,
- * shows at most `MAX_SUMS_SHOWN` sums of single organizations.
- */
+/** Prints the sums of the balance check and the reason for each sum that does not balance. */
 async function printBalance(
   { io, printRows, printLines, printNotice }: CommandContext,
   balance: Balance,
@@ -103,10 +100,7 @@ async function printBalance(
 const FROM_ELSEWHERE =
   'match no reservation or request in the mirror. They may come from an organization that is not mirrored.';
 
-/**
- * Formats a sum of the balance check as a table row with amounts in tonnes. Shows an expected amount as `≤
- * 12` if it is only an upper limit.
- */
+/** Formats a sum of the balance check as a table row with amounts in tonnes. */
 function toTableRow(line: BalanceLine): Row {
   const cells = Object.entries(FIELD_BY_COLUMN).map(([column, field]) => {
     const value = line[field];

@@ -65,10 +65,7 @@ export const EXPORT = defineCommand({
   },
 });
 
-/**
- * Removes the rows of organizations whose retirements or certificates at the instant `at` are unknown. Also
- * returns sentences that say which data is missing.
- */
+/** Removes rows of organizations whose data at an instant is unknown, and lists the gaps. */
 async function dropUnknownOrganizations(
   context: CommandContext,
   certificateRows: readonly ExportRow[],

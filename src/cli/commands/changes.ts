@@ -67,10 +67,7 @@ export const CHANGES = defineCommand({
   },
 });
 
-/**
- * Returns the number of the newest change. Throws if `after` is higher, which means that the mirror was
- * replaced or rebuilt.
- */
+/** Returns the number of the newest change. Throws if the number is less than `after`. */
 async function readNewestChangeNumber(reader: Reader, after: number): Promise<number> {
   const newest = await readLastNumber(reader);
   if (newest >= after) return newest;
@@ -103,7 +100,7 @@ async function* parseChangesOrNotify(
 
 const SIGNS = { added: '+', changed: '~', removed: '-' } as const;
 
-/** Formats changes as lines of text, with a heading for each UTC day and each sync. Ends with sums of all changes. */
+/** Formats changes as text with headings for each day and sync. Ends with sums. */
 async function* formatLines(
   io: CommandContext['io'],
   rows: AsyncIterable<ChangeRow>,

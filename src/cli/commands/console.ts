@@ -87,10 +87,7 @@ export const CONSOLE = defineCommand({
 /** A sandbox registry, with settings to act as its app. */
 type DemoRegistry = NonNullable<Awaited<ReturnType<typeof findDemoSandbox>>>;
 
-/**
- * Returns the demo's sandbox: its control API, the app id and settings with a private key. Returns null if
- * the registry in the settings is not a sandbox on this machine.
- */
+/** Returns access to the demo's sandbox, or null if the registry is not a sandbox. */
 async function findDemoSandbox({ env }: MirrorLocation) {
   const { REGISTRY_BASE_URL: url, REGISTRY_APP_ID: appId } = env;
   const control = await findSandbox(url);
@@ -104,17 +101,14 @@ async function findDemoSandbox({ env }: MirrorLocation) {
   return { control, appId, settings };
 }
 
-/** Returns a function that creates the actions of the console's demo page, such as "Retire 1 t and watch". */
+/** Returns a function that creates the actions of the console's demo page. */
 function prepareDemoActions(io: Io, { control, appId, settings }: DemoRegistry) {
   const connectWithOwnKey = async () => await connectRegistry({ env: await settings() }, io);
   return ({ requestSyncs: sync }: ConsoleActions) =>
     createDemoActions({ connect: connectWithOwnKey, control, appId, sync });
 }
 
-/**
- * Returns a function that compares the mirror with the registry. Returns null if no private key for the
- * registry is set.
- */
+/** Returns a function that compares mirror and registry, or null if no private key is set. */
 function findRegistryComparer({ env }: MirrorLocation, demo: DemoRegistry | null): RegistryComparer | null {
   if (demo !== null) return createRegistryComparer(demo.settings);
   const { REGISTRY_PRIVATE_KEY: key, REGISTRY_PRIVATE_KEY_FILE: file } = env;

@@ -20,12 +20,10 @@ const show = createNumberedShowCommand(DELIVERY_LIST, async (delivery, reader) =
 /** Commands of deliveries besides `list`. */
 export const DELIVERIES = { show, rejected: createListCommand(REJECTED_WEBHOOKS) };
 
-/**
- * Decodes the base64 text of a delivery and parses it as JSON. Returns plain text if the JSON is invalid or
- * nested too deeply.
- */
+/** Decodes the base64 text of a delivery, and parses the text if it is JSON. */
 function decodeSignedText(signedData: string): unknown {
   const signed = Buffer.from(signedData, 'base64').toString('utf8');
+  // JSON that is nested too deeply stays text.
   if (findExceededLimit(signed) !== null) return signed;
   try {
     return JSON.parse(signed);

@@ -24,10 +24,7 @@ const RETIREMENT_DATA = { beneficiaryName: 'A visitor of the demo', reason: 'To 
 export function createDemoActions({ connect, control, appId, sync }: DemoActionTools): readonly DemoAction[] {
   const openReservations: Awaited<ReturnType<typeof reserveOneTonne>>[] = [];
 
-  /**
-   * Reserves one tonne from a warehouse that has credits. The result has a function `retire` that retires the
-   * tonne.
-   */
+  /** Reserves one tonne from any warehouse. `retire` of the result retires the tonne. */
   async function reserveOneTonne(reader: Reader) {
     const { creditId, ...owner } = await findSellableCredit(reader);
     const client = (await connect()).organization(owner.installation_id, owner.organization_id);
@@ -103,7 +100,7 @@ export function createDemoActions({ connect, control, appId, sync }: DemoActionT
   ];
 }
 
-/** Finds a credit in the warehouse of any organization that has installed the app. Throws if there is none. */
+/** Returns a credit from the warehouse of any active organization. Throws if there is none. */
 async function findSellableCredit(reader: Reader) {
   for (const target of await readTargets(reader, null)) {
     const { organization_id, installation_id, state } = target;

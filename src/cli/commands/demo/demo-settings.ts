@@ -26,10 +26,7 @@ export function getDemoSettingsFile(folder: string): string {
   return join(folder, 'demo.env');
 }
 
-/**
- * Reads the demo's settings file. Returns null if it is missing. Throws if it has settings that the demo did
- * not write.
- */
+/** Reads the demo's settings file. Returns null if the file is missing. */
 export function readDemoSettings(folder: string): DemoSettings | null {
   const file = getDemoSettingsFile(folder);
   if (!existsSync(file)) return null;
@@ -43,18 +40,16 @@ export function readDemoSettings(folder: string): DemoSettings | null {
   );
 }
 
-/** Writes the demo's settings file. Only the owner may read the file, because it contains the private key. */
+/** Writes the demo's settings file, which only its owner may read. */
 export function writeDemoSettings(folder: string, settings: DemoSettings): void {
   const file = getDemoSettingsFile(folder);
   const lines = SETTING_NAMES.flatMap(name => (settings[name] ? [formatSetting(name, settings[name])] : []));
+  // The file contains the private key.
   writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 
-/**
- * Describes a setting that the demo cannot have written, such as a registry on another machine. Returns null
- * if there is none.
- */
+/** Describes a setting that the demo cannot have written. Returns null if there is none. */
 function findSettingsFault({ REGISTRY_BASE_URL: url = '', ...others }: DemoSettings): string | null {
   const unknownName = Object.keys(others).find(name => !SETTING_NAMES.includes(name));
   if (unknownName !== undefined) return `it contains ${formatSettingName(unknownName)}`;

@@ -121,12 +121,13 @@ function createAppUrls(port: number | string) {
   return { webhookUrl: `${origin}${WEBHOOK_PATH}`, callbackUrls: [`${origin}${LANDING_PATH}`] };
 }
 
-/** Throws if the demo in this folder is already running. Two running demos would write to the same files. */
+/** Throws if the demo in this folder is already running. */
 async function assertDemoNotRunning(folder: string, registryUrl: string | undefined): Promise<void> {
   const control = await findSandbox(registryUrl);
   if (control === null) return;
   const status = await control('GET', '/status');
   if (getValueAtPath(status, 'folder') !== getSandboxFolder(folder)) return;
+  // Two running demos would write to the same files.
   throw createUsageError(
     `The demo in ${folder} is already running, with its registry at ${registryUrl}.`,
     '"carbon-mirror console url" prints a sign-in link for its console. Set DATA_DIR to run another demo.',
@@ -138,10 +139,7 @@ function getSandboxFolder(folder: string): string {
   return join(realpathSync(folder), 'sandbox');
 }
 
-/**
- * Starts the demo's sandbox on SANDBOX_PORT. Without this setting, uses the port of the last run or the next
- * free port.
- */
+/** Starts the demo's sandbox on SANDBOX_PORT or, if that is not set, on a free port. */
 async function startDemoSandbox(
   { env }: Io,
   folder: string,
@@ -185,7 +183,7 @@ function countActiveInstallations({ registry }: Sandbox, appId: string): number 
   return installations.listLive().filter(row => row.appId === appId && row.state === 'active').length;
 }
 
-/** Installs the app on all organizations of the sandbox. Does nothing if the app was ever installed before. */
+/** Installs the app on all organizations of the sandbox if it was never installed before. */
 function installEverywhere(sandbox: Sandbox, appId: string): void {
   const { installations, organizations } = sandbox.registry;
   /** An organization that a person uninstalled must stay uninstalled. */
@@ -216,7 +214,7 @@ Ctrl-C stops everything. The next start resumes from here.
   printNotice(io, ...introduction.split('\n'));
 }
 
-/** Returns the command that runs this program in another shell, such as `DATA_DIR=/data npx carbon-mirror`. */
+/** Returns the shell command that runs this program, such as `npx carbon-mirror`. */
 function getProgramCommand({ env }: Io): string {
   const command = env['NODE_ENV'] === 'production' ? 'NODE_ENV= npx carbon-mirror' : 'npx carbon-mirror';
   const folder = env['DATA_DIR'];
@@ -225,10 +223,7 @@ function getProgramCommand({ env }: Io): string {
   return `DATA_DIR=${quotedFolder} ${command}`;
 }
 
-/**
- * Waits until the demo's organizations are mirrored and returns a line such as "Ready: 4 organizations,
- * ...". Returns null if `stopping` is aborted first.
- */
+/** Waits until the demo is mirrored and returns a line about it. Returns null if stopped. */
 async function waitUntilMirrored(
   location: MirrorLocation,
   organizationCount: number,

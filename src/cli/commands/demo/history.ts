@@ -61,10 +61,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     appInstallations.find(({ organization }) => organization.id === getOrganizationId(organizationIndex))
       ?.id ?? '';
 
-  /**
-   * Returns the id of an ex-post credit with at least `tonnes` in this account of an organization. Takes
-   * turns among such credits, so that reservations use different ones.
-   */
+  /** Returns the id of an ex-post credit with at least `tonnes` in this account. */
   function chooseCredit(
     organizationIndex: number,
     account: 'warehouse' | 'inventory',
@@ -76,6 +73,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
       .filter(
         row => row.amountMicro >= tonnes * 1e6 && tables.credits.getOrThrow(row.creditId).type === 'exPost',
       );
+    // Takes turns, so that reservations use different credits.
     const holding = sufficient[tables.reservations.count() % sufficient.length];
     if (holding === undefined)
       throw new Error(`no ${account} credit of ${tonnes} t at ${getOrganizationId(organizationIndex)}`);
@@ -88,7 +86,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
     return reservations.reserve(getOrganizationId(organizationIndex), appId, { creditId, amount });
   }
 
-  /** Reserves credits and immediately retires or transfers them. `body` holds the details of the retirement or transfer. */
+  /** Reserves credits, then retires or transfers them with the details in `body`. */
   function moveCredits(
     organizationIndex: number,
     tonnes: number,
@@ -140,9 +138,7 @@ function createMarketActions({ registry }: Sandbox, inbox: InboxPort, appId: str
   };
 }
 
-/**
- * Creates a clock that runs six months behind the real clock. `setDaysAgo(3)` makes it run three days behind.
- */
+/** Creates a clock that is behind the real clock. `setDaysAgo` sets how far. */
 export function createHistoryClock(now: () => number) {
   let delayMs = FIRST_DAY * DAY_MS;
   return {
@@ -166,7 +162,7 @@ export interface HistoryOptions {
   readonly onMonth: (month: number) => void;
 }
 
-/** Simulates six months of market events within seconds. A real receiver and a real worker mirror each event. */
+/** Plays six months of market events within seconds while a real worker mirrors them. */
 export async function playHistory(options: HistoryOptions): Promise<void> {
   const { engine, env, sandbox, appId, clock, stopping, onMonth } = options;
   const { apps, deliveries } = sandbox.registry;

@@ -8,7 +8,7 @@ import { readDemoSettings } from './demo-settings.js';
 
 const ANSWER_TIMEOUT_MS = 2_000;
 
-/** Returns the control API of a sandbox. Returns null unless a sandbox runs at this URL on this machine. */
+/** Returns the control API of the local sandbox at a URL, or null if none runs there. */
 export async function findSandbox(url: string | undefined): Promise<ControlClient | null> {
   if (url === undefined || !isLoopbackUrl(url)) return null;
   const isRunning = await isSandbox(createControlClient(url, AbortSignal.timeout(ANSWER_TIMEOUT_MS)));
@@ -48,10 +48,7 @@ export const PEM_KEY_PAIR = {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 } as const;
 
-/**
- * Creates a function that returns a second private key for the app, besides the worker's key. The function
- * registers the key on its first call, and later returns the same key.
- */
+/** Creates a function that returns a second private key for the app and registers it once. */
 export function createKeyProvider(control: ControlClient, appId: string): () => Promise<string> {
   /** The app's first key belongs to the worker, so other processes need keys of their own. */
   let privateKeyPromise: Promise<string> | null = null;

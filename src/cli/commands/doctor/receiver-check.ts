@@ -11,16 +11,14 @@ export type ReceiverProcesses = Awaited<ReturnType<typeof readProcesses>>;
 
 const ANSWER_TIMEOUT_MS = 3000;
 
-/**
- * Checks that the server at HOST and PORT is a receiver of this mirror. A receiver proves this with a
- * fingerprint in its responses.
- */
+/** Checks that a receiver of this mirror runs at HOST and PORT. */
 export async function checkReceiver(env: Environment, ownReceivers: ReceiverProcesses): Promise<Finding> {
   const url = formatReceiverUrl(env['HOST'] || '127.0.0.1', env['PORT'] || '8080');
   const answer = await readFingerprint(url);
   const ownFingerprints = ownReceivers.map(receiver =>
     fingerprintProcess({ ...receiver, startedAt: Date.parse(receiver.started_at) }),
   );
+  // The fingerprint tells this mirror's receiver from any other server.
   if (ownFingerprints.includes(answer?.fingerprint ?? '')) return ok('receiver', `${url} accepts webhooks`);
   const todo = 'Start "carbon-mirror receive" (or "up"), or set HOST and PORT to where it listens.';
   return fail('receiver', describeWrongReceiver(url, answer), todo);
@@ -36,10 +34,7 @@ function describeWrongReceiver(url: string, answer: ReceiverFingerprint): string
   return `the receiver of another mirror answers at ${url}: its deliveries are not stored here`;
 }
 
-/**
- * Requests a URL and returns the HTTP status and the fingerprint that a receiver sends as a header. Returns
- * null if nothing responds.
- */
+/** Returns the HTTP status and receiver fingerprint from a URL, or null without a response. */
 async function readFingerprint(url: string) {
   try {
     const request = sendRequest(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS), agent: false });

@@ -66,7 +66,7 @@ function createPermissionWarning(organizationName: string, missing: typeof RESOU
   return warn('permissions', `${truncateName(organizationName)}: the app lacks ${missing.join(', ')}`, todo);
 }
 
-/** Requests an access token and returns its permissions. Returns null if the registry refuses to issue a token. */
+/** Returns the permissions of a new access token, or null if the registry refuses one. */
 async function readTokenPermissions(app: Client['app'], installationId: string): Promise<Permissions | null> {
   try {
     return (await app.createInstallationToken(installationId)).permissions;
@@ -76,10 +76,7 @@ async function readTokenPermissions(app: Client['app'], installationId: string):
   }
 }
 
-/**
- * Checks that this machine's clock agrees with the registry's clock. `skewMs` is the difference, or null if
- * unknown.
- */
+/** Checks that this machine's clock agrees with the registry's clock. */
 function checkClock(skewMs: number | null): Finding {
   if (skewMs === null) return ok('clock', 'the registry sends no Date header to compare with');
   const size = Math.abs(skewMs);

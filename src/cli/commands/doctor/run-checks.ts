@@ -57,10 +57,7 @@ function describeMirrorKind({ isDemo, engine }: MirrorLocation): string {
   return `${kind} in ${engine.location}`;
 }
 
-/**
- * Yields findings about the databases and their contents. Finally returns the receiver processes that the
- * databases list.
- */
+/** Yields findings about the databases. Finally returns the listed receiver processes. */
 async function* checkDatabases(
   { io, requireMirror, openReader }: CommandContext,
   workSettings: WorkSettings | null,

@@ -9,10 +9,7 @@ import { fail, type Finding, ok, warn } from '../../../store/contract/finding.js
 const OLD_SECRETS_ADVICE =
   'Remove the older ones once no delivery is signed with them (deliveries.secret_index).';
 
-/**
- * Yields findings about the settings of the receiver and the worker. Finally returns the worker's settings,
- * or null if they are invalid.
- */
+/** Yields findings about the settings. Finally returns the worker's settings. */
 export async function* checkSettings(env: Environment): AsyncGenerator<Finding, WorkSettings | null> {
   const findings = new Map<string, Finding>();
   const addFindings = (error: unknown) => {
